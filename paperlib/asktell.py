@@ -1,0 +1,120 @@
+"""Any learner on a problem of one's own: ask for an action, tell what it earned."""
+
+import json
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .core import Learner, describe, pack, unpack, write_atomically
+from .streams import Streams
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+
+
+class AskTell:
+    """One trial of a learner that keeps its state.
+
+    A refused context, action or feedback raises before anything changes: what was learned stays.
+
+    Args:
+        learner: any learner of the package.
+        context: the first context, without the leading trial dimension (for bandits the arms, K x d).
+        horizon: rounds, for learners that need to know; None otherwise.
+        seed: of the learner's own random numbers.
+        prepare: maps a context before the learner sees it, for example to bring arms to norm at most 1.
+
+    Raises:
+        ValueError: a context outside the learner's model, or a learner that needs a horizon.
+    """
+
+    def __init__(self, learner: Learner, context: Any, horizon: int | None = None, seed: int = 0, prepare: Callable | None = None):
+        self.learner, self.horizon, self.prepare = learner, horizon, prepare
+        self.streams, self.rounds, self.pending = Streams(seed, [0]), 0, None
+        self.context = self._lead(context)
+        with torch.no_grad():
+            self.state = learner.init(1, self.context, horizon, self.streams.at(-1), **TKWARGS)
+        caution = learner.caution(self.context) if hasattr(learner, "caution") else None
+        if caution:
+            warnings.warn(caution, stacklevel=2)
+
+    def ask(self, context: Any = None) -> int | np.ndarray:
+        """The next action: an arm's index, or a point (d). ``context``: the round's, if it changed."""
+        lead = self.context if context is None else self._lead(context)
+        with torch.no_grad():
+            action, pending = self.learner.select(self.state, lead, self.streams.at(self.rounds))
+        self.context, self.pending = lead, pending
+        return action[0].numpy().copy() if action.dim() > 1 else int(action[0])
+
+    def tell(self, action: int | np.ndarray, feedback: float | np.ndarray) -> None:
+        """What the action earned in the context last asked about; the action may be one's own.
+
+        Raises:
+            ValueError: feedback that is not finite or that the learner's model excludes, or an unknown action.
+        """
+        heard = self._number("feedback", feedback)
+        played = self._action(action)
+        self._validate(self.context, played, heard)
+        draw = self.streams.at(self.rounds)
+        with torch.no_grad():
+            chosen = self.pending
+            if chosen is None:  # told without having been asked: the choice still has to be prepared
+                _, chosen = self.learner.select(self.state, self.context, draw)
+            self.state = self.learner.update(chosen, self.context, played, heard, draw)
+        self.rounds, self.pending = self.rounds + 1, None
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write state and round to one npz, without pickle."""
+        arrays, plain = pack(self.state)
+        head = np.array(json.dumps({"learner": describe(self.learner), "rounds": self.rounds, "plain": plain}))
+        write_atomically(path, lambda file: np.savez(file, head=head, **arrays))
+
+    def load(self, path: str | os.PathLike) -> "AskTell":
+        """Take up where ``save`` left off; returns itself.
+
+        Raises:
+            ValueError: the file was saved by a learner with other settings.
+        """
+        with np.load(path, allow_pickle=False) as file:
+            head = json.loads(str(file["head"]))
+            if head["learner"] != describe(self.learner):
+                raise ValueError(f"path={str(path)!r} was saved by {head['learner']}; allowed: a file of {describe(self.learner)}")
+            self.state = unpack(self.state, file, head["plain"])
+        self.rounds, self.pending = head["rounds"], None
+        return self
+
+    def _validate(self, context, action, feedback) -> None:
+        if hasattr(self.learner, "validate"):
+            self.learner.validate(context, action, feedback)
+
+    def _lead(self, context: Any) -> Any:
+        if self.prepare is not None:
+            context = self.prepare(context)
+        if not isinstance(context, tuple):
+            context = self._number("context", context)
+        self._validate(context, None, None)
+        return context
+
+    def _number(self, name: str, value: Any) -> Tensor:
+        if getattr(value, "dtype", None) in (np.float32, torch.float32):
+            warnings.warn(f"{name} comes in float32 and is computed with in float64", stacklevel=4)
+        try:
+            x = torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value, float), **TKWARGS)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}={value!r}; allowed: numbers") from error
+        if not bool(x.isfinite().all()):
+            raise ValueError(f"{name}={value!r}; allowed: finite numbers")
+        return x.unsqueeze(0)
+
+    def _action(self, action: Any) -> Tensor:
+        if not isinstance(action, (int, np.integer)):
+            if isinstance(self.context, Tensor):
+                raise ValueError(f"action={action!r}; allowed: the index of an arm, an integer")
+            return self._number("action", action)
+        if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
+            raise ValueError(f"action={action!r}; allowed: 0..{self.context.shape[1] - 1}")
+        return torch.tensor([int(action)])

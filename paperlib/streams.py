@@ -1,0 +1,120 @@
+"""Random numbers as a pure function of (seed, trial, purpose, round, index).
+
+There is no generator state: a counter is hashed. Adding trials, learners or devices therefore never
+changes what trial 17 sees, and two learners that ask for the same purpose share their noise.
+
+Source: the mixing function is SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number
+generators", OOPSLA 2014), applied to a key and a counter.
+Shapes: R trials lead.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import torch
+from scipy.special import ndtri
+from torch import Tensor
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+NAMED = {"reward": 0, "schedule": 1, "explore": 2, "arm": 3}  # every other purpose hashes its name
+BLOCK = 1 << 18  # numbers drawn on the host at a time
+CLIP = 2.0**-53  # uniforms handed to the inverse normal CDF stay in [CLIP, 1 - CLIP]
+
+
+def mix(x: np.ndarray) -> np.ndarray:
+    """Finalizer of SplitMix64 on uint64, modulo 2^64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def uniform(seed, stream: int, counter) -> np.ndarray:
+    """Uniforms in [0, 1) with 53 bits: ``seed`` and ``counter`` are integers or uint64 arrays that broadcast."""
+    seed, counter = np.asarray(seed, np.uint64), np.asarray(counter, np.uint64)
+    with np.errstate(over="ignore"):
+        key = mix(mix(seed + GOLDEN) + (np.uint64(stream) + np.uint64(1)) * GOLDEN)
+        return (mix(key + (counter + np.uint64(1)) * GOLDEN) >> np.uint64(11)) * 2.0**-53
+
+
+def stream_number(purpose: str | int) -> int:
+    """Number of the stream that serves a purpose: 0-3 for the named four, else 64 bits of the name's hash."""
+    if isinstance(purpose, int):
+        return purpose
+    if purpose in NAMED:
+        return NAMED[purpose]
+    return int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "little") | 1 << 63
+
+
+class Streams:
+    """Draws for a list of trials, filled on the host in blocks of rounds and moved to the device.
+
+    Args:
+        seed: seed of the experiment; trial i draws what trial 0 of seed ``seed + i`` draws.
+        trials: the trials, R of them, any nonnegative integers.
+        device: where the numbers go.
+    """
+
+    def __init__(self, seed: int, trials: Iterable[int], device: str | torch.device = "cpu", dtype=torch.float64):
+        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+            raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
+        self.seeds = np.asarray([seed + i for i in trials], np.uint64)
+        self.device, self.dtype = device, dtype
+        self._kinds: dict = {}   # purpose -> (kind, shape)
+        self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)
+
+    def at(self, t: int) -> "Draw":
+        """The key of round ``t`` (0, 1, ...); -1 is the key of ``init``."""
+        return Draw(self, t)
+
+    def get(self, t: int, purpose: str | int, kind: str, shape: tuple[int, ...], counter: Callable[[int], int] | None) -> Tensor:
+        block = self._blocks.get(purpose)
+        if self._kinds.setdefault(purpose, (kind, shape)) != (kind, shape):
+            raise ValueError(
+                f"purpose={purpose!r} asks for {kind} of shape {shape} after {self._kinds[purpose]}; "
+                "allowed: one kind and one shape a purpose"
+            )
+        if block is None or not block[0] <= t < block[1]:
+            block = self._blocks[purpose] = self._fill(t, purpose, kind, shape, counter)
+        return block[2][t - block[0]]
+
+    def _fill(self, t, purpose, kind, shape, counter):
+        size, trials = math.prod(shape), len(self.seeds)
+        rounds = 1 if t < 0 else max(1, min(1024, BLOCK // max(size * trials, 1)))
+        clock = range(t, t + rounds)
+        first = np.array([s * size if counter is None else counter(s) for s in clock], np.int64).astype(np.uint64)
+        with np.errstate(over="ignore"):
+            count = first[:, None, None] + np.arange(size, dtype=np.uint64)
+        u = uniform(self.seeds[None, :, None], stream_number(purpose), count)
+        if kind != "uniform":
+            u = ndtri(np.clip(u, CLIP, 1 - CLIP))
+        x = torch.from_numpy(u.reshape(rounds, trials, *shape)).to(self.device, self.dtype)
+        if kind == "sphere":
+            x = x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        return t, t + rounds, x.unbind(0)
+
+
+class Draw:
+    """Key of one round. Each call returns a tensor R x shape, the same whenever it is asked for in that round.
+
+    ``counter`` replaces the position in the stream, by default round * size + index; it maps the round to
+    an integer, so that a draw can belong to a window of rounds.
+    """
+
+    __slots__ = ("streams", "t")
+
+    def __init__(self, streams: Streams, t: int):
+        self.streams, self.t = streams, t
+
+    def uniform(self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None) -> Tensor:
+        """Uniform on [0, 1), R x shape."""
+        return self.streams.get(self.t, purpose, "uniform", shape, counter)
+
+    def normal(self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None) -> Tensor:
+        """Standard normal by inverse CDF, R x shape."""
+        return self.streams.get(self.t, purpose, "normal", shape, counter)
+
+    def sphere(self, purpose: str | int, dim: int, counter: Callable[[int], int] | None = None) -> Tensor:
+        """Uniform on the unit sphere, R x dim."""
+        return self.streams.get(self.t, purpose, "sphere", (dim,), counter)
