@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -46,6 +46,14 @@ class Problem(Protocol):
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any: ...
     def context(self, world: Any, t: int) -> Any: ...
     def respond(self, world: Any, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]: ...
+
+
+class Case(NamedTuple):
+    """A learner with a problem it can be tested on; ``refused``: values that a field must not take, by field."""
+
+    learner: Learner
+    problem: Problem
+    refused: dict[str, list] = {}
 
 
 def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
@@ -116,8 +124,8 @@ def describe(x: Any) -> Any:
         return {"kind": "partial", "function": describe(x.func), "args": describe(x.args), "keywords": describe(x.keywords)}
     if isinstance(x, enum.Enum):
         return str(x)
-    if callable(x):  # a function written in a notebook is known by its text
-        known = getattr(x, "__module__", "__main__") not in ("__main__", "shard")
+    if hasattr(x, "__qualname__"):  # a function written in a notebook, or a lambda, is known by its text
+        known = x.__module__ != "__main__" and "<" not in x.__qualname__
         return f"{x.__module__}.{x.__qualname__}" if known else inspect.getsource(x)
     if isinstance(x, PLAIN):
         return x

@@ -1,0 +1,84 @@
+"""Ask and tell: one trial of a learner for a problem of one's own."""
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.asktell import AskTell
+from paperlib.play import play
+from toy import Coins, Index
+
+ARMS = np.eye(4)
+
+
+def test_ask_and_tell_equal_play():
+    record = {}
+
+    def remember(seen):
+        record[seen.t] = (int(seen.action), float(seen.feedback))
+        return seen.feedback
+
+    play(Index(), Coins(), 60, 1, record="all", probes={"x": remember})
+    user = AskTell(Index(), ARMS)
+    for t in range(60):
+        assert user.ask() == record[t][0]
+        user.tell(*record[t])
+
+
+@pytest.mark.parametrize("action, feedback, match", [
+    (4, 1.0, "action=4"), (-1, 1.0, "action=-1"), (0.5, 1.0, "index of an arm"), (0, np.nan, "feedback=nan"),
+    (0, np.inf, "feedback=inf"), (0, "much", "feedback='much'"), (0, None, "feedback=None"),
+])
+def test_refused_feedback_leaves_the_learner_as_it_was(action, feedback, match):
+    user = AskTell(Index(), ARMS)
+    for _ in range(5):
+        user.tell(user.ask(), 1.0)
+    before, asked = user.state, user.ask()
+    with pytest.raises(ValueError, match=match):
+        user.tell(action, feedback)
+    assert user.state is before and user.rounds == 5 and user.ask() == asked
+    user.tell(asked, 0.0)
+    assert user.rounds == 6
+
+
+def test_refused_context_leaves_the_learner_as_it_was():
+    user = AskTell(Index(), ARMS)
+    user.tell(user.ask(), 1.0)
+    with pytest.raises(ValueError, match="context="):
+        user.ask(ARMS * np.nan)
+    assert user.rounds == 1 and user.ask() == 0 and torch.equal(user.context[0], torch.eye(4, dtype=torch.float64))
+
+
+def test_an_action_of_ones_own_counts():
+    user = AskTell(Index(), ARMS)
+    user.tell(3, 1.0)  # before any ask
+    user.ask()
+    user.tell(2, 1.0)
+    assert user.state.plays.tolist() == [[1, 1, 2, 2]]
+
+
+def test_save_and_load_go_on_alike(tmp_path):
+    one = AskTell(Index(), ARMS)
+    for t in range(9):
+        one.tell(one.ask(), float(t % 2))
+    one.save(tmp_path / "state.npz")
+    two = AskTell(Index(), ARMS).load(tmp_path / "state.npz")
+    for t in range(9):
+        assert one.ask() == two.ask()
+        one.tell(one.ask(), float(t % 3 == 0))
+        two.tell(two.ask(), float(t % 3 == 0))
+    with pytest.raises(ValueError, match="was saved by"):
+        AskTell(Index(bonus=3.0), ARMS).load(tmp_path / "state.npz")
+
+
+def test_prepare_sees_every_context():
+    user = AskTell(Index(), 2 * ARMS, prepare=lambda arms: arms / 2)
+    assert user.context.max() == 1
+    user.ask(4 * ARMS)
+    assert user.context.max() == 2
+
+
+def test_float32_is_cast_with_a_warning():
+    with pytest.warns(UserWarning, match="float32"):
+        user = AskTell(Index(), ARMS.astype(np.float32))
+    assert user.context.dtype == torch.float64

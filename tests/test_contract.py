@@ -1,0 +1,227 @@
+"""Every learner of every paper keeps the contract: one test, all of them.
+
+A paper's package declares ``CASES: dict[str, Case]``; whatever it declares is tested here.
+"""
+
+import dataclasses
+import importlib
+import json
+import pkgutil
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import paperlib
+from paperlib.asktell import AskTell
+from paperlib.core import Case, describe, leaves, pack, take, tree_map, unpack
+from paperlib.linalg import Rows, shortcuts
+from paperlib.play import play
+from paperlib.streams import Streams
+
+HORIZON, TRIALS, STEPS = 64, 3, 50
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+
+
+def discover() -> dict[str, Case]:
+    found = {}
+    for module in pkgutil.iter_modules(paperlib.__path__):
+        if module.ispkg:
+            package = importlib.import_module(f"paperlib.{module.name}")
+            found |= {f"{module.name}.{name}": case for name, case in package.CASES.items()}
+    return found
+
+
+CASES = discover()
+SYNCS = {name: getattr(case.learner, "syncs", None) for name, case in CASES.items()}
+every_learner = pytest.mark.parametrize("name", CASES)
+
+
+class Steps:
+    """A learner and a problem advanced by hand, round by round."""
+
+    def __init__(self, case, trials=range(TRIALS), device="cpu", seed=0, learner=None):
+        self.learner, self.problem = learner or case.learner, case.problem
+        self.streams, self.t = Streams(seed, trials, device), 0
+        self.tkwargs = {"dtype": torch.float64, "device": device}
+        with torch.no_grad():
+            self.world = self.problem.init(len(trials), HORIZON, self.streams.at(-1), **self.tkwargs)
+            self.state = self.learner.init(len(trials), self.context(), HORIZON, self.streams.at(-1), **self.tkwargs)
+
+    def context(self):
+        return self.problem.context(self.world, self.t)
+
+    def step(self, count=1):
+        with torch.no_grad():
+            for _ in range(count):
+                draw, context = self.streams.at(self.t), self.context()
+                self.action, chosen = self.learner.select(self.state, context, draw)
+                self.feedback, self.gap = self.problem.respond(self.world, self.t, self.action, self.learner.wants, draw)
+                self.state = self.learner.update(chosen, context, self.action, self.feedback, draw)
+                self.t += 1
+        return self
+
+
+def numbers(tree):
+    return {path: leaf.view if isinstance(leaf, Rows) else leaf for path, leaf in leaves(tree) if isinstance(leaf, (torch.Tensor, Rows))}
+
+
+def copy(tree):
+    return {path: value.clone() for path, value in numbers(tree).items()}
+
+
+def assert_close(a, b, tolerance=1e-9):
+    a, b = numbers(a), numbers(b)
+    assert a.keys() == b.keys()
+    for path in a:
+        torch.testing.assert_close(a[path], b[path], rtol=tolerance, atol=tolerance, msg=lambda text, path=path: f"{path}: {text}")
+
+
+def test_every_package_declares_cases():
+    assert CASES and all(isinstance(case, Case) for case in CASES.values())
+
+
+@every_learner
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("steps", [1, STEPS])
+def test_shapes_dtypes_device(name, device, steps):
+    run = Steps(CASES[name], device=device).step(steps)
+    assert run.action.shape[0] == TRIALS and run.action.device.type == device
+    for path, value in numbers(run.state).items():
+        assert value.shape[0] in (1, TRIALS), f"{path} has shape {tuple(value.shape)}"
+        assert value.device.type == device and value.dtype in (torch.float64, torch.int64, torch.bool), path
+        assert value.dtype != torch.float64 or not value.isnan().any(), path
+    for quantity, value in (run.learner.report(run.state) if hasattr(run.learner, "report") else {}).items():
+        assert value.shape[0] == TRIALS, quantity
+
+
+@every_learner
+def test_pure(name):
+    run = Steps(CASES[name]).step(5)
+    draw, context = run.streams.at(run.t), run.context()
+    before, arms = copy(run.state), copy(context)
+    with torch.no_grad():
+        action, chosen = run.learner.select(run.state, context, draw)
+        held = copy(chosen)
+        feedback, _ = run.problem.respond(run.world, run.t, action, run.learner.wants, draw)
+        first = run.learner.update(chosen, context, action, feedback, draw)
+        second = run.learner.update(chosen, context, action, feedback, draw)
+    for now, then in [(run.state, before), (chosen, held), (context, arms)]:
+        assert all(torch.equal(value, then[path]) for path, value in numbers(now).items())
+    assert all(torch.equal(value, numbers(second)[path]) for path, value in numbers(first).items())
+
+
+@every_learner
+def test_alone_equals_batched(name):
+    batch = Steps(CASES[name]).step(STEPS)
+    for trial in range(TRIALS):
+        alone = Steps(CASES[name], trials=[trial]).step(STEPS)
+        assert_close(alone.state, take(batch.state, [trial]))
+
+
+@every_learner
+def test_permuted_trials_give_permuted_results(name):
+    a = play(CASES[name].learner, CASES[name].problem, 40, [0, 1, 2], record="all")
+    b = play(CASES[name].learner, CASES[name].problem, 40, [2, 0, 1], record="all")
+    np.testing.assert_allclose(a["regret"][[2, 0, 1]], b["regret"], rtol=1e-9, atol=1e-9)
+
+
+@every_learner
+def test_a_running_state_can_be_sliced(name):
+    batch = Steps(CASES[name]).step(20)
+    part = Steps(CASES[name], trials=[2, 0])
+    part.state, part.t = take(batch.state, [2, 0]), batch.t
+    part.step(5), batch.step(5)
+    assert_close(part.state, take(batch.state, [2, 0]))
+
+
+@every_learner
+def test_shortcuts_change_nothing(name):
+    on = Steps(CASES[name]).step(STEPS)
+    with shortcuts(False):
+        off = Steps(CASES[name]).step(STEPS)
+    assert_close(on.state, off.state)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if SYNCS[n] != "host"])
+def test_runs_on_meta(name):
+    """On the meta device a forgotten CPU tensor or a look at a value raises."""
+    case, tkwargs = CASES[name], {"dtype": torch.float64, "device": "meta"}
+    context = tree_map(lambda x: x.to("meta"), Steps(case).context())
+    draw = Streams(0, range(TRIALS), "meta")
+    with torch.no_grad():
+        state = case.learner.init(TRIALS, context, HORIZON, draw.at(-1), **tkwargs)
+        for t in range(3):
+            action, chosen = case.learner.select(state, context, draw.at(t))
+            state = case.learner.update(chosen, context, action, torch.zeros(TRIALS, **tkwargs), draw.at(t))
+    assert all(value.device.type == "meta" for value in numbers(state).values())
+
+
+class NoLook(TorchDispatchMode):
+    """Raises where a tensor's value reaches Python, or where a shape depends on values."""
+
+    looks = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero")
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if any(function.__name__.startswith(look) for look in self.looks):
+            raise AssertionError(f"host synchronization in {function}")
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if SYNCS[n] is None])
+def test_no_host_synchronization(name):
+    run = Steps(CASES[name]).step(2)
+    draw, context, arm = run.streams.at(run.t), run.context(), run.action
+    with torch.no_grad(), shortcuts(False), NoLook():
+        _, chosen = run.learner.select(run.state, context, draw)
+        run.learner.update(chosen, context, arm, run.feedback, draw)
+
+
+def test_the_synchronization_test_can_fail():
+    x = torch.arange(3.0)
+    for look in (lambda: x.sum().item(), lambda: bool(x.any()), lambda: x[x > 1], lambda: x.nonzero()):
+        with pytest.raises(AssertionError, match="host synchronization"), NoLook():
+            look()
+
+
+@every_learner
+def test_configuration_round_trip(name):
+    learner = CASES[name].learner
+    fields = {f.name: getattr(learner, f.name) for f in dataclasses.fields(learner)}
+    again = type(learner)(**fields)
+    assert describe(again) == describe(learner) == json.loads(json.dumps(describe(learner)))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        learner.anything = 1
+
+
+@every_learner
+def test_state_round_trip(name, tmp_path):
+    run, fresh = Steps(CASES[name]).step(20), Steps(CASES[name])
+    arrays, plain = pack(run.state)
+    np.savez(tmp_path / "state.npz", **arrays)
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
+        fresh.state, fresh.t = unpack(fresh.state, file, json.loads(json.dumps(plain))), run.t
+    run.step(10), fresh.step(10)
+    assert_close(run.state, fresh.state, tolerance=0)
+
+
+@every_learner
+def test_non_finite_feedback_is_refused(name):
+    case, world = CASES[name], Steps(CASES[name], trials=[0])
+    context = tree_map(lambda x: x[0], world.context())
+    user = AskTell(case.learner, context, horizon=HORIZON)
+    for bad in (np.nan, np.inf):
+        before, action = user.state, user.ask()
+        with pytest.raises(ValueError, match="feedback="):
+            user.tell(action, bad)
+        assert user.state is before and user.rounds == 0
+
+
+BAD_FIELDS = [(name, field, value) for name, case in CASES.items() for field, values in case.refused.items() for value in values]
+
+
+@pytest.mark.parametrize("name, field, value", BAD_FIELDS, ids=[f"{n}-{f}={v}" for n, f, v in BAD_FIELDS])
+def test_fields_out_of_range_are_refused(name, field, value):
+    with pytest.raises(ValueError, match=f"{field}="):
+        dataclasses.replace(CASES[name].learner, **{field: value})

@@ -1,0 +1,131 @@
+"""Trees of tensors, traces and growing rows."""
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paperlib.core import Trace, describe, pack, take, unpack
+from paperlib.linalg import Rows, chosen, inner, pick_device, quadratic, rank_one
+from toy import Coins, Index
+
+
+class Inner(NamedTuple):
+    theta: torch.Tensor
+    rows: Rows
+
+
+class Outer(NamedTuple):
+    base: Inner
+    shared: torch.Tensor
+    rounds: int
+    name: str | None
+    pair: tuple
+
+
+def tree(trials=3):
+    rows = Rows.empty(trials, 2, dtype=torch.float64)
+    for k in range(70):
+        rows = rows.append(torch.full((trials, 2), float(k), dtype=torch.float64))
+    return Outer(Inner(torch.arange(6.0).reshape(trials, 2), rows), torch.ones(1, 4), 5, None, (torch.arange(trials), 1.5))
+
+
+def test_take_keeps_what_is_shared():
+    part = take(tree(), [2, 0])
+    assert part.base.theta.tolist() == [[4, 5], [0, 1]] and part.shared.shape == (1, 4) and part.pair[0].tolist() == [2, 0]
+    assert part.base.rows.view.shape == (2, 70, 2) and part.rounds == 5 and part.name is None
+
+
+def test_pack_and_unpack_are_inverse(tmp_path):
+    full = tree()
+    arrays, plain = pack(full)
+    np.savez(tmp_path / "state.npz", **arrays)
+    empty = Outer(Inner(torch.zeros(3, 2), Rows.empty(3, 2, dtype=torch.float64)), torch.zeros(1, 4), 0, None, (torch.zeros(3), 0.0))
+    back = unpack(empty, np.load(tmp_path / "state.npz"), json.loads(json.dumps(plain)))
+    assert torch.equal(back.base.rows.view, full.base.rows.view) and torch.equal(back.base.theta, full.base.theta)
+    assert back.rounds == 5 and back.name is None and back.pair[1] == 1.5 and back.pair[0].dtype == torch.int64
+
+
+def test_pack_refuses_what_it_cannot_store():
+    with pytest.raises(ValueError, match="state.base=.*allowed in a state"):
+        pack(tree()._replace(base={"a": 1}))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5)), max_size=80))
+def test_rows_behave_like_lists(steps):
+    """Appending to any earlier state never disturbs another: compared with Python lists."""
+    states = [(Rows.empty(2, dtype=torch.float64), [])]
+    for back, value in steps:
+        rows, reference = states[max(0, len(states) - 1 - back)]
+        states.append((rows.append(torch.tensor([value, -value], dtype=torch.float64)), reference + [value]))
+    for rows, reference in states:
+        assert rows.view[0].tolist() == reference and (-rows.view[1]).tolist() == reference
+
+
+def test_describe_is_json_and_tells_configurations_apart():
+    @dataclass(frozen=True)
+    class Config:
+        rate: float
+        f: object = torch.sigmoid
+        table: torch.Tensor = torch.zeros(2)
+
+    one = describe(Config(0.1))
+    assert json.loads(json.dumps(one)) == one and one != describe(Config(0.2))
+    assert describe(functools.partial(min, 3)) != describe(functools.partial(min, 4))
+    with pytest.raises(ValueError, match="cannot stand in a configuration"):
+        describe(object())
+
+
+def trace(trials, seconds=1.0, seed=0):
+    values = np.arange(len(trials) * 2.0).reshape(len(trials), 2)
+    return Trace(np.array([1, 5]), {"regret": values}, {"end": values[:, 0]}, np.array([seconds, seconds]), list(trials), {"seed": seed, "trials": list(trials)})
+
+
+def test_trace_saves_loads_and_merges(tmp_path):
+    a, b = trace([0, 1]), trace([2, 3, 4], seconds=2.0)
+    a.save(tmp_path / "a.npz")
+    again = Trace.load(tmp_path / "a.npz")
+    assert again.equal(a) and again.about == a.about and not again.equal(b)
+    both = Trace.merge([a, b])
+    assert both["regret"].shape == (5, 2) and both["end"].shape == (5,) and both.trials == [0, 1, 2, 3, 4] and both.seconds.tolist() == [3, 3]
+    assert "5 trials" in repr(both) and set(both.to_numpy()) == {"rounds", "seconds", "trials", "regret", "end"}
+    with pytest.raises(ValueError, match="chunks of one run"):
+        Trace.merge([a, trace([2], seed=1)])
+
+
+def test_seconds_do_not_count_for_equality():
+    assert trace([0], seconds=1.0).equal(trace([0], seconds=9.0))
+
+
+def test_with_best_turns_losses_into_regret():
+    values = trace([0, 1]).with_best(lambda t: np.full((2, 2), 10.0))
+    assert values["regret"].tolist() == [[10, 9], [8, 7]]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_products_over_arms(shared):
+    generator = torch.Generator().manual_seed(0)
+    arms = torch.randn(1 if shared else 3, 4, 2, generator=generator, dtype=torch.float64)
+    v = torch.randn(3, 2, generator=generator, dtype=torch.float64)
+    A = torch.randn(3, 2, 2, generator=generator, dtype=torch.float64)
+    full, index = arms.expand(3, 4, 2), torch.tensor([0, 3, 1])
+    torch.testing.assert_close(inner(arms, v), torch.einsum("rkd,rd->rk", full, v))
+    torch.testing.assert_close(quadratic(arms, A), torch.einsum("rkd,rde,rke->rk", full, A, full))
+    assert torch.equal(chosen(arms, index), full[torch.arange(3), index])
+    torch.testing.assert_close(rank_one(A, v, torch.tensor([1.0, 2.0, -1.0], dtype=torch.float64))[1], A[1] + 2 * torch.outer(v[1], v[1]))
+
+
+def test_device_names():
+    assert pick_device("cpu") == "cpu" and pick_device("auto") in ("cpu", "cuda")
+    with pytest.raises(ValueError, match="device='tpu'"):
+        pick_device("tpu")
+
+
+def test_toys_are_configurations():
+    assert describe(Coins()) != describe(Coins(5)) and describe(Index())["kind"] == "toy.Index"

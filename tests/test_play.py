@@ -1,0 +1,131 @@
+"""The loop over rounds: recording, resuming, refusing."""
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.play import Probe, play, recorded
+from toy import Coins, Index
+
+
+def reference(seed, rounds, bonus=1.0, arms=4):
+    """The toy run in plain numpy, one trial."""
+    from paperlib.streams import stream_number, uniform
+
+    problem = np.uint64(2**64 - arms)  # round -1 of a purpose with `arms` numbers a round
+    with np.errstate(over="ignore"):
+        mean = uniform(seed, stream_number("problem"), problem + np.arange(arms, dtype=np.uint64))
+    plays, total, regret, out = np.ones(arms), np.zeros(arms), 0.0, []
+    for t in range(rounds):
+        k = int(np.argmax(total / plays + bonus / np.sqrt(plays)))
+        plays[k] += 1
+        total[k] += float(uniform(seed, 0, t)) < mean[k]
+        regret += mean.max() - mean[k]
+        out.append(regret)
+    return np.array(out)
+
+
+def test_play_equals_a_plain_loop():
+    trace = play(Index(), Coins(), 300, 5, seed=7, record="all")
+    for trial in range(5):
+        np.testing.assert_allclose(trace["regret"][trial], reference(7 + trial, 300), atol=1e-12)
+    assert trace["report.plays"].tolist() == [304] * 5 and trace.seconds[-1] > 0 and (np.diff(trace.seconds) > 0).all()
+
+
+def test_any_trial_can_be_run_alone_and_in_any_order():
+    full = play(Index(), Coins(), 200, 6, seed=1)
+    part = play(Index(), Coins(), 200, range(2, 5), seed=1)
+    alone = play(Index(), Coins(), 200, 1, seed=4)
+    assert np.array_equal(full["regret"][2:5], part["regret"]) and np.array_equal(full["regret"][3], alone["regret"][0])
+
+
+def test_every_seed_changes_the_result():
+    finals = {float(play(Index(), Coins(), 50, 1, seed=s)["regret"][0, -1]) for s in range(20)}
+    assert len(finals) == 20
+
+
+def test_probes_reduce_over_every_round():
+    arm = lambda seen: seen.action.to(torch.float64)
+    probes = {"last": arm, "sum": Probe(arm, "sum"), "max": Probe(arm, "max"), "min": Probe(arm, "min"), "final": Probe(lambda seen: seen.after.plays, "final")}
+    trace = play(Index(), Coins(), 100, 3, record=[10, 50], probes=probes)
+    every = play(Index(), Coins(), 100, 3, record="all", probes={"arm": arm})["arm"]
+    assert trace.rounds.tolist() == [10, 50, 100]
+    for i, t in enumerate(trace.rounds):
+        assert np.array_equal(trace["last"][:, i], every[:, t - 1])
+        assert np.array_equal(trace["sum"][:, i], every[:, :t].sum(1))
+        assert np.array_equal(trace["max"][:, i], every[:, :t].max(1)) and np.array_equal(trace["min"][:, i], every[:, :t].min(1))
+    assert trace["final"].shape == (3, 4)
+
+
+@pytest.mark.parametrize("record, rounds", [("all", [1, 2, 3, 4, 5]), (2, [3, 5]), (50, [1, 2, 3, 4, 5]), ([2], [2, 5])])
+def test_recorded_rounds(record, rounds):
+    assert recorded(5, record).tolist() == rounds
+
+
+@pytest.mark.parametrize("record", ["some", 0, [0], [6]])
+def test_recorded_rounds_refused(record):
+    with pytest.raises(ValueError, match="record="):
+        recorded(5, record)
+
+
+def test_broken_feedback_names_round_and_trial_and_keeps_the_state(tmp_path):
+    kept = tmp_path / "kept.npz"
+    with pytest.raises(ValueError, match="in round 131, trial 40"):
+        play(Index(), Coins(broken=130), 200, range(40, 43), checkpoint=kept)
+    with np.load(kept) as file:
+        assert file["state.rewards"].shape == (3, 130) and np.isfinite(file["state.rewards"]).all()
+
+
+def test_resumed_equals_uninterrupted(tmp_path):
+    """Stop by an exception at round 130, mend the world, resume from the file."""
+    kept, stop = tmp_path / "kept.npz", []
+    probes = {"plays": Probe(lambda seen: seen.after.plays.amax(1), "sum"), "gate": lambda seen: Gate(stop)(seen)}
+    stop.append(130)
+    with pytest.raises(KeyboardInterrupt):
+        play(Index(), Coins(), 300, 4, record="all", probes=probes, checkpoint=kept, every=0.0)
+    stop.clear()
+    seen = []
+    resumed = play(Index(), Coins(), 300, 4, record="all", probes=probes, checkpoint=kept, every=0.0, progress=lambda t, T, s: seen.append(t))
+    fresh = play(Index(), Coins(), 300, 4, record="all", probes=probes)
+    assert seen[0] == 192 and resumed.equal(fresh)
+
+
+class Gate:
+    """A probe that interrupts the run at a chosen round."""
+
+    def __init__(self, stop):
+        self.stop = stop
+
+    def __call__(self, seen):
+        if self.stop and seen.t == self.stop[0]:
+            raise KeyboardInterrupt
+        return seen.feedback
+
+
+def test_a_foreign_checkpoint_is_refused(tmp_path):
+    kept = tmp_path / "kept.npz"
+    play(Index(), Coins(), 200, 2, checkpoint=kept, every=0.0)
+    with pytest.raises(ValueError, match="belongs to another run"):
+        play(Index(bonus=2.0), Coins(), 200, 2, checkpoint=kept)
+
+
+def test_failed_report_raises():
+    class Failing(Index):
+        def report(self, state):
+            return {"failed": state.plays.sum(1) > 100}
+
+    with pytest.raises(ValueError, match="Failing reports failure by round 128, trial 0"):
+        play(Failing(), Coins(), 300, 2)
+
+
+@pytest.mark.parametrize("horizon, trials", [(0, 1), (5, 0), (-1, 3)])
+def test_empty_runs_are_refused(horizon, trials):
+    with pytest.raises(ValueError, match="horizon="):
+        play(Index(), Coins(), horizon, trials)
+
+
+def test_probe_names_and_reductions_are_checked():
+    with pytest.raises(ValueError, match="reduce='mean'"):
+        Probe(lambda seen: seen.feedback, "mean")
+    with pytest.raises(ValueError, match="'regret' is taken"):
+        play(Index(), Coins(), 5, 1, probes={"regret": lambda seen: seen.feedback})

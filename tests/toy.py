@@ -1,0 +1,65 @@
+"""A problem and a learner small enough to check by hand, for tests of the shared modules."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from paperlib.linalg import Rows
+
+
+class World(NamedTuple):
+    arms: Tensor  # 1 x K x K
+    mean: Tensor  # R x K
+
+
+@dataclass(frozen=True)
+class Coins:
+    """K coins whose means each trial draws; from round ``broken`` on (0, 1, ...) the feedback is infinite."""
+
+    arms: int = 4
+    broken: int = 10**9
+
+    def init(self, trials, horizon, draw, **tkwargs):
+        return World(torch.eye(self.arms, **tkwargs)[None], draw.uniform("problem", self.arms))
+
+    def context(self, world, t):
+        return world.arms
+
+    def respond(self, world, t, action, wants, draw):
+        mean = world.mean.gather(1, action.unsqueeze(1)).squeeze(1)
+        reward = (draw.uniform("reward") < mean).to(mean)
+        return reward / (t < self.broken), world.mean.amax(1) - mean
+
+
+class State(NamedTuple):
+    plays: Tensor    # R x K
+    total: Tensor    # R x K
+    rewards: Rows    # R x t
+    note: str
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Index:
+    """Mean plus bonus / sqrt(plays), with a history that it does not need."""
+
+    bonus: float = 1.0
+    wants = "reward"
+
+    def init(self, trials, arms, horizon, draw, **tkwargs):
+        zeros = torch.zeros(trials, arms.shape[1], **tkwargs)
+        return State(zeros + 1, zeros, Rows.empty(trials, **tkwargs), "kept", 0)
+
+    def select(self, state, arms, draw):
+        return (state.total / state.plays + self.bonus * state.plays.rsqrt()).argmax(1), state
+
+    def update(self, state, arms, arm, reward, draw):
+        at = arm.unsqueeze(1)
+        plays = state.plays.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1))
+        total = state.total.scatter_add(1, at, reward.unsqueeze(1))
+        return State(plays, total, state.rewards.append(reward), state.note, state.rounds + 1)
+
+    def report(self, state):
+        return {"plays": state.plays.sum(1)}
