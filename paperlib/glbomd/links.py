@@ -1,0 +1,267 @@
+"""Exponential families with natural parameters on the whole line.
+
+A reward r at natural parameter z has density exp((r z - m(z)) / g + h(r)), mean mu(z) = m'(z) and variance
+g mu'(z). Every function here is elementwise on float64 tensors of any shape and any device.
+
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 2, Assumptions 2 and 3.
+Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|mu''| <= R mu'), S norm bound.
+"""
+
+import math
+from dataclasses import dataclass
+
+import scipy.special
+import torch
+from torch import Tensor
+
+from ..linalg import may_look
+
+CLIP = 2.0**-53       # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
+LARGEST_Z = 700.0     # e^z and its square roots stay finite in float64
+NORMAL_FROM = 2.0**40  # Poisson means from which three Cornish-Fisher terms are exact to 1e-4 of a count
+PROBES = 24           # CDF evaluations of the masked form; 2 or 3 suffice as a rule, 9 at the worst
+
+
+class Link:
+    """A family: what learners, problems and bounds need to know about the reward.
+
+    Attributes:
+        self_concordance: R, |mu''| <= R mu' on the whole line (Assumption 3).
+        dispersion: g > 0.
+    """
+
+    self_concordance: float = 1.0
+    dispersion: float = 1.0
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        """m(z)."""
+        raise NotImplementedError
+
+    def mean(self, z: Tensor) -> Tensor:
+        """mu(z) = m'(z), the expected reward."""
+        raise NotImplementedError
+
+    def slope(self, z: Tensor) -> Tensor:
+        """mu'(z) = m''(z) > 0."""
+        raise NotImplementedError
+
+    def max_slope(self, norm_bound: float) -> float:
+        """C_mu, the largest slope on [-S, S] (Assumption 2)."""
+        raise NotImplementedError
+
+    def min_slope(self, norm_bound: float) -> float:
+        """c_mu, the smallest slope on [-S, S] (Assumption 2)."""
+        raise NotImplementedError
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        """Reward with the given mean by inverse CDF, nondecreasing in the uniform. Both of one shape."""
+        raise NotImplementedError
+
+    def validate(self, reward: Tensor) -> None:
+        """Check that rewards lie in the support.
+
+        Raises:
+            ValueError: a reward that the family never gives.
+        """
+        require(reward, reward.isfinite(), "finite numbers")
+
+
+def require(reward: Tensor, inside: Tensor, allowed: str) -> None:
+    """Raise ValueError naming the first reward for which ``inside`` is False."""
+    if reward.device.type != "meta" and not bool(inside.all()):
+        raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
+
+
+@dataclass(frozen=True)
+class Bernoulli(Link):
+    """Logistic model, rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
+
+    R = 1 is the supremum of |mu''| / mu' = |1 - 2 mu| over the line; on [-S, S] it is tanh(S / 2).
+    """
+
+    fractional: bool = False  # whether rewards strictly between 0 and 1 are accepted
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return torch.logaddexp(z, torch.zeros_like(z))  # torch's softplus is linear above 20 and loses 2e-9
+
+    def mean(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(z) * torch.sigmoid(-z)  # p (1 - p) without cancellation
+
+    def max_slope(self, norm_bound: float) -> float:
+        return 0.25
+
+    def min_slope(self, norm_bound: float) -> float:
+        return 1 / (2 + 2 * math.cosh(norm_bound)) if norm_bound < LARGEST_Z else math.exp(-norm_bound)
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        return (uniform < mean).to(mean)
+
+    def validate(self, reward: Tensor) -> None:
+        if self.fractional:
+            require(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
+        else:
+            require(reward, (reward == 0) | (reward == 1), "0 or 1 (all of [0, 1] with fractional=True)")
+
+
+@dataclass(frozen=True)
+class Poisson(Link):
+    """Counts: m = mu = mu' = e^z, R = 1, g = 1."""
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return torch.exp(z)
+
+    def mean(self, z: Tensor) -> Tensor:
+        return torch.exp(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        return torch.exp(z)
+
+    def max_slope(self, norm_bound: float) -> float:
+        return math.exp(norm_bound) if norm_bound < LARGEST_Z else math.inf
+
+    def min_slope(self, norm_bound: float) -> float:
+        return math.exp(-norm_bound)
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        return poisson_quantile(mean, uniform)
+
+    def validate(self, reward: Tensor) -> None:
+        require(reward, (reward >= 0) & (reward.floor() == reward) & reward.isfinite(), "0, 1, 2, ...")
+
+
+@dataclass(frozen=True)
+class Gaussian(Link):
+    """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, g the variance of the noise."""
+
+    variance: float = 1.0  # g > 0, in squared units of the reward
+    self_concordance = 0.0
+
+    def __post_init__(self):
+        if not (isinstance(self.variance, (int, float)) and 0 < self.variance < math.inf):
+            raise ValueError(f"variance={self.variance!r}; allowed: a finite number above 0")
+
+    @property
+    def dispersion(self) -> float:
+        return self.variance
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return 0.5 * z * z
+
+    def mean(self, z: Tensor) -> Tensor:
+        return z
+
+    def slope(self, z: Tensor) -> Tensor:
+        return torch.ones_like(z)
+
+    def max_slope(self, norm_bound: float) -> float:
+        return 1.0
+
+    def min_slope(self, norm_bound: float) -> float:
+        return 1.0
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        return mean + math.sqrt(self.variance) * torch.special.ndtri(uniform.clamp(CLIP, 1 - CLIP))
+
+
+@dataclass(frozen=True)
+class Binomial(Link):
+    """Successes of n tries: m = n ln(1 + e^z), R = 1, g = 1.
+
+    Departure: the paper says that rewards in [0, n] have self-concordance n (erratum E2); here it is 1,
+    because |mu''| / mu' = |1 - 2 p| whatever n is.
+    """
+
+    count: int = 1  # n, tries a round, at most 1000
+
+    def __post_init__(self):
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= 1000:
+            raise ValueError(f"count={self.count!r}; allowed: integers 1..1000")
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return self.count * Bernoulli().log_partition(z)
+
+    def mean(self, z: Tensor) -> Tensor:
+        return self.count * torch.sigmoid(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        return self.count * Bernoulli().slope(z)
+
+    def max_slope(self, norm_bound: float) -> float:
+        return 0.25 * self.count
+
+    def min_slope(self, norm_bound: float) -> float:
+        return self.count * Bernoulli().min_slope(norm_bound)
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        """Smallest k with F(k) >= u: counts the k < n with F(k) < u, from n + 1 log-probabilities."""
+        n, k = self.count, torch.arange(self.count + 1, dtype=mean.dtype, device=mean.device)
+        p = (mean / n).unsqueeze(-1)
+        log_choose = math.lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma(n - k + 1)
+        log_pmf = log_choose + torch.special.xlogy(k, p) + torch.special.xlog1py(n - k, -p)
+        below = log_pmf.exp().cumsum(-1)[..., :-1] < uniform.clamp(CLIP, 1 - CLIP).unsqueeze(-1)
+        return below.sum(-1).to(mean)
+
+    def validate(self, reward: Tensor) -> None:
+        require(reward, (reward >= 0) & (reward <= self.count) & (reward.floor() == reward), f"0, 1, ..., {self.count}")
+
+
+FAMILIES = {"logistic": Bernoulli, "bernoulli": Bernoulli, "poisson": Poisson, "gaussian": Gaussian, "binomial": Binomial}
+
+
+def family(name: str, **parameters) -> Link:
+    """A family by its name, for example ``family("gaussian", variance=0.25)``.
+
+    Raises:
+        ValueError: an unknown name, or a family whose natural parameters do not cover the real line.
+    """
+    if name in ("exponential", "gamma"):
+        # Departure: the paper lists the exponential distribution with R = 0; its ratio 2 / |z| is unbounded (E3).
+        raise ValueError(f"family={name!r} has z < 0 only, but natural parameters must cover the real line; allowed: {', '.join(FAMILIES)}")
+    if name not in FAMILIES:
+        raise ValueError(f"family={name!r}; allowed: {', '.join(FAMILIES)}")
+    return FAMILIES[name](**parameters)
+
+
+def kappa_ball(link: Link, norm_bound: float) -> float:
+    """kappa = 1 / c_mu over unit arms and ||theta|| <= S, the paper's definition (Section 2)."""
+    smallest = link.min_slope(norm_bound)
+    return 1 / smallest if smallest > 0 else math.inf
+
+
+def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
+    """Smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf``.
+
+    Three Cornish-Fisher terms are off by at most a few counts. From there the answer is bracketed with
+    doubling steps and bisected. On the CPU this stops when all are bracketed; elsewhere it runs ``PROBES``
+    steps, of which those after the answer change nothing, and no host synchronization happens.
+
+    Args:
+        mean: > 0, any shape.
+        uniform: same shape, in [0, 1); clamped to [2^-53, 1 - 2^-53].
+    """
+    look = may_look(mean)
+    u = uniform.clamp(CLIP, 1 - CLIP)
+    w = torch.special.ndtri(u)
+    # Mean, deviation and skewness; half a count less because F jumps at the integers.
+    k = start = (mean + mean.sqrt() * w + (w * w - 4) / 6).ceil().clamp(min=0)
+    low, high = torch.full_like(k, -1.0), torch.full_like(k, math.inf)  # F(low) < u <= F(high)
+    for i in range(PROBES):
+        enough = _poisson_cdf(k, mean, look) >= u
+        low, high = torch.where(enough, low, k), torch.where(enough, k, high)
+        if look and bool((high - low <= 1).all()):
+            break
+        jump = torch.where(enough, k - 2.0**i, k + 2.0**i).clamp(min=0)
+        bracketed = (low >= 0) & high.isfinite()
+        k = torch.where(bracketed, ((low + high) / 2).floor(), jump)
+        k = torch.maximum(torch.minimum(k, high), low + 1)  # a row that is done asks for F(high) again
+    return torch.where(mean < NORMAL_FROM, high, start)
+
+
+def _poisson_cdf(k: Tensor, mean: Tensor, on_host: bool) -> Tensor:
+    """F(k; mean) = Q(k + 1, mean), the regularized upper incomplete gamma function."""
+    if on_host:  # the same function, half the time
+        return torch.from_numpy(scipy.special.pdtr(k.numpy(), mean.numpy()))
+    return torch.special.gammaincc(k + 1, mean)
