@@ -1,0 +1,286 @@
+"""From a notebook to its results: what it depends on, how it is run.
+
+The Snakefile asks ``stems``, ``section``, ``settings``, ``fingerprint`` and ``inputs``; each of its
+jobs is ``python -m paperlib.workflow NOTEBOOK PROFILE``. A notebook is called by its stem
+(``glbomd_1_logistic``); its own parameters cell is the quick profile, and ``notebooks/profiles.toml``
+holds what another profile changes.
+"""
+
+import argparse
+import ast
+import contextlib
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+from typing import get_args, get_origin
+
+PACKAGE = Path(__file__).resolve().parent
+PROFILES = ("quick", "paper")
+KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
+KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
+NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
+
+
+def root() -> Path:
+    """The project's folder; ``PAPERLIB_ROOT`` names another one."""
+    return Path(os.environ.get("PAPERLIB_ROOT") or PACKAGE.parent).resolve()
+
+
+def results(profile: str) -> Path:
+    """Folder of executed copies, logs and ``.done`` files (``PAPERLIB_RESULTS``, else results/)."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or root() / "results") / profile
+
+
+def notebook(stem: str) -> Path:
+    """Path of a notebook, given its stem or any path to it."""
+    return root() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
+
+
+def stems() -> list[str]:
+    """Every notebook of the project, in order."""
+    return sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb"))
+
+
+def section(stem: str) -> dict:
+    """A notebook's section of profiles.toml, checked.
+
+    Keys: ``after`` (notebooks whose results it reuses), ``datasets`` (names in the registry),
+    ``timing`` (true: it runs alone, on one thread), and one table of parameters per profile.
+
+    Raises:
+        ValueError: a key, a type or a notebook in ``after`` is unknown.
+    """
+    path = root() / "notebooks" / "profiles.toml"
+    found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
+    allowed = {"after": list[str], "datasets": list[str], "timing": bool, **dict.fromkeys(PROFILES, dict)}
+    for key, value in found.items():
+        if key not in allowed:
+            raise ValueError(f"profiles.toml [{stem}]: unknown key {key!r}; allowed: {', '.join(allowed)}")
+        convert(value, allowed[key], f"profiles.toml [{stem}]: {key}")
+    for other in found.get("after", []):
+        if other not in stems() or other == stem:
+            raise ValueError(f"profiles.toml [{stem}]: after names {other!r}; there are {', '.join(stems())}")
+    return found
+
+
+def settings(stem: str, profile: str, device: str = "auto") -> dict:
+    """What is injected into a notebook: profile, device, and its table in profiles.toml."""
+    if profile not in PROFILES:
+        raise ValueError(f"profile is {profile!r}; allowed: {', '.join(PROFILES)}")
+    return {"profile": profile, "device": device, **section(stem).get(profile, {})}
+
+
+def convert(value, kind, name: str):
+    """`value` as type `kind`: an int may stand for a float, nothing else is converted.
+
+    Raises:
+        ValueError: it is of another type; the message begins with `name`.
+    """
+    outer, inner = get_origin(kind) or kind, get_args(kind)
+    if outer is float and type(value) is int:
+        return float(value)
+    if type(value) is not outer:
+        raise ValueError(f"{name} is {value!r}, a {type(value).__name__}; expected {getattr(kind, '__name__', kind)}")
+    if outer is list and inner:
+        return [convert(item, inner[0], f"{name}[{i}]") for i, item in enumerate(value)]
+    if outer is dict and inner:
+        return {key: convert(item, inner[1], f"{name}.{key}") for key, item in value.items()}
+    return value
+
+
+def checked(stem: str, values: dict) -> dict:
+    """`values` with the types that the notebook's parameters cell declares.
+
+    papermill itself only warns about an unknown parameter and checks no type.
+
+    Raises:
+        ValueError: the cell does not have a parameter, does not type it, or types it otherwise.
+    """
+    import papermill
+
+    known = papermill.inspect_notebook(str(notebook(stem)))
+    result = {}
+    for name, value in values.items():
+        if name not in known:
+            raise ValueError(f"{stem}: parameter {name!r} is not in its parameters cell, which has {', '.join(known) or 'none'}")
+        declared = known[name]["inferred_type_name"]
+        try:
+            kind = eval(declared, {"__builtins__": {}}, KINDS)
+        except Exception:
+            kind = None
+        if kind is None:
+            raise ValueError(f"{stem}: parameter {name!r} is declared as {declared}; allowed types: {', '.join(KINDS)}, list[int], ...")
+        result[name] = convert(value, kind, f"{stem}: parameter {name!r}")
+    return result
+
+
+def code(stem: str) -> list[dict]:
+    """Tags and source of a notebook's code cells: the part of the file that decides its results."""
+    cells = json.loads(notebook(stem).read_text())["cells"]
+    return [
+        {"tags": cell["metadata"].get("tags", []), "source": "".join(cell["source"])}
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+
+
+def fingerprint(stem: str) -> str:
+    """SHA-256 of the code cells: equal after a change of outputs, text cells or file times."""
+    return hashlib.sha256(json.dumps(code(stem)).encode()).hexdigest()
+
+
+def modules(stem: str) -> list[str]:
+    """The modules of paperlib that a notebook's cells import, and its paper's claims."""
+    # `verdicts` finds claims.py by name, so that no import shows it.
+    names = {f"paperlib.{stem.split('_')[0]}.claims"}
+    for cell in code(stem):
+        try:
+            tree = ast.parse(cell["source"])
+        except SyntaxError:  # the run reports it, with its cell
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return sorted(name for name in names if _is_module(name))
+
+
+def _is_module(name: str) -> bool:
+    package, *rest = name.split(".")
+    path = PACKAGE.joinpath(*rest)
+    return package == "paperlib" and (path.with_suffix(".py").exists() or (path / "__init__.py").exists())
+
+
+def inputs(stem: str) -> list[str]:
+    """Files that a notebook's results depend on, beside its own cells and settings.
+
+    They are the package's modules that it uses, directly or through others, the tables that the
+    project ships where one of them reads data, and those of its data sets that are on this machine.
+    """
+    from . import datasets, store
+
+    paths = [Path(path) for path in store.sources(*modules(stem))]
+    if PACKAGE / "datasets.py" in paths:
+        paths += sorted(path for path in (PACKAGE.parent / "data").glob("*") if path.suffix in {".csv", ".toml", ".json"})
+    for name in section(stem).get("datasets", []):
+        with contextlib.suppress(ValueError):  # a file with a wrong checksum: the notebook refuses it
+            paths += filter(None, [datasets.find(name)])
+    return [str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths]
+
+
+def figures() -> Path:
+    """Folder of figures and verdicts of all profiles (``PAPERLIB_FIGURES``, else figures/)."""
+    return Path(os.environ.get("PAPERLIB_FIGURES") or root() / "figures")
+
+
+def products(profile: str, since: int) -> list[str]:
+    """Figures and verdicts of a profile written at or after `since` (ns), relative to their folder.
+
+    Of notebooks that run at the same time each counts the other's too: deleting such a file then
+    reruns both, never too little.
+    """
+    quick, found = figures() / "quick", []
+    for path in (quick if profile == "quick" else figures()).rglob("*.*"):
+        if profile == "quick" or quick not in path.parents:
+            with contextlib.suppress(FileNotFoundError):  # another process's temporary file
+                if path.is_file() and path.stat().st_mtime_ns >= since and path.suffix in KEPT:
+                    found.append(str(path.relative_to(figures())))
+    return sorted(found)
+
+
+def forget_incomplete(stem: str, profile: str) -> None:
+    """Drop a notebook's ``.done`` file when a figure or verdict it had written is gone."""
+    done = results(profile) / f"{stem}.done"
+    if done.exists() and not all((figures() / name).exists() for name in json.loads(done.read_text())["products"]):
+        done.unlink()
+
+
+@contextlib.contextmanager
+def _output_to(path: Path):
+    """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
+    sys.stdout.flush(), sys.stderr.flush()
+    user, errors = os.dup(1), os.dup(2)
+    with open(path, "w") as log:
+        os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
+    try:
+        yield lambda line: os.write(user, f"{line}\n".encode())
+    finally:
+        sys.stdout.flush(), sys.stderr.flush()
+        os.dup2(user, 1), os.dup2(errors, 2), os.close(user), os.close(errors)
+        lines = path.read_text(errors="replace").splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if NOISE not in line))
+
+
+@contextlib.contextmanager
+def _alone(wanted: bool):
+    """Hold the lock under which this machine's timings are taken, whichever folder they run in."""
+    if not wanted:
+        yield
+        return
+    import fcntl
+
+    with open(Path(tempfile.gettempdir()) / f"paperlib-timing-{os.getuid()}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def execute(stem: str, profile: str, device: str = "auto") -> bool:
+    """Run a notebook with papermill; the executed copy and the log lie in ``results/<profile>/``.
+
+    Returns:
+        True, with seconds and products in ``<stem>.done``; False when a cell fails: the log's last
+        line then says which and why.
+    """
+    folder = results(profile)
+    folder.mkdir(parents=True, exist_ok=True)
+    done = folder / f"{stem}.done"
+    done.unlink(missing_ok=True)
+    with _output_to(folder / f"{stem}.log") as say, _alone(section(stem).get("timing", False)):
+        since, start = time.time_ns(), time.perf_counter()
+        try:
+            import papermill
+
+            papermill.execute_notebook(
+                str(notebook(stem)),
+                str(folder / f"{stem}.ipynb"),
+                parameters=checked(stem, settings(stem, profile, device)),
+                kernel_name="python3",
+                cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
+                progress_bar=False,
+                start_timeout=120,
+            )
+        except Exception as error:
+            where = f"cell {error.exec_count}: {error.ename}: {error.evalue}" if hasattr(error, "ename") else f"{type(error).__name__}: {error}"
+            print(re.sub(r"\x1b\[[0-9;]*m", "", str(error)), f"\n{stem}: {where}", file=sys.stderr)
+            say(f"  {stem}  failed, {where.splitlines()[0]}")
+            return False
+        seconds = round(time.perf_counter() - start, 1)
+        part = done.with_suffix(".part")
+        part.write_text(json.dumps({"notebook": stem, "profile": profile, "seconds": seconds, "products": products(profile, since)}))
+        os.replace(part, done)
+        say(f"  {stem}  done in {seconds:.0f} s")
+    return True
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one notebook in one profile."""
+    parser = argparse.ArgumentParser(prog="python -m paperlib.workflow", description=main.__doc__)
+    parser.add_argument("notebook", help="stem or path")
+    parser.add_argument("profile", choices=PROFILES)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    options = parser.parse_args(argv)
+    path = notebook(options.notebook)
+    if not path.exists():
+        parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
+    return 0 if execute(path.stem, options.profile, options.device) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

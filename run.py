@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""One command from a bare machine to the figures: makes .venv from requirements.lock, then works in it.
+
+    python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
+    python3 run.py test [pytest arguments]
+    python3 run.py lab [JupyterLab arguments]
+    python3 run.py data [NAME ...]
+    python3 run.py clean
+
+Needs Python 3.11 or later and nothing else. ``PAPERLIB_PYTHON`` names an interpreter whose
+environment is used as it is, instead of .venv.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # before any import or syntax that an older Python lacks
+    sys.exit("run.py needs Python 3.11 or later, this is %d.%d; call it with a newer one, such as python3.12 run.py" % sys.version_info[:2])
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+CODE = Path(__file__).resolve().parent
+ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
+VENV = ROOT / ".venv"
+LOCK = ROOT / "requirements.lock"
+NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"]
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    figures = commands.add_parser("figures", help="run the notebooks that changed, write figures and verdicts")
+    figures.add_argument("--profile", choices=("quick", "paper"), default="quick", help="quick: a minute a notebook; paper: the papers' own sizes")
+    figures.add_argument("--only", metavar="NAME", action="append", help="a notebook, or a paper (glbomd); may be repeated")
+    figures.add_argument("--jobs", metavar="N", type=int, help="notebooks at a time (default: one per core)")
+    figures.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    figures.add_argument("--commit-notebooks", action="store_true", help="write the quick outputs back into notebooks/")
+    commands.add_parser("test", help="the whole test suite, notebooks included; further arguments go to pytest")
+    commands.add_parser("lab", help="JupyterLab in notebooks/; further arguments go to it")
+    data = commands.add_parser("data", help="fetch and check data sets")
+    data.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
+    clean = commands.add_parser("clean", help="remove results, quick figures and caches; figures of the paper profile stay")
+    clean.add_argument("--all", action="store_true", help="the environment too")
+    return top
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """Options of a call; ``rest`` holds what `test` and `lab` pass on."""
+    top = parser()
+    options, rest = top.parse_known_args(argv)
+    if rest and options.command not in ("test", "lab"):
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    if getattr(options, "jobs", None) is not None and options.jobs < 1:
+        top.error(f"--jobs is {options.jobs}; it must be at least 1")
+    if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != ("quick", "auto"):
+        top.error("--commit-notebooks goes with --profile quick and --device auto only")
+    options.rest = rest
+    return options
+
+
+@contextlib.contextmanager
+def one_at_a_time():
+    """Hold this folder's lock; a second call ends with a message. It is released when a process dies."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has none; there two calls at once are the user's own risk
+        yield
+        return
+    with open(ROOT / ".run.lock", "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            sys.exit(f"Another run.py works in {ROOT} ({file.read().strip() or 'just started'}); wait for it or end it.")
+        file.truncate(0)
+        file.write(f"process {os.getpid()}: run.py {' '.join(sys.argv[1:])}")
+        file.flush()
+        yield
+        file.truncate(0)
+
+
+def call(argv: list, **kwargs) -> int:
+    """Run a command to its end; when this process is told to stop, so is the command."""
+    process = subprocess.Popen([str(a) for a in argv], **kwargs)
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+        raise
+
+
+def stamp() -> str:
+    """What an environment was made from: the lock and the version of Python."""
+    return hashlib.sha256(LOCK.read_bytes() + sys.version.split()[0].encode()).hexdigest()
+
+
+def environment() -> str:
+    """Path of the environment's Python; makes or remakes .venv where it is missing, stale or half-made."""
+    if os.environ.get("PAPERLIB_PYTHON"):
+        return os.environ["PAPERLIB_PYTHON"]
+    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    ready = VENV / ".ready"  # written last
+    if not (ready.exists() and ready.read_text() == stamp() and python.exists()):
+        make_environment(python)
+        ready.write_text(stamp())
+    # The package is used from this folder: one line on the environment's path, so that every
+    # kernel finds it, with no build step and no network.
+    where = next(VENV.glob("lib/python*/site-packages"), VENV / "Lib/site-packages") / "paperlib.pth"
+    if not where.exists() or where.read_text() != f"{ROOT}\n":
+        where.write_text(f"{ROOT}\n")
+    return str(python)
+
+
+def make_environment(python: Path) -> None:
+    """A new .venv with exactly what the lock names."""
+    print("Making .venv from requirements.lock; this is done once and takes a few minutes.", flush=True)
+    start, log = time.monotonic(), ROOT / "results" / "setup.log"
+    log.parent.mkdir(exist_ok=True)
+    if VENV.is_symlink():
+        VENV.unlink()
+    shutil.rmtree(VENV, ignore_errors=True)
+    base = getattr(sys, "_base_executable", None) or sys.executable  # not a Python inside .venv itself
+    clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    steps = [
+        [base, "-m", "venv", VENV],
+        [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "-r", LOCK],
+    ]
+    with open(log, "w") as out:
+        for step in steps:
+            if call(step, stdout=out, stderr=subprocess.STDOUT, env=clean):
+                out.flush()
+                sys.stderr.write("".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:]))
+                sys.exit(f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Mend the cause and call again.")
+    print(f"The environment is ready ({time.monotonic() - start:.0f} s).", flush=True)
+
+
+def chosen(only: list[str] | None) -> list[str]:
+    """Stems of the notebooks that ``--only`` names, all without it; an unknown name ends the call."""
+    stems = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    papers = sorted({stem.split("_")[0] for stem in stems if not stem[0].isdigit()})
+    wanted = []
+    for name in only or []:
+        name = Path(name).name.removesuffix(".ipynb")
+        found = [stem for stem in stems if name in (stem, stem.split("_")[0])]
+        if not found:
+            sys.exit(f"--only {name}: no such paper or notebook. Papers: {', '.join(papers)}. Notebooks: {', '.join(stems)}.")
+        wanted += [stem for stem in found if stem not in wanted]
+    return wanted if only else stems
+
+
+def figures(python: str, options: argparse.Namespace) -> int:
+    """Data, then Snakemake over the notebooks, then a table of what came out."""
+    stems = chosen(options.only)
+    if not stems:
+        sys.exit(f"There is no notebook in {ROOT / 'notebooks'}.")
+    profiles = ROOT / "notebooks" / "profiles.toml"
+    known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
+    names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
+    if names and call([python, "-m", "paperlib.datasets", *names], cwd=ROOT):
+        print("Some data are not here: notebooks go on without them and say so." if options.profile == "quick" else "Some data are not here: the notebooks that need them will fail.")
+    jobs = options.jobs or min(cores(), len(stems))
+    threads = max(1, cores() // jobs)
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    print(f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {jobs} at a time:", flush=True)
+    begun = time.time()
+    code = call(
+        [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, "--cores", jobs]
+        + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--quiet", "all"]
+        + ["--config", f"profile={options.profile}", f"device={options.device}", f"threads={threads}", "--", *stems]
+    )
+    failed = table(stems, options.profile, begun)
+    if options.commit_notebooks and len(failed) < len(stems):
+        code = call([python, "-m", "paperlib.canonical", *(s for s in stems if s not in failed)]) or code
+    if code and not failed:
+        print(f"Snakemake ended with exit status {code}; its log is the newest file in {ROOT / '.snakemake' / 'log'}.")
+    return 1 if code or failed else 0
+
+
+def table(stems: list[str], profile: str, begun: float) -> list[str]:
+    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed."""
+    folder = Path(os.environ.get("PAPERLIB_RESULTS") or ROOT / "results") / profile
+    shown = Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / ("quick" if profile == "quick" else "")
+    verdicts: dict[str, Counter] = {}
+    for path in sorted(shown.glob("claims/*.json")):
+        claim = json.loads(path.read_text())
+        verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
+    failed, width = [], max(map(len, [*stems, "notebook"]))
+    print(f"\n{'notebook':{width}}  seconds  verdicts")
+    for stem in stems:
+        done = folder / f"{stem}.done"
+        if not done.exists():
+            failed.append(stem)
+            print(f"{stem:{width}}        -  no result")
+            continue
+        said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items())) or "-"
+        print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if done.stat().st_mtime >= begun else '  (unchanged)'}")
+    for stem in failed:
+        log, copy = folder / f"{stem}.log", folder / f"{stem}.ipynb"
+        ran = log.exists() and log.stat().st_mtime >= begun
+        reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
+        print(f"\n{stem} has no result: {reason or 'it was stopped' if ran else 'it was not reached'}")
+        if ran:
+            print(f"  log {log}\n  executed copy {copy}")
+    if len(failed) < len(stems):
+        print(f"\nFigures and verdicts are in {shown}")
+    return failed
+
+
+def test(python: str, options: argparse.Namespace) -> int:
+    """The whole suite in one pytest call, each notebook on one worker; pytest's summary comes last."""
+    workers = min(cores(), 8)
+    os.environ["OMP_NUM_THREADS"] = str(max(1, cores() // workers))
+    parallel = ["-n", workers, "--dist", "loadscope"] if workers > 1 else []
+    return call([python, "-m", "pytest", *NBVAL, *parallel, *options.rest], cwd=ROOT)
+
+
+def clean(everything: bool) -> int:
+    """Remove what can be made again: results, quick figures and caches."""
+    names = ["results", "figures/quick", ".snakemake", ".pytest_cache", ".hypothesis"] + [".venv"] * everything
+    for path in [ROOT / name for name in names] + [path for top in ("paperlib", "tests", "notebooks") for path in (ROOT / top).rglob("__pycache__")]:
+        if path.exists():
+            shutil.rmtree(path)
+            print(f"removed {path.relative_to(ROOT)}" if path.name != "__pycache__" else "", end="\n" if path.name != "__pycache__" else "")
+    return 0
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; returns its exit status."""
+    options = parse(argv)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not the user's
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # the debugger's warning at kernel start
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(one_at_a_time())
+        if options.command == "clean":
+            return clean(options.all)
+        python = environment()
+        if options.command == "figures":
+            return figures(python, options)
+        if options.command == "test":
+            return test(python, options)
+        if options.command == "data":
+            return call([python, "-m", "paperlib.datasets", *options.names], cwd=ROOT)
+        stack.close()  # a JupyterLab that stays open keeps nobody from running
+        return call([python, "-m", "jupyterlab", *options.rest], cwd=ROOT / "notebooks")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit("\nStopped; the same call goes on where this one ended.")
