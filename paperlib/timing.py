@@ -1,0 +1,95 @@
+"""Timings that stand alone: one thread, nothing else of paperlib running on the machine.
+
+Experiments compute under ``computing()`` (shared), timings under ``alone()`` (exclusive). A turnstile in
+front keeps a waiting timing from being passed by for ever.
+"""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
+
+from .core import Learner, Problem
+from .play import play
+
+
+def _open(name: str) -> int:
+    folder = Path(os.environ.get("PAPERLIB_LOCKS") or tempfile.gettempdir())
+    return os.open(folder / f"paperlib-{os.getuid()}.{name}", os.O_CREAT | os.O_RDWR, 0o600)
+
+
+@contextmanager
+def _locked(kind: int) -> Iterator[None]:
+    turnstile, lock = _open("turnstile"), _open("lock")
+    try:
+        fcntl.flock(turnstile, fcntl.LOCK_EX)  # a timing waits here with the turnstile in hand
+        try:
+            fcntl.flock(lock, kind)
+        finally:
+            fcntl.flock(turnstile, fcntl.LOCK_UN)
+        yield
+    finally:  # the system lets go of both, also when the process is killed
+        os.close(lock)
+        os.close(turnstile)
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """Work that others may do beside, in any number of processes, but not while one of them times."""
+    with _locked(fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """The machine for this process alone, as far as paperlib is concerned, with one thread."""
+    threads = torch.get_num_threads()
+    with _locked(fcntl.LOCK_EX), threadpool_limits(1):
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+
+
+def seconds(
+    learners: dict[str, Learner], problem: Problem, horizon: int, repetitions: int = 5, trials: int = 1, seed: int = 0, device: str = "cpu"
+) -> dict[str, np.ndarray]:
+    """Seconds of each round in ``select`` and ``update``, the problem's own time left out.
+
+    The repetitions are interleaved (each plays every learner once), so that a drift of the machine's speed
+    meets all learners alike.
+
+    Args:
+        learners: name -> learner.
+        horizon: rounds T.
+        repetitions: N, after one short warm-up of each learner.
+        trials: R, played as one batch; the result is per batch, not per trial.
+
+    Returns:
+        name -> N x T.
+    """
+    out = {name: np.empty((repetitions, horizon)) for name in learners}
+    with alone():
+        for learner in learners.values():
+            play(learner, problem, min(horizon, 20), trials, seed, device=device)
+        for n in range(repetitions):
+            for name, learner in learners.items():
+                trace = play(learner, problem, horizon, trials, seed, device=device, record="all")
+                out[name][n] = np.diff(trace.seconds, prepend=0.0)
+    return out
+
+
+def by_bin(rounds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Medians over bins of ``width`` rounds: N x T to (middle rounds, N x T // width)."""
+    if not 1 <= width <= rounds.shape[1]:
+        raise ValueError(f"width={width}; allowed: 1..{rounds.shape[1]}")
+    bins = rounds.shape[1] // width
+    middles = (np.arange(bins) + 0.5) * width
+    return middles, np.median(rounds[:, : bins * width].reshape(len(rounds), bins, width), axis=2)

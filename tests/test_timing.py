@@ -1,0 +1,68 @@
+"""Timings stand alone on the machine."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.timing import alone, by_bin, computing, seconds
+from toy import Coins, Index
+
+HOLD = """
+import sys, time
+from paperlib.timing import alone, computing
+with {kind}():
+    print("in", flush=True)
+    sys.stdin.readline()
+    print(time.monotonic(), flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_locks(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
+
+
+def hold(kind):
+    return subprocess.Popen([sys.executable, "-c", HOLD.format(kind=kind)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
+
+
+def test_a_timing_waits_for_experiments_and_they_for_it():
+    first = hold("computing")
+    assert first.stdout.readline() == "in\n"
+    with computing():  # beside it: no wait
+        pass
+    timing = hold("alone")
+    time.sleep(6.0)  # long enough to have started and to stand at the lock
+    late = hold("computing")
+    first.stdin.write("\n"), first.stdin.flush()
+    left = float(first.stdout.readline())
+    assert timing.stdout.readline() == "in\n" and time.monotonic() > left
+    timing.stdin.write("\n"), timing.stdin.flush()
+    timed = float(timing.stdout.readline())
+    assert late.stdout.readline() == "in\n" and time.monotonic() > timed
+    late.communicate("\n")
+    assert first.wait() == timing.wait() == late.returncode == 0
+
+
+def test_one_thread_inside_and_as_before_after():
+    before = torch.get_num_threads()
+    with alone():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
+
+
+def test_seconds_of_each_round():
+    taken = seconds({"a": Index(), "b": Index(2.0)}, Coins(), 50, repetitions=2)
+    assert set(taken) == {"a", "b"} and all(x.shape == (2, 50) and (x > 0).all() for x in taken.values())
+
+
+def test_medians_by_bin():
+    middles, medians = by_bin(np.arange(10.0)[None].repeat(2, 0), 5)
+    assert middles.tolist() == [2.5, 7.5] and medians.tolist() == [[2, 7], [2, 7]]
+    with pytest.raises(ValueError, match="width=11"):
+        by_bin(np.zeros((1, 10)), 11)
