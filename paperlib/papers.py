@@ -1,0 +1,25 @@
+"""The papers' packages, discovered: who asks for something that every paper has imports them then, not before."""
+
+import importlib
+import importlib.util
+import pkgutil
+from types import ModuleType
+
+import paperlib
+
+
+def papers() -> list[str]:
+    """The papers' packages, by name."""
+    return sorted(found.name for found in pkgutil.iter_modules(paperlib.__path__) if found.ispkg)
+
+
+def room(paper: str, name: str) -> ModuleType | None:
+    """Module ``name`` ("claims", "bounds") of a paper's package, or None where it has none.
+
+    Raises:
+        ValueError: no such paper.
+    """
+    if paper not in papers():
+        raise ValueError(f"paper={paper!r}; allowed: {', '.join(papers())}")
+    full = f"paperlib.{paper}.{name}"
+    return importlib.import_module(full) if importlib.util.find_spec(full) else None

@@ -1,0 +1,228 @@
+"""Intervals over trials.
+
+Shapes: R trials lead, T' recorded rounds. Whole trials are the unit: a learner's curve is resampled as a
+whole, and learners that shared their noise are resampled together. Sources: Clopper & Pearson (1934),
+Efron & Tibshirani (1993, ch. 13: percentile intervals), Holm (1979), Wilcoxon (1945).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats as scipy_stats
+
+LEVEL = 0.95
+RESAMPLES = 10_000
+
+
+class Interval(NamedTuple):
+    """An estimate with its interval; ``method`` says what it is and how it was found."""
+
+    estimate: float
+    low: float
+    high: float
+    n: int  # trials (or repetitions)
+    method: str
+
+
+class Band(NamedTuple):
+    """Pointwise intervals along a curve, each of T' numbers."""
+
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n: int
+
+
+class Test(NamedTuple):
+    """A one-sided test, and the same test of the opposite."""
+
+    __test__ = False  # no test case of pytest's
+    statistic: float  # median of the values tested
+    p: float          # evidence for "above zero": small when it holds
+    opposite: float   # evidence for "below zero"
+    n: int
+    method: str
+
+
+def _trials(name: str, x, least: int = 1) -> np.ndarray:
+    """``x`` as floats with trials in front.
+
+    Raises:
+        ValueError: fewer than ``least`` trials, or NaN.
+    """
+    x = np.asarray(x, float)
+    if x.ndim < 1 or len(x) < least or np.isnan(x).any():
+        raise ValueError(f"{name}={x!r}; allowed: at least {least} trials, no NaN")
+    return x
+
+
+def _common(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """The first trials that both have: they heard the same noise."""
+    a, b = _trials("a", a), _trials("b", b)
+    n = min(len(a), len(b))
+    return a[:n], b[:n]
+
+
+def _half(x: np.ndarray, level: float) -> np.ndarray:
+    """Half width of the t-interval of the mean over the first axis; infinite for a single trial."""
+    n = len(x)
+    if n < 2:
+        return np.full(x.shape[1:], math.inf)
+    return scipy_stats.t.ppf((1 + level) / 2, n - 1) * x.std(0, ddof=1) / math.sqrt(n)
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:g} %"
+
+
+def mean(x, level: float = LEVEL) -> Interval:
+    """Mean over trials with a t-interval. ``x``: R."""
+    x = _trials("x", x)
+    center, half = float(x.mean()), float(_half(x, level))
+    return Interval(center, center - half, center + half, len(x), f"mean, {_percent(level)} t-interval over trials")
+
+
+def paired(a, b, level: float = LEVEL) -> Interval:
+    """Mean of a - b over the trials both have, with a t-interval. ``a``, ``b``: R each."""
+    a, b = _common(a, b)
+    return mean(a - b, level)._replace(method=f"mean difference, {_percent(level)} t-interval over paired trials")
+
+
+def band(curves, level: float = LEVEL) -> Band:
+    """Mean curve with pointwise t-intervals over trials. ``curves``: R x T'."""
+    curves = _trials("curves", curves)
+    center, half = curves.mean(0), _half(curves, level)
+    return Band(center, center - half, center + half, len(curves))
+
+
+def _resamples(n: int, seed: int, resamples: int) -> np.ndarray:
+    """B x n trial numbers drawn with replacement; a pure function of the arguments."""
+    return np.random.default_rng(seed).integers(0, n, (resamples, n))
+
+
+def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def ratio(a, b, statistic: str = "mean", *, joint: bool = True, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """Ratio of the means (or medians) of a and b with a bootstrap percentile interval. ``a``, ``b``: R each.
+
+    ``joint`` resamples the trials that both have for both at once; otherwise each on its own.
+
+    Raises:
+        ValueError: an unknown statistic, or values whose ratio means nothing.
+    """
+    if statistic not in ("mean", "median"):
+        raise ValueError(f"statistic={statistic!r}; allowed: mean, median")
+    a, b = _common(a, b) if joint else (_trials("a", a), _trials("b", b))
+    if (b <= 0).any() or not np.isfinite(a).all():
+        raise ValueError(f"a={a!r}, b={b!r}; allowed: finite a, and positive b, else a ratio means nothing")
+    center = getattr(np, statistic)
+    rows = _resamples(len(a), seed, resamples)
+    columns = rows if joint else _resamples(len(b), seed + 1, resamples)
+    low, high = _percentiles(center(a[rows], axis=1) / center(b[columns], axis=1), level)
+    method = f"ratio of {statistic}s, {_percent(level)} bootstrap over {'trials together' if joint else 'trials'}"
+    return Interval(float(center(a) / center(b)), low, high, min(len(a), len(b)), method)
+
+
+def least(intervals: dict[str, Interval]) -> Interval:
+    """The interval of the smallest: all lie above a number exactly when it does, one lies below when it does."""
+    return _extreme(intervals, "least", min)
+
+
+def greatest(intervals: dict[str, Interval]) -> Interval:
+    """The interval of the largest: all lie below a number exactly when it does, one lies above when it does."""
+    return _extreme(intervals, "greatest", max)
+
+
+def _extreme(intervals: dict[str, Interval], word: str, pick) -> Interval:
+    name = pick(intervals, key=lambda k: intervals[k].estimate)
+    estimates, lows, highs, counts, _ = zip(*intervals.values())
+    return Interval(pick(estimates), pick(lows), pick(highs), min(counts), f"{word} {intervals[name].method} ({name})")
+
+
+def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
+    """Share of successes with the exact (Clopper-Pearson) interval."""
+    if not 0 <= successes <= n or n < 1:
+        raise ValueError(f"successes={successes}, n={n}; allowed: 0 <= successes <= n, n >= 1")
+    exact = scipy_stats.binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
+    return Interval(successes / n, float(exact.low), float(exact.high), int(n), f"share, {_percent(level)} Clopper-Pearson")
+
+
+def trials_needed(delta: float, level: float = LEVEL) -> int:
+    """The fewest trials with which no failure at all supports a failure probability of at most ``delta``.
+
+    One-sided: (1 - delta)^n <= 1 - level.
+    """
+    if not 0 < delta < 1:
+        raise ValueError(f"delta={delta}; allowed: between 0 and 1")
+    return math.ceil(math.log1p(-level) / math.log1p(-delta))
+
+
+def _slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Least-squares slope of each row of ``y`` on ``x``."""
+    x = x - x.mean()
+    return y @ x / (x @ x)
+
+
+def slope(x, y, level: float = LEVEL) -> Interval:
+    """Least-squares slope per trial, and its mean with a t-interval. ``x``: T'; ``y``: R x T'."""
+    x, y = _trials("x", x, least=2), _trials("y", y)
+    per_trial = _slopes(x, np.atleast_2d(y))
+    return mean(per_trial, level)._replace(method=f"slope, {_percent(level)} t-interval over trials")
+
+
+def growth(rounds, curves, first: float | None = None, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """Growth exponent: slope of the log of the mean curve on log t, with a bootstrap over whole trials.
+
+    Args:
+        rounds: T', increasing.
+        curves: R x T', cumulative.
+        first: rounds before this one are left out; default a tenth of the last.
+
+    Raises:
+        ValueError: fewer than two rounds left, or a mean curve that is not positive there.
+    """
+    rounds, curves = _trials("rounds", rounds, least=2), _trials("curves", curves)
+    late = rounds >= (rounds[-1] / 10 if first is None else first)
+    x, late_curves = np.log(rounds[late]), curves[:, late]
+    if late.sum() < 2 or (late_curves.mean(0) <= 0).any():
+        raise ValueError(f"first={first}; allowed: at least two rounds from there on, with a positive mean curve")
+    counts = np.stack([np.bincount(row, minlength=len(curves)) for row in _resamples(len(curves), seed, resamples)])
+    means = counts @ late_curves / len(curves)
+    means = means[(means > 0).all(1)]  # a resample of trials that all stand at zero has no logarithm
+    low, high = _percentiles(_slopes(x, np.log(means)), level)
+    estimate = float(_slopes(x, np.log(late_curves.mean(0))))
+    return Interval(estimate, low, high, len(curves), f"log-log slope, {_percent(level)} bootstrap over trials")
+
+
+def holm(p: dict[str, float]) -> dict[str, float]:
+    """Holm's step-down adjustment: with all p below alpha, none is false with probability >= 1 - alpha."""
+    adjusted, worst = {}, 0.0
+    for rank, name in enumerate(sorted(p, key=p.get)):
+        worst = max(worst, min(1.0, (len(p) - rank) * p[name]))
+        adjusted[name] = worst
+    return {name: adjusted[name] for name in p}
+
+
+def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
+    """One-sided Wilcoxon signed-rank tests of paired differences, Holm over all that are passed together.
+
+    ``differences``: name -> R, the baseline's value minus the method's. Differences that are all zero
+    are evidence of nothing (p = 1).
+    """
+    values = {name: _trials(name, d) for name, d in differences.items()}
+    test = lambda d, side: float(scipy_stats.wilcoxon(d, alternative=side).pvalue) if d.any() else 1.0
+    above = holm({name: test(d, "greater") for name, d in values.items()})
+    below = holm({name: test(d, "less") for name, d in values.items()})
+    method = f"Wilcoxon signed-rank, one-sided, Holm over {len(values)}"
+    return {name: Test(float(np.median(d)), above[name], below[name], len(d), method) for name, d in values.items()}
+
+
+def weakest(tests: dict[str, Test]) -> Test:
+    """All tests as one: it holds when each of them does, its opposite when one of theirs does."""
+    name = max(tests, key=lambda k: tests[k].p)
+    return Test(tests[name].statistic, tests[name].p, min(t.opposite for t in tests.values()), min(t.n for t in tests.values()),
+                f"{tests[name].method}, weakest against {name}")

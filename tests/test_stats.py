@@ -1,0 +1,160 @@
+"""Intervals: known values, coverage, and inputs that mean nothing."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from paperlib import stats
+
+rng = np.random.default_rng
+
+
+def test_mean_is_the_textbook_t_interval():
+    found = stats.mean([1.0, 2.0, 3.0, 4.0])
+    half = 3.182446305284263 * math.sqrt(5 / 3) / 2  # t quantile .975 of 3 degrees of freedom
+    assert found.n == 4 and found.estimate == 2.5
+    assert (found.low, found.high) == pytest.approx((2.5 - half, 2.5 + half), rel=1e-12)
+
+
+def test_one_trial_says_nothing():
+    found = stats.mean([3.0])
+    assert found.estimate == 3.0 and found.low == -math.inf and found.high == math.inf
+
+
+def test_mean_covers_at_its_level():
+    x = rng(0).normal(size=(2000, 12))
+    hits = sum(found.low <= 0 <= found.high for found in map(stats.mean, x))
+    assert stats.proportion(hits, 2000, 0.999).low <= 0.95 <= stats.proportion(hits, 2000, 0.999).high
+
+
+def test_pairs_use_the_common_first_trials():
+    a, b = np.arange(10.0), np.arange(4.0) * 2
+    assert stats.paired(a, b)[:4] == stats.mean(a[:4] - b)[:4]
+    assert stats.paired(a, b).method.startswith("mean difference")
+
+
+def test_pairing_removes_shared_noise():
+    noise = 100 * rng(1).normal(size=50)
+    a, b = noise + 1 + 0.1 * rng(2).normal(size=50), noise
+    assert 0.9 < stats.paired(a, b).low < stats.paired(a, b).high < 1.1
+    assert stats.mean(a).high - stats.mean(a).low > 20
+
+
+def test_band_is_the_mean_at_every_round():
+    curves = rng(3).normal(size=(7, 5)).cumsum(1)
+    band = stats.band(curves)
+    one = stats.mean(curves[:, 3])
+    assert band.n == 7 and (band.estimate[3], band.low[3], band.high[3]) == pytest.approx(one[:3])
+
+
+def test_ratio_resamples_both_together():
+    a = rng(4).lognormal(1, 1, 40)
+    found = stats.ratio(2 * a, a)
+    assert found[:3] == pytest.approx((2, 2, 2)) and "together" in found.method
+    apart = stats.ratio(2 * a, a, joint=False)
+    assert apart.low < 2 < apart.high and apart.high - apart.low > 0.5
+
+
+def test_ratio_repeats_bit_for_bit_and_heeds_its_seed():
+    a, b = rng(5).gamma(3, size=30), rng(6).gamma(3, size=30)
+    assert stats.ratio(a, b, seed=1) == stats.ratio(a, b, seed=1)
+    assert stats.ratio(a, b, seed=1) != stats.ratio(a, b, seed=2)
+
+
+def test_ratio_of_medians_ignores_an_outlier():
+    a, b = np.full(21, 3.0), np.ones(21)
+    a[0] = 1e9
+    assert stats.ratio(a, b, "median").high == 3.0
+    assert stats.ratio(a, b).estimate > 1e6
+
+
+def test_proportion_is_clopper_pearson():
+    none = stats.proportion(0, 400)
+    assert (none.low, none.high) == pytest.approx((0, 1 - 0.025 ** (1 / 400)), rel=1e-12)
+    found = stats.proportion(331, 400)
+    assert (round(found.low, 3), round(found.high, 3)) == (0.787, 0.863)
+
+
+@given(st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@settings(max_examples=50, deadline=None)
+def test_proportion_inverts_the_binomial(kn):
+    k, n = kn
+    found = stats.proportion(k, n)
+    assert found.low <= k / n <= found.high
+    if k < n:
+        assert scipy_stats.binom.cdf(k, n, found.high) == pytest.approx(0.025, rel=1e-6)
+
+
+@pytest.mark.parametrize("delta, n", [(0.1, 29), (0.05, 59), (0.01, 299)])
+def test_trials_needed(delta, n):
+    assert stats.trials_needed(delta) == n
+    assert (1 - delta) ** n <= 0.05 < (1 - delta) ** (n - 1)
+
+
+def test_slope_of_lines_is_exact():
+    x = np.array([3.0, 5, 7, 9])
+    found = stats.slope(x, np.outer([1.0, 2, 3], x) + 7)
+    assert found.estimate == pytest.approx(2) and found.n == 3
+    assert found[:3] == pytest.approx(stats.mean([1.0, 2, 3])[:3])
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_growth_finds_the_exponent(power):
+    t = np.arange(1, 1001)
+    curves = rng(7).gamma(9, 1 / 9, (60, 1)) * t**power
+    found = stats.growth(t, curves)
+    assert found[:3] == pytest.approx((power,) * 3)
+    noisy = stats.growth(t, np.abs(curves + rng(8).normal(size=curves.shape)))
+    assert noisy.low < noisy.estimate < noisy.high and abs(noisy.estimate - power) < 0.05
+
+
+def test_growth_leaves_out_the_early_rounds():
+    t = np.arange(1, 1001)
+    curve = np.where(t < 100, t**1.0, 10 * t**0.5)[None]
+    assert stats.growth(t, curve).estimate == pytest.approx(0.5)
+    assert stats.growth(t, curve, first=1).estimate > 0.5
+
+
+def test_holm_steps_down():
+    assert stats.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06})
+    assert stats.holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}
+
+
+def test_wilcoxon_tells_the_directions_apart():
+    shift = rng(9).normal(size=20) + 3
+    found = stats.wilcoxon({"better": shift, "worse": -shift, "same": np.zeros(20)})
+    assert found["better"].p < 1e-4 < 0.5 < found["better"].opposite
+    assert found["worse"].opposite < 1e-4 < 0.5 < found["worse"].p
+    assert found["same"].p == found["same"].opposite == 1
+    alone = scipy_stats.wilcoxon(shift, alternative="greater").pvalue
+    assert found["better"].p == pytest.approx(3 * alone)
+
+
+def test_several_at_once_are_as_weak_as_the_weakest():
+    make = lambda low, high: stats.Interval((low + high) / 2, low, high, 9, "mean difference, t")
+    assert stats.least({"x": make(1, 5), "y": make(2, 3)})[1:3] == (1, 3)
+    assert stats.greatest({"x": make(1, 5), "y": make(2, 3)}).method == "greatest mean difference, t (x)"
+    shift = rng(9).normal(size=20) + 3
+    assert stats.weakest(stats.wilcoxon({"a": shift, "b": -shift})).opposite < 1e-4
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: stats.mean([]),
+        lambda: stats.mean([1.0, math.nan]),
+        lambda: stats.ratio([1.0, 2], [0.0, 1]),
+        lambda: stats.ratio([1.0, 2], [1.0, 1], "mode"),
+        lambda: stats.proportion(5, 4),
+        lambda: stats.trials_needed(0),
+        lambda: stats.growth([1, 2, 3], np.zeros((2, 3))),
+        lambda: stats.slope([1.0], [[1.0]]),
+    ],
+)
+def test_what_means_nothing_is_refused(call):
+    with pytest.raises(ValueError, match="allowed"):
+        call()

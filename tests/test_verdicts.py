@@ -1,0 +1,216 @@
+"""Claims and checks: every verdict, the files they leave, and papers found by name."""
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+
+import paperlib
+from paperlib import output, stats, verdicts
+from paperlib.verdicts import Check, Claim, informative_from
+
+CLAIMS = '''
+from paperlib.verdicts import Claim
+say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "a sentence", "a test", side, threshold, "toy_1", **more)
+CLAIMS = [
+    say("C1", "above", 0), say("C2.a", "below", 2), say("C2.b", "below", 2), say("C2", "parts", parts=("toy.C2.a", "toy.C2.b")),
+    say("C3", "within", (.8, 1.25)), say("C4", "equal", (21, 137)), say("C5", "test", .01), say("C6", "reported"),
+    say("C7", "below", .01), say("C8", "parts", parts=("toy.C1", "toy.C2")),
+]
+'''
+BOUNDS = '''
+from paperlib.verdicts import statement
+
+@statement("Lemma 2", "Toy (2020)")
+def lemma_2(x):
+    """Twice.
+
+    More."""
+    return 2 * x
+
+@statement("Theorem 1", "Toy (2020), page 3")
+def theorem_1(x):
+    """Thrice."""
+    return 3 * x
+
+def helper(x):
+    return x
+'''
+
+
+@pytest.fixture(autouse=True)
+def toy(tmp_path, monkeypatch):
+    """A paper `toy` beside the real ones, and figures of its own."""
+    folder = tmp_path / "extra" / "toy"
+    folder.mkdir(parents=True)
+    for name, text in {"__init__": "", "claims": CLAIMS, "bounds": BOUNDS}.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
+    yield
+    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+        del sys.modules[name]
+
+
+def interval(low, high):
+    return stats.Interval(np.clip(0.0, low, high), low, high, 12, "mean difference, 95 % t-interval")
+
+
+@pytest.mark.parametrize(
+    "id, low, high, verdict",
+    [
+        ("C1", 1, 2, "holds"), ("C1", -2, -1, "fails"), ("C1", -1, 2, "inconclusive"), ("C1", 0, 0, "inconclusive"),
+        ("C1", -math.inf, math.inf, "inconclusive"), ("C2.a", 1, 2, "holds"), ("C2.a", 2.1, 3, "fails"),
+        ("C2.a", 1.9, 2.1, "inconclusive"), ("C3", 0.8, 1.25, "holds"), ("C3", 1.3, 1.4, "fails"), ("C3", 0.5, 0.7, "fails"),
+        ("C3", 0.7, 0.9, "inconclusive"), ("C3", 0.1, 9, "inconclusive"), ("C6", 1, 2, "reported"),
+    ],
+)
+def test_intervals_decide(id, low, high, verdict):
+    assert verdicts.judge(f"toy.{id}", interval(low, high), profile="paper").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "id, statistic, verdict",
+    [("C7", 1e-12, "holds"), ("C7", 0.01, "holds"), ("C7", 1.0, "fails"), ("C4", (21, 137), "holds"), ("C4", (21, 136), "fails"),
+     ("C4", (21,), "fails"), ("C3", 1.0, "holds"), ("C3", 1.3, "fails")],
+)
+def test_exact_statistics_hold_or_fail(id, statistic, verdict):
+    assert verdicts.judge(f"toy.{id}", statistic, profile="paper").verdict == verdict
+
+
+@pytest.mark.parametrize("p, opposite, verdict", [(0.001, 1, "holds"), (0.9, 0.001, "fails"), (0.02, 0.98, "inconclusive")])
+def test_tests_decide(p, opposite, verdict):
+    found = verdicts.judge("toy.C5", stats.Test(1.0, p, opposite, 20, "Wilcoxon"), profile="paper")
+    assert found.verdict == verdict
+
+
+def test_lines_are_short_and_rounded():
+    line = str(verdicts.judge("toy.C2.a", 1.23456, (1.2, 1.3), 100, "paper"))
+    assert line == "C2.a  holds  1.23 [1.20, 1.30], n 100"
+    line = str(verdicts.judge("toy.C1", stats.Interval(40.23, 38.08, 42.31, 100, "mean difference, t"), profile="quick", reason="20 trials"))
+    assert line == "C1  holds (quick)  mean difference 40.2 [38.1, 42.3], n 100  20 trials"
+    assert str(verdicts.judge("toy.C4", (21, 137), profile="paper")) == "C4  holds  21, 137"
+    assert str(verdicts.judge("toy.C7", 1.0, profile="paper")) == "C7  fails  1"
+
+
+def test_parents_follow_their_parts():
+    conclude = lambda: verdicts.conclude("toy.C2", "paper").verdict
+    assert conclude() == "not run"
+    verdicts.judge("toy.C2.a", interval(1, 1.5), profile="paper")
+    assert conclude() == "inconclusive"
+    verdicts.judge("toy.C2.b", interval(1, 1.5), profile="paper")
+    assert conclude() == "holds"
+    verdicts.judge("toy.C2.b", interval(1, 2.5), profile="paper")
+    assert conclude() == "inconclusive"
+    verdicts.judge("toy.C2.b", interval(3, 4), profile="paper")
+    assert conclude() == "fails"
+    assert verdicts.conclude("toy.C8", "paper").verdict == "fails"  # a parent of a parent
+    assert str(verdicts.conclude("toy.C2", "paper")) == "C2  fails  C2.a holds, C2.b fails"
+
+
+def test_one_file_a_claim_and_profiles_apart(tmp_path):
+    verdicts.judge("toy.C1", interval(1, 2), profile="quick")
+    verdicts.judge("toy.C1", interval(-2, -1), profile="paper")
+    quick = json.loads((tmp_path / "figures/quick/claims/toy.C1.json").read_text())
+    paper = json.loads((tmp_path / "figures/claims/toy.C1.json").read_text())
+    assert (quick["profile"], quick["verdict"], quick["interval"], quick["n"]) == ("quick", "holds", [1, 2], 12)
+    assert (paper["profile"], paper["verdict"]) == ("paper", "fails")
+    assert [path.name for path in (tmp_path / "figures/claims").iterdir()] == ["toy.C1.json"]
+
+
+def test_table_shows_what_was_not_run():
+    verdicts.judge("toy.C1", interval(1, 2), profile="quick")
+    verdicts.not_run("toy.C3", "no data", "quick")
+    rows = {row.claim.id: row for row in verdicts.table("quick", "toy")}
+    assert list(rows) == [c.id for c in verdicts.claims("toy").values()] and len(rows) == 10
+    assert rows["toy.C1"].verdict == "holds" and rows["toy.C4"].verdict == "not run"
+    assert rows["toy.C3"].line == "C3  not run (quick)  no data"
+    assert {row.verdict for row in verdicts.table("paper", "toy")} == {"not run"}
+    assert any(row.claim.id == "toy.C1" for row in verdicts.table("quick"))
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: verdicts.judge("toy.C9", 1.0, profile="paper"), "toy.C9.*allowed.*toy.C"),
+        (lambda: verdicts.judge("nobody.C1", 1.0, profile="paper"), "nobody.C1"),
+        (lambda: verdicts.judge("toy.C1", 1.0), "profile=None.*quick, paper"),
+        (lambda: verdicts.judge("toy.C1", math.nan, profile="paper"), "no NaN"),
+        (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
+        (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
+        (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "conclude"),
+        (lambda: verdicts.conclude("toy.C1", "paper"), "no parts"),
+        (lambda: Claim("toy.C1", "", "", "", "over", 1), "side='over'.*above"),
+        (lambda: Claim("toy.C1", "", "", "", "within", 1), "a pair"),
+        (lambda: Claim("toy.C1", "", "", "", "above", 0, parts=("toy.C2",)), "parts"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(call, words, tmp_path):
+    with pytest.raises(ValueError, match=words):
+        call()
+    assert not (tmp_path / "figures").exists()
+
+
+@pytest.mark.parametrize("ids, words", [(["toy.C1", "toy.C1"], "once"), (["C1"], "toy.<id>")])
+def test_declarations_are_checked(monkeypatch, ids, words):
+    module = verdicts.room("toy", "claims")
+    monkeypatch.setattr(module, "CLAIMS", [Claim(id, "", "", "", "above", 0) for id in ids])
+    with pytest.raises(ValueError, match=words):
+        verdicts.claims("toy")
+
+
+def test_statements_are_listed_in_order():
+    found = verdicts.statements("toy")
+    assert [s.name for s in found] == ["Lemma 2", "Theorem 1"]
+    assert found[0].summary == "Twice." and found[1].function(2) == 6
+    assert found[1].source == "Toy (2020), page 3"
+
+
+def test_check_of_an_inequality():
+    check = Check("Lemma 11", "toy", "a <= b", {"d": 5}, [[1.0, 2.0], [3.0, 4.0]], [4.0, 4.0])
+    assert check.verdict == "holds" and check.ratio == 1.0 and check.slack.min() == 0
+    assert str(check) == "Lemma 11  holds  4 of 4, worst ratio 1.00"
+    broken = Check("Lemma 11", "toy", "a <= b", {}, [[1.0, 2.0], [3.0, 4.1]], [4.0, 4.0])
+    assert broken.verdict == "fails" and broken.by_trial.tolist() == [True, False]
+    assert Check("Lemma 11", "toy", "a <= b", {}, [1.0, math.nan], 4.0).verdict == "fails"
+    assert Check("Lemma 11", "toy", "a <= b", {}, 1.0, -1.0).ratio == math.inf
+
+
+@pytest.mark.parametrize("misses, n, verdict", [(0, 400, "holds"), (0, 20, "inconclusive"), (69, 400, "fails"), (400, 400, "fails")])
+def test_check_of_coverage(misses, n, verdict):
+    worst = np.full((n, 3), 0.3)
+    worst[:misses, 1] = 1.5  # one round is enough to lose the trial
+    check = Check("Theorem 1", "toy", "ratio <= 1", {}, worst, 1.0, delta=0.05)
+    assert check.verdict == verdict and check.coverage.n == n
+    assert check.by_trial.sum() == n - misses
+    assert json.loads(json.dumps(check.to_json()))["verdict"] == verdict
+
+
+def test_check_says_when_the_bound_informs():
+    make = lambda start: Check("Theorem 2", "toy", "", {}, 1.0, 2.0, trivial=3.0, informative_from=start)
+    assert str(make(142_000_000)).endswith("informative from 1.42e+08") and str(make(None)).endswith("never informative")
+    assert make(None).to_json()["informative_from"] == "never"
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 7.3, 1e6])
+def test_informative_from_is_the_first_round(factor):
+    bound, trivial = lambda T: factor * math.sqrt(T), lambda T: T
+    first = informative_from(bound, trivial)
+    assert bound(first) < trivial(first) and (first == 1 or bound(first - 1) >= trivial(first - 1))
+    assert first == (1 if factor < 1 else math.floor(factor**2) + 1)
+
+
+def test_informative_from_may_be_never():
+    assert informative_from(lambda T: 2.0 * T, lambda T: T) is None
+    assert informative_from(lambda T: 1e4, lambda T: T, cap=10_000) is None
+    assert informative_from(lambda T: 1e4, lambda T: T, cap=10_001) == 10_001
+
+
+def test_numbers_and_json():
+    shown = [output.number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)]
+    assert shown == ["0", "0.286", "40.2", "123457", "1.50e-07", "2.00e+09", "3", "True", "inf"]
+    content = output.plain({"a": np.float64(1 / 3), "b": [math.inf, None], "c": interval(1, 2), "d": np.arange(2), "e": (True, "x")})
+    assert content["a"] == 0.3333333 and content["b"] == ["inf", None] and content["c"]["n"] == 12
+    assert content["d"] == [0, 1] and content["e"] == [True, "x"]
