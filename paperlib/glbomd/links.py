@@ -10,16 +10,17 @@ Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|m
 import math
 from dataclasses import dataclass
 
-import scipy.special
+import numpy as np
 import torch
+from scipy.special import ndtri, pdtr
 from torch import Tensor
 
 from ..linalg import may_look
 
-CLIP = 2.0**-53       # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
-LARGEST_Z = 700.0     # e^z and its square roots stay finite in float64
-NORMAL_FROM = 2.0**40  # Poisson means from which three Cornish-Fisher terms are exact to 1e-4 of a count
-PROBES = 24           # CDF evaluations of the masked form; 2 or 3 suffice as a rule, 9 at the worst
+CLIP = 2.0**-53        # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
+LARGEST_Z = 700.0      # e^z and its square roots stay finite in float64
+NORMAL_FROM = 2.0**30  # Poisson means from which three Cornish-Fisher terms are exact to .001 of a count
+WALK = 16              # steps of the masked form; 11 suffice for means from 1e-300 to 1e9
 
 
 class Link:
@@ -234,34 +235,42 @@ def kappa_ball(link: Link, norm_bound: float) -> float:
 def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
     """Smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf``.
 
-    Three Cornish-Fisher terms are off by at most a few counts. From there the answer is bracketed with
-    doubling steps and bisected. On the CPU this stops when all are bracketed; elsewhere it runs ``PROBES``
-    steps, of which those after the answer change nothing, and no host synchronization happens.
+    Three Cornish-Fisher terms give a start that is right as a rule and at most 12 counts off, from which
+    the CDF decides. On the CPU only the rows that are off walk on; elsewhere all take ``WALK`` steps, of
+    which those after the answer change nothing, and no host synchronization happens.
 
     Args:
         mean: > 0, any shape.
         uniform: same shape, in [0, 1); clamped to [2^-53, 1 - 2^-53].
     """
-    look = may_look(mean)
+    if may_look(mean):
+        return torch.from_numpy(_poisson_walk(mean.numpy(), uniform.numpy()))
     u = uniform.clamp(CLIP, 1 - CLIP)
     w = torch.special.ndtri(u)
+    k = (mean + mean.sqrt() * w + (w * w - 4) / 6).ceil().clamp(min=0)
+    large = mean >= NORMAL_FROM
+    for _ in range(WALK):  # F(k; mean) = Q(k + 1, mean), the regularized upper incomplete gamma function
+        up = torch.special.gammaincc(k + 1, mean) < u
+        down = torch.special.gammaincc(k, mean) >= u  # F(-1) = 0 comes out of itself
+        k = torch.where(large, k, k + up.to(k) - down.to(k))
+    return k
+
+
+def _poisson_walk(mean: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """The same on the host, .3 to 1.3 us a number."""
+    shape, mean = mean.shape, mean.ravel()
+    u = np.clip(uniform.ravel(), CLIP, 1 - CLIP)
+    w = ndtri(u)
     # Mean, deviation and skewness; half a count less because F jumps at the integers.
-    k = start = (mean + mean.sqrt() * w + (w * w - 4) / 6).ceil().clamp(min=0)
-    low, high = torch.full_like(k, -1.0), torch.full_like(k, math.inf)  # F(low) < u <= F(high)
-    for i in range(PROBES):
-        enough = _poisson_cdf(k, mean, look) >= u
-        low, high = torch.where(enough, low, k), torch.where(enough, k, high)
-        if look and bool((high - low <= 1).all()):
-            break
-        jump = torch.where(enough, k - 2.0**i, k + 2.0**i).clamp(min=0)
-        bracketed = (low >= 0) & high.isfinite()
-        k = torch.where(bracketed, ((low + high) / 2).floor(), jump)
-        k = torch.maximum(torch.minimum(k, high), low + 1)  # a row that is done asks for F(high) again
-    return torch.where(mean < NORMAL_FROM, high, start)
-
-
-def _poisson_cdf(k: Tensor, mean: Tensor, on_host: bool) -> Tensor:
-    """F(k; mean) = Q(k + 1, mean), the regularized upper incomplete gamma function."""
-    if on_host:  # the same function, half the time
-        return torch.from_numpy(scipy.special.pdtr(k.numpy(), mean.numpy()))
-    return torch.special.gammaincc(k + 1, mean)
+    k = np.maximum(np.ceil(mean + np.sqrt(mean) * w + (w * w - 4) / 6), 0.0)
+    below = pdtr(k, mean) < u
+    down = (~below & (k > 0) & (mean < NORMAL_FROM)).nonzero()[0]
+    while len(down):
+        down = down[pdtr(k[down] - 1, mean[down]) >= u[down]]
+        k[down] -= 1
+        down = down[k[down] > 0]
+    up = (below & (mean < NORMAL_FROM)).nonzero()[0]
+    while len(up):
+        k[up] += 1
+        up = up[pdtr(k[up], mean[up]) < u[up]]
+    return k.reshape(shape)
