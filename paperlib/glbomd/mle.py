@@ -1,0 +1,172 @@
+"""Maximum likelihood in a generalized linear model, for R trials at once, and the histories it is fitted to.
+
+Objective, over theta in R^d or in the ball ||theta||_2 <= S:
+    F(theta) = sum_i (w_i m(x_i^T theta) - y_i x_i^T theta) / g + lambda / 2 ||theta||^2,
+where w_i counts observations of the point x_i and y_i is the sum of their rewards. The factor 1/2 on the
+ridge is the convention of every public implementation (Zhang, Xu, Zhao & Sugiyama, 2025, print none).
+Shapes: R trials, n rounds, K arms, d dimensions.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..linalg import Rows, apply, chosen, inner, may_look, needed
+from ..sets import project_ball
+
+TOLERANCE = 1e-12  # on the Newton decrement, whose unit is one standard error of the estimate
+STEPS = 16         # Newton steps of the form that does not look; from a warm start two or three suffice
+LIMIT = 200        # Newton steps of the form that looks; a bound against endless loops, not a budget
+JITTER = 1e-8      # added to the Hessian where there is no ridge and n < d leaves it singular
+
+
+class Sample(NamedTuple):
+    """What a likelihood is made of. Norms of the points are at most 1."""
+
+    points: Tensor          # R x n x d, or 1 x n x d where the trials share them
+    weights: Tensor | None  # R x n, how often each point was seen; None: once each
+    sums: Tensor            # R x n, sum of its rewards
+
+    def take(self, rows: Tensor) -> "Sample":
+        """The sample of some trials, by index."""
+        shared = self.points.shape[0] == 1 and self.sums.shape[0] > 1
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.points if shared else self.points[rows], weights, self.sums[rows])
+
+
+class RowHistory(NamedTuple):
+    """One row a round: arms may change from round to round. O(n d) memory a trial."""
+
+    points: Rows        # R x n x d, arms played
+    rewards: Rows       # R x n
+    marks: Rows | None  # R x n bool, or None where rounds are not told apart
+
+    def add(self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None) -> "RowHistory":
+        """The history with one more round. ``arm``: R indices; ``reward``: R; ``mark``: R bool."""
+        marks = None if self.marks is None else self.marks.append(mark)
+        return RowHistory(self.points.append(chosen(arms, arm)), self.rewards.append(reward), marks)
+
+    def sample(self, arms: Tensor, mark: bool | None = None) -> Sample:
+        """All rounds, or those with the given mark."""
+        if mark is None:
+            return Sample(self.points.view, None, self.rewards.view)
+        weights = (self.marks.view == mark).to(self.rewards.view)
+        return Sample(self.points.view, weights, weights * self.rewards.view)
+
+
+class CountHistory(NamedTuple):
+    """Plays and sums of rewards per arm, for an arm set that never changes: cost and memory free of n."""
+
+    plays: Tensor  # R x G x K, G = 2 where rounds are marked (False, True), else 1
+    total: Tensor  # R x G x K
+
+    def add(self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None) -> "CountHistory":
+        """The history with one more round; arguments as for ``RowHistory``."""
+        at = arm if mark is None else arm + mark * self.plays.shape[2]
+        put = lambda table, value: table.flatten(1).scatter_add(1, at.unsqueeze(1), value.unsqueeze(1)).view_as(table)
+        return CountHistory(put(self.plays, torch.ones_like(reward)), put(self.total, reward))
+
+    def sample(self, arms: Tensor, mark: bool | None = None) -> Sample:
+        """All rounds, or those with the given mark."""
+        if mark is None:
+            return Sample(arms, self.plays.sum(1), self.total.sum(1))
+        return Sample(arms, self.plays[:, int(mark)], self.total[:, int(mark)])
+
+
+History = RowHistory | CountHistory
+
+
+def history(trials: int, arms: Tensor, counts: bool, marked: bool = False, **tkwargs) -> History:
+    """An empty history. ``counts``: the arm set ``arms`` never changes; ``marked``: rounds carry a mark."""
+    if counts:
+        zeros = torch.zeros(trials, 1 + marked, arms.shape[1], **tkwargs)
+        return CountHistory(zeros, zeros)
+    marks = Rows.empty(trials, **{**tkwargs, "dtype": torch.bool}) if marked else None
+    return RowHistory(Rows.empty(trials, arms.shape[2], **tkwargs), Rows.empty(trials, **tkwargs), marks)
+
+
+class Fit(NamedTuple):
+    """A maximum likelihood estimate."""
+
+    theta: Tensor      # R x d
+    converged: Tensor  # R bool
+
+
+def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
+    """argmin of F by Newton's method, damped where self-concordance does not vouch for a full step.
+
+    With |mu''| <= R mu' and ||x|| <= 1 the Hessian along a step p changes by a factor of at most e^v,
+    v = R ||p||, and -g^T p >= ||p||_B^2 =: q^2 for the (projected) Newton step. Hence
+        F(theta + s p) - F(theta) <= q^2 ((e^{s v} - 1 - s v) / v^2 - s):
+    descent is certain for s = 1 if v <= 1 and otherwise for s = ln(1 + v) / v, the minimizer of the right
+    side, and no line search is needed. For the same reason a full step leaves a decrement of at most
+    (e^v - 1 - v) q / v <= v q, known without another pass over the data: a row stops once v q <= 1e-12,
+    each by its own test, so that a trial alone and in a batch take the same steps.
+
+    Args:
+        link: family with ``mean``, ``slope``, ``self_concordance``, ``dispersion``.
+        sample: what was observed.
+        start: R x d, where to begin; in the ball if there is one.
+        ridge: lambda >= 0.
+        ball: radius S of the feasible ball, or None.
+
+    Raises:
+        ValueError: neither ridge nor ball, because the estimate may then not exist.
+    """
+    if not ridge > 0 and ball is None:
+        raise ValueError(f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)")
+    points, weights, sums = sample
+    g, look, theta = link.dispersion, may_look(start), start
+    outer = _outer(points) if points.shape[0] < start.shape[0] else None
+    damping = torch.full_like(start[0], ridge if ridge > 0 else JITTER).diag()
+    moves = torch.ones_like(start[:, 0], dtype=torch.bool)
+    for _ in range(LIMIT if look else STEPS):
+        z = inner(points, theta)
+        mean, slope = link.mean(z), link.slope(z)
+        if weights is not None:
+            mean, slope = weights * mean, weights * slope
+        gradient = torch.add(_combine(points, mean - sums) / g, theta, alpha=ridge)
+        hessian = damping + _curvature(points, slope, outer) / g
+        step = -torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L).squeeze(2)
+        if ball is not None:
+            step = project_ball(theta + step, hessian, ball) - theta
+        v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
+        shrink = torch.where(v > 1, v.log1p() / v, torch.ones_like(v))
+        theta = torch.where(moves.unsqueeze(1), torch.addcmul(theta, shrink.unsqueeze(1), step), theta)
+        q = (step * apply(hessian, step)).sum(1).sqrt()
+        moves = moves & ~((v * q <= TOLERANCE) & (v <= 1))
+        if look and not bool(moves.any()):
+            break
+    return Fit(theta, ~moves)
+
+
+def refit(link, sample: Sample, theta: Tensor, rows: Tensor, ridge: float = 0.0, ball: float | None = None) -> Tensor:
+    """New estimates, from a warm start, for the trials in the mask ``rows``; the others keep theirs. Returns R x d."""
+    if not needed(rows):
+        return theta
+    if not may_look(rows):
+        return torch.where(rows.unsqueeze(1), maximize_likelihood(link, sample, theta, ridge, ball).theta, theta)
+    if bool(rows.all()):
+        return maximize_likelihood(link, sample, theta, ridge, ball).theta
+    at = rows.nonzero().squeeze(1)
+    return theta.index_put((at,), maximize_likelihood(link, sample.take(at), theta[at], ridge, ball).theta)
+
+
+def _outer(points: Tensor) -> Tensor:
+    """x x^T of shared points, n x d^2: one product with it serves all trials."""
+    return (points[0].unsqueeze(2) * points[0].unsqueeze(1)).flatten(1)
+
+
+def _combine(points: Tensor, values: Tensor) -> Tensor:
+    """sum_i values_i x_i, R x d."""
+    if points.shape[0] == 1:
+        return values @ points[0]
+    return torch.bmm(values.unsqueeze(1), points).squeeze(1)
+
+
+def _curvature(points: Tensor, values: Tensor, outer: Tensor | None) -> Tensor:
+    """sum_i values_i x_i x_i^T, R x d x d."""
+    if outer is not None:
+        return (values @ outer).unflatten(1, (points.shape[2], points.shape[2]))
+    return torch.bmm((points * values.unsqueeze(2)).mT, points)
