@@ -24,19 +24,46 @@ def _open(name: str) -> int:
     return os.open(folder / f"paperlib-{os.getuid()}.{name}", os.O_CREAT | os.O_RDWR, 0o600)
 
 
+_held: list[int] = []  # what this process holds, outermost first: LOCK_SH or LOCK_EX
+_locks: list[int] = []  # and the open files that hold it
+
+
 @contextmanager
 def _locked(kind: int) -> Iterator[None]:
-    turnstile, lock = _open("turnstile"), _open("lock")
-    try:
-        fcntl.flock(turnstile, fcntl.LOCK_EX)  # a timing waits here with the turnstile in hand
-        try:
-            fcntl.flock(lock, kind)
-        finally:
-            fcntl.flock(turnstile, fcntl.LOCK_UN)
+    if fcntl.LOCK_EX in _held or kind in _held:  # nested in something at least as strong
         yield
-    finally:  # the system lets go of both, also when the process is killed
-        os.close(lock)
-        os.close(turnstile)
+        return
+    turnstile, lock = _open("turnstile"), _open("lock")
+    with _let_go():
+        try:
+            fcntl.flock(turnstile, fcntl.LOCK_EX)  # a timing waits here with the turnstile in hand
+            try:
+                fcntl.flock(lock, kind)
+            finally:
+                fcntl.flock(turnstile, fcntl.LOCK_UN)
+            _held.append(kind)
+            _locks.append(lock)
+            try:
+                yield
+            finally:
+                _held.pop()
+                _locks.pop()
+        finally:  # the system lets go of both, also when the process is killed
+            os.close(lock)
+            os.close(turnstile)
+
+
+@contextmanager
+def _let_go() -> Iterator[None]:
+    """A timing inside shared work gives up the share meanwhile: it would wait for itself."""
+    if not _locks:
+        yield
+        return
+    fcntl.flock(_locks[-1], fcntl.LOCK_UN)
+    try:
+        yield
+    finally:
+        fcntl.flock(_locks[-1], fcntl.LOCK_SH)
 
 
 @contextmanager

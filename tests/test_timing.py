@@ -49,6 +49,17 @@ def test_a_timing_waits_for_experiments_and_they_for_it():
     assert first.wait() == timing.wait() == late.returncode == 0
 
 
+def test_a_timing_inside_shared_work_does_not_wait_for_itself():
+    with computing(), computing():
+        with alone(), computing(), alone():
+            pass
+        blocked = hold("alone")
+        time.sleep(4.0)
+        assert blocked.poll() is None
+    assert blocked.stdout.readline() == "in\n"
+    blocked.communicate("\n")
+
+
 def test_one_thread_inside_and_as_before_after():
     before = torch.get_num_threads()
     with alone():
