@@ -54,7 +54,7 @@ def one_of(name: str, value: Any, allowed: Collection) -> None:
 
 def known_link(link: Any) -> None:
     """Raise ValueError unless ``link`` is one of the families of ``links``."""
-    if not isinstance(link, Link):
+    if not isinstance(link, Link) or type(link) is Link:
         raise ValueError(f"link={link!r}; allowed: an instance of {', '.join(sorted({kind.__name__ for kind in FAMILIES.values()}))}, "
                          "families whose natural parameters cover the real line")
 
