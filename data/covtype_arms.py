@@ -1,6 +1,6 @@
 """Make covtype_arms.csv and covtype_arms.json from UCI's Covertype: ``python data/covtype_arms.py``.
 
-Needs the data set (PAPERLIB_DATA, the cache or the network; see README.md), about 15 s and 360 MB.
+Needs the data set (PAPERLIB_DATA, the cache or the network; see README.md), up to a minute and 360 MB.
 ``python -m paperlib.datasets covertype_arms`` compares without writing.
 """
 
