@@ -95,12 +95,14 @@ def one_at_a_time():
         file.truncate(0)
 
 
-def call(argv: list, **kwargs) -> int:
-    """Run a command to its end; when this process is told to stop, so is the command."""
-    process = subprocess.Popen([str(a) for a in argv], **kwargs)
+def call(argv: list, group: bool = False, **kwargs) -> int:
+    """Run a command to its end; when this process is told to stop, so is the command, with `group` its children too."""
+    process = subprocess.Popen([str(a) for a in argv], start_new_session=group, **kwargs)
     try:
         return process.wait()
     except BaseException:
+        if group:
+            os.killpg(process.pid, signal.SIGTERM)
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(20)
@@ -166,6 +168,11 @@ def chosen(only: list[str] | None) -> list[str]:
     return wanted if only else stems
 
 
+def folder(profile: str) -> Path:
+    """Where a profile's executed copies, logs and ``.done`` files lie."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or ROOT / "results") / profile
+
+
 def figures(python: str, options: argparse.Namespace) -> int:
     """Data, then Snakemake over the notebooks, then a table of what came out."""
     stems = chosen(options.only)
@@ -180,23 +187,28 @@ def figures(python: str, options: argparse.Namespace) -> int:
     threads = max(1, cores() // jobs)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     print(f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {jobs} at a time:", flush=True)
-    begun = time.time()
-    code = call(
-        [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, "--cores", jobs]
-        + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--quiet", "all"]
-        + ["--config", f"profile={options.profile}", f"device={options.device}", f"threads={threads}", "--", *stems]
-    )
+    begun, log = time.time(), folder(options.profile) / "snakemake.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "w") as reasons:  # each job and why it runs; what the user reads comes from the jobs
+        code = call(
+            [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, "--cores", jobs]
+            + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--nocolor"]
+            + ["--config", f"profile={options.profile}", f"device={options.device}", f"threads={threads}", "--", *stems],
+            group=os.name == "posix",
+            stderr=reasons,
+        )
     failed = table(stems, options.profile, begun)
     if options.commit_notebooks and len(failed) < len(stems):
         code = call([python, "-m", "paperlib.canonical", *(s for s in stems if s not in failed)]) or code
-    if code and not failed:
-        print(f"Snakemake ended with exit status {code}; its log is the newest file in {ROOT / '.snakemake' / 'log'}.")
+    if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
+        print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
+    if code:
+        print(f"Snakemake ended with exit status {code}; what it did and why is in {log}")
     return 1 if code or failed else 0
 
 
 def table(stems: list[str], profile: str, begun: float) -> list[str]:
     """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed."""
-    folder = Path(os.environ.get("PAPERLIB_RESULTS") or ROOT / "results") / profile
     shown = Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / ("quick" if profile == "quick" else "")
     verdicts: dict[str, Counter] = {}
     for path in sorted(shown.glob("claims/*.json")):
@@ -205,7 +217,7 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
     failed, width = [], max(map(len, [*stems, "notebook"]))
     print(f"\n{'notebook':{width}}  seconds  verdicts")
     for stem in stems:
-        done = folder / f"{stem}.done"
+        done = folder(profile) / f"{stem}.done"
         if not done.exists():
             failed.append(stem)
             print(f"{stem:{width}}        -  no result")
@@ -213,7 +225,7 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
         said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items())) or "-"
         print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if done.stat().st_mtime >= begun else '  (unchanged)'}")
     for stem in failed:
-        log, copy = folder / f"{stem}.log", folder / f"{stem}.ipynb"
+        log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
         ran = log.exists() and log.stat().st_mtime >= begun
         reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
         print(f"\n{stem} has no result: {reason or 'it was stopped' if ran else 'it was not reached'}")

@@ -258,7 +258,7 @@ def execute(stem: str, profile: str, device: str = "auto") -> bool:
             )
         except Exception as error:
             where = f"cell {error.exec_count}: {error.ename}: {error.evalue}" if hasattr(error, "ename") else f"{type(error).__name__}: {error}"
-            print(re.sub(r"\x1b\[[0-9;]*m", "", str(error)), f"\n{stem}: {where}", file=sys.stderr)
+            print(re.sub(r"\x1b\[[0-9;]*m", "", str(error)), f"\n{where}", file=sys.stderr)
             say(f"  {stem}  failed, {where.splitlines()[0]}")
             return False
         seconds = round(time.perf_counter() - start, 1)

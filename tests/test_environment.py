@@ -1,0 +1,117 @@
+"""The files that describe the environment agree, and README's commands exist."""
+
+import ast
+import importlib.metadata
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+import run  # noqa: E402
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line and not line.startswith("#")]
+DIRECT = [*PROJECT["dependencies"], *(r for extra in PROJECT["optional-dependencies"].values() for r in extra)]
+README = (ROOT / "README.md").read_text()
+COMMANDS = re.findall(r"^python3 run\.py (.*?)(?:\s+#.*)?$", README, re.MULTILINE)
+
+
+def locked() -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_lock_pins_one_public_version(line):
+    # A local version (+cpu), a hash, an address or an option would tie the lock to one machine or index.
+    assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!]+", line)
+
+
+def test_the_lock_names_each_package_once():
+    assert len(locked()) == len(LINES)
+
+
+def test_torch_is_pinned_exactly():
+    assert Version(locked()["torch"]).local is None and len(Version(locked()["torch"]).release) == 3
+
+
+@pytest.mark.parametrize("requirement", DIRECT)
+def test_the_lock_satisfies_pyproject(requirement):
+    wanted = Requirement(requirement)
+    assert wanted.specifier.contains(locked()[canonicalize_name(wanted.name)])
+
+
+@pytest.mark.parametrize("requirement", DIRECT)
+def test_the_environment_is_the_locked_one(requirement):
+    name = Requirement(requirement).name
+    assert Version(importlib.metadata.version(name)).public == locked()[canonicalize_name(name)]
+
+
+def test_imports_of_the_package_are_declared():
+    names = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
+    found = set()
+    for path in (ROOT / "paperlib").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.split(".")[0])
+    outside = {names.get(name, name.lower()) for name in found - set(sys.stdlib_module_names) - {"paperlib"}}
+    assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}
+
+
+def test_environment_yml_takes_the_lock_and_the_same_python():
+    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pip = next(entry["pip"] for entry in dependencies if isinstance(entry, dict))
+    assert f"python{PROJECT['requires-python']}" in dependencies and "pip" in dependencies
+    assert pip == ["-r requirements.lock", "-e ."]
+
+
+def test_an_old_python_is_told_which_one_is_needed():
+    source = (ROOT / "run.py").read_text()
+    ast.parse(source, feature_version=(3, 8))
+    for version in ((3, 8, 18), (3, 10, 13)):
+        fake = f"import sys; sys.version_info = {version}; exec(compile(open('run.py').read(), 'run.py', 'exec'))"
+        done = subprocess.run([sys.executable, "-c", fake, "figures"], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"run.py needs Python 3.11 or later, this is {version[0]}.{version[1]}")
+    assert SpecifierSet(PROJECT["requires-python"]).contains("3.11.0") and not SpecifierSet(PROJECT["requires-python"]).contains("3.10.13")
+
+
+def test_run_needs_the_standard_library_alone():
+    imports = [node for node in ast.walk(ast.parse((ROOT / "run.py").read_text())) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in imports if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_readme_commands_exist(command):
+    run.parse(shlex.split(command))
+
+
+def test_the_readme_names_every_command():
+    assert {command.split()[0] for command in COMMANDS} == {"figures", "test", "lab", "data", "clean"}
+
+
+def test_the_readme_example_runs():
+    example = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
+    done = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_check_of_an_empty_checkout_is_executable():
+    path = ROOT / ".ci" / "run"
+    assert os.access(path, os.X_OK)
+    assert path.read_text().rstrip().splitlines()[-1] == 'exec python3 run.py test "$@"'

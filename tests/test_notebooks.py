@@ -1,0 +1,176 @@
+"""Committed notebooks are canonical; a checker says what is wrong with one, and is itself tested."""
+
+import copy
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from paperlib import workflow
+from paperlib.canonical import canonical
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+PARAMETER = re.compile(r"[A-Za-z]\w*: [\w\[\], ]+ = [^=#]+  # [^=]+")
+JUDGES = re.compile(r"\b(judge|conclude|not_run)\(")
+ABSOLUTE = re.compile(r"(?<![\w.:/\\])(?:/[A-Za-z][\w.-]*/|[A-Z]:\\)")
+NOISE = re.compile(r"\w*Warning\b|Traceback \(most recent")
+LIMIT = 1_500_000  # bytes
+
+
+def tagged(notebook, tag):
+    return [cell for cell in notebook.cells if tag in cell.metadata.get("tags", [])]
+
+
+def texts(cell):
+    """Every text that a cell's outputs hold."""
+    for output in cell.outputs:
+        yield output.get("text", "")
+        for kind, value in output.get("data", {}).items():
+            if not kind.startswith("image/"):
+                yield value if isinstance(value, str) else json.dumps(value)
+
+
+def parameters_faults(notebook):
+    cells = tagged(notebook, "parameters")
+    if len(cells) != 1:
+        return [f"{len(cells)} cells are tagged parameters; it must be one"]
+    lines = [line for line in cells[0].source.splitlines() if line.strip() and not line.startswith("#")]
+    faults = [f"parameter not written as `name: type = value  # comment`: {line}" for line in lines if not PARAMETER.fullmatch(line)]
+    for begin in ('profile: str = "quick"  #', 'device: str = "auto"  #'):
+        if not any(line.startswith(begin) for line in lines):
+            faults.append(f"no parameter {begin!r}")
+    return faults
+
+
+def cell_faults(cell, count):
+    where, tags = f"code cell {count}", cell.metadata.get("tags", [])
+    if cell.execution_count != count:
+        yield f"{where} has execution count {cell.execution_count}"
+    if any(line.rstrip().endswith(";") for line in cell.source.splitlines() if not line.lstrip().startswith("#")):
+        yield f"{where} has a line that ends with ';'"
+    if JUDGES.search(cell.source) and not {"nbval-check-output", "timing"} & set(tags):
+        yield f"{where} judges claims without the tag nbval-check-output (or timing, where seconds decide)"
+    if "nbval-check-output" in tags and not cell.outputs:
+        yield f"{where} is to be compared but has no output"
+    if any(output.output_type == "error" for output in cell.outputs):
+        yield f"{where} holds an error"
+    if any(output.get("name") == "stderr" for output in cell.outputs):
+        yield f"{where} holds stderr"
+    if any(ABSOLUTE.search(text) for text in texts(cell)):
+        yield f"{where} prints an absolute path"
+    if any(NOISE.search(text) for text in texts(cell)):
+        yield f"{where} prints a warning or a traceback"
+
+
+def faults(notebook, size=0):
+    """What keeps a notebook from being committed, one line each; none for a good one."""
+    found = parameters_faults(notebook)
+    if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
+        found.append("kernelspec is not python3")
+    if "papermill" in notebook.metadata or any("papermill" in cell.metadata for cell in notebook.cells):
+        found.append("papermill metadata")
+    if "widgets" in notebook.metadata:
+        found.append("widget state")
+    if tagged(notebook, "injected-parameters"):
+        found.append("an injected cell")
+    if not tagged(notebook, "experiment"):
+        found.append("no cell is tagged experiment")
+    for count, cell in enumerate((cell for cell in notebook.cells if cell.cell_type == "code"), 1):
+        found += cell_faults(cell, count)
+    if size > LIMIT:
+        found.append(f"{size} bytes; at most {LIMIT}")
+    if not found and canonical(notebook, notebook) != notebook:
+        found.append("not in canonical form: run.py figures --commit-notebooks writes it")
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_committed_notebook_is_canonical(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert faults(notebook, path.stat().st_size) == []
+
+
+@pytest.mark.parametrize("profile", workflow.PROFILES)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_profiles_fit_the_parameters_cell(path, profile):
+    values = workflow.settings(path.stem, profile)
+    assert workflow.checked(path.stem, values) == values
+
+
+def test_profiles_name_existing_notebooks():
+    sections = tomllib.loads((NOTEBOOKS / "profiles.toml").read_text())
+    assert set(sections) <= {path.stem for path in PATHS}
+
+
+def sample():
+    """A small notebook without faults."""
+    parameters = 'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where\nsteps: list[int] = [1, 2]  # two of them'
+    cells = [
+        new_markdown_cell("# Title", id="a"),
+        new_code_cell(parameters, id="b", execution_count=1, metadata={"tags": ["parameters"]}),
+        new_code_cell("result = 1", id="c", execution_count=2, metadata={"tags": ["experiment"]}),
+        new_code_cell(
+            'judge("C1", result)',
+            id="d",
+            execution_count=3,
+            metadata={"tags": ["nbval-check-output"]},
+            outputs=[new_output("stream", name="stdout", text="C1  holds  and/or 1/2, see https://example.org/a/b\n")],
+        ),
+    ]
+    notebook = new_notebook(cells=cells)
+    return canonical(notebook, notebook)
+
+
+def test_the_checker_accepts_a_good_notebook():
+    assert faults(sample()) == []
+
+
+def _tags(cell, *tags):
+    cell.metadata["tags"] = list(tags)
+
+
+def _output(cell, *args, **kwargs):
+    cell.outputs.append(new_output(*args, **kwargs))
+
+
+BREAKS = {
+    "0 cells are tagged parameters": lambda nb: _tags(nb.cells[1]),
+    "2 cells are tagged parameters": lambda nb: _tags(nb.cells[2], "parameters", "experiment"),
+    "parameter not written": lambda nb: nb.cells[1].update(source=nb.cells[1].source + "\nseeds = 4  # untyped"),
+    "parameter not written as": lambda nb: nb.cells[1].update(source=nb.cells[1].source + "\nseeds: int = 4"),
+    "parameter not": lambda nb: nb.cells[1].update(source=nb.cells[1].source + "\nseeds: int = 4  # a second = sign"),
+    "no parameter 'device": lambda nb: nb.cells[1].update(source='profile: str = "quick"  # sizes'),
+    "kernelspec is not python3": lambda nb: nb.metadata.kernelspec.update(name="my-env"),
+    "papermill metadata": lambda nb: nb.metadata.update(papermill={"duration": 1.0}),
+    "papermill": lambda nb: nb.cells[2].metadata.update(papermill={"status": "completed"}),
+    "widget state": lambda nb: nb.metadata.update(widgets={}),
+    "an injected cell": lambda nb: _tags(nb.cells[2], "injected-parameters", "experiment"),
+    "no cell is tagged experiment": lambda nb: _tags(nb.cells[2]),
+    "code cell 2 has execution count 7": lambda nb: nb.cells[2].update(execution_count=7),
+    "code cell 2 has a line that ends with ';'": lambda nb: nb.cells[2].update(source="f(1);  \nx = 1"),
+    "code cell 3 judges claims": lambda nb: _tags(nb.cells[3]),
+    "code cell 3 is to be compared": lambda nb: nb.cells[3].update(outputs=[]),
+    "code cell 2 holds an error": lambda nb: _output(nb.cells[2], "error", ename="E", evalue="", traceback=[]),
+    "code cell 2 holds stderr": lambda nb: _output(nb.cells[2], "stream", name="stderr", text="x"),
+    "code cell 2 prints an absolute path": lambda nb: _output(nb.cells[2], "stream", name="stdout", text="in /some/where"),
+    "code cell 2 prints a warning": lambda nb: _output(nb.cells[2], "execute_result", data={"text/plain": "UserWarning: x"}, execution_count=2),
+    "code cell 2 prints": lambda nb: _output(nb.cells[2], "stream", name="stdout", text="Traceback (most recent call last)"),
+    "not in canonical form": lambda nb: nb.metadata.language_info.update(version="3.11.7"),
+}
+
+
+@pytest.mark.parametrize("expected", BREAKS)
+def test_the_checker_flags_a_broken_notebook(expected):
+    notebook = copy.deepcopy(sample())
+    BREAKS[expected](notebook)
+    assert any(fault.startswith(expected) for fault in faults(notebook))
+
+
+def test_the_checker_flags_a_large_file():
+    assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
