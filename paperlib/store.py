@@ -1,0 +1,151 @@
+"""Results on disk, keyed by content: what was computed once is not computed again.
+
+A chunk, a fixed range of trials, is the unit of computation: stopped, resumed or repeated, the same chunks run,
+so results are equal bit for bit. Files are moved into place whole; two processes that compute the same chunk
+write the same file.
+"""
+
+import logging
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .content import Key, key, sources
+from .core import Learner, Problem, Trace, write_atomically
+from .linalg import pick_device
+from .play import Probe, play
+from .timing import computing
+
+__all__ = ["chunks", "once", "root", "run", "sources"]
+
+log = logging.getLogger(__name__)
+
+
+def root() -> Path:
+    """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the checkout."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or Path(__file__).resolve().parents[1] / "results" / "cache")
+
+
+def chunks(trials: int, chunk: int = 50) -> list[range]:
+    """Trials 0 .. trials - 1 in ranges of ``chunk``."""
+    if trials < 1 or chunk < 1:
+        raise ValueError(f"trials={trials}, chunk={chunk}; allowed: at least 1 each")
+    return [range(first, min(first + chunk, trials)) for first in range(0, trials, chunk)]
+
+
+def run(
+    problem: Problem,
+    learners: dict[str, Learner],
+    horizon: int,
+    trials: int | dict[str, int],
+    seed: int = 0,
+    *,
+    chunk: int = 50,
+    probes: dict[str, Probe | Callable] | None = None,
+    record: int | str | Sequence[int] = 100,
+    device: str = "cpu",
+    every: float = 30.0,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> dict[str, Trace]:
+    """Play every learner, or load what an equal run has left.
+
+    Args:
+        problem: the same for all learners, who hear the same noise.
+        learners: name -> learner.
+        horizon: rounds T.
+        trials: how many, for all or by name; a learner with fewer has the first ones.
+        seed, probes, record, device, every, progress: see ``play``.
+        chunk: trials that are played as one batch and stored as one file.
+
+    Returns:
+        name -> Trace of all its trials.
+
+    Raises:
+        ValueError: what ``play`` refuses, a learner without a number of trials, or a probe that uses something
+            whose content cannot be told.
+    """
+    counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
+    if counts.keys() != learners.keys():
+        raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}")
+    device, out = pick_device(device), {}
+    for name, learner in learners.items():
+        inputs = {"learner": learner, "problem": problem, "horizon": horizon, "seed": seed, "record": record, "probes": probes or {}}
+        known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
+        compute = lambda ids, checkpoint: play(
+            learner, problem, horizon, ids, seed, device=device, record=record, probes=probes, checkpoint=checkpoint, every=every, progress=progress
+        )
+        out[name] = Trace.merge([_chunk(known, ids, compute) for ids in chunks(counts[name], chunk)])
+    return out
+
+
+def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: Any) -> dict[str, np.ndarray]:
+    """``function(**inputs)``, a dictionary of arrays and numbers, or what an equal call has left.
+
+    Its code and inputs are the key, as for ``run``; randomness must come from the inputs. The function itself
+    takes ``timing.computing()`` or ``timing.alone()`` where it should.
+
+    Raises:
+        ValueError: inputs whose content cannot be told, or a result that is no dictionary of numbers.
+    """
+    known = key({"name": name, "function": function, "inputs": inputs})
+    path = root() / f"{known.digest()}.npz"
+    found = _load(path, _arrays)
+    if found is None:
+        result = function(**inputs)
+        found = {k: np.asarray(v) for k, v in result.items()} if isinstance(result, dict) else {"": np.array(None)}
+        if any(array.dtype.hasobject for array in found.values()):
+            raise ValueError(f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings")
+        _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
+    return found
+
+
+def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> Trace:
+    """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
+    path = root() / f"{known.digest(trials=ids)}.npz"
+    checkpoint = path.with_suffix(".part.npz")
+    trace = _load(path, Trace.load)
+    if trace is not None:
+        return trace
+    _load(checkpoint, _arrays)  # a damaged one goes
+    with computing():
+        try:
+            trace = compute(ids, checkpoint)
+        except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
+            trace = compute(ids, checkpoint)
+    _keep(known, path, lambda: trace.save(path))
+    checkpoint.unlink(missing_ok=True)
+    return trace
+
+
+def _keep(known: Key, path: Path, save: Callable[[], None]) -> None:
+    if edited := known.edited():
+        log.warning("%s changed while this process ran: the result is not kept; restart it", ", ".join(edited))
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save()
+
+
+def _load(path: Path, read: Callable[[Path], Any]) -> Any:
+    """What stands at ``path``; None if nothing does, or if it is damaged: then it is removed, with a warning."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if bad := archive.testzip():
+                raise zipfile.BadZipFile(f"bad checksum in {bad}")
+        return read(path)
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise
+    except Exception as error:  # flipped bytes make zipfile and numpy raise all sorts
+        log.warning("%s is damaged (%s): computed again", path.name, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        path.unlink(missing_ok=True)
+        return None
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

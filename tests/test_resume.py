@@ -1,0 +1,85 @@
+"""A run that is killed goes on from its checkpoint and ends as if nothing had happened."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy import Coins, Optimist
+
+from paperlib import store
+from paperlib.play import Probe, play
+
+TESTS = Path(__file__).parent
+HORIZON, TRIALS = 640, 4
+CHILD = f"""
+import sys
+sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
+from pathlib import Path
+from toy import Coins, Optimist
+from paperlib import store
+from paperlib.play import Probe, play
+from test_resume import PROBES
+"""
+
+
+def widest(round):
+    return round.feedback + round.after.pulls.amax(1)
+
+
+def last_pulls(round):
+    return round.after.pulls
+
+
+def history(round):
+    return round.after.history.view
+
+
+PROBES = {"widest": Probe(widest, "max"), "pulls": last_pulls, "history": Probe(history, "final")}
+
+
+def kill_when(there, code, environment):
+    """Start ``code`` in a process of its own, kill it without warning as soon as ``there()``."""
+    process = subprocess.Popen([sys.executable, "-c", CHILD + code], env={**os.environ, **environment}, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while not there():
+        assert process.poll() is None, process.stderr.read().decode()
+        assert time.monotonic() < deadline, "no checkpoint appeared"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.stderr.close()
+
+
+def test_play_resumes_bit_for_bit(tmp_path):
+    file = tmp_path / "run.npz"
+    arguments = f"Optimist(nap=.002), Coins(), {HORIZON}, {TRIALS}, 3, probes=PROBES, checkpoint={str(file)!r}, every=.05"
+    kill_when(file.exists, f"play({arguments})", {})
+    with np.load(file) as kept:
+        assert '"t": ' in str(kept["head"]) and f'"t": {HORIZON},' not in str(kept["head"])
+    seen = []
+    resumed = play(Optimist(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file, every=0, progress=lambda t, T, s: seen.append(t))
+    straight = play(Optimist(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
+    assert resumed.equal(straight) and seen[0] > 64  # it did not begin anew
+    assert resumed["history"].shape == (TRIALS, HORIZON)
+
+
+@pytest.mark.parametrize("chunk", [2])
+def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
+    call = f"Coins(), {{'a': Optimist(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
+    second = lambda: len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))
+    kill_when(second, f"store.run({call})", {"PAPERLIB_RESULTS": str(tmp_path / "results")})
+    first_chunk = next(path for path in tmp_path.glob("results/*.npz") if not path.name.endswith(".part.npz"))
+    stamp, seen = first_chunk.stat().st_mtime_ns, []
+    arguments = dict(chunk=chunk, probes=PROBES, every=0, progress=lambda t, T, s: seen.append(t))
+    resumed = store.run(Coins(), {"a": Optimist(nap=0.002)}, HORIZON, TRIALS, 3, **arguments)["a"]
+    assert first_chunk.stat().st_mtime_ns == stamp and seen[0] > 64
+    assert not list(tmp_path.glob("results/*.part.npz"))
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
+    straight = store.run(Coins(), {"a": Optimist(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)["a"]
+    assert resumed.equal(straight) and resumed.trials == list(range(TRIALS))
