@@ -1,0 +1,230 @@
+"""Figures of one kind: the same learner looks the same everywhere, at the width of a journal's column.
+
+Nothing global is touched: the style is a dictionary that each function applies for itself (``with style():``
+around one's own plotting). A saved figure is a PDF, a PNG and a JSON that says where its numbers come from;
+written again from the same numbers, the files are equal byte for byte.
+"""
+
+import io
+import platform
+import sys
+from collections.abc import Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from . import __version__, stats
+from .content import versions
+from .core import Trace, write_atomically
+from .output import folder, plain, write_json
+from .papers import papers
+from .styles import COLORS, REFERENCES, Style
+
+COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
+DPI = 200
+LOOK = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
+    "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+    "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.5, "lines.linewidth": 1.0, "lines.markersize": 3.2,
+    "xtick.major.width": 0.6, "ytick.major.width": 0.6, "legend.frameon": False, "figure.dpi": DPI, "savefig.dpi": DPI,
+    "pdf.fonttype": 42, "text.usetex": False, "figure.constrained_layout.use": True, "hatch.linewidth": 0.6,
+}
+
+
+@contextmanager
+def style():
+    """The project's look, within the block."""
+    with matplotlib.rc_context(LOOK):
+        yield
+
+
+def styles() -> dict[str, Style]:
+    """How every learner looks, by name: of all papers, and the reference rules.
+
+    Raises:
+        ValueError: two papers that disagree, or an unknown color.
+    """
+    found = dict(REFERENCES)
+    for paper in papers():
+        for name, look in getattr(import_module(f"paperlib.{paper}"), "STYLES", {}).items():
+            if found.setdefault(name, look) != look or look.color not in COLORS:
+                raise ValueError(f"{paper}: STYLES[{name!r}]={look!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}")
+    return found
+
+
+def look(name: str) -> dict[str, Any]:
+    """Keywords for ``ax.plot``: color, marker, linestyle, width, order and label of a learner.
+
+    Raises:
+        ValueError: nobody declared how it looks.
+    """
+    known = styles()
+    if name not in known:
+        raise ValueError(f"name={name!r}; allowed: {', '.join(known)}")
+    s = known[name]
+    width = 2.0 if s.emphasis else 0.8 if name in REFERENCES else 1.1
+    return {
+        "color": COLORS[s.color], "marker": s.marker or None, "linestyle": s.linestyle, "linewidth": width,
+        "zorder": s.zorder + s.emphasis, "label": s.label or name,
+    }
+
+
+def panels(columns: int = 1, rows: int = 1, *, width: float | None = None, height: float = 2.3, **subplots) -> tuple[Figure, np.ndarray]:
+    """A figure and its rows x columns of axes, a column wide for one panel, else two columns.
+
+    ``width`` and ``height`` of a row in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
+    """
+    with style():
+        fig = Figure(figsize=(width or (COLUMN if columns == 1 else DOUBLE), height * rows), layout="constrained")
+        FigureCanvasAgg(fig)
+        return fig, fig.subplots(rows, columns, squeeze=False, **subplots)
+
+
+def regret_panel(
+    ax: Axes, traces: dict[str, Trace], *, title: str = "", series: str = "regret", ylabel: str = "regret", log_x: bool = False,
+    log_y: bool = False, labels: bool = True, level: float = stats.LEVEL,
+) -> dict[str, dict]:
+    """Mean curves over trials with pointwise t-bands.
+
+    ``labels`` writes each name at the end of its line; otherwise see ``legend``.
+
+    Returns:
+        name -> rounds, mean, low, high, n: the plotted numbers.
+    """
+    numbers = {}
+    with style():
+        for i, (name, trace) in enumerate(traces.items()):
+            how, band = look(name), stats.band(trace[series], level)
+            rounds, every = trace.rounds, max(1, len(trace.rounds) // 8)
+            ax.plot(rounds, band.estimate, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
+            if band.n > 1:
+                ax.fill_between(rounds, band.low, band.high, color=how["color"], alpha=0.2, linewidth=0, zorder=how["zorder"] - 0.5)
+            numbers[name] = {"rounds": rounds, "mean": band.estimate, "low": band.low, "high": band.high, "n": band.n}
+        _axes(ax, title, "rounds", ylabel, log_x, log_y)
+        if not log_y:
+            ax.set_ylim(bottom=0)
+        if labels:
+            _label_ends(ax)
+    return numbers
+
+
+def time_panel(ax: Axes, seconds: dict[str, dict[str, Any]], *, title: str = "", ylabel: str = "seconds a round") -> dict[str, dict]:
+    """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
+
+    ``seconds``: name -> setting -> sample of seconds.
+
+    Returns:
+        name -> setting -> median, quartiles, n: the plotted numbers.
+    """
+    settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
+    numbers, lowest, width, hatches = {}, np.inf, 0.8 / len(settings), ["", "////", "....", "xxxx", "----"]
+    with style():
+        for i, (name, samples) in enumerate(seconds.items()):
+            for setting, sample in samples.items():
+                j = settings.index(setting)
+                low, middle, high = (float(q) for q in np.quantile(np.asarray(sample, float), [0.25, 0.5, 0.75]))
+                ax.bar(i + (j - (len(settings) - 1) / 2) * width, middle, 0.9 * width, yerr=[[middle - low], [high - middle]], facecolor=look(name)["color"],
+                       edgecolor="white", linewidth=0, hatch=hatches[j % len(hatches)], error_kw={"elinewidth": 0.7, "capsize": 1.5})
+                lowest = min(lowest, low)
+                numbers.setdefault(name, {})[setting] = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
+        _axes(ax, title, "", ylabel, False, True)
+        ax.set_xticks(range(len(seconds)), [look(name)["label"] for name in seconds], rotation=35, ha="right", rotation_mode="anchor")
+        ax.grid(visible=False, axis="x")
+        ax.set_ylim(bottom=10 ** np.floor(np.log10(lowest)) if lowest > 0 else None)
+        if len(settings) > 1:
+            patches = [matplotlib.patches.Patch(facecolor="#8c8c8c", edgecolor="white", linewidth=0, hatch=h, label=s) for h, s in zip(hatches * 9, settings)]
+            ax.legend(handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(settings), handlelength=1.4, columnspacing=1)
+            ax.set_title(title, pad=16)
+    return numbers
+
+
+def legend(fig: Figure, *, columns: int = 4) -> None:
+    """One legend for the whole figure, above its panels."""
+    with style():
+        entries = {label: line for ax in fig.axes for line, label in zip(*ax.get_legend_handles_labels())}
+        fig.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, handlelength=2.4, columnspacing=1.2)
+
+
+def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
+    """What the bands are and over how many trials: a sentence for the caption."""
+    counts = {name: len(trace.trials) for name, trace in traces.items()}
+    most = max(counts.values())
+    fewer = ", ".join(f"{look(name)['label']} {n}" for name, n in counts.items() if n != most)
+    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials" + (f" ({fewer})." if fewer else ".")
+
+
+def _axes(ax: Axes, title: str, xlabel: str, ylabel: str, log_x: bool, log_y: bool) -> None:
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **({"xscale": "log"} if log_x else {}), **({"yscale": "log"} if log_y else {}))
+    ax.margins(x=0)
+
+
+def _label_ends(ax: Axes) -> None:
+    """Names at the line ends, moved apart where lines end close together."""
+    gap = 7.5  # points between labels
+    height = 72 * ax.figure.get_size_inches()[1] * ax.get_position().height
+    lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in lines]
+    at = ax.transAxes.inverted().transform(ax.transData.transform(ends))[:, 1] * height  # points above the axis
+    placed, floor = {}, -np.inf
+    for i in np.argsort(at, kind="stable"):
+        floor = placed[i] = max(at[i], floor + gap)
+    for i, line in enumerate(lines):
+        ax.annotate(line.get_label(), ends[i], (4, placed[i] - at[i]), textcoords="offset points", color=line.get_color(),
+                    va="center", fontsize=7, fontweight="bold" if line.get_linewidth() >= 2 else "normal", annotation_clip=False)
+
+
+def save(
+    fig: Figure, name: str, *, paper: str, caption: str, alt: str, profile: str, parameters: dict[str, Any], seed: int, trials: Any, device: str = "cpu",
+    data_checksum: str | None = None, numbers: Any = None, claims: Sequence = (), checks: Sequence = (),
+) -> None:
+    """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
+
+    Args:
+        name: file name without ending.
+        paper: package of the paper, the folder.
+        caption: says what a band is and over how many trials.
+        alt: the figure in words, for those who cannot see it.
+        profile: "quick" or "paper".
+        parameters: what the notebook ran with.
+        trials: how many, or by learner.
+        data_checksum: SHA-256 of the data shown, if there are any.
+        numbers: the plotted numbers, as the panels return them.
+        claims, checks: verdicts and checks that the figure shows.
+
+    Raises:
+        ValueError: an unknown profile, or nothing to say in ``caption`` or ``alt``.
+    """
+    if not caption.strip() or not alt.strip():
+        raise ValueError(f"caption={caption!r}, alt={alt!r}; allowed: a sentence each")
+    place, title = folder(profile) / paper, f"{paper}: {name}"
+    about = f"{caption} Profile {profile}, seed {seed}."
+    with style():
+        pdf, png = io.BytesIO(), io.BytesIO()
+        fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, "Creator": f"paperlib {__version__}", "CreationDate": None})
+        fig.savefig(png, format="png", dpi=DPI, metadata={"Title": title, "Description": alt, "Comment": about})
+    write_atomically(place / f"{name}.pdf", lambda file: file.write(pdf.getvalue()))
+    write_atomically(place / f"{name}.png", lambda file: file.write(png.getvalue()))
+    write_json(place / f"{name}.json", {
+        "figure": name, "paper": paper, "profile": profile, "caption": caption, "alt": alt, "parameters": parameters, "seed": seed, "trials": trials,
+        "device": device, "data_checksum": data_checksum,
+        "versions": {**versions(), "python": platform.python_version(), "matplotlib": matplotlib.__version__, "paperlib": __version__},
+        "claims": [plain(verdict) for verdict in claims], "checks": [plain(check) for check in checks], "numbers": numbers,
+    })
+    _show(png.getvalue(), fig, alt)
+    if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
+        sys.modules["matplotlib.pyplot"].close(fig)
+
+
+def _show(png: bytes, fig: Figure, alt: str) -> None:
+    """The picture itself as output, of a fixed size, where an IPython kernel runs."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None:
+        from IPython.display import Image, display
+
+        display(Image(png, format="png", width=round(100 * fig.get_size_inches()[0]), alt=alt))

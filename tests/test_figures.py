@@ -1,0 +1,168 @@
+"""Figures: one look a learner, files that repeat byte for byte, numbers beside every picture."""
+
+import hashlib
+import json
+import sys
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+import paperlib
+from paperlib import figures, stats, verdicts
+from paperlib.core import Trace
+from paperlib.styles import COLORS, REFERENCES, Style
+
+INIT = '''
+from paperlib.styles import Style
+STYLES = {"ours": Style("vermilion", "o", emphasis=True), "theirs": Style("blue", "s", "--", "their method"), "other": Style("green")}
+'''
+
+
+@pytest.fixture(autouse=True)
+def toy(tmp_path, monkeypatch):
+    folder = tmp_path / "extra" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(INIT)
+    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
+    yield folder
+    sys.modules.pop("paperlib.toy", None)
+
+
+def trace(slope, trials=5, rounds=40, seed=0):
+    curves = slope * np.random.default_rng(seed).gamma(2, 0.5, (trials, rounds)).cumsum(1)
+    return Trace(np.arange(1, rounds + 1), {"regret": curves}, {}, np.zeros(rounds), list(range(trials)), {})
+
+
+TRACES = {"ours": trace(1.0), "theirs": trace(1.05, seed=1), "other": trace(1.0, 1, seed=2), "uniform": trace(4.0, seed=3)}
+
+
+def draw():
+    fig, axes = figures.panels(2)
+    numbers = {"regret": figures.regret_panel(axes[0, 0], TRACES, title="a")}
+    samples = {name: {f"S={s}": 1e-4 * s * np.arange(1, 9) for s in (3, 5)} for name in ("ours", "theirs")}
+    numbers["seconds"] = figures.time_panel(axes[0, 1], samples, title="b")
+    figures.legend(fig)
+    return fig, numbers
+
+
+def save(fig, name="panel", profile="quick", **more):
+    given = dict(paper="toy", caption="Regret.", alt="Two panels.", parameters={"horizon": 40}, seed=7, trials={"ours": 5}, profile=profile)
+    return figures.save(fig, name, **{**given, **more})
+
+
+def test_save_writes_three_files_byte_for_byte(tmp_path):
+    sums = []
+    for _ in range(2):
+        fig, numbers = draw()
+        assert save(fig, numbers=numbers) is None
+        sums.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "figures/quick/toy").iterdir()})
+    assert sums[0] == sums[1] and sorted(sums[0]) == ["panel.json", "panel.pdf", "panel.png"]
+
+
+def test_profiles_have_folders_of_their_own(tmp_path):
+    save(draw()[0], profile="paper")
+    assert (tmp_path / "figures/toy/panel.pdf").exists() and not (tmp_path / "figures/quick").exists()
+    with pytest.raises(ValueError, match="quick, paper"):
+        save(draw()[0], profile="slow")
+
+
+def test_json_says_where_the_numbers_come_from(tmp_path):
+    fig, numbers = draw()
+    check = verdicts.Check("Lemma 1", "toy", "a <= b", {}, [1.0], [2.0])
+    verdict = verdicts.Verdict("toy.C1", "holds", "quick", 1.0, (0.5, 1.5), 5, "mean, t")
+    save(fig, numbers=numbers, claims=[verdict], checks=[check], data_checksum="abc")
+    said = json.loads((tmp_path / "figures/quick/toy/panel.json").read_text())
+    assert (said["profile"], said["seed"], said["parameters"], said["alt"]) == ("quick", 7, {"horizon": 40}, "Two panels.")
+    assert said["claims"][0]["verdict"] == "holds" and said["checks"][0]["line"] == str(check) and said["data_checksum"] == "abc"
+    assert said["versions"].keys() == {"python", "torch", "numpy", "scipy", "matplotlib", "paperlib"}
+    shown = said["numbers"]["regret"]["ours"]
+    band = stats.band(TRACES["ours"]["regret"])
+    assert shown["n"] == 5 and shown["mean"] == pytest.approx(band.estimate, rel=1e-6) and shown["low"] == pytest.approx(band.low, rel=1e-6)
+    assert said["numbers"]["seconds"]["ours"]["S=3"] == {"median": 0.00135, "quartiles": [0.000825, 0.001875], "n": 8}
+    assert all(x == "-inf" for x in said["numbers"]["regret"]["other"]["low"])  # one trial has no interval
+
+
+def test_png_carries_its_text_and_size(tmp_path):
+    from PIL import Image
+
+    save(draw()[0])
+    with Image.open(tmp_path / "figures/quick/toy/panel.png") as image:
+        assert image.size[0] == int(183 / 25.4 * 200)
+        assert image.text["Description"] == "Two panels." and "Regret." in image.text["Comment"] and "quick" in image.text["Comment"]
+    assert b"CreationDate" not in (tmp_path / "figures/quick/toy/panel.pdf").read_bytes()
+
+
+@pytest.mark.parametrize("empty", ["caption", "alt"])
+def test_caption_and_words_are_asked_for(empty):
+    with pytest.raises(ValueError, match=empty):
+        save(draw()[0], **{empty: " "})
+
+
+def test_nothing_global_is_touched():
+    before = dict(matplotlib.rcParams)
+    save(draw()[0])
+    assert dict(matplotlib.rcParams) == before and plt.get_fignums() == []
+
+
+def test_a_figure_of_pyplot_is_closed():
+    fig = plt.figure()
+    save(fig)
+    assert plt.get_fignums() == []
+
+
+def test_lines_look_as_declared():
+    fig, axes = figures.panels()
+    figures.regret_panel(axes[0, 0], TRACES)
+    lines = {line.get_label(): line for line in axes[0, 0].get_lines()}
+    assert set(lines) == {"ours", "their method", "other", "uniform play"}
+    assert to_hex(lines["ours"].get_color()) == COLORS["vermilion"] and lines["ours"].get_marker() == "o"
+    assert lines["ours"].get_linewidth() > lines["other"].get_linewidth() > lines["uniform play"].get_linewidth()
+    assert lines["ours"].get_zorder() > lines["other"].get_zorder() > lines["uniform play"].get_zorder()
+    assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3  # bands where there is an interval
+
+
+def test_labels_at_line_ends_stay_apart():
+    fig, axes = figures.panels()
+    figures.regret_panel(axes[0, 0], TRACES)
+    with figures.style():
+        fig.draw_without_rendering()
+    boxes = sorted((text.get_window_extent().y0, text.get_window_extent().y1) for text in axes[0, 0].texts)
+    assert len(boxes) == 4 and all(above[0] >= below[1] - 8 for below, above in zip(boxes, boxes[1:]))
+    assert all(text.get_window_extent().x1 <= fig.bbox.x1 for text in axes[0, 0].texts)
+
+
+def test_colors_are_those_of_okabe_and_ito():
+    known = {to_hex(color) for color in matplotlib.color_sequences["okabe_ito"]}
+    assert {color for name, color in COLORS.items() if name != "gray"} <= known
+
+
+def test_unknown_or_disputed_looks_are_refused(toy, monkeypatch):
+    with pytest.raises(ValueError, match="name='nobody'.*ours"):
+        figures.look("nobody")
+    module = __import__("paperlib.toy", fromlist=["STYLES"])
+    monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
+    with pytest.raises(ValueError, match="one look a name"):
+        figures.styles()
+    monkeypatch.setitem(module.STYLES, "greedy", REFERENCES["greedy"])
+    monkeypatch.setitem(module.STYLES, "odd", Style("yellow"))
+    with pytest.raises(ValueError, match="colors black"):
+        figures.styles()
+
+
+def test_the_caption_can_say_what_a_band_is():
+    note = figures.band_note(TRACES)
+    assert note == "Bands: pointwise 95 % t-intervals of the mean over 5 trials (other 1)."
+
+
+def test_a_notebook_shows_the_picture_once(monkeypatch):
+    shown = []
+    import IPython.display
+
+    monkeypatch.setattr(IPython, "get_ipython", lambda: type("Shell", (), {"kernel": object()})())
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    save(draw()[0])
+    assert len(shown) == 1 and shown[0].data.startswith(b"\x89PNG") and shown[0].width == 720 and shown[0].alt == "Two panels."
