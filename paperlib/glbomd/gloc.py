@@ -46,7 +46,8 @@ class GLOC:
         kappa: 1 / the smallest slope of the mean, > 0; None is its value over unit arms and the S-ball.
         sub_gaussian: sigma > 0. None: 1/2 for Bernoulli and sqrt(n)/2 for Binomial rewards (Hoeffding), sqrt(g)
             for Gaussian ones, and e^{S/2}, the largest standard deviation, for Poisson ones, which are not
-            sub-Gaussian: there it is a heuristic without guarantee. The variant "public" takes S.
+            sub-Gaussian: there it is a heuristic without guarantee. The variant "public" takes C_mu^2, C_mu the
+            largest slope on [-S, S], as the code published with RS-GLinCB; other code takes S.
         variant: "paper", or "public" for what published implementations run: the index is mu(x^T theta) plus
             the bonus around the learner's own point, that point is always rescaled to norm S, and the radius
             lacks the last two terms.
@@ -99,7 +100,7 @@ class GLOC:
         if self.sub_gaussian is not None:
             return self.sub_gaussian
         if self.variant == "public":
-            return self.norm_bound
+            return self.link.max_slope(self.norm_bound) ** 2
         if isinstance(self.link, (Bernoulli, Binomial)):
             return math.sqrt(getattr(self.link, "count", 1)) / 2
         if isinstance(self.link, Poisson):
