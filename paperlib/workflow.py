@@ -14,7 +14,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -135,8 +134,8 @@ def fingerprint(stem: str) -> str:
     return hashlib.sha256(json.dumps(code(stem)).encode()).hexdigest()
 
 
-def modules(stem: str) -> list[str]:
-    """The modules of paperlib that a notebook's cells import, and its paper's claims."""
+def imports(stem: str) -> list[str]:
+    """What a notebook's cells import from paperlib, as dotted names, and its paper's claims."""
     # `verdicts` finds claims.py by name, so that no import shows it.
     names = {f"paperlib.{stem.split('_')[0]}.claims"}
     for cell in code(stem):
@@ -149,13 +148,7 @@ def modules(stem: str) -> list[str]:
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return sorted(name for name in names if _is_module(name))
-
-
-def _is_module(name: str) -> bool:
-    package, *rest = name.split(".")
-    path = PACKAGE.joinpath(*rest)
-    return package == "paperlib" and (path.with_suffix(".py").exists() or (path / "__init__.py").exists())
+    return sorted(name for name in names if name.split(".")[0] == "paperlib")
 
 
 def inputs(stem: str) -> list[str]:
@@ -166,7 +159,11 @@ def inputs(stem: str) -> list[str]:
     """
     from . import datasets, store
 
-    paths = [Path(path) for path in store.sources(*modules(stem))]
+    found = set()
+    for name in imports(stem):
+        with contextlib.suppress(ValueError):  # a name inside a module: the module itself stands in the list too
+            found |= set(store.sources(name))
+    paths = sorted(found)
     if PACKAGE / "datasets.py" in paths:
         paths += sorted(path for path in (PACKAGE.parent / "data").glob("*") if path.suffix in {".csv", ".toml", ".json"})
     for name in section(stem).get("datasets", []):
@@ -218,19 +215,6 @@ def _output_to(path: Path):
         path.write_text("".join(line for line in lines if NOISE not in line))
 
 
-@contextlib.contextmanager
-def _alone(wanted: bool):
-    """Hold the lock under which this machine's timings are taken, whichever folder they run in."""
-    if not wanted:
-        yield
-        return
-    import fcntl
-
-    with open(Path(tempfile.gettempdir()) / f"paperlib-timing-{os.getuid()}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def execute(stem: str, profile: str, device: str = "auto") -> bool:
     """Run a notebook with papermill; the executed copy and the log lie in ``results/<profile>/``.
 
@@ -242,7 +226,7 @@ def execute(stem: str, profile: str, device: str = "auto") -> bool:
     folder.mkdir(parents=True, exist_ok=True)
     done = folder / f"{stem}.done"
     done.unlink(missing_ok=True)
-    with _output_to(folder / f"{stem}.log") as say, _alone(section(stem).get("timing", False)):
+    with _output_to(folder / f"{stem}.log") as say:
         since, start = time.time_ns(), time.perf_counter()
         try:
             import papermill

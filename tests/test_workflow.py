@@ -1,0 +1,313 @@
+"""run.py, the Snakefile and paperlib.workflow, on small notebooks in a folder of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from paperlib import canonical, workflow
+
+CODE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(CODE))
+import run  # noqa: E402
+
+PARAMETERS = """profile: str = "quick"  # sizes
+device: str = "auto"  # where
+trials: int = 4  # number of trials
+delta: float = 0.1  # failure probability
+sizes: list[int] = [1, 2]  # some sizes
+loose = 3  # without a type
+"""
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """An empty project: notebooks, results and figures under tmp_path."""
+    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
+        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    return tmp_path
+
+
+def write(root, stem, source, profiles=None):
+    """A notebook with the parameters above and one more cell; optionally profiles.toml."""
+    cells = [new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]}), new_code_cell(source, id="x")]
+    notebook = new_notebook(cells=cells)
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, root / "notebooks" / f"{stem}.ipynb")
+    if profiles is not None:
+        (root / "notebooks" / "profiles.toml").write_text(profiles)
+
+
+# ---- what a notebook is given ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value, kind, expected",
+    [(3, int, 3), (3, float, 3.0), (1e-2, float, 0.01), (True, bool, True), ([1, 2], list[float], [1.0, 2.0]), ({"a": [1]}, dict[str, list[int]], {"a": [1]})],
+)
+def test_convert_keeps_what_fits(value, kind, expected):
+    result = workflow.convert(value, kind, "x")
+    assert result == expected and type(result) is type(expected)
+
+
+@pytest.mark.parametrize("value, kind", [("1e-5", float), (True, int), (1, bool), (2.0, int), ([1, "a"], list[int]), (1, list[int]), ("a", dict)])
+def test_convert_refuses_what_does_not(value, kind):
+    with pytest.raises(ValueError, match="^name.* is .*; expected "):
+        workflow.convert(value, kind, "name")
+
+
+def test_settings_are_profile_device_and_the_profiles_table(root):
+    write(root, "toy_1", "", "[toy_1.paper]\ntrials = 100\ndelta = 1\n")
+    assert workflow.settings("toy_1", "quick") == {"profile": "quick", "device": "auto"}
+    values = workflow.checked("toy_1", workflow.settings("toy_1", "paper", "cpu"))
+    assert values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0} and type(values["delta"]) is float
+    with pytest.raises(ValueError, match="profile is 'huge'; allowed: quick, paper"):
+        workflow.settings("toy_1", "huge")
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("trails = 3", "parameter 'trails' is not in its parameters cell, which has profile, device, trials"),
+        ('delta = "1e-5"', "parameter 'delta' is '1e-5', a str; expected float"),
+        ("trials = 2.0", "parameter 'trials' is 2.0, a float; expected int"),
+        ("sizes = [1, 2.5]", r"parameter 'sizes'\[1\] is 2.5, a float; expected int"),
+        ("loose = 3", "parameter 'loose' is declared as None; allowed types"),
+    ],
+)
+def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
+    write(root, "toy_1", "", f"[toy_1.paper]\n{line}\n")
+    with pytest.raises(ValueError, match=message):
+        workflow.checked("toy_1", workflow.settings("toy_1", "paper"))
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("timings = true", "unknown key 'timings'; allowed: after, datasets, timing, quick, paper"),
+        ('timing = "yes"', "timing is 'yes', a str; expected bool"),
+        ('after = ["toy_9"]', "after names 'toy_9'; there are toy_1"),
+        ('after = ["toy_1"]', "after names 'toy_1'"),
+    ],
+)
+def test_a_wrong_section_is_refused(root, line, message):
+    write(root, "toy_1", "", f"[toy_1]\n{line}\n")
+    with pytest.raises(ValueError, match=message):
+        workflow.section("toy_1")
+
+
+# ---- what a notebook depends on ----------------------------------------------------------------------------
+
+
+def test_fingerprint_changes_with_code_alone(root):
+    write(root, "toy_1", "x = 1")
+    path, before = workflow.notebook("toy_1"), workflow.fingerprint("toy_1")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, new_markdown_cell("A title", id="m"))
+    notebook.cells[2].update(outputs=[new_output("stream", text="1\n")], execution_count=5)
+    nbformat.write(notebook, path)
+    assert workflow.fingerprint("toy_1") == before
+    write(root, "toy_1", "x = 2")
+    assert workflow.fingerprint("toy_1") != before
+
+
+def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
+    write(root, "toy_1", "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import nothing_of_this_name\n%broken syntax")
+    assert workflow.imports("toy_1") == ["paperlib.toy.claims"]  # a cell that is no Python shows no import
+    write(root, "toy_1", "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name")
+    assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.stats", "paperlib.stats.some_name", "paperlib.toy.claims"]
+    names = {Path(path).name for path in workflow.inputs("toy_1")}
+    assert {"play.py", "stats.py", "core.py", "streams.py"} <= names and "workflow.py" not in names
+    assert all((root / path).exists() for path in workflow.inputs("toy_1"))
+
+
+def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkeypatch, tmp_path):
+    from paperlib import datasets
+
+    write(root, "glbomd_9", "from paperlib import datasets", '[glbomd_9]\ndatasets = ["covertype"]\n')
+    monkeypatch.setattr(datasets, "find", lambda name: tmp_path / f"{name}.data")
+    found = workflow.inputs("glbomd_9")
+    assert {"claims.py", "covtype_arms.csv", "covertype.data"} <= {Path(path).name for path in found}
+    monkeypatch.setattr(datasets, "find", lambda name: None)
+    assert set(found) - set(workflow.inputs("glbomd_9")) == {"covertype.data"}
+
+
+def test_a_notebook_is_run_again_when_a_figure_of_it_is_gone(root):
+    figure, older = root / "figures/quick/toy/a.png", root / "figures/toy/a.png"
+    since = time.time_ns() - 10**9
+    for path in (figure, older, root / "figures/quick/toy/a.txt"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert workflow.products("quick", since) == ["quick/toy/a.png"] and workflow.products("paper", since) == ["toy/a.png"]
+    assert workflow.products("quick", time.time_ns() + 10**12) == []
+    done = root / "results/quick/toy_1.done"
+    done.parent.mkdir(parents=True)
+    done.write_text(json.dumps({"products": ["quick/toy/a.png"]}))
+    workflow.forget_incomplete("toy_1", "quick")
+    assert done.exists()
+    figure.unlink()
+    workflow.forget_incomplete("toy_1", "quick")
+    assert not done.exists()
+
+
+# ---- committed form ----------------------------------------------------------------------------------------
+
+
+def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
+    source = new_notebook(cells=[new_markdown_cell("# T", id="t"), new_code_cell("1", id="a", metadata={"tags": ["parameters"], "collapsed": True})])
+    source.cells.append(new_code_cell("2", id="b"))
+    ran = nbformat.from_dict(json.loads(json.dumps(source)))
+    ran.metadata.update(papermill={"duration": 1}, widgets={}, kernelspec={"name": "other"}, language_info={"name": "python", "version": "3.99"})
+    ran.cells.insert(2, new_code_cell("profile = 1", metadata={"tags": ["injected-parameters"]}, execution_count=2))
+    outputs = [new_output("stream", name="stderr", text="warn"), new_output("stream", name="stdout", text="hi")]
+    outputs.append(new_output("execute_result", data={"text/plain": "2", "application/vnd.jupyter.widget-view+json": {}}, execution_count=3))
+    ran.cells[3].update(outputs=outputs, execution_count=3)
+    result = canonical.canonical(source, ran)
+    nbformat.validate(result)
+    assert [cell.id for cell in result.cells] == ["t", "a", "b"] and [cell.get("execution_count") for cell in result.cells] == [None, 1, 2]
+    assert result.cells[1].metadata == {"tags": ["parameters"]} and set(result.metadata) == {"kernelspec", "language_info"}
+    assert [output.output_type for output in result.cells[2].outputs] == ["stream", "execute_result"]
+    assert result.cells[2].outputs[1].execution_count == 2 and result.cells[2].outputs[1].data == {"text/plain": "2"}
+    assert canonical.canonical(result, result) == result
+    ran.cells[3].source = "3"
+    with pytest.raises(ValueError, match="other code cells"):
+        canonical.canonical(source, ran)
+    ran.cells[3].update(source="2", outputs=[new_output("error", ename="E", evalue="no", traceback=[])])
+    with pytest.raises(ValueError, match="code cell 2 ended in E: no"):
+        canonical.canonical(source, ran)
+
+
+# ---- run.py ------------------------------------------------------------------------------------------------
+
+
+def test_only_names_a_paper_or_a_notebook(root):
+    for stem in ("toy_1", "toy_2", "zoo_1", "00_tour"):
+        write(root, stem, "")
+    assert run.chosen(None) == ["00_tour", "toy_1", "toy_2", "zoo_1"]
+    assert run.chosen(["toy"]) == ["toy_1", "toy_2"] and run.chosen(["zoo", "toy_2.ipynb"]) == ["zoo_1", "toy_2"]
+    with pytest.raises(SystemExit, match="--only to: no such paper or notebook. Papers: toy, zoo. Notebooks: 00_tour, toy_1, toy_2, zoo_1."):
+        run.chosen(["to"])
+
+
+@pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
+def test_wrong_arguments_end_the_call(argv):
+    with pytest.raises(SystemExit) as end:
+        run.parse(argv)
+    assert end.value.code == 2
+
+
+def test_pytest_arguments_are_passed_on():
+    assert run.parse(["test", "-k", "stats", "tests/test_stats.py"]).rest == ["-k", "stats", "tests/test_stats.py"]
+
+
+def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypatch):
+    made = []
+
+    def make(python):
+        made.append(python)
+        (root / ".venv/lib/python3.11/site-packages").mkdir(parents=True, exist_ok=True)
+        python.parent.mkdir(exist_ok=True)
+        python.write_text("")
+
+    monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
+    monkeypatch.setattr(run, "VENV", root / ".venv")
+    monkeypatch.setattr(run, "LOCK", root / "requirements.lock")
+    monkeypatch.setattr(run, "make_environment", make)
+    run.LOCK.write_text("a==1\n")
+    assert run.environment() == run.environment() == str(made[0]) and len(made) == 1
+    assert (root / ".venv/lib/python3.11/site-packages/paperlib.pth").read_text() == f"{root}\n"
+    run.LOCK.write_text("a==2\n")
+    run.environment()
+    assert len(made) == 2
+    (root / ".venv/.ready").unlink()  # installation was interrupted
+    run.environment()
+    assert len(made) == 3
+    monkeypatch.setattr(sys, "version", "3.99.0 (other)")
+    run.environment()
+    assert len(made) == 4
+    monkeypatch.setenv("PAPERLIB_PYTHON", "python-of-my-own")
+    assert run.environment() == "python-of-my-own" and len(made) == 4
+
+
+def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch, capsys):
+    monkeypatch.setattr(run, "VENV", root / ".venv")
+    monkeypatch.setattr(run, "LOCK", root / "requirements.lock")
+    monkeypatch.setattr(run.sys, "_base_executable", "/bin/false", raising=False)
+    monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
+    run.LOCK.write_text("")
+    with pytest.raises(SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"):
+        run.environment()
+    assert not (root / ".venv/.ready").exists()
+
+
+def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
+    for name, content in {
+        "results/quick/toy_1.done": {"seconds": 12.34},
+        "results/quick/toy_2.log": "a long story\ncell 3: ValueError: no",
+        "figures/quick/claims/toy.C1.json": {"verdict": "holds", "notebook": "toy_1"},
+        "figures/quick/claims/toy.C2.json": {"verdict": "holds", "notebook": "toy_1"},
+        "figures/quick/claims/toy.C3.json": {"verdict": "fails", "notebook": "toy_1"},
+        "figures/quick/claims/toy.C4.json": {"verdict": "holds", "notebook": "toy_2"},
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    assert run.table(["toy_1", "toy_2", "toy_3"], "quick", 0) == ["toy_2", "toy_3"]
+    lines = capsys.readouterr().out.splitlines()
+    assert "toy_1        12.3  1 fails, 2 holds" in lines
+    assert "toy_2 has no result: cell 3: ValueError: no" in lines and "toy_3 has no result: it was not reached" in lines
+
+
+def call(*arguments, **kwargs):
+    environment = {**os.environ, "PAPERLIB_PYTHON": sys.executable}
+    return subprocess.Popen([sys.executable, CODE / "run.py", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kwargs)
+
+
+def test_figures_runs_what_changed_and_reports_what_failed(root):
+    profiles = '[toy_2]\nafter = ["toy_1"]\ntiming = true\n'
+    write(root, "toy_1", "print(profile, delta)", profiles)
+    write(root, "toy_2", "import os\nprint(os.environ['OMP_NUM_THREADS'])\nassert trials < 9, 'too many'")
+    stamps = lambda: {path.name: path.stat().st_mtime_ns for path in root.glob("results/quick/*.done")}
+
+    first = call("figures", "--commit-notebooks")
+    time.sleep(0.5)
+    second = call("clean")
+    assert second.communicate()[0].startswith(f"Another run.py works in {root}") and second.returncode == 1
+    text = first.communicate(timeout=200)[0]
+    assert first.returncode == 0, text
+    before = stamps()
+    assert set(before) == {"toy_1.done", "toy_2.done"}
+    cells = nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells
+    assert cells[1].outputs[0].text == "1\n" and len(cells) == 2
+    assert "TCP without encryption" not in (root / "results/quick/toy_1.log").read_text()
+
+    # Outputs were written into the notebooks and one section changes: only that notebook runs again, and fails.
+    (root / "notebooks/profiles.toml").write_text(profiles + "quick = { trials = 9 }\n")
+    third = call("figures", "--jobs", "2")
+    text = third.communicate(timeout=200)[0]
+    assert third.returncode == 1
+    assert "AssertionError: too many" in text and str(root / "results/quick/toy_2.log") in text
+    assert stamps() == {"toy_1.done": before["toy_1.done"]}
+
+
+def test_a_stopped_call_stops_what_it_started(root):
+    write(root, "toy_1", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)")
+    process, pid = call("figures"), root / "notebooks" / "pid"
+    deadline = time.monotonic() + 100
+    while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    deadline, kernel = time.monotonic() + 30, Path(f"/proc/{pid.read_text()}")
+    while kernel.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not kernel.exists()
