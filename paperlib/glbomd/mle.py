@@ -12,11 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..linalg import Rows, apply, chosen, inner, may_look, needed
+from ..linalg import Rows, apply, chosen, inner, may_look, needed, rank_one
 from ..sets import project_ball
 
-TOLERANCE = 1e-12  # on the Newton decrement, whose unit is one standard error of the estimate
-STEPS = 16         # Newton steps of the form that does not look; from a warm start two or three suffice
+TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
+STEPS = 16         # Newton steps of the form that does not look; one or two suffice from ``predict``'s start
 LIMIT = 200        # Newton steps of the form that looks; a bound against endless loops, not a budget
 JITTER = 1e-8      # added to the Hessian where there is no ridge and n < d leaves it singular
 
@@ -90,6 +90,7 @@ class Fit(NamedTuple):
     """A maximum likelihood estimate."""
 
     theta: Tensor      # R x d
+    hessian: Tensor    # R x d x d, of F where the last step began, next to theta once converged
     converged: Tensor  # R bool
 
 
@@ -101,7 +102,7 @@ def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0,
         F(theta + s p) - F(theta) <= q^2 ((e^{s v} - 1 - s v) / v^2 - s):
     descent is certain for s = 1 if v <= 1 and otherwise for s = ln(1 + v) / v, the minimizer of the right
     side, and no line search is needed. For the same reason a full step leaves a decrement of at most
-    (e^v - 1 - v) q / v <= v q, known without another pass over the data: a row stops once v q <= 1e-12,
+    (e^v - 1 - v) q / v <= v q, known without another pass over the data: a row stops once v q <= 1e-10,
     each by its own test, so that a trial alone and in a batch take the same steps.
 
     Args:
@@ -120,7 +121,7 @@ def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0,
     g, look, theta = link.dispersion, may_look(start), start
     outer = _outer(points) if points.shape[0] < start.shape[0] else None
     damping = torch.full_like(start[0], ridge if ridge > 0 else JITTER).diag()
-    moves = torch.ones_like(start[:, 0], dtype=torch.bool)
+    moves, known = torch.ones_like(start[:, 0], dtype=torch.bool), None
     for _ in range(LIMIT if look else STEPS):
         z = inner(points, theta)
         mean, slope = link.mean(z), link.slope(z)
@@ -128,29 +129,68 @@ def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0,
             mean, slope = weights * mean, weights * slope
         gradient = torch.add(_combine(points, mean - sums) / g, theta, alpha=ridge)
         hessian = damping + _curvature(points, slope, outer) / g
-        step = -torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L).squeeze(2)
+        step = _newton_step(gradient, hessian)
         if ball is not None:
             step = project_ball(theta + step, hessian, ball) - theta
         v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
-        shrink = torch.where(v > 1, v.log1p() / v, torch.ones_like(v))
-        theta = torch.where(moves.unsqueeze(1), torch.addcmul(theta, shrink.unsqueeze(1), step), theta)
+        theta = torch.where(moves.unsqueeze(1), _advance(theta, step, v), theta)
+        known = hessian if known is None else torch.where(moves.view(-1, 1, 1), hessian, known)
         q = (step * apply(hessian, step)).sum(1).sqrt()
         moves = moves & ~((v * q <= TOLERANCE) & (v <= 1))
         if look and not bool(moves.any()):
             break
-    return Fit(theta, ~moves)
+    return Fit(theta, known, ~moves)
 
 
-def refit(link, sample: Sample, theta: Tensor, rows: Tensor, ridge: float = 0.0, ball: float | None = None) -> Tensor:
-    """New estimates, from a warm start, for the trials in the mask ``rows``; the others keep theirs. Returns R x d."""
+def refit(link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
+    """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
     if not needed(rows):
-        return theta
-    if not may_look(rows):
-        return torch.where(rows.unsqueeze(1), maximize_likelihood(link, sample, theta, ridge, ball).theta, theta)
-    if bool(rows.all()):
-        return maximize_likelihood(link, sample, theta, ridge, ball).theta
+        return last
+    if not may_look(rows) or bool(rows.all()):
+        new = maximize_likelihood(link, sample, last.theta, ridge, ball)
+        return Fit(*(torch.where(rows.view(-1, *[1] * (b.dim() - 1)), a, b) for a, b in zip(new, last)))
     at = rows.nonzero().squeeze(1)
-    return theta.index_put((at,), maximize_likelihood(link, sample.take(at), theta[at], ridge, ball).theta)
+    new = maximize_likelihood(link, sample.take(at), last.theta[at], ridge, ball)
+    return Fit(*(b.index_put((at,), a) for a, b in zip(new, last)))
+
+
+def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
+    """Where to start once one observation has joined those of the last fit, without a pass over the data.
+
+    The gradient of the old objective vanishes at its minimizer, so a Newton step on the new one needs the new
+    observation alone: O(d^2), and the next fit is left with one pass as a rule.
+
+    Args:
+        last: the fit to the observations so far.
+        x: R x d, the new point.
+        reward: R.
+        growth: by how much the ridge grows.
+    """
+    theta, hessian, converged = last
+    z = (x * theta).sum(1)
+    hessian = rank_one(hessian, x, link.slope(z) / link.dispersion)
+    if growth:
+        hessian = hessian + torch.full_like(theta[0], growth).diag()
+    gradient = torch.addcmul(growth * theta, x, ((link.mean(z) - reward) / link.dispersion).unsqueeze(1))
+    step = _newton_step(gradient, hessian)
+    return Fit(_advance(theta, step, link.self_concordance * torch.linalg.vector_norm(step, dim=1)), hessian, converged)
+
+
+def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
+    """The fit to no data: theta = 0, and a Hessian of lambda I."""
+    hessian = (ridge * torch.eye(dim, **tkwargs)).repeat(trials, 1, 1)
+    return Fit(torch.zeros(trials, dim, **tkwargs), hessian, torch.ones(trials, **{**tkwargs, "dtype": torch.bool}))
+
+
+def _newton_step(gradient: Tensor, hessian: Tensor) -> Tensor:
+    """-B^{-1} g, R x d."""
+    return torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L).squeeze(2).neg_()
+
+
+def _advance(theta: Tensor, step: Tensor, v: Tensor) -> Tensor:
+    """theta + s p with s = 1 if v <= 1, else ln(1 + v) / v."""
+    shrink = torch.where(v > 1, v.log1p() / v, torch.ones_like(v))
+    return torch.addcmul(theta, shrink.unsqueeze(1), step)
 
 
 def _outer(points: Tensor) -> Tensor:
