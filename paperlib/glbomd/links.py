@@ -19,8 +19,9 @@ from ..linalg import may_look
 
 CLIP = 2.0**-53        # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
 LARGEST_Z = 700.0      # e^z and its square roots stay finite in float64
-NORMAL_FROM = 2.0**30  # Poisson means from which three Cornish-Fisher terms are exact to .001 of a count
-WALK = 16              # steps of the masked form; 11 suffice for means from 1e-300 to 1e9
+NORMAL_FROM = 2.0**20  # Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out;
+                       # there the library's incomplete gamma function loses digits beyond 4.5 deviations
+WALK = 16              # steps of the masked form; 11 suffice for means from 1e-300 on
 
 
 class Link:
@@ -55,7 +56,7 @@ class Link:
         raise NotImplementedError
 
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
-        """Reward with the given mean by inverse CDF, nondecreasing in the uniform. Both of one shape."""
+        """Reward with the given mean as a monotone function of the uniform (Bernoulli 1{u < mu}, else inverse CDF). Both of one shape."""
         raise NotImplementedError
 
     def validate(self, reward: Tensor) -> None:
