@@ -164,7 +164,9 @@ class NoLook(TorchDispatchMode):
     looks = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero")
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if any(function.__name__.startswith(look) for look in self.looks):
+        name = function.__name__
+        masks = name.startswith("index") and any(x is not None and x.dtype == torch.bool for x in args[1] if name.startswith(("index.", "index_put")))
+        if masks or any(name.startswith(look) for look in self.looks):
             raise AssertionError(f"host synchronization in {function}")
         return function(*args, **(kwargs or {}))
 
