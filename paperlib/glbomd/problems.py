@@ -8,10 +8,8 @@ The regret of a round is mu(best arm) - mu(played arm), free of noise. One unifo
 purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,86 +17,11 @@ from torch import Tensor
 
 from ..datasets import covertype_arms
 from ..linalg import inner
-from ..streams import Draw, Streams
+from ..streams import Draw
 from .links import LARGEST_Z, Bernoulli, Link, Poisson
 from .validation import known_link, one_of, positive, whole
+from .worlds import Bandit, Known, Moment, Redrawn, World, sphere_instance
 
-BLOCK = 1 << 18  # numbers of redrawn arms made at a time
-
-
-class Moment(NamedTuple):
-    """One round as the problem knows it."""
-
-    arms: Tensor   # R x K x d, or 1 x K x d where the trials share them
-    means: Tensor  # R x K or 1 x K, expected rewards
-    best: Tensor   # R or 1, the largest of them
-
-
-class World(NamedTuple):
-    """A problem with its randomness settled; only rewards remain to be drawn."""
-
-    theta: Tensor | None                   # R x d or 1 x d, theta*; None where no linear model holds
-    rounds: Sequence[Moment]               # what round t = 0, 1, ... looks like
-    uniforms: tuple[Tensor, ...] | None = None  # R each, in place of the reward draws
-
-
-class Bandit:
-    """What the problems share. Subclasses have a field ``link`` and make the world."""
-
-    link: Link
-
-    def context(self, world: World, t: int) -> Tensor:
-        """The arms on offer in round t, R x K x d or 1 x K x d."""
-        return world.rounds[t].arms
-
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
-        """Reward and regret of the arms ``action`` (R indices), R each."""
-        _, means, best = world.rounds[t]
-        if means.shape[0] == 1:
-            mean = means.take(action)
-        else:
-            mean = means.gather(1, action.unsqueeze(1)).squeeze(1)
-        uniform = draw.uniform("reward") if world.uniforms is None else world.uniforms[t]
-        return self.link.sample(mean, uniform), best - mean
-
-
-class _Known(Bandit):
-    """Arms and theta* that are the same in every trial and known before a run: oracle quantities.
-
-    Subclasses define ``natural(horizon)``, z = x^T theta* of all arms, T x K; learners never see it.
-    """
-
-    def means(self, horizon: int) -> np.ndarray:
-        """Expected rewards of all arms, T x K."""
-        return self.link.mean(torch.tensor(self.natural(horizon))).numpy()
-
-    def best_means(self, horizon: int) -> np.ndarray:
-        """Expected reward of each round's best arm, T."""
-        return self.means(horizon).max(1)
-
-    def z_range(self, horizon: int) -> tuple[float, float]:
-        """Smallest and largest natural parameter of an arm."""
-        z = self.natural(horizon)
-        return float(z.min()), float(z.max())
-
-    def kappa_arms(self, horizon: int) -> float:
-        """1 / min_{t,x} mu'(x^T theta*), the number that the paper quotes as kappa (erratum E21)."""
-        return 1 / float(self.link.slope(torch.tensor(self.natural(horizon))).min())
-
-    def kappa_opt(self, horizon: int) -> float:
-        """kappa_*, the inverse of the mean slope at the rounds' best arms."""
-        best = torch.tensor(self.natural(horizon).max(1))
-        return 1 / float(self.link.slope(best).mean())
-
-    def uniform_regret(self, horizon: int) -> float:
-        """Expected total regret of drawing an arm uniformly each round."""
-        means = self.means(horizon)
-        return float((means.max(1) - means.mean(1)).sum())
-
-    def largest_gap(self, horizon: int) -> float:
-        """The largest regret that a single round can cost."""
-        means = self.means(horizon)
-        return float((means.max(1) - means.min(1)).max())
 
 def _check(problem) -> None:
     """Fields that the synthetic problems share.
@@ -115,63 +38,8 @@ def _check(problem) -> None:
     whole("seed", problem.seed, least=0)
 
 
-@lru_cache(maxsize=4)
-def _instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
-    """Direction of theta* (d) and arms (T x K x d) in the draw order of RS-GLinCB's public code.
-
-    u ~ uniform(-1, 1)^d gives theta* = S u / ||u||; then, round by round and arm by arm, a direction
-    v ~ normal(d) and a level rho ~ uniform: the arm v rho^{1/d} / ||v|| is uniform in the ball.
-    """
-    generator = np.random.default_rng(seed)
-    u = generator.uniform(-1, 1, size=dim)
-    v, rho = np.empty((horizon * arms, dim)), np.empty(horizon * arms)
-    for i in range(horizon * arms):  # the two kinds alternate in one stream: no block draw gives the same numbers
-        generator.standard_normal(out=v[i])
-        rho[i] = generator.random()
-    v *= (rho ** (1 / dim) / np.linalg.norm(v, axis=1))[:, None]
-    v.flags.writeable = False
-    return u / np.linalg.norm(u), v.reshape(horizon, arms, dim)
-
-
-def sphere_instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:
-    """theta* / S (d) and arms (T x K x d); a shorter horizon is a prefix, so that longer ones are kept and cut."""
-    theta, x = _instance(dim, arms, seed, 1 << max(9, (horizon - 1).bit_length()))
-    return theta, x[:horizon]
-
-
-class _Redrawn:
-    """Rounds of a problem that is drawn afresh in every trial, made a block at a time when asked for.
-
-    A pure function of the trials' streams and t: only the last block is kept. Purposes "problem theta",
-    "problem direction", "problem level".
-    """
-
-    def __init__(self, link: Link, norm: float, dim: int, arms: int, streams: Streams, horizon: int):
-        self.link, self.dim, self.arms, self.streams, self.horizon = link, dim, arms, streams, horizon
-        self.theta = norm * streams.at(-1).sphere("problem theta", dim)
-        self.length = max(1, BLOCK // (self.theta.numel() * arms))
-        self.start, self.block = -1, ()
-
-    def __len__(self) -> int:
-        return self.horizon
-
-    def __getitem__(self, t: int) -> Moment:
-        start = t - t % self.length
-        if start != self.start:
-            keys = [self.streams.at(s) for s in range(start, start + self.length)]
-            self.start, self.block = start, self._make(keys)
-        return self.block[t - start]
-
-    def _make(self, keys: list[Draw]) -> tuple[Moment, ...]:
-        v = torch.stack([key.normal("problem direction", self.arms, self.dim) for key in keys])
-        rho = torch.stack([key.uniform("problem level", self.arms) for key in keys])
-        arms = v * (rho ** (1 / self.dim) / torch.linalg.vector_norm(v, dim=-1)).unsqueeze(-1)
-        means = self.link.mean((arms @ self.theta.unsqueeze(2)).squeeze(-1))
-        return tuple(map(Moment, arms.unbind(0), means.unbind(0), means.amax(-1).unbind(0)))
-
-
 @dataclass(frozen=True)
-class SphereArms(_Known):
+class SphereArms(Known):
     """K fresh arms each round, uniform in the unit ball, and theta* on the sphere of radius S.
 
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. One instance serves all trials, which differ in
@@ -217,7 +85,7 @@ class SphereArms(_Known):
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance, or R of them, for ``horizon`` rounds."""
         if self.redraw:
-            rounds = _Redrawn(self.link, self.norm, self.dim, self.arms, draw.streams, horizon)
+            rounds = Redrawn(self.link, self.norm, self.dim, self.arms, draw.streams, horizon)
             return World(rounds.theta, rounds)
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         arms = torch.tensor(arms, **tkwargs)
@@ -271,7 +139,7 @@ class FixedArms(Bandit):
 
 
 @dataclass(frozen=True)
-class Covertype(_Known):
+class Covertype(Known):
     """Sixty clusters of forest cover as arms, in 11 dimensions; the reward is 1 where a tree is a lodgepole pine.
 
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Figure 4. No logistic model fits the clusters' mean rewards, so
