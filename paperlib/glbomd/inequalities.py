@@ -14,7 +14,7 @@ from torch import Tensor
 from ..checks import Check, statement
 from .descent import PAPER
 from .links import Link
-from .path import log_mean_exp, loss
+from .path import loss, mixed
 
 LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))
 
@@ -91,7 +91,7 @@ def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Chec
 def lemma_12(link: Link, reward: float, prior: tuple[float, float], other: tuple[float, float], points: int = 20001) -> Check:
     """The mix loss by a change of measure: -ln E_P e^{-l} = E_Q l + KL(Q || P) - KL(Q || P*), P* proportional to P e^{-l}.
 
-    In one dimension. The left side by Gauss-Hermite, the right one by the trapezoidal rule with P* normalized on
+    In one dimension. The left side by Gauss-Hermite around its peak, the right one by the trapezoidal rule with P* normalized on
     its grid, so that the two share no number.
 
     Args:
@@ -104,7 +104,7 @@ def lemma_12(link: Link, reward: float, prior: tuple[float, float], other: tuple
     Returns:
         Check of |left - right| against 1e-8.
     """
-    mix = -log_mean_exp(lambda z: -loss(link, z, torch.tensor(reward)), *(torch.tensor(x, dtype=torch.float64) for x in prior))
+    mix = mixed(link, *(torch.tensor(x, dtype=torch.float64) for x in (reward, *prior)))
     span = [m + sign * 10 * s for m, s in (prior, other) for sign in (-1, 1)]
     z = torch.linspace(min(span), max(span), points, dtype=torch.float64)
     log_normal = lambda mean, sd: -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * math.sqrt(2 * math.pi))

@@ -205,10 +205,25 @@ def loss(link: Link, z: Tensor, reward: Tensor) -> Tensor:
     return (link.log_partition(z) - reward * z) / link.dispersion
 
 
-def log_mean_exp(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) -> Tensor:
-    """ln E e^{f(z)} for z ~ N(mean, deviation^2) by 80 Gauss-Hermite points; shapes as ``mean``, nodes last in ``f``."""
-    z = mean.unsqueeze(-1) + 2**0.5 * deviation.unsqueeze(-1) * NODES
-    return torch.logsumexp(LOG_WEIGHTS + f(z), -1)
+def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+    """-ln E e^{-l(z)} for z ~ N(mean, deviation^2), l the loss of ``reward``; all of one shape.
+
+    80 Gauss-Hermite points around the peak of e^{-l} times the density, in the width of the peak: a large reward
+    makes it far narrower than the density. Exact for Gaussian rewards.
+    """
+    g, variance = link.dispersion, deviation.square()
+    # The peak solves mu(z) - r + g (z - mean) / variance = 0, which increases; the root lies between these two.
+    far = mean + variance * (reward - link.mean(mean)) / g
+    low, high = torch.minimum(mean, far), torch.maximum(mean, far)
+    for _ in range(64):
+        middle = (low + high) / 2
+        left = link.mean(middle) - reward + g * (middle - mean) / variance < 0
+        low, high = torch.where(left, middle, low), torch.where(left, high, middle)
+    width = (link.slope(high) / g + 1 / variance).rsqrt()
+    z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
+    log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()
+    exponents = LOG_WEIGHTS + NODES**2 + log_density - loss(link, z, reward.unsqueeze(-1))
+    return -(torch.logsumexp(exponents, -1) + (width / deviation).log())
 
 
 def expectation(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) -> Tensor:
