@@ -17,6 +17,11 @@ from .validation import validate
 RING = 48  # anchors kept, or 2 K if that is more
 
 
+def host(x: Tensor) -> np.ndarray:
+    """The numbers of a tensor; on the CPU a view."""
+    return x.numpy() if x.device.type == "cpu" else x.cpu().numpy()
+
+
 class State(NamedTuple):
     """Everything a round needs. Memory grows with the history unless counts are kept."""
 
@@ -65,35 +70,31 @@ class CertifiedOptimism:
             longest = torch.linalg.vector_norm(arms, dim=-1).argmax(-1)
             return longest.expand(trials).contiguous(), state
         budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
-        scale = self.scale.numpy() if isinstance(self.scale, Tensor) else [self.scale] * trials
-        anchors = Anchors(*(a.numpy().copy() for a in state.anchors))
-        theta, written = np.empty_like(state.theta.numpy()), state.written.numpy().copy()
-        passes, undecided = state.passes.numpy().copy(), state.undecided.numpy().copy()
-        index = np.empty(trials, np.int64)
-        menu, moment = arms.numpy(), state.moment.numpy()
-        sample = state.history.sample(arms)
-        points, weights = sample.points.numpy(), None if sample.weights is None else sample.weights.numpy()
+        scale = host(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
+        anchors = Anchors(*(host(a).copy() for a in state.anchors))
+        written, passes, undecided = (host(x).copy() for x in (state.written, state.passes, state.undecided))
+        theta, index = np.empty_like(host(state.theta)), np.empty(trials, np.int64)
+        menu, likelihood = host(arms), self._likelihoods(state, arms)
         for i in range(trials):
-            likelihood = Likelihood(self.link, points[i % len(points)], None if weights is None else weights[i], moment[i])
             own = Anchors(*(a[i] for a in anchors))
-            inside = ConfidenceSet(likelihood, own, int(written[i]), float(scale[i]) ** 2 * budget, ball, ridge).fit()
+            inside = ConfidenceSet(likelihood(i), own, int(written[i]), float(scale[i]) ** 2 * budget, ball, ridge).fit()
             index[i], proved = inside.decide(menu[i % len(menu)])
             theta[i], written[i] = inside.estimate, inside.written
             passes[i] += inside.passes
             undecided[i] += not proved
-        wrap = torch.from_numpy
-        return wrap(index), state._replace(
-            anchors=Anchors(*map(wrap, anchors)), theta=wrap(theta), written=wrap(written), passes=wrap(passes), undecided=wrap(undecided)
+        back = lambda x: torch.from_numpy(x).to(arms.device)
+        return back(index), state._replace(
+            anchors=Anchors(*map(back, anchors)), theta=back(theta), written=back(written), passes=back(passes), undecided=back(undecided)
         )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw) -> State:
         """Append the observation and add its term to every anchor. ``arm``: R indices, ``reward``: R."""
         x = chosen(arms, arm)
-        anchors = Anchors(*(a.numpy() for a in state.anchors)).plus(self.link, x.numpy(), reward.numpy())
+        anchors = Anchors(*map(host, state.anchors)).plus(self.link, host(x), host(reward))
         return state._replace(
             history=state.history.add(arms, arm, reward),
             moment=torch.addcmul(state.moment, reward.unsqueeze(1), x),
-            anchors=Anchors(*map(torch.from_numpy, anchors)),
+            anchors=Anchors(*(torch.from_numpy(a).to(arms.device) for a in anchors)),
             rounds=state.rounds + 1,
         )
 
@@ -104,11 +105,15 @@ class CertifiedOptimism:
         """
         budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
         scale = float(self.scale[trial]) if isinstance(self.scale, Tensor) else self.scale
-        sample = state.history.sample(arms)
-        own = lambda x: x[trial % len(x)].numpy()
-        likelihood = Likelihood(self.link, own(sample.points), None if sample.weights is None else own(sample.weights), own(state.moment))
-        anchors = Anchors(*(own(a).copy() for a in state.anchors))
+        anchors = Anchors(*(host(a)[trial].copy() for a in state.anchors))
+        likelihood = self._likelihoods(state, arms)(trial)
         return ConfidenceSet(likelihood, anchors, int(state.written[trial]), scale**2 * budget, ball, ridge).fit()
+
+    def _likelihoods(self, state: State, arms: Tensor):
+        """The function that gives trial i its ``Likelihood``."""
+        points, weights, _ = state.history.sample(arms)
+        points, weights, moment = host(points), None if weights is None else host(weights), host(state.moment)
+        return lambda i: Likelihood(self.link, points[i % len(points)], None if weights is None else weights[i], moment[i])
 
     def report(self, state: State) -> dict[str, Tensor]:
         """R each: ``uncertified``, rounds whose arm is the best found but not proved best; ``passes`` over the history."""

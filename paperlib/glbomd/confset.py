@@ -46,6 +46,12 @@ def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
     raise ValueError(f"link={link!r}; allowed: Bernoulli or Poisson")
 
 
+def leader(values: ndarray) -> int:
+    """Index of the largest value; values equal up to rounding count as ties, which go to the lowest index."""
+    top = values.max()
+    return int((values >= top - 1e-13 * (1 + abs(top))).argmax())
+
+
 class Anchors(NamedTuple):
     """Points at which the likelihood (without ridge) is known exactly; slot 0 is the estimate, the rest a ring.
 
@@ -150,7 +156,7 @@ class ConfidenceSet:
     def decide(self, arms: ndarray) -> tuple[int, bool]:
         """The arm with the largest UCB and whether that is proved. ``arms``: K x d."""
         if self.budget == 0:
-            return int((arms @ self.estimate).argmax()), True
+            return leader(arms @ self.estimate), True
         bounds = Bounds(self, arms)
         for _ in range(PASSES * len(arms)):
             i = bounds.first()
@@ -177,6 +183,7 @@ class Bounds:
         self.square = np.einsum("kd,kd->k", arms, arms)  # ||x||^2
         self.norm = np.sqrt(self.square)
         self.starts: dict[int, int] = {}                 # arm -> slot of its last step
+        self.near: dict[int, ndarray] = {}               # arm -> where that step began
         self.tried: set[int] = set()                     # arms whose S x / ||x|| was evaluated
         ring = len(inside.anchors.point)
         known = slice(0, 1 + min(inside.written, ring - 1))
@@ -230,7 +237,7 @@ class Bounds:
 
     def first(self) -> int:
         """The arm with the largest upper bound, ties to the lowest index."""
-        return int(self.upper.argmax())
+        return leader(self.upper)
 
     def settled(self, i: int) -> bool:
         """Whether arm i, of the largest upper bound, is proved best, or best up to ``TIE``."""
@@ -240,18 +247,20 @@ class Bounds:
         return bool(self.lower[i] >= second)
 
     def refine(self, i: int) -> None:
-        """One more anchor in the direction of arm i: one pass (two after a step that went too far)."""
+        """One more anchor in the direction of arm i: one pass."""
         inside, x = self.set, self.arms[i]
         ball = inside.ball
         if ball is not None and i not in self.tried and self.upper[i] >= ball * self.norm[i]:
             self.tried.add(i)                             # nothing has cut off the largest value the ball allows
             self._add(ball / self.norm[i] * x)
             return
-        start = self.starts.get(i)
+        start, far = self.starts.get(i), 4 * inside.budget
         if start is None:                                 # an anchor that serves as it stands costs no pass
-            start = int(np.where(self.excess <= 4 * inside.budget, self.reach[i], -math.inf).argmax())
-        elif self.excess[start] > 4 * inside.budget:
-            start = self._add(self.feasible[start].copy())
+            start = int(np.where(self.excess <= far, self.reach[i], -math.inf).argmax())
+        elif self.excess[start] > far:                    # the model was too flat: halfway back, and look again
+            self.starts[i] = self._add(0.5 * (self.near[i] + inside.anchors.point[start]))
+            return
+        self.near[i] = inside.anchors.point[start].copy()
         model = Quadratic.around(*inside._objective(start))
         self.starts[i] = self._add(model.maximizer(x, inside.lowest + inside.budget, ball))
 

@@ -1,0 +1,77 @@
+"""Optimism over a likelihood set by a generic solver: one constrained problem an arm, K + 1 a round.
+
+This is how the authors of likelihood-set methods compute their decisions, written as well as that allows:
+analytic gradients, vectorized over the history, warm starts. It proves nothing; it is the yardstick of what
+``confset`` saves, and an independent oracle for its decisions.
+Shapes: n observations, K arms, d dimensions; one trial, numpy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+from scipy.optimize import minimize
+
+from .confset import ConfidenceSet, family_terms
+
+FAR = 300.0  # the solver tries points far outside of the ball, where e^z would overflow
+
+
+class SLSQPDecision(NamedTuple):
+    """What the solver returned."""
+
+    arm: int          # argmax of the values, ties to the lowest index
+    values: ndarray   # K, UCB(x_k) up to the tolerance, from below or above
+    points: ndarray   # K x d, the maximizers: warm starts for the next round
+    estimate: ndarray  # d, maximum likelihood estimate
+
+    @property
+    def margin(self) -> float:
+        """Best value minus second best; inf for a single arm."""
+        return float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
+
+
+def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = 1e-9) -> SLSQPDecision:
+    """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
+
+    Args:
+        inside: the set; only its data, budget, ball and ridge are used, not its estimate or anchors.
+        arms: K x d.
+        start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
+        tolerance: of the solver, absolute, on values and (relative to the budget) on constraints.
+    """
+    likelihood, ball, ridge = inside.likelihood, inside.ball, inside.ridge
+    seen: dict = {}
+
+    def objective(theta: ndarray) -> tuple[float, ndarray]:
+        """L and its gradient; the solver asks for one and then for the other."""
+        key = theta.tobytes()
+        if seen.get("key") != key:
+            z = np.minimum(likelihood.points @ theta, FAR)
+            m, mu, _ = family_terms(likelihood.link, z)
+            if likelihood.weights is not None:
+                m, mu = likelihood.weights * m, likelihood.weights * mu
+            value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
+            seen.update(key=key, value=value, gradient=mu @ likelihood.points - likelihood.moment + ridge * theta)
+        return seen["value"], seen["gradient"]
+
+    in_ball = [] if ball is None else [
+        {"type": "ineq", "fun": lambda theta: ball * ball - theta @ theta, "jac": lambda theta: -2 * theta}
+    ]
+    options = {"maxiter": 200}
+    first = np.zeros(arms.shape[1]) if start is None or start.ndim > 1 else start
+    estimate = minimize(objective, first, jac=True, method="SLSQP", constraints=in_ball, options={**options, "ftol": 1e-12}).x
+    level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
+    likely = {
+        "type": "ineq",
+        "fun": lambda theta: (level - objective(theta)[0]) / unit,
+        "jac": lambda theta: -objective(theta)[1] / unit,
+    }
+    starts = np.broadcast_to(estimate if start is None else start, arms.shape)
+    options["ftol"] = tolerance
+    solve = lambda x, begin: minimize(
+        lambda theta: -(x @ theta), begin, jac=lambda theta: -x, method="SLSQP", constraints=[likely, *in_ball], options=options
+    ).x
+    points = np.stack([solve(x, begin) for x, begin in zip(arms, starts)])
+    values = np.einsum("kd,kd->k", arms, points)
+    return SLSQPDecision(int(values.argmax()), values, points, estimate)
