@@ -48,19 +48,19 @@ def ball_projection(point: Tensor, metric: Tensor, radius: float, outside: Tenso
     rows = outside.nonzero().squeeze(1) if look else slice(None)
     length, basis = torch.linalg.eigh(metric[rows])
     weighted = length * (basis.mT @ point[rows].unsqueeze(2)).squeeze(2)
-    nu = length.new_zeros(length.shape[0])
+    nu = length.new_zeros(length.shape[0], 1)
     moves = torch.ones_like(nu, dtype=torch.bool)
     for _ in range(4 * STEPS if look else STEPS):
-        shrink = 1 / (length + nu.unsqueeze(1))
-        square = (weighted * shrink).square()
-        norm = square.sum(-1)
+        damped = length + nu
+        square = (weighted / damped).square()
+        norm = square.sum(-1, keepdim=True)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
-        step = (norm.sqrt() / radius - 1) * norm / (square * shrink).sum(-1)
+        step = (norm.sqrt() / radius - 1) * norm / (square / damped).sum(-1, keepdim=True)
         moves = moves & (step > 1e-15 * (1 + nu))  # a row that has stopped stays stopped: alone equals batched
-        nu = torch.where(moves, nu + step, nu)
         if look and not bool(moves.any()):
             break
-    x = weighted / (length + nu.unsqueeze(1))
+        nu = torch.where(moves, nu + step, nu)
+    x, nu = weighted / (length + nu), nu.squeeze(1)
     x = x * (radius / torch.linalg.vector_norm(x, dim=-1, keepdim=True)).clamp(max=1.0)
     x = (basis @ x.unsqueeze(2)).squeeze(2)
     if look:
