@@ -7,6 +7,7 @@ ridge is the convention of every public implementation (Zhang, Xu, Zhao & Sugiya
 Shapes: R trials, n rounds, K arms, d dimensions.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -117,41 +118,20 @@ def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0,
     """
     if not ridge > 0 and ball is None:
         raise ValueError(f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)")
-    points, weights, sums = sample
-    g, look, theta = link.dispersion, may_look(start), start
-    outer = _outer(points) if points.shape[0] < start.shape[0] else None
-    damping = torch.full_like(start[0], ridge if ridge > 0 else JITTER).diag()
-    moves, known = torch.ones_like(start[:, 0], dtype=torch.bool), None
-    for _ in range(LIMIT if look else STEPS):
-        z = inner(points, theta)
-        mean, slope = link.mean(z), link.slope(z)
-        if weights is not None:
-            mean, slope = weights * mean, weights * slope
-        gradient = torch.add(_combine(points, mean - sums) / g, theta, alpha=ridge)
-        hessian = damping + _curvature(points, slope, outer) / g
-        step = _newton_step(gradient, hessian)
-        if ball is not None:
-            step = project_ball(theta + step, hessian, ball) - theta
-        v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
-        theta = torch.where(moves.unsqueeze(1), _advance(theta, step, v), theta)
-        known = hessian if known is None else torch.where(moves.view(-1, 1, 1), hessian, known)
-        q = (step * apply(hessian, step)).sum(1).sqrt()
-        moves = moves & ~((v * q <= TOLERANCE) & (v <= 1))
-        if look and not bool(moves.any()):
+    fit = _newton(link, sample, start, ridge, ball)
+    for _ in range(LIMIT if may_look(start) else STEPS - 1):
+        moves = ~fit.converged
+        if not needed(moves):
             break
-    return Fit(theta, known, ~moves)
+        fit = _renew(moves, sample, fit, lambda part, theta: _newton(link, part, theta, ridge, ball))
+    return fit
 
 
 def refit(link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
     """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
     if not needed(rows):
         return last
-    if not may_look(rows) or bool(rows.all()):
-        new = maximize_likelihood(link, sample, last.theta, ridge, ball)
-        return Fit(*(torch.where(rows.view(-1, *[1] * (b.dim() - 1)), a, b) for a, b in zip(new, last)))
-    at = rows.nonzero().squeeze(1)
-    new = maximize_likelihood(link, sample.take(at), last.theta[at], ridge, ball)
-    return Fit(*(b.index_put((at,), a) for a, b in zip(new, last)))
+    return _renew(rows, sample, last, lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball))
 
 
 def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
@@ -182,6 +162,33 @@ def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
     return Fit(torch.zeros(trials, dim, **tkwargs), hessian, torch.ones(trials, **{**tkwargs, "dtype": torch.bool}))
 
 
+def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | None) -> Fit:
+    """One step of ``maximize_likelihood`` in every trial, and whether it was the last."""
+    points, weights, sums = sample
+    z = inner(points, theta)
+    mean, slope = link.mean(z), link.slope(z)
+    if weights is not None:
+        mean, slope = weights * mean, weights * slope
+    gradient = torch.add(_combine(points, mean - sums) / link.dispersion, theta, alpha=ridge)
+    hessian = torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag() + _curvature(points, slope) / link.dispersion
+    step = _newton_step(gradient, hessian)
+    if ball is not None:
+        step = project_ball(theta + step, hessian, ball) - theta
+    v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
+    q = (step * apply(hessian, step)).sum(1).sqrt()
+    return Fit(_advance(theta, step, v), hessian, v * q <= TOLERANCE)
+
+
+def _renew(rows: Tensor, sample: Sample, last: Fit, f: Callable[[Sample, Tensor], Fit]) -> Fit:
+    """``f(sample, theta)`` in the trials of a mask; where few, they alone are computed. The others keep their fit."""
+    if may_look(rows):
+        at = rows.nonzero().squeeze(1)
+        if 2 * len(at) <= len(rows):
+            return Fit(*(old.index_put((at,), new) for old, new in zip(last, f(sample.take(at), last.theta[at]))))
+    new = f(sample, last.theta)
+    return Fit(*(torch.where(rows.view(-1, *[1] * (a.dim() - 1)), b, a) for a, b in zip(last, new)))
+
+
 def _newton_step(gradient: Tensor, hessian: Tensor) -> Tensor:
     """-B^{-1} g, R x d."""
     return torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L).squeeze(2).neg_()
@@ -193,11 +200,6 @@ def _advance(theta: Tensor, step: Tensor, v: Tensor) -> Tensor:
     return torch.addcmul(theta, shrink.unsqueeze(1), step)
 
 
-def _outer(points: Tensor) -> Tensor:
-    """x x^T of shared points, n x d^2: one product with it serves all trials."""
-    return (points[0].unsqueeze(2) * points[0].unsqueeze(1)).flatten(1)
-
-
 def _combine(points: Tensor, values: Tensor) -> Tensor:
     """sum_i values_i x_i, R x d."""
     if points.shape[0] == 1:
@@ -205,8 +207,9 @@ def _combine(points: Tensor, values: Tensor) -> Tensor:
     return torch.bmm(values.unsqueeze(1), points).squeeze(1)
 
 
-def _curvature(points: Tensor, values: Tensor, outer: Tensor | None) -> Tensor:
+def _curvature(points: Tensor, values: Tensor) -> Tensor:
     """sum_i values_i x_i x_i^T, R x d x d."""
-    if outer is not None:
+    if points.shape[0] < values.shape[0]:  # one product serves all trials
+        outer = (points[0].unsqueeze(2) * points[0].unsqueeze(1)).flatten(1)
         return (values @ outer).unflatten(1, (points.shape[2], points.shape[2]))
     return torch.bmm((points * values.unsqueeze(2)).mT, points)

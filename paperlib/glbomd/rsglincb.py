@@ -27,8 +27,6 @@ class Constants(NamedTuple):
     gamma: float | Tensor      # multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated
     beta: float | Tensor       # multiplies ||x||_{H_tau^{-1}} in the index
     threshold: float | Tensor  # a trial warms up while some ||x||^2_{V^{-1}} is at least this
-    switch: float              # ln of the factor by which det H grows between switches
-    weight: float              # multiplies mu'(x^T theta_o) x x^T in H
 
 
 class State(NamedTuple):
@@ -111,6 +109,16 @@ class RSGLinCB:
         """B, see ``reward_bound``."""
         return default_reward_bound(self.link) if self.reward_bound is None else self.reward_bound
 
+    @property
+    def growth(self) -> float:
+        """Factor by which det H grows between switches."""
+        return 2.0 if self.constants == "theory" else 1.5
+
+    @property
+    def weight(self) -> float:
+        """What multiplies mu'(x^T theta_o) x x^T in H."""
+        return math.exp(-1) if self.constants == "theory" else 1.0
+
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
         validate(self.link, context, action, feedback)
@@ -125,14 +133,14 @@ class RSGLinCB:
         """The algorithm's constants in dimension d over T rounds."""
         S, B, kappa, L = self.norm_bound, self.bound, self.kappa_value, math.sqrt(dim * math.log(horizon / self.delta))
         if self.constants == "theory":
-            gamma, beta, switch, weight = 25 * B * S * L, 150 * L, math.log(2), math.exp(-1)
+            gamma, beta = 25 * B * S * L, 150 * L
             threshold = 1 / (gamma**2 * kappa * B**2)
         else:  # Departure: the published code replaces the constants of the analysis.
-            gamma, beta, switch, weight = B * S * L, 4 * L, math.log(1.5), 1.0
+            gamma, beta = B * S * L, 4 * L
             threshold = 1 / (0.01 * kappa * B**4 * S**2 * dim)
         scale = self.scale
         relaxed = threshold / scale**2 if isinstance(scale, Tensor) or scale > 0 else math.inf
-        return Constants(scale * gamma, scale * beta, relaxed, switch, weight)
+        return Constants(scale * gamma, scale * beta, relaxed)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """V = H = lambda I, theta_o = theta_tau = 0; H_tau = 0 in the published code and lambda I in the paper.
@@ -155,7 +163,7 @@ class RSGLinCB:
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
         """
-        gamma, beta, threshold, _, _ = (c.unsqueeze(1) if isinstance(c, Tensor) else c for c in self.constants_value(arms.shape[-1], state.horizon))
+        gamma, beta, threshold = (c.unsqueeze(1) if isinstance(c, Tensor) else c for c in self.constants_value(arms.shape[-1], state.horizon))
         uncertainty = quadratic(arms, state.design_inverse).clamp_(min=0)  # ||x||^2_{V^{-1}}
         warm = (uncertainty >= threshold).any(1)
         state = self._switch(state, arms, ~warm)
@@ -173,17 +181,16 @@ class RSGLinCB:
         """H_tau = H and a new theta_tau in the trials of the mask ``ready`` where det H has grown enough."""
         if not needed(ready):
             return state
-        d, switch = arms.shape[-1], self.constants_value(arms.shape[-1], state.horizon).switch
         factor = torch.linalg.cholesky_ex(state.precision).L
         log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
-        due = renewed = ready & (log_det >= switch + state.log_det)
+        due = renewed = ready & (log_det >= math.log(self.growth) + state.log_det)
         if self.aliased:
             due = due & (state.switches == 0)
             renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
         if not needed(renewed):
             return state
         covariance = torch.where(renewed.view(-1, 1, 1), torch.cholesky_inverse(factor), state.covariance)
-        solved, ridge = due & (state.rounds > 0), self.ridge_value(d, state.horizon)
+        solved, ridge = due & (state.rounds > 0), self.ridge_value(arms.shape[-1], state.horizon)
         if self.constants == "theory":
             fit = refit(self.link, state.history.sample(arms, False), state.fit, solved, ridge, self.norm_bound)
         else:  # Departure: the published code fits all rounds, and does not constrain the norm.
@@ -196,7 +203,7 @@ class RSGLinCB:
         d, x, warm = arms.shape[-1], chosen(arms, arm), state.warm
         heard = state.history.add(arms, arm, reward, warm)
         design, inverted, fit = state.design, state.design_inverse, state.warm_fit
-        weight = self.constants_value(d, state.horizon).weight * self.link.slope((x * fit.theta).sum(1))
+        weight = self.weight * self.link.slope((x * fit.theta).sum(1))
         precision = rank_one(state.precision, x, weight * ~warm)
         if needed(warm):
             design = rank_one(design, x, warm.to(x))
