@@ -5,7 +5,6 @@ notebook with its bytecode, what it captures and the notebook's own names it use
 with nothing: the versions of those that compute are in every key.
 """
 
-import ast
 import dataclasses
 import dis
 import functools
@@ -24,11 +23,10 @@ import numpy as np
 import scipy
 import torch
 
-import paperlib
-
 from .core import PLAIN, describe
+from .imports import follow, inside, label, module_file, resolve
 
-INSTALLED = tuple({os.path.realpath(path) for path in (*sysconfig.get_paths().values(), sys.base_prefix + "/lib")})
+INSTALLED = tuple({os.path.join(os.path.realpath(sysconfig.get_path(kind)), "") for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def versions() -> dict[str, str]:
@@ -37,87 +35,6 @@ def versions() -> dict[str, str]:
         "python": ".".join(platform.python_version_tuple()[:2]), "torch": torch.__version__.split("+")[0],
         "numpy": np.__version__, "scipy": scipy.__version__,
     }
-
-
-# ---- which files ------------------------------------------------------------------------------------------
-
-
-def sources(*names: Any) -> list[Path]:
-    """Files of the package that the named code stands in and imports, transitively.
-
-    Args:
-        names: modules ("paperlib.play"), names in them ("paperlib.glbomd.GLBOMD": the file that defines it),
-            or objects: configurations, classes, functions.
-
-    Raises:
-        ValueError: a name that is not in the package.
-    """
-    found: set[Path] = set()
-    for name in names:
-        if isinstance(name, str):
-            if (file := _resolve(name)) is None:
-                raise ValueError(f"name={name!r}; allowed: a module of paperlib, or a name in one")
-            _follow(file, found)
-        else:
-            text = _Text()
-            text.add(name)
-            found |= text.files
-    return sorted(file for file in found if _inside(file))
-
-
-def _module(name: str) -> Path | None:
-    """The file of a module of the package, if there is one."""
-    package, *rest = name.split(".")
-    if package != "paperlib":
-        return None
-    for root in paperlib.__path__:
-        path = Path(root).joinpath(*rest)
-        for file in (path / "__init__.py", path.with_name(path.name + ".py")):
-            if file.is_file():
-                return file
-    return None
-
-
-def _resolve(name: str) -> Path | None:
-    """The file that stands behind a module, or behind a name that a package hands on; None outside the package."""
-    if (file := _module(name)) is not None:
-        return file
-    base, _, attribute = name.rpartition(".")
-    home = _module(base) if base else None
-    if home is not None and home.name == "__init__.py":  # the names of a package stand in its modules
-        for origin, local in _imports(home, handed_on=True):
-            if local == attribute:
-                return _resolve(origin)
-    return home
-
-
-def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
-    """What a file imports from the package: (dotted name, local name)."""
-    root = next(Path(root) for root in paperlib.__path__ if file.is_relative_to(root)) if _inside(file) else None
-    package = ["paperlib", *file.relative_to(root).parent.parts] if root else []
-    found = []
-    for node in ast.walk(ast.parse(file.read_text(), str(file))):
-        if isinstance(node, ast.Import) and not handed_on:
-            found += [(alias.name, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) + 1 - node.level] if node.level else [])
-            base = ".".join(filter(None, (base, node.module)))
-            for alias in node.names:
-                found.append((base if alias.name == "*" else f"{base}.{alias.name}", alias.asname or alias.name))
-    return [(name, local) for name, local in found if name.split(".")[0] == "paperlib"]
-
-
-def _follow(file: Path | None, found: set[Path]) -> None:
-    """Add a file and all it imports from the package to ``found``."""
-    if file is None or file in found:
-        return
-    found.add(file)
-    for name, _ in _imports(file):
-        _follow(_resolve(name), found)
-
-
-def _inside(file: Path) -> bool:
-    return any(file.is_relative_to(root) for root in paperlib.__path__)
 
 
 # ---- which code -------------------------------------------------------------------------------------------
@@ -147,7 +64,7 @@ def _file(part: Any) -> Path | None:
     if _typed(part):
         return None
     if part.__module__.split(".")[0] == "paperlib":
-        return _module(part.__module__)
+        return module_file(part.__module__)
     path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
     return None if path is None or os.path.realpath(path).startswith(INSTALLED) else Path(path)
 
@@ -195,7 +112,7 @@ class _Text:
                 self.add(part.__self__)
                 self.add(part.__func__)
                 continue
-            _follow(_file(part), self.files)
+            follow(_file(part), self.files)
             if isinstance(part, FunctionType):
                 self.function(part)
             elif _typed(part):
@@ -215,7 +132,7 @@ class _Text:
             names |= {name: f.__globals__[name] for name in sorted(_globals(f.__code__)) if name in f.__globals__}
         for name, value in names.items():
             if isinstance(value, ModuleType):
-                _follow(_module(value.__name__), self.files)
+                follow(module_file(value.__name__), self.files)
             elif isinstance(value, (type, FunctionType, MethodType)):
                 self.add(value)
             elif not inspect.isbuiltin(value):
@@ -225,6 +142,29 @@ class _Text:
                     kind = type(value).__name__
                     raise ValueError(f"{f.__qualname__} uses {name}, a {kind}; allowed, to be told apart: numbers, arrays, configurations, functions") from error
                 self.add(value)
+
+
+def sources(*names: Any) -> list[Path]:
+    """Files of the package that the named code stands in and imports, transitively.
+
+    Args:
+        names: modules ("paperlib.play"), names in them ("paperlib.glbomd.GLBOMD": the file that defines it),
+            or objects: configurations, classes, functions.
+
+    Raises:
+        ValueError: a name that is not in the package.
+    """
+    found: set[Path] = set()
+    for name in names:
+        if isinstance(name, str):
+            if (file := resolve(name)) is None:
+                raise ValueError(f"name={name!r}; allowed: a module of paperlib, or a name in one")
+            follow(file, found)
+        else:
+            text = _Text()
+            text.add(name)
+            found |= text.files
+    return sorted(file for file in found if inside(file))
 
 
 _first: dict[Path, str] = {}  # file -> its SHA-256 when this process first asked
@@ -243,7 +183,7 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        return [_label(file) for file in self.files if _first[file] != _sha256(file)]
+        return [label(file) for file in self.files if _first[file] != _sha256(file)]
 
 
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
@@ -255,18 +195,12 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     text = _Text()
     text.add(inputs)
     files = sorted(text.files | set(sources(*also)))
-    hashes = {_label(file): _sha256(file) for file in files}
+    hashes = {label(file): _sha256(file) for file in files}
     for file in files:
-        _first.setdefault(file, hashes[_label(file)])
+        _first.setdefault(file, hashes[label(file)])
     content = {"inputs": describe(inputs), "files": hashes, "code": text.parts, "versions": versions()}
     return Key(content, tuple(files))
 
 
 def _sha256(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def _label(file: Path) -> str:
-    """A file's name apart from where the package lies."""
-    root = next((Path(root) for root in paperlib.__path__ if file.is_relative_to(root)), file.parent)
-    return f"{root.name}/{file.relative_to(root).as_posix()}"

@@ -18,6 +18,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullFormatter
+from scipy.optimize import isotonic_regression
 
 from . import __version__, stats
 from .content import versions
@@ -28,6 +31,7 @@ from .styles import COLORS, REFERENCES, Style
 
 COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
 DPI = 200
+END = "end of line"  # marks a label that belongs to the end of its line
 LOOK = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
     "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
@@ -106,7 +110,8 @@ def regret_panel(
             if band.n > 1:
                 ax.fill_between(rounds, band.low, band.high, color=how["color"], alpha=0.2, linewidth=0, zorder=how["zorder"] - 0.5)
             numbers[name] = {"rounds": rounds, "mean": band.estimate, "low": band.low, "high": band.high, "n": band.n}
-        _axes(ax, title, "rounds", ylabel, log_x, log_y)
+        ax.set(title=title, xlabel="rounds", ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+        ax.margins(x=0)
         if not log_y:
             ax.set_ylim(bottom=0)
         if labels:
@@ -121,24 +126,33 @@ def time_panel(ax: Axes, seconds: dict[str, dict[str, Any]], *, title: str = "",
 
     Returns:
         name -> setting -> median, quartiles, n: the plotted numbers.
+
+    Raises:
+        ValueError: seconds that are not positive, or too many settings.
     """
     settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
-    numbers, lowest, width, hatches = {}, np.inf, 0.8 / len(settings), ["", "////", "....", "xxxx", "----"]
+    numbers, ends, width = {}, [], 0.8 / len(settings)
+    hatches = ["", "////", "....", "xxxx", "----", "\\\\\\\\", "++++", "oooo"]
+    if len(settings) > len(hatches):
+        raise ValueError(f"seconds: {len(settings)} settings; allowed: at most {len(hatches)}")
     with style():
         for i, (name, samples) in enumerate(seconds.items()):
             for setting, sample in samples.items():
                 j = settings.index(setting)
                 low, middle, high = (float(q) for q in np.quantile(np.asarray(sample, float), [0.25, 0.5, 0.75]))
+                if low <= 0:
+                    raise ValueError(f"seconds[{name!r}][{setting!r}]: lower quartile {low}; allowed: above 0, for a log axis")
                 ax.bar(i + (j - (len(settings) - 1) / 2) * width, middle, 0.9 * width, yerr=[[middle - low], [high - middle]], facecolor=look(name)["color"],
-                       edgecolor="white", linewidth=0, hatch=hatches[j % len(hatches)], error_kw={"elinewidth": 0.7, "capsize": 1.5})
-                lowest = min(lowest, low)
+                       edgecolor="white", linewidth=0, hatch=hatches[j], error_kw={"elinewidth": 0.7, "capsize": 1.5})
+                ends += [low, high]
                 numbers.setdefault(name, {})[setting] = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
-        _axes(ax, title, "", ylabel, False, True)
+        decade = np.floor(np.log10(min(ends)))
+        ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10 ** max(decade + 1, np.ceil(np.log10(max(ends))))))
+        ax.yaxis.set_minor_formatter(NullFormatter())
         ax.set_xticks(range(len(seconds)), [look(name)["label"] for name in seconds], rotation=35, ha="right", rotation_mode="anchor")
         ax.grid(visible=False, axis="x")
-        ax.set_ylim(bottom=10 ** np.floor(np.log10(lowest)) if lowest > 0 else None)
         if len(settings) > 1:
-            patches = [matplotlib.patches.Patch(facecolor="#8c8c8c", edgecolor="white", linewidth=0, hatch=h, label=s) for h, s in zip(hatches * 9, settings)]
+            patches = [Patch(facecolor=COLORS["gray"], edgecolor="white", linewidth=0, hatch=h, label=s) for h, s in zip(hatches, settings)]
             ax.legend(handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(settings), handlelength=1.4, columnspacing=1)
             ax.set_title(title, pad=16)
     return numbers
@@ -159,24 +173,27 @@ def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
     return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials" + (f" ({fewer})." if fewer else ".")
 
 
-def _axes(ax: Axes, title: str, xlabel: str, ylabel: str, log_x: bool, log_y: bool) -> None:
-    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **({"xscale": "log"} if log_x else {}), **({"yscale": "log"} if log_y else {}))
-    ax.margins(x=0)
-
-
 def _label_ends(ax: Axes) -> None:
-    """Names at the line ends, moved apart where lines end close together."""
-    gap = 7.5  # points between labels
-    height = 72 * ax.figure.get_size_inches()[1] * ax.get_position().height
-    lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
-    ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in lines]
-    at = ax.transAxes.inverted().transform(ax.transData.transform(ends))[:, 1] * height  # points above the axis
-    placed, floor = {}, -np.inf
-    for i in np.argsort(at, kind="stable"):
-        floor = placed[i] = max(at[i], floor + gap)
-    for i, line in enumerate(lines):
-        ax.annotate(line.get_label(), ends[i], (4, placed[i] - at[i]), textcoords="offset points", color=line.get_color(),
-                    va="center", fontsize=7, fontweight="bold" if line.get_linewidth() >= 2 else "normal", annotation_clip=False)
+    """Names at the line ends; ``_settle`` moves apart those that stand too close."""
+    for line in ax.get_lines():
+        if not line.get_label().startswith("_"):
+            ax.annotate(line.get_label(), (line.get_xdata()[-1], line.get_ydata()[-1]), (4, 0), textcoords="offset points", color=line.get_color(),
+                        va="center", fontsize=7, fontweight="bold" if line.get_linewidth() >= 2 else "normal", annotation_clip=False, gid=END)
+
+
+def _settle(fig: Figure) -> None:
+    """Lay the figure out for good, then give the labels at line ends the least moves that keep them apart."""
+    gap = 8.0  # points
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")
+    for ax in fig.axes:
+        labels = [text for text in ax.texts if text.get_gid() == END]
+        if labels:
+            ends = ax.transData.transform([label.xy for label in labels])[:, 1] * 72 / fig.dpi
+            order, steps = np.argsort(ends, kind="stable"), gap * np.arange(len(ends))
+            apart = isotonic_regression(ends[order] - steps).x + steps
+            for i, y in zip(order, apart):
+                labels[i].set_position((4, y - ends[i]))
 
 
 def save(
@@ -205,6 +222,7 @@ def save(
     place, title = folder(profile) / paper, f"{paper}: {name}"
     about = f"{caption} Profile {profile}, seed {seed}."
     with style():
+        _settle(fig)
         pdf, png = io.BytesIO(), io.BytesIO()
         fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, "Creator": f"paperlib {__version__}", "CreationDate": None})
         fig.savefig(png, format="png", dpi=DPI, metadata={"Title": title, "Description": alt, "Comment": about})

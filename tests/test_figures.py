@@ -96,6 +96,14 @@ def test_png_carries_its_text_and_size(tmp_path):
     assert b"CreationDate" not in (tmp_path / "figures/quick/toy/panel.pdf").read_bytes()
 
 
+def test_bars_refuse_what_a_log_axis_cannot_show():
+    ax = figures.panels()[1][0, 0]
+    with pytest.raises(ValueError, match="above 0"):
+        figures.time_panel(ax, {"ours": {"S=3": [0.0, 0.0, 1.0]}})
+    with pytest.raises(ValueError, match="at most"):
+        figures.time_panel(ax, {"ours": {f"S={s}": [1.0] for s in range(99)}})
+
+
 @pytest.mark.parametrize("empty", ["caption", "alt"])
 def test_caption_and_words_are_asked_for(empty):
     with pytest.raises(ValueError, match=empty):
@@ -128,11 +136,14 @@ def test_lines_look_as_declared():
 def test_labels_at_line_ends_stay_apart():
     fig, axes = figures.panels()
     figures.regret_panel(axes[0, 0], TRACES)
-    with figures.style():
-        fig.draw_without_rendering()
-    boxes = sorted((text.get_window_extent().y0, text.get_window_extent().y1) for text in axes[0, 0].texts)
-    assert len(boxes) == 4 and all(above[0] >= below[1] - 8 for below, above in zip(boxes, boxes[1:]))
-    assert all(text.get_window_extent().x1 <= fig.bbox.x1 for text in axes[0, 0].texts)
+    save(fig)
+    texts, ends = axes[0, 0].texts, [trace["regret"].mean(0)[-1] for trace in TRACES.values()]
+    boxes = [text.get_window_extent() for text in texts]
+    centers = np.array([(box.y0 + box.y1) / 2 for box in boxes]) * 72 / fig.dpi
+    assert np.diff(np.sort(centers)).min() >= 7 and (np.argsort(centers) == np.argsort(ends)).all()
+    away = centers - axes[0, 0].transData.transform([text.xy for text in texts])[:, 1] * 72 / fig.dpi
+    assert abs(away).max() < 12  # a name stays by its line
+    assert all(box.x1 <= fig.bbox.x1 for box in boxes)
 
 
 def test_colors_are_those_of_okabe_and_ito():

@@ -71,6 +71,7 @@ def test_play_resumes_bit_for_bit(tmp_path):
 @pytest.mark.parametrize("chunk", [2])
 def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
     call = f"Coins(), {{'a': Optimist(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
     second = lambda: len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))
     kill_when(second, f"store.run({call})", {"PAPERLIB_RESULTS": str(tmp_path / "results")})
