@@ -83,6 +83,27 @@ def round_seconds(learners: dict[str, Learner], problem: Problem, horizon: int, 
     )
 
 
+def per_trial_batch(learners: dict[str, Learner], problem: Problem, horizon: int, trials: int = 100) -> dict[str, float]:
+    """Mean seconds a round and trial of the learners that play ``trials`` trials as one batch."""
+    batching = {name: learner for name, learner in learners.items() if name not in (*ONE_TRIAL, "greedy", "uniform")}
+    seconds = round_seconds(batching, problem, horizon, 1, trials)
+    return {name: float(seconds[name].mean() / trials) for name in batching}
+
+
+def run_totals(timed: dict[int, dict[str, np.ndarray]], horizon: int) -> dict[str, dict[str, np.ndarray]]:
+    """Name -> "S = 3" -> seconds of a run of ``horizon`` rounds, one a repetition.
+
+    Where fewer rounds were timed the mean of those is scaled up, and the label says so.
+    """
+    out: dict[str, dict[str, np.ndarray]] = {}
+    for S, seconds in timed.items():
+        for name, found in seconds.items():
+            rounds = found.shape[1]
+            label = f"S = {S}" if rounds == horizon else f"S = {S} (scaled from {rounds} rounds)"
+            out.setdefault(name, {})[label] = found.mean(1) * horizon
+    return out
+
+
 def typical(seconds: np.ndarray) -> np.ndarray:
     """Median seconds a round of each repetition, N."""
     return np.median(seconds, axis=1)
