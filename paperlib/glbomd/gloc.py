@@ -114,7 +114,8 @@ class GLOC:
     def caution(self, context: Tensor) -> str | None:
         """What to tell a user whose rewards the method's analysis does not cover."""
         if self.sub_gaussian is None and isinstance(self.link, Poisson):
-            return "Poisson rewards are not sub-Gaussian: sub_gaussian = e^{S/2} is a heuristic, the confidence sets carry no guarantee"
+            return (f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, "
+                    "the confidence sets carry no guarantee")
         return None
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
