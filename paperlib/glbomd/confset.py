@@ -24,9 +24,10 @@ from numpy import ndarray
 from .links import Bernoulli, Link, Poisson
 from .quadratic import Quadratic
 
-TIE = 1e-6     # arms whose UCBs differ by less count as equal, the lowest found wins
-ENOUGH = 1e-9  # Newton decrement (in units of L) at which the estimate stands; its minimum is then known to 1e-13
+TIE = 1e-6     # arms whose UCBs are proved to differ by less count as equal
+ENOUGH = 1e-9  # Newton decrement, in units of L (times b if b < 1), below which the minimum of L counts as known
 PASSES = 20    # times K: evaluations of L after which a round stays undecided
+ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
 
 
 def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
@@ -224,15 +225,16 @@ class Bounds:
         unit = gradient / np.where(flat, 1.0, size)[:, None]
         height = np.where(flat, ball, room / np.where(flat, 1.0, size) + np.einsum("jd,jd->j", unit, point)).clip(-ball, ball)
         along = self.arms @ unit.T
-        across = np.sqrt((self.square[:, None] - along * along).clip(min=0))
-        cut = along * height + across * np.sqrt(ball * ball - height * height)
+        # Both differences cancel where x and g are parallel or the half-space touches the ball: round them up.
+        across = np.sqrt((self.square[:, None] - along * along).clip(min=0) + ROUNDING * self.square[:, None])
+        cut = along * height + across * np.sqrt(ball * ball - height * height + ROUNDING * ball * ball)
         return np.where(ball * along <= height * self.norm[:, None], (ball * self.norm)[:, None], cut)
 
     def _ridge_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
         """max of x^T theta over {g^T (theta - theta_j) + lambda/2 ||theta - theta_j||^2 <= c - L_j}, a ball, K x J."""
         ridge = self.set.ridge
         square = np.einsum("jd,jd->j", gradient, gradient)
-        radius = np.sqrt((2 * room / ridge + square / ridge**2).clip(min=0))
+        radius = np.sqrt((2 * room / ridge + square / ridge**2).clip(min=0) + ROUNDING * square / ridge**2)
         return self.arms @ (point - gradient / ridge).T + self.norm[:, None] * radius
 
     def first(self) -> int:

@@ -1,0 +1,167 @@
+"""OFUGLB and OFULog-r: radii, decisions against a generic solver, regression, degenerate input."""
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.core import leaves
+from paperlib.glbomd.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.ofuglb import OFUGLB
+from paperlib.glbomd.ofulogr import OFULogR
+from paperlib.glbomd.problems import FixedArms, GivenUniforms, SphereArms
+from paperlib.glbomd.slsqp import slsqp_decision
+from paperlib.linalg import Rows
+from paperlib.play import Probe, play
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+X3 = torch.tensor([[(0.5, 0.5), (0.6, 0.8), (-0.5, 0.5)]], dtype=torch.float64)
+LEARNERS = {
+    "ofuglb": OFUGLB(Bernoulli(), 3.0),
+    "poisson": OFUGLB(Poisson(), 3.0),
+    "ofulogr": OFULogR(3.0),
+}
+every_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+
+
+def advance(learner, arms, reward, rounds, state=None):
+    """Play ``rounds`` rounds alone; ``reward`` maps the round to a number. Returns arms played and the state."""
+    state, played = state or learner.init(1, arms, None, None, **TKWARGS), []
+    for t in range(rounds):
+        arm, state = learner.select(state, arms, None)
+        state = learner.update(state, arms, arm, torch.tensor([float(reward(t))], dtype=torch.float64), None)
+        played.append(int(arm))
+    return played, state
+
+
+def given_uniforms(trials, rounds=3000):
+    return torch.tensor(np.stack([np.random.default_rng([0, i]).random(rounds) for i in trials]))
+
+
+def test_budgets():
+    """Acceptance A9: b at n = 1..5 (OFUGLB) and t = 2, 3 (OFULog-r), delta = .05, d = 2."""
+    logistic = OFUGLB(Bernoulli(), 2.0, delta=0.05)
+    assert [logistic.budget(n + 1, 2) for n in range(1, 6)] == pytest.approx([7.768320996, 9.154615357, 9.965545573, 10.540909718, 10.987196821])
+    poisson = OFUGLB(Poisson(), 1.0, delta=0.05)
+    assert [poisson.budget(n + 1, 2) for n in range(1, 4)] == pytest.approx([8.710564904, 9.417865190, 9.939328646])
+    ridge = OFULogR(2.0, delta=0.05)
+    assert [ridge.budget(t, 2) for t in (2, 3)] == pytest.approx([5264.629532633, 4004.382760167])
+    assert OFUGLB(Bernoulli(), 2.0, variant="tight").budget(100, 2) < OFUGLB(Bernoulli(), 2.0).budget(100, 2)
+
+
+@every_learner
+def test_decisions_equal_a_generic_solver(learner):
+    """Acceptance A9: the same arm as SLSQP at 1e-9 wherever its margin exceeds 1e-5; every tenth of 300 rounds."""
+    problem, compared = SphereArms(learner.link, 3.0), 0
+    problem = GivenUniforms(problem, given_uniforms([0], 300))
+    world = problem.init(1, 300, None, **TKWARGS)
+    state = learner.init(1, problem.context(world, 0), None, None, **TKWARGS)
+    for t in range(300):
+        arms = problem.context(world, t)
+        arm, chosen = learner.select(state, arms, None)
+        if t % 10 == 1:
+            oracle = slsqp_decision(learner.confidence_set(state, arms), arms[0].numpy())
+            compared += oracle.margin > 1e-5
+            assert int(arm) == oracle.arm or oracle.margin <= 1e-5
+        reward, _ = problem.respond(world, t, arm, "reward", None)
+        state = learner.update(chosen, arms, arm, reward, None)
+    assert compared >= 25 and int(state.undecided) == 0
+
+
+@pytest.mark.parametrize("learner, regret", [(OFUGLB(Bernoulli(), 3.0), 101.95), (OFULogR(3.0), 286.71)], ids=["ofuglb", "ofulogr"])
+def test_regression(learner, regret):
+    """Acceptance A17, trial 0, and A9: every one of 3000 decisions is proved."""
+    trace = play(learner, GivenUniforms(SphereArms(Bernoulli(), 3.0), given_uniforms([0])), 3000, 1)
+    assert trace["regret"][0, -1] == pytest.approx(regret, abs=0.05)
+    assert trace["report.uncertified"][0] == 0
+    assert trace["report.passes"][0] < 4 * 3000
+
+
+@pytest.mark.parametrize("norm", [5.0, 9.0])
+def test_poisson_decisions_are_proved(norm):
+    trace = play(OFUGLB(Poisson(), norm), SphereArms(Poisson(), norm), 200, 1)
+    assert trace["report.uncertified"][0] == 0
+
+
+@every_learner
+def test_counts_equal_rows(learner):
+    """Acceptance A18: on a fixed arm set counts choose the arms that the whole history chooses."""
+    problem = FixedArms(learner.link, 3.0)
+    probe = {"arm": Probe(lambda now: now.action.double())}
+    both = [play(type(learner)(**{**vars(learner), "counts": counts}), problem, 150, 2, record="all", probes=probe) for counts in (False, True)]
+    np.testing.assert_array_equal(both[0]["arm"], both[1]["arm"])
+    assert len(np.unique(both[0]["arm"])) > 3
+
+
+@every_learner
+def test_alone_equals_batched_and_inputs_stay(learner):
+    """Trials differ in rewards and in scale; a state that was used is unchanged."""
+    problem = SphereArms(learner.link, 3.0)
+    several = type(learner)(**{**vars(learner), "scale": torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64)})
+    batch = play(several, problem, 40, 3, seed=5)["regret"]
+    for i, scale in enumerate((1.0, 0.3, 0.0)):
+        alone = play(type(learner)(**{**vars(learner), "scale": scale}), problem, 40, range(i, i + 1), seed=5)["regret"]
+        np.testing.assert_allclose(alone[0], batch[i], rtol=1e-9)
+    _, state = advance(learner, X3, lambda t: t % 2, 20)
+    copy = lambda: [(x.view if isinstance(x, Rows) else x).clone() for _, x in leaves(state) if isinstance(x, (torch.Tensor, Rows))]
+    before = copy()
+    advance(learner, X3, lambda t: 1, 5, state)
+    assert all(torch.equal(a, b) for a, b in zip(before, copy()))
+
+
+@every_learner
+@pytest.mark.parametrize("counts", [False, True], ids=["rows", "counts"])
+def test_degenerate_arms(learner, counts):
+    """Acceptance A15: one arm, one dimension, the zero arm, duplicates."""
+    learner = type(learner)(**{**vars(learner), "counts": counts})
+    arms = lambda *rows: torch.tensor([rows], dtype=torch.float64)
+    assert set(advance(learner, arms((0.6, 0.8)), lambda t: t % 2, 30)[0]) == {0}
+    _, state = advance(learner, arms((1.0,), (-0.5,), (0.0,)), lambda t: t % 2, 60)
+    assert state.undecided == 0 and state.theta.isfinite().all()
+    played, state = advance(learner, arms((0.0, 0.0), (0.0, 0.0)), lambda t: t % 2, 10)
+    assert set(played) == {0} and state.passes == 0
+    played, state = advance(learner, arms((0.5, 0.5), (0.6, 0.8), (0.6, 0.8), (-0.5, 0.5)), lambda t: t % 2, 60)
+    assert 2 not in played and 1 in played and state.undecided == 0
+
+
+@every_learner
+def test_extreme_rewards(learner):
+    """Acceptance A15: all 0, all 1, a tiny ball, one huge count: finite, within the ball, decided."""
+    for value in (0, 1):
+        _, state = advance(learner, X3, lambda t: value, 300)
+        assert state.theta.isfinite().all() and state.undecided == 0
+        if isinstance(learner, OFUGLB):
+            assert float(state.theta.norm()) <= 3.0 * (1 + 1e-12)
+    _, state = advance(type(learner)(**{**vars(learner), "norm_bound": 1e-6}), X3, lambda t: t % 2, 50)
+    assert state.theta.isfinite().all() and state.undecided == 0
+    if isinstance(learner.link, Poisson):
+        _, state = advance(learner, X3, lambda t: 1e6 * (t == 3), 50)
+        assert float(state.theta.norm()) == pytest.approx(3.0) and state.undecided == 0
+
+
+def test_steep_counts_are_decided():
+    """S = 9, the estimate deep in the flat part of e^z: steps that go a thousandfold too far are taken back."""
+    _, state = advance(OFUGLB(Poisson(), 9.0), X3, lambda t: (7 * t) % 2, 60)
+    assert state.undecided == 0
+
+
+def test_first_round_plays_the_longest_arm():
+    arms = torch.tensor([[(0.1, 0.0), (0.6, 0.7), (0.0, -0.3)]], dtype=torch.float64)
+    for learner in LEARNERS.values():
+        arm, _ = learner.select(learner.init(2, arms, None, None, **TKWARGS), arms, None)
+        assert arm.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("build, name", [
+    (lambda: OFUGLB(Gaussian(1.0), 3.0), "link="),
+    (lambda: OFUGLB(Poisson(), 701.0), "norm_bound="),
+    (lambda: OFUGLB(Bernoulli(), 0.0), "norm_bound="),
+    (lambda: OFUGLB(Bernoulli(), 3.0, delta=0.0), "delta="),
+    (lambda: OFUGLB(Bernoulli(), 3.0, scale=-1.0), "scale="),
+    (lambda: OFUGLB(Bernoulli(), 3.0, variant="other"), "variant="),
+    (lambda: OFULogR(3.0, link=Poisson()), "link="),
+    (lambda: OFULogR(-1.0), "norm_bound="),
+    (lambda: OFULogR(3.0, delta=2.0), "delta="),
+])
+def test_refusals(build, name):
+    with pytest.raises(ValueError, match=f"{name}.*allowed"):
+        build()
