@@ -86,28 +86,28 @@ def alone() -> Iterator[None]:
 
 
 def seconds(
-    learners: dict[str, Learner], problem: Problem, horizon: int, repetitions: int = 5, trials: int = 1, seed: int = 0, device: str = "cpu"
+    runs: dict[str, tuple[Learner, Problem]], horizon: int, repetitions: int = 5, trials: int = 1, seed: int = 0, device: str = "cpu"
 ) -> dict[str, np.ndarray]:
     """Seconds of each round in ``select`` and ``update``, the problem's own time left out.
 
-    The repetitions are interleaved (each plays every learner once), so that a drift of the machine's speed
-    meets all learners alike.
+    The repetitions are interleaved (each plays every run once), so that a drift of the machine's speed meets
+    all of them alike.
 
     Args:
-        learners: name -> learner.
+        runs: name -> learner and problem.
         horizon: rounds T.
-        repetitions: N, after one short warm-up of each learner.
+        repetitions: N, after one short warm-up of each run.
         trials: R, played as one batch; the result is per batch, not per trial.
 
     Returns:
         name -> N x T.
     """
-    out = {name: np.empty((repetitions, horizon)) for name in learners}
+    out = {name: np.empty((repetitions, horizon)) for name in runs}
     with alone():
-        for learner in learners.values():
+        for learner, problem in runs.values():
             play(learner, problem, min(horizon, 20), trials, seed, device=device)
         for n in range(repetitions):
-            for name, learner in learners.items():
+            for name, (learner, problem) in runs.items():
                 trace = play(learner, problem, horizon, trials, seed, device=device, record="all")
                 out[name][n] = np.diff(trace.seconds, prepend=0.0)
     return out

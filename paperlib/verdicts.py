@@ -19,7 +19,7 @@ from .checks import Check, Statement, informative_from, statement, statements
 from .output import folder, number, plain, write_json
 from .papers import papers, room
 
-__all__ = ["Check", "Claim", "Row", "Statement", "Verdict", "claim", "claims", "conclude", "informative_from", "judge", "judge_each", "not_run", "statement", "statements", "table"]
+__all__ = ["Check", "Claim", "Row", "Statement", "Verdict", "claim", "claims", "conclude", "informative_from", "judge", "not_run", "statement", "statements", "table"]
 
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
@@ -160,28 +160,6 @@ def judge(id: str, statistic: Any, interval: tuple[float, float] | None = None, 
         found = "reported" if c.side == "reported" else decide(c, statistic, interval)
         verdict = Verdict(id, found, profile, statistic, interval, n, method, reason)
     return _keep(verdict)
-
-
-def judge_each(id: str, against: dict[str, stats.Interval], profile: str | None = None) -> Verdict:
-    """Judge a claim that must hold against each of several, by the comparison that is least favorable to it.
-
-    One that fails decides; otherwise the one whose interval reaches farthest to the wrong side. So the claim
-    holds only if it holds against each, and fails if it fails against one.
-
-    Args:
-        id: a declared claim with side "above" or "below".
-        against: name -> interval of the same statistic.
-
-    Raises:
-        ValueError: nothing to compare with, another side, or what ``judge`` refuses.
-    """
-    c = claim(id)
-    if c.side not in ("above", "below") or not against:
-        raise ValueError(f"{id}: side={c.side!r}, against={sorted(against)}; allowed: side above or below, at least one comparison")
-    worst = (lambda name: against[name].low) if c.side == "above" else (lambda name: -against[name].high)
-    failing = [name for name, found in against.items() if decide(c, found.estimate, (found.low, found.high)) == "fails"]
-    name = min(failing or against, key=worst)
-    return judge(id, against[name], profile=profile, reason=f"against {name}")
 
 
 def not_run(id: str, reason: str, profile: str) -> Verdict:

@@ -68,7 +68,7 @@ def test_one_thread_inside_and_as_before_after():
 
 
 def test_seconds_of_each_round():
-    taken = seconds({"a": Index(), "b": Index(2.0)}, Coins(), 50, repetitions=2)
+    taken = seconds({"a": (Index(), Coins()), "b": (Index(2.0), Coins(3))}, 50, repetitions=2)
     assert set(taken) == {"a", "b"} and all(x.shape == (2, 50) and (x > 0).all() for x in taken.values())
 
 

@@ -4,11 +4,18 @@ Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 4.1 and Appendix F. What the 
 and said in the docstrings.
 """
 
+import time
+from dataclasses import dataclass
+
 import numpy as np
+import torch
 from scipy.special import gammainc
+from torch import Tensor
 
 from .. import stats, store, timing
 from ..core import Learner, Problem
+from ..play import Round, play
+from .certified import CertifiedOptimism
 from .ecolog import ECOLog
 from .glbomd import GLBOMD
 from .glmucb import GLMUCB
@@ -19,6 +26,7 @@ from .ofulogr import OFULogR
 from .problems import SphereArms
 from .reference import UniformArm
 from .rsglincb import RSGLinCB
+from .slsqp import slsqp_decision
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
@@ -73,35 +81,70 @@ def crossing(slower_start, other) -> int | None:
     return int(slower_start.rounds[above[-1] + 1]) if len(above) else int(slower_start.rounds[0])
 
 
-def round_seconds(learners: dict[str, Learner], problem: Problem, horizon: int, repetitions: int, trials: int = 1, seed: int = 0) -> dict[str, np.ndarray]:
+def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetitions: int, trials: int = 1) -> dict[tuple, np.ndarray]:
     """Seconds of each round, N repetitions x T, measured alone on the machine and kept with the results.
 
     Kept measurements are of this machine: the same call on it returns them; ``python3 run.py clean`` forgets them.
+
+    Args:
+        runs: (name, S) -> learner and problem; all are interleaved.
     """
-    return store.once(
-        "round_seconds", timing.seconds, learners=learners, problem=problem, horizon=horizon, repetitions=repetitions, trials=trials, seed=seed
-    )
+    named = {f"{name}|{S}": run for (name, S), run in runs.items()}
+    found = store.once("time_runs", timing.seconds, runs=named, horizon=horizon, repetitions=repetitions, trials=trials)
+    return {key: found[f"{key[0]}|{key[1]}"] for key in runs}
 
 
-def per_trial_batch(learners: dict[str, Learner], problem: Problem, horizon: int, trials: int = 100) -> dict[str, float]:
-    """Mean seconds a round and trial of the learners that play ``trials`` trials as one batch."""
-    batching = {name: learner for name, learner in learners.items() if name not in (*ONE_TRIAL, "greedy", "uniform")}
-    seconds = round_seconds(batching, problem, horizon, 1, trials)
-    return {name: float(seconds[name].mean() / trials) for name in batching}
+def methods(problem: SphereArms, leave_out: tuple[str, ...] = ()) -> dict[tuple, tuple[Learner, Problem]]:
+    """The paper's methods on a problem, as ``time_runs`` wants them."""
+    learners = paper_learners(problem)
+    return {(name, problem.norm): (learner, problem) for name, learner in learners.items() if name not in ("greedy", "uniform", *leave_out)}
 
 
-def run_totals(timed: dict[int, dict[str, np.ndarray]], horizon: int) -> dict[str, dict[str, np.ndarray]]:
-    """Name -> "S = 3" -> seconds of a run of ``horizon`` rounds, one a repetition.
+def bars(timed: dict[tuple, np.ndarray], horizon: int) -> dict[str, dict[str, np.ndarray]]:
+    """Name -> "S = 3" -> seconds of a run of ``horizon`` rounds, one a repetition, for ``figures.time_panel``.
 
     Where fewer rounds were timed the mean of those is scaled up, and the label says so.
     """
     out: dict[str, dict[str, np.ndarray]] = {}
-    for S, seconds in timed.items():
-        for name, found in seconds.items():
-            rounds = found.shape[1]
-            label = f"S = {S}" if rounds == horizon else f"S = {S} (scaled from {rounds} rounds)"
-            out.setdefault(name, {})[label] = found.mean(1) * horizon
+    for (name, S), found in timed.items():
+        rounds = found.shape[1]
+        label = f"S = {S}" if rounds == horizon else f"S = {S} (from {rounds} rounds)"
+        out.setdefault(name, {})[label] = found.mean(1) * horizon
     return out
+
+
+@dataclass(frozen=True)
+class SLSQPDecisions:
+    """A probe that decides again, by SLSQP, what a certified learner has just decided, and times that.
+
+    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best arms. The solver
+    starts from the round's maximum likelihood estimate, which spares it that search.
+    """
+
+    learner: CertifiedOptimism
+
+    def __call__(self, seen: Round) -> Tensor:
+        inside = self.learner.confidence_set(seen.before, seen.context)
+        start = time.perf_counter()
+        found = slsqp_decision(inside, seen.context[0].numpy(), seen.before.theta[0].numpy())
+        seconds = time.perf_counter() - start
+        return torch.tensor([[seconds, found.arm == int(seen.action[0]), found.margin]], dtype=torch.float64)
+
+
+def _slsqp(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
+    rounds = [t for t in range(every, horizon + 1, every) if t > 1]  # the first round has no likelihood
+    with timing.alone():
+        trace = play(learner, problem, horizon, 1, record=rounds, probes={"slsqp": SLSQPDecisions(learner)})
+    seconds, same, margin = trace["slsqp"][0].T
+    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
+
+
+def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
+    """SLSQP beside the certified decisions of one trial, on every ``every``-th round: seconds, same arm, margin.
+
+    Timed alone on the machine and kept with the results.
+    """
+    return store.once("slsqp_rounds", _slsqp, learner=learner, problem=problem, horizon=horizon, every=every)
 
 
 def typical(seconds: np.ndarray) -> np.ndarray:
