@@ -21,11 +21,11 @@ from .descent import PAPER, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1,
 from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
 from .links import Link, kappa_ball
 from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
-from .path import PROBES, Path, RadiusRatio
+from .replay import PROBES, Replay, RadiusRatio
 from .theory import RegretBound, RegretRow, Setting, regret_bound, regret_row, ridge_condition, setting, sharp_constants
 
 __all__ = [
-    "PROBES", "Order", "Path", "RadiusRatio", "RegretBound", "RegretRow", "Setting", "assumption_1", "assumption_2", "assumption_3",
+    "PROBES", "Order", "Replay", "RadiusRatio", "RegretBound", "RegretRow", "Setting", "assumption_1", "assumption_2", "assumption_3",
     "curvature_along", "lemma_1", "lemma_10", "lemma_11", "lemma_12", "lemma_13", "lemma_4", "lemma_4b", "lemma_5", "lemma_6", "lemma_7",
     "lemma_7_free", "lemma_7_sharp", "lemma_8", "lemma_9", "optimism", "proposition_1", "regret_bound", "regret_order", "regret_row",
     "ridge_condition", "setting", "sharp_constants", "table_1", "table_1_kappa", "table_2", "theorem_1", "theorem_2",
@@ -78,7 +78,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
 
     Args:
         ratio: ||theta_t - theta*||_{H_t} / beta_t, R x T' (its maximum so far, or every round): what the probe
-            ``RadiusRatio`` records, or ``Path.error`` under the root.
+            ``RadiusRatio`` records, or ``Replay.error`` under the root.
         setting: its delta and ridge.
     """
     remark = "" if setting.covered else shortfall(setting.ridge, setting.condition("sharp"))
@@ -115,37 +115,37 @@ def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] 
     )
 
 
-def _oracle(path: Path) -> Tensor:
-    if path.best is None:
-        raise ValueError("path.best=None; allowed: max_x x^T theta* of every round, R x T")
-    return path.best
+def _oracle(run: Replay) -> Tensor:
+    if run.best is None:
+        raise ValueError("run.best=None; allowed: max_x x^T theta* of every round, R x T")
+    return run.best
 
 
 @statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
-def curvature_along(path: Path) -> Check:
-    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. On every path."""
-    link, best = path.setting.link, _oracle(path)
-    regret = (link.mean(best) - link.mean(path.true_z)).cumsum(1)
+def curvature_along(run: Replay) -> Check:
+    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run."""
+    link, best = run.setting.link, _oracle(run)
+    regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
     bound = link.slope(best).cumsum(1) + link.self_concordance * regret
     source = curvature_along.statement.source
-    return Check("Theorem 2, curvature along the run", source, "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t", path.setting.describe(),
-                 link.slope(path.true_z).cumsum(1), bound)
+    return Check("Theorem 2, curvature along the run", source, "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t", run.setting.describe(),
+                 link.slope(run.true_z).cumsum(1), bound)
 
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
-def optimism(path: Path, scale: float = 1.0) -> Check:
+def optimism(run: Replay, scale: float = 1.0) -> Check:
     """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}}, u_t the played arm's index.
 
     It follows where theta* is in the confidence set. The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in
     that set, which may leave the ball; the minimum repairs it, and changes nothing in the algorithm (E15).
 
     Args:
-        path: the run.
+        run: the run.
         scale: the learner's, which multiplies the radius.
     """
-    setting = path.setting
-    bonus = scale * torch.from_numpy(setting.radius(path.rounds.numpy())) * path.width2.sqrt()
-    gap = (path.start_z + bonus).clamp(max=setting.norm_bound) - path.true_z
+    setting = run.setting
+    bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
+    gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
     formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
     return Check("Theorem 2, optimism", optimism.statement.source, formula, setting.describe(),
                  torch.stack([-gap, gap], -1), torch.stack([torch.zeros_like(gap), 2 * bonus], -1))

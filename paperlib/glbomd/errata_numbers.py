@@ -12,8 +12,8 @@ from scipy.integrate import quad
 
 from .inequalities import slope_integrals
 from .links import Bernoulli, Gaussian, Link, Poisson, kappa_ball
-from .path import WEIGHTS, NODES
 from .problems import SphereArms
+from .quadrature import NODES, WEIGHTS
 from .theory import Setting, regret_bound, ridge_condition
 
 DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments

@@ -14,7 +14,7 @@ from torch import Tensor
 from ..checks import Check, statement
 from .descent import PAPER
 from .links import Link
-from .path import loss, mixed
+from .quadrature import loss, mixed
 
 LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))
 

@@ -14,27 +14,35 @@ from torch import Tensor
 
 from ..checks import Check, statement
 from .descent import PAPER, shortfall
-from .path import Path, expectation, mixed
+from .quadrature import expectation, mixed
+from .replay import Replay
 from .theory import Setting, sharp_constants
 
+BLOCK = 1 << 15  # rounds of all trials of a block
 
-def mix_loss(path: Path) -> Tensor:
+
+def _blocks(x: Tensor) -> tuple[Tensor, ...]:
+    """Trials a few at a time: the quadrature's nodes take 80 times the memory. ``x``: R x T."""
+    return x.split(max(1, BLOCK // x.shape[1]))
+
+
+def mix_loss(run: Replay) -> Tensor:
     """m_s for every round, R x T."""
-    deviation = (path.setting.spread * path.width2).sqrt()
-    rows = zip(path.reward, path.start_z, deviation)  # a trial at a time: nodes take 80 times the memory
-    return torch.stack([mixed(path.setting.link, *row) for row in rows])
+    deviation = (run.setting.spread * run.width2).sqrt()
+    parts = zip(*(_blocks(x) for x in (run.reward, run.start_z, deviation)))
+    return torch.cat([mixed(run.setting.link, *part) for part in parts])
 
 
-def expected_divergence(path: Path) -> Tensor:
+def expected_divergence(run: Replay) -> Tensor:
     """E_{Q_s} D(theta, theta_{s+1}) for every round, R x T."""
-    link, deviation = path.setting.link, (path.setting.spread * path.width2).sqrt()
+    link, deviation = run.setting.link, (run.setting.spread * run.width2).sqrt()
 
     def divergence(z: Tensor, center: Tensor) -> Tensor:
         tangent = link.log_partition(center) + link.mean(center) * (z - center)
         return (link.log_partition(z) - tangent) / link.dispersion
 
-    rows = zip(path.next_z, deviation)
-    return torch.stack([expectation(lambda z: divergence(z, mean.unsqueeze(-1)), mean, sd) for mean, sd in rows])
+    parts = zip(_blocks(run.next_z), _blocks(deviation))
+    return torch.cat([expectation(lambda z: divergence(z, mean.unsqueeze(-1)), mean, sd) for mean, sd in parts])
 
 
 def quadrature_ridge(setting: Setting, form: str) -> float:
@@ -43,61 +51,65 @@ def quadrature_ridge(setting: Setting, form: str) -> float:
     return max(factor * setting.spread * setting.link.self_concordance**2, 2 * setting.max_slope / setting.link.dispersion)
 
 
+def log_martingale(run: Replay) -> Tensor:
+    """L*_t - sum_{s<=t} m_s, R x T: its exponential is a nonnegative martingale with mean 1."""
+    return run.true_loss - mix_loss(run).cumsum(1)
+
+
 @statement("Lemma 5", f"{PAPER}, Appendix B")
-def lemma_5(path: Path) -> Check:
+def lemma_5(run: Replay) -> Check:
     """The truth is not much worse than the mix loss: P(exists t: L*_t - sum_{s<=t} m_s >= ln(1/delta)) <= delta.
 
     e^{L* - sum m} is a nonnegative martingale with mean 1, for any estimates that do not look ahead; Lemma 9.
     Observed: L*_t - sum m_s, R x T, to hold in all rounds of a trial at once.
     """
-    setting = path.setting
-    gained = path.true_loss - mix_loss(path).cumsum(1)
+    setting = run.setting
     formula = "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta"
-    return Check("Lemma 5", lemma_5.statement.source, formula, setting.describe(), gained, math.log(1 / setting.delta), setting.delta)
+    return Check("Lemma 5", lemma_5.statement.source, formula, setting.describe(), log_martingale(run), math.log(1 / setting.delta), setting.delta)
 
 
 @statement("Lemma 6", f"{PAPER}, Appendix B; informally Lemma 3")
-def lemma_6(path: Path, *, tight: bool = False) -> Check:
+def lemma_6(run: Replay, *, tight: bool = False) -> Check:
     """The mix loss is not much worse than the estimates after their update.
 
     sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g)), under Lemma 7's condition on the
     ridge. With alpha = 3 eta / 2 the last term has 3 d eta; the informal Lemma 3 prints half of it (erratum E5).
 
     Args:
-        path: the run.
+        run: the run.
         tight: ln(1 + 2 C_mu t / (d lambda g)) instead, which the proof gives by trace and determinant (erratum E10).
     """
-    setting = path.setting
-    growth = 2 * setting.max_slope * path.rounds / (setting.ridge * setting.link.dispersion)
+    setting = run.setting
+    growth = 2 * setting.max_slope * run.rounds / (setting.ridge * setting.link.dispersion)
     log = torch.log1p(growth / setting.dim) if tight else torch.log(2 + growth)
-    bound = path.next_loss + path.moved / (2 * setting.spread) + 2 * setting.dim * setting.spread * log
+    bound = run.next_loss + run.moved / (2 * setting.spread) + 2 * setting.dim * setting.spread * log
     formula = "sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g))"
     remark = shortfall(setting.ridge, quadrature_ridge(setting, "sharp"))
-    return Check("Lemma 6", lemma_6.statement.source, formula, setting.describe(), mix_loss(path).cumsum(1), bound, remark=remark)
+    return Check("Lemma 6", lemma_6.statement.source, formula, setting.describe(), mix_loss(run).cumsum(1), bound, remark=remark)
 
 
-def _lemma_7(name: str, source: str, path: Path, form: str, factor: float) -> Check:
-    setting = path.setting
+def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> Check:
+    setting = run.setting
     # ln det M_s - ln det M_{s-1} by the determinant lemma; M_{s-1} = H_s - (lambda / 2) I
-    gain = torch.log1p(path.curvature * path.width_square(shift=setting.ridge / 2))
+    gain = torch.log1p(run.curvature * run.width_square(shift=setting.ridge / 2))
     least = quadrature_ridge(setting, form)
     formula = f"E_Qs D(theta, theta_{{s+1}}) <= {factor:g} alpha (ln det M_s - ln det M_{{s-1}})"
     inputs = setting.describe() | {"least ridge": least}
-    return Check(name, source, formula, inputs, expected_divergence(path), factor * setting.spread * gain, remark=shortfall(setting.ridge, least))
+    return Check(name, source, formula, inputs, expected_divergence(run), factor * setting.spread * gain, remark=shortfall(setting.ridge, least))
 
 
 @statement("Lemma 7", f"{PAPER}, Appendix B")
-def lemma_7(path: Path, *, printed: bool = False) -> Check:
+def lemma_7(run: Replay, *, printed: bool = False) -> Check:
     """Curvature costs little: E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}).
 
     Under lambda >= max{64 d alpha R^2 / 7, 2 C_mu / g}. ``printed``: the factor alpha of (22), where the lemma and
     the sum over rounds have 2 alpha (erratum E7).
     """
-    return _lemma_7("Lemma 7", lemma_7.statement.source, path, "theory", 1.0 if printed else 2.0)
+    return _lemma_7("Lemma 7", lemma_7.statement.source, run, "theory", 1.0 if printed else 2.0)
 
 
 @statement("Lemma 7', free of d", "ours, in place of Lemma 7")
-def lemma_7_free(path: Path) -> Check:
+def lemma_7_free(run: Replay) -> Check:
     """Lemma 7's inequality under lambda >= max{64 alpha R^2 / 7, 2 C_mu / g}: the factor d is not needed.
 
     Proof. D depends on theta through u = X_s^T (theta - theta_{s+1}) alone, and under Q_s u ~ N(0, sigma^2) with
@@ -107,11 +119,11 @@ def lemma_7_free(path: Path) -> Check:
     (16/9)^{1/4} = sqrt(4/3): in all E D <= 2 sigma^2 mu'(z_1) / g. The rest is as in ``lemma_7_sharp``. The paper
     bounds |u| by ||theta - theta_{s+1}||_2 first, a d-dimensional Gaussian, and pays d for it in Lemma 10.
     """
-    return _lemma_7("Lemma 7', free of d", "ours", path, "free", 2.0)
+    return _lemma_7("Lemma 7', free of d", "ours", run, "free", 2.0)
 
 
 @statement("Lemma 7', sharp", "ours, in place of Lemma 7")
-def lemma_7_sharp(path: Path) -> Check:
+def lemma_7_sharp(run: Replay) -> Check:
     """Lemma 7's inequality under lambda >= max{0.344... alpha R^2, 2 C_mu / g}, the constant being a root.
 
     Claim. Let |mu''| <= R mu' on the line, ||X_s|| <= 1, theta ~ Q_s = N(theta_{s+1}, alpha H_s^{-1}). Let x* > 0
@@ -138,4 +150,4 @@ def lemma_7_sharp(path: Path) -> Check:
     Summed over rounds this is Lemma 6; with Lemmas 4b and 5, Theorem 1 holds for
     lambda = max{0.516... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}.
     """
-    return _lemma_7("Lemma 7', sharp", "ours", path, "sharp", 2.0)
+    return _lemma_7("Lemma 7', sharp", "ours", run, "sharp", 2.0)

@@ -8,6 +8,7 @@ alpha = 3 eta / 2 spread of the mix loss, lambda ridge, beta_t radius, d dimensi
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +118,7 @@ class SharpConstants(NamedTuple):
     free_step_factor: float    # the same in eta R^2
 
 
+@cache
 def sharp_constants() -> SharpConstants:
     """The constants of Lemma 7', found as roots."""
     # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*

@@ -1,55 +1,53 @@
 """One run, round by round, as the lemmas of the analysis see it.
 
-``PROBES`` records what is needed in ``play(..., record="all", probes=PROBES)``; ``Path.of`` rebuilds everything
+``PROBES`` records what is needed in ``play(..., record="all", probes=PROBES)``; ``Replay.of`` rebuilds everything
 else from estimates, arms and rewards alone, so that an error in a learner's matrices shows.
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 3 and Appendix B.
 Letters: R trials lead, T rounds, d dimensions; other letters as in ``theory``. Index t of a tensor is round t + 1.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ..core import Trace
 from ..linalg import chosen, inner
-from ..play import Probe, Round
-from .links import Link
+from .quadrature import loss
 from .theory import Setting
 
-NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
-LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)
+if TYPE_CHECKING:
+    from ..play import Round
 
 
-def estimate(round: Round) -> Tensor:
+def estimate(round: "Round") -> Tensor:
     """theta_t, with which the round's arm was chosen, R x d."""
     return round.before.theta
 
 
-def next_estimate(round: Round) -> Tensor:
+def next_estimate(round: "Round") -> Tensor:
     """theta_{t+1}, after the round's reward, R x d."""
     return round.after.theta
 
 
-def played_arm(round: Round) -> Tensor:
+def played_arm(round: "Round") -> Tensor:
     """X_t, R x d."""
     return chosen(round.context, round.action)
 
 
-def heard_reward(round: Round) -> Tensor:
+def heard_reward(round: "Round") -> Tensor:
     """r_t, R."""
     return round.feedback
 
 
-def true_parameter(round: Round) -> Tensor:
+def true_parameter(round: "Round") -> Tensor:
     """theta*, R x d: an oracle quantity, from the world."""
     return round.world.theta.expand(len(round.action), -1)
 
 
-def best_parameter(round: Round) -> Tensor:
+def best_parameter(round: "Round") -> Tensor:
     """max_x x^T theta* over the round's arms, R: an oracle quantity."""
     return inner(round.context, true_parameter(round)).amax(1)
 
@@ -63,24 +61,24 @@ class RadiusRatio:
 
     setting: Setting
 
-    def __call__(self, round: Round) -> Tensor:
+    def __call__(self, round: "Round") -> Tensor:
         error = (round.before.theta - true_parameter(round)).unsqueeze(2)
         square = (error * torch.bmm(round.before.precision, error)).sum((1, 2))
         return square.clamp(min=0).sqrt() / self.setting.radius(round.t + 1)
 
 
 PROBES = {
-    "theta": Probe(estimate),
-    "theta_last": Probe(next_estimate, "final"),
-    "arm": Probe(played_arm),
-    "reward": Probe(heard_reward),
-    "best": Probe(best_parameter),
-    "truth": Probe(true_parameter, "final"),
+    "theta": estimate,
+    "next_theta": next_estimate,
+    "arm": played_arm,
+    "reward": heard_reward,
+    "best": best_parameter,
+    "truth": true_parameter,
 }
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Replay:
     """Estimates, arms and rewards of R trials over T rounds, and what follows from them.
 
     Raises:
@@ -104,21 +102,21 @@ class Path:
             raise ValueError(f"arms have {d} dimensions; allowed by the setting: {self.setting.dim}")
 
     @classmethod
-    def of(cls, trace: Trace, setting: Setting) -> "Path":
+    def of(cls, trace: Trace, setting: Setting) -> "Replay":
         """From a trace recorded with ``PROBES`` in every round.
 
         Raises:
             ValueError: rounds or probes are missing.
         """
-        if missing := [name for name in PROBES if name not in trace.series and name not in trace.final]:
+        if missing := [name for name in PROBES if name not in trace.series]:
             raise ValueError(f"trace lacks {', '.join(missing)}; allowed: one recorded with probes=PROBES")
         if len(trace.rounds) != trace.rounds[-1]:
             raise ValueError(f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'")
         get = lambda name: torch.from_numpy(trace[name])
-        theta = torch.cat([get("theta"), get("theta_last").unsqueeze(1)], 1)
-        return cls(setting, theta, get("arm"), get("reward"), get("truth"), get("best"))
+        theta = torch.cat([get("theta"), get("next_theta")[:, -1:]], 1)
+        return cls(setting, theta, get("arm"), get("reward"), get("truth")[:, -1], get("best"))
 
-    def under(self, **changes) -> "Path":
+    def under(self, **changes) -> "Replay":
         """The same run held against another setting (say a larger ``norm_bound``)."""
         return replace(self, setting=replace(self.setting, **changes))
 
@@ -198,35 +196,3 @@ class Path:
     def next_loss(self) -> Tensor:
         """Sum up to t of l_s(theta_{s+1}), R x T."""
         return self.loss(self.next_z).cumsum(1)
-
-
-def loss(link: Link, z: Tensor, reward: Tensor) -> Tensor:
-    """(m(z) - r z) / g, the part of the negative log-likelihood that depends on z."""
-    return (link.log_partition(z) - reward * z) / link.dispersion
-
-
-def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
-    """-ln E e^{-l(z)} for z ~ N(mean, deviation^2), l the loss of ``reward``; all of one shape.
-
-    80 Gauss-Hermite points around the peak of e^{-l} times the density, in the width of the peak: a large reward
-    makes it far narrower than the density. Exact for Gaussian rewards.
-    """
-    g, variance = link.dispersion, deviation.square()
-    # The peak solves mu(z) - r + g (z - mean) / variance = 0, which increases; the root lies between these two.
-    far = mean + variance * (reward - link.mean(mean)) / g
-    low, high = torch.minimum(mean, far), torch.maximum(mean, far)
-    for _ in range(64):
-        middle = (low + high) / 2
-        left = link.mean(middle) - reward + g * (middle - mean) / variance < 0
-        low, high = torch.where(left, middle, low), torch.where(left, high, middle)
-    width = (link.slope(high) / g + 1 / variance).rsqrt()
-    z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
-    log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()
-    exponents = LOG_WEIGHTS + NODES**2 + log_density - loss(link, z, reward.unsqueeze(-1))
-    return -(torch.logsumexp(exponents, -1) + (width / deviation).log())
-
-
-def expectation(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) -> Tensor:
-    """E f(z) for z ~ N(mean, deviation^2), the same points."""
-    z = mean.unsqueeze(-1) + 2**0.5 * deviation.unsqueeze(-1) * NODES
-    return (LOG_WEIGHTS.exp() * f(z)).sum(-1)

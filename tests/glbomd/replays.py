@@ -1,0 +1,71 @@
+"""Runs for the tests of bounds: recorded, kept, and played by right and by broken learners."""
+
+from dataclasses import dataclass
+
+import torch
+
+from paperlib.glbomd import bounds, theory
+from paperlib.glbomd.bounds import PROBES, RadiusRatio, Replay
+from paperlib.glbomd.glbomd import GLBOMD
+from paperlib.glbomd.problems import SphereArms
+from paperlib.linalg import apply, chosen, rank_one
+from paperlib.play import Probe, play
+from paperlib.sets import project_ball
+
+DETERMINISTIC = (bounds.proposition_1, bounds.lemma_1, bounds.lemma_4, bounds.lemma_4b, bounds.lemma_6, bounds.lemma_7, bounds.lemma_7_free,
+                 bounds.lemma_7_sharp, bounds.lemma_11, bounds.curvature_along, bounds.optimism)
+_traces = {}
+
+
+def trace_of(learner, problem, horizon=300, trials=4):
+    """A recorded run, kept for the other tests."""
+    key = (learner, problem, horizon, trials)
+    if key not in _traces:
+        probes = PROBES | {"ratio": Probe(RadiusRatio(theory.setting(learner, problem.dim)), "max"), "precision": Probe(lambda r: r.after.precision, "final")}
+        _traces[key] = play(learner, problem, horizon, trials, record="all", probes=probes)
+    return _traces[key]
+
+
+def replay_of(link, norm, ridge, horizon=300, trials=4, kind=GLBOMD):
+    """The same, as a replay, on the paper's instance."""
+    learner = kind(link, norm, ridge=ridge)
+    problem = SphereArms(link, norm)
+    return Replay.of(trace_of(learner, problem, horizon, trials), theory.setting(learner, problem.dim))
+
+
+@dataclass(frozen=True)
+class WrongSign(GLBOMD):
+    """Steps up the loss."""
+
+    def update(self, state, arms, arm, reward, draw):
+        new = super().update(state, arms, arm, reward, draw)
+        theta = project_ball(2 * state.theta - new.theta, new.precision, self.norm_bound)
+        x = chosen(arms, arm)
+        weight = self.link.slope((x * theta).sum(-1)) / self.link.dispersion
+        return new._replace(theta=theta, precision=rank_one(state.precision, x, weight))
+
+
+@dataclass(frozen=True)
+class NoProjection(GLBOMD):
+    """Leaves the ball."""
+
+    def update(self, state, arms, arm, reward, draw):
+        theta, H, C, rounds = state
+        x = chosen(arms, arm)
+        z, v = (x * theta).sum(-1), apply(C, x)
+        q, eta = (x * v).sum(-1), self.step
+        step = eta * (reward - self.link.mean(z)) / (1 + eta * self.link.slope(z) * q)
+        theta = theta + step.unsqueeze(1) * v
+        c = self.link.slope((x * theta).sum(-1))
+        return type(state)(theta, rank_one(H, x, c), rank_one(C, v, -c / (1 + c * q)), rounds + 1)
+
+
+@dataclass(frozen=True)
+class WrongNorm(NoProjection):
+    """Projects radially."""
+
+    def update(self, state, arms, arm, reward, draw):
+        new = super().update(state, arms, arm, reward, draw)
+        theta = new.theta * (self.norm_bound / torch.linalg.vector_norm(new.theta, dim=-1, keepdim=True)).clamp(max=1)
+        x = chosen(arms, arm)
+        return new._replace(theta=theta, precision=rank_one(state.precision, x, self.link.slope((x * theta).sum(-1))))

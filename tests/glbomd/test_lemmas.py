@@ -1,0 +1,256 @@
+"""Lemmas, held against runs of the right learner and of broken ones, and the analysis's tools."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from replays import DETERMINISTIC, NoProjection, WrongNorm, WrongSign, replay_of, trace_of
+from scipy.integrate import quad
+
+from paperlib.glbomd import bounds, theory
+from paperlib.glbomd.bounds import PROBES, Replay, Setting
+from paperlib.glbomd.glbomd import GLBOMD
+from paperlib.glbomd.inequalities import gaussian_kl, slope_integrals
+from paperlib.glbomd.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.mixloss import expected_divergence, log_martingale, mix_loss
+from paperlib.glbomd.problems import FixedArms, SphereArms
+from paperlib.glbomd.quadrature import loss, mixed
+from paperlib.play import play
+
+# On a run --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("link, S, ridge", [
+    (Bernoulli(), 3.0, "theory"), (Bernoulli(), 3.0, "free"), (Bernoulli(), 3.0, "sharp"), (Poisson(), 3.0, "theory"), (Gaussian(0.25), 2.0, "theory"),
+], ids=str)
+def test_every_lemma_holds_under_its_condition(link, S, ridge):
+    run = replay_of(link, S, ridge)
+    for lemma in DETERMINISTIC:
+        check = lemma(run)
+        assert check.verdict == "holds", check
+    assert bounds.lemma_6(run, tight=True).verdict == "holds"
+    assert bounds.lemma_11(run, sharp=True).verdict == "holds"
+    assert bounds.lemma_5(run).by_trial.all()
+
+
+def test_worst_ratios_on_the_papers_instance():
+    logistic, dim = replay_of(Bernoulli(), 3.0, "theory", 1000, 2), replay_of(Bernoulli(), 3.0, "dim", 1000, 2)
+    poisson = replay_of(Poisson(), 3.0, "dim")
+    assert bounds.lemma_4(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
+    assert bounds.lemma_4b(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
+    assert bounds.lemma_4(dim).ratio == pytest.approx(0.963, abs=0.01)
+    assert bounds.lemma_4(poisson).ratio == pytest.approx(0.280, abs=0.01)
+    assert bounds.lemma_7(logistic).ratio == pytest.approx(0.149, abs=2e-3)
+    assert bounds.lemma_7(dim).ratio == pytest.approx(0.241, abs=3e-3)
+    assert bounds.lemma_6(logistic).slack.min() == pytest.approx(41.6, abs=0.3)
+    assert bounds.lemma_6(dim).slack.min() == pytest.approx(44.4, abs=0.3)
+    potential = bounds.lemma_11(dim)
+    assert potential.bound[0, -1] == pytest.approx(29.974, abs=1e-3) and potential.observed[:, -1] == pytest.approx(10.1, abs=0.8)
+    assert bounds.lemma_11(logistic).bound[0, -1] == pytest.approx(2.054, abs=1e-3)
+
+
+def test_matrices_are_rebuilt_from_estimates_alone():
+    learner, problem = GLBOMD(Bernoulli(), 3.0, ridge="dim"), SphereArms(Bernoulli(), 3.0)
+    trace = trace_of(learner, problem, 300, 4)
+    run = Replay.of(trace, theory.setting(learner, 5))
+    assert np.allclose(run.precision[:, -1], trace["precision"], rtol=1e-12)
+    ratio = (run.error[:, :-1].sqrt() / torch.from_numpy(run.setting.radius(run.rounds.numpy()))).numpy()
+    assert np.allclose(np.maximum.accumulate(ratio, 1), trace["ratio"], rtol=1e-9)
+    regret = (run.setting.link.mean(run.best) - run.setting.link.mean(run.true_z)).cumsum(1)
+    assert np.allclose(regret, trace["regret"], rtol=1e-9)
+
+
+def test_path_works_where_each_trial_has_its_own_arms():
+    learner, problem = GLBOMD(Bernoulli(), 3.0), FixedArms(Bernoulli(), 3.0, dim=3, arms=4, per_trial=True)
+    run = Replay.of(trace_of(learner, problem, 40, 3), theory.setting(learner, 3))
+    assert run.best.shape == (3, 40)
+    assert all(lemma(run).verdict == "holds" for lemma in DETERMINISTIC)
+
+
+def test_path_refuses_what_it_cannot_use():
+    learner, problem = GLBOMD(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0)
+    setting = theory.setting(learner, 5)
+    with pytest.raises(ValueError, match="record='all'"):
+        Replay.of(play(learner, problem, 20, 2, record=5, probes=PROBES), setting)
+    with pytest.raises(ValueError, match="theta"):
+        Replay.of(play(learner, problem, 20, 2, record="all"), setting)
+    run = replay_of(Bernoulli(), 3.0, "sharp")
+    with pytest.raises(ValueError, match="reward"):
+        replace(run, reward=run.reward[:, :-1])
+    with pytest.raises(ValueError, match="dimensions"):
+        run.under(dim=4)
+    with pytest.raises(ValueError, match="best"):
+        bounds.curvature_along(replace(run, best=None))
+
+
+def test_gaussian_mix_loss_and_divergence_in_closed_form():
+    run = replay_of(Gaussian(0.25), 2.0, "theory", 60, 2)
+    g, variance = 0.25, run.setting.spread * run.width2
+    # l = (z^2 / 2 - r z) / g, z ~ N(a, v): -ln E e^{-l} by completing the square
+    a, r = run.start_z, run.reward
+    exact = 0.5 * torch.log1p(variance / g) + a**2 / (2 * variance) - (a / variance + r / g) ** 2 / (2 * (1 / variance + 1 / g))
+    assert torch.allclose(mix_loss(run), exact, rtol=1e-9, atol=1e-9)
+    assert torch.allclose(expected_divergence(run), variance / (2 * g), rtol=1e-10)
+    # first order: a quarter of Lemma 7's right side with M_s in place of H_s
+    assert bounds.lemma_7(run).ratio < 0.25
+
+
+@pytest.mark.parametrize("link, S", [(Poisson(), 3.0), (Poisson(), 7.0), (Bernoulli(), 3.0)], ids=str)
+def test_mix_loss_against_adaptive_quadrature(link, S):
+    run = replay_of(link, S, "dim")
+    found, sd = mix_loss(run), (run.setting.spread * run.width2).sqrt()
+    m = (lambda z: math.exp(z)) if isinstance(link, Poisson) else (lambda z: math.log1p(math.exp(z)))
+    for i, t in ((0, 0), (0, 1), (1, 2), (1, 5), (2, 299)):
+        a, s, r = float(run.start_z[i, t]), float(sd[i, t]), float(run.reward[i, t])
+        grid = np.linspace(a - 9 * s, a + 9 * s, 2001)
+        exponent = lambda z: -(m(z) - r * z) - (z - a) ** 2 / (2 * s * s)
+        values = [exponent(z) for z in grid]
+        top, peak = max(values), grid[int(np.argmax(values))]
+        near = [peak + k * s / 50 for k in range(-50, 51, 5)]
+        value = quad(lambda z: math.exp(exponent(z) - top), grid[0], grid[-1], points=near, limit=500)[0] / (s * math.sqrt(2 * math.pi))
+        assert float(found[i, t]) == pytest.approx(-math.log(value) - top, rel=1e-8, abs=1e-8)
+
+
+def test_lemma_5_is_a_martingale_with_mean_1():
+    """At fixed small t, over many trials: the tail is too heavy for more."""
+    learner = GLBOMD(Bernoulli(), 3.0, ridge="sharp")
+    run = Replay.of(play(learner, SphereArms(Bernoulli(), 3.0), 3, 20000, record="all", probes=PROBES), theory.setting(learner, 5))
+    value = log_martingale(run).exp()
+    error = value.std(0) / len(value) ** 0.5
+    assert ((value.mean(0) - 1).abs() < 4 * error).all() and (error < 0.02).all()
+    unfair = replace(run, reward=1 - run.reward)
+    assert ((log_martingale(unfair).exp().mean(0) - 1).abs() > 4 * error)[1:].any()
+
+
+def test_mix_loss_of_the_zero_arm_is_the_loss():
+    zero, one = torch.zeros(1, 1, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
+    for link in (Bernoulli(), Poisson(), Gaussian(0.5)):
+        assert mixed(link, one, zero, zero).item() == pytest.approx(loss(link, zero, one).item())
+        assert mixed(link, one, zero, 1e-9 * one).item() == pytest.approx(loss(link, zero, one).item())
+
+
+# Broken input ----------------------------------------------------------------------------------------------
+
+
+def test_wrong_sign_is_flagged():
+    run = replay_of(Bernoulli(), 3.0, "sharp", 300, 4, WrongSign)
+    for lemma in (bounds.proposition_1, bounds.lemma_1, bounds.lemma_4, bounds.lemma_4b):
+        check = lemma(run)
+        assert check.verdict == "fails", check
+
+
+def test_optimism_flags_a_radius_that_is_too_small():
+    assert bounds.optimism(replay_of(Bernoulli(), 3.0, "sharp"), scale=0.02).verdict == "fails"
+
+
+def test_missing_projection_is_flagged():
+    run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, NoProjection)
+    assert bounds.proposition_1(run).verdict == "fails"
+    assert bounds.lemma_1(run).verdict == "holds"  # the three-point inequality needs no ball
+
+
+def test_projection_in_a_wrong_norm_is_flagged():
+    run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, WrongNorm)
+    assert bounds.lemma_1(run).verdict == "fails" and bounds.proposition_1(run).verdict == "fails"
+    assert replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9  # the right one projects here too, and passes
+    assert bounds.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
+
+
+def test_small_ridge_breaks_lemma_4b():
+    three, seven = replay_of(Poisson(), 3.0, 5.0), replay_of(Poisson(), 7.0, 5.0)
+    check = bounds.lemma_4b(three)
+    assert check.verdict == "fails" and check.ratio > 1 and "below the condition" in str(check)
+    check = bounds.lemma_4b(seven)
+    assert check.verdict == "fails" and (check.bound < 0).any() and check.ratio == math.inf
+    assert bounds.lemma_4(three).verdict == bounds.lemma_4(seven).verdict == "holds"  # holds for any ridge
+
+
+def test_small_ridge_breaks_lemma_7():
+    run = replay_of(Poisson(), 7.0, "dim")
+    for lemma in (bounds.lemma_7, bounds.lemma_7_free, bounds.lemma_7_sharp):
+        check = lemma(run)
+        assert check.verdict == "fails" and check.ratio == pytest.approx(16.4, abs=0.1)
+        assert "below the condition" in check.remark
+
+
+def test_lemma_5_flags_estimates_that_look_ahead():
+    run = replay_of(Bernoulli(), 3.0, 0.5, 300, 4)
+    ahead = torch.cat([run.theta[:, 1:], run.theta[:, -1:]], 1)
+    sign = (2 * run.reward - 1).unsqueeze(-1) * run.arm
+    peeking = replace(run, theta=torch.cat([3 * sign / sign.norm(dim=-1, keepdim=True), ahead[:, -1:]], 1))
+    assert bounds.lemma_5(run).by_trial.all()
+    assert not bounds.lemma_5(peeking).by_trial.any()
+
+
+def test_lemma_6_flags_a_norm_bound_that_is_too_small():
+    rounds, z = 20, 15.0
+    setting = Setting(Poisson(), 0.1, 1, 1.0)
+    still = torch.full((1, rounds + 1, 1), z, dtype=torch.float64)
+    run = Replay(setting, still, torch.ones(1, rounds, 1, dtype=torch.float64), torch.full((1, rounds), math.exp(z), dtype=torch.float64), still[:, 0])
+    assert bounds.lemma_6(run).verdict == "fails"
+    assert bounds.lemma_6(run.under(norm_bound=z)).verdict == "holds"
+
+
+def test_lemma_11_flags_long_arms_and_refuses_a_small_ridge():
+    run = replay_of(Bernoulli(), 3.0, "sharp")
+    assert bounds.lemma_11(replace(run, arm=20 * run.arm)).verdict == "fails"
+    with pytest.raises(ValueError, match="ridge"):
+        bounds.lemma_11(run.under(ridge=0.5))
+
+
+def test_curvature_along_flags_a_wrong_oracle():
+    run = replay_of(Bernoulli(), 3.0, "sharp")
+    assert bounds.curvature_along(replace(run, best=run.true_z - 3)).verdict == "fails"
+
+
+def test_printed_forms():
+    run = replay_of(Bernoulli(), 3.0, "dim")
+    assert (bounds.lemma_4(run, printed=True).bound < bounds.lemma_4(run).bound).all()  # R S > 1
+    assert np.allclose(bounds.lemma_7(run, printed=True).bound, bounds.lemma_7(run).bound / 2)
+
+
+# Tools ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("link", [Bernoulli(), Poisson(), Gaussian()], ids=str)
+def test_lemma_8(link):
+    assert bounds.lemma_8(link, 3.0).verdict == "holds"
+    assert bounds.lemma_8(link, 3.0, printed=True).verdict == ("holds" if isinstance(link, Gaussian) else "fails")
+    plain, weighted = slope_integrals(Poisson(), torch.tensor(0.0), torch.tensor(4.0))
+    assert float(plain) == pytest.approx((math.exp(4) - 1) / 4) and float(weighted) == pytest.approx((math.exp(4) - 5) / 16)
+
+
+def test_lemma_9():
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(0.3 * rng.normal(size=(2000, 100)) - 0.045, 1)
+    assert bounds.lemma_9(torch.from_numpy(walk), 0.1).verdict == "holds"
+    assert bounds.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
+
+
+def test_lemma_10_at_equality():
+    for d, value in ((1, 1.333333333), (5, 1.257238921), (20, 1.247545539)):
+        check = bounds.lemma_10([32 * d * 4 * 1.0 / 7] * d, 4, 1.0)
+        assert check.observed[0] == pytest.approx(value, abs=1e-9) and check.verdict == "holds"
+    assert bounds.lemma_10([32 * 4 / 7 * 0.99], 4, 1.0).verdict == "fails"
+    assert bounds.lemma_10([1.0], 4, 1.0).observed[0] == math.inf
+
+
+@pytest.mark.parametrize("link, reward", [(Bernoulli(), 1.0), (Poisson(), 3.0), (Gaussian(0.5), -0.4)], ids=str)
+def test_lemma_12(link, reward):
+    assert bounds.lemma_12(link, reward, (0.3, 0.5), (0.6, 0.4)).verdict == "holds"
+    assert bounds.lemma_12(link, reward, (0.3, 0.5), (0.3, 0.5)).verdict == "holds"
+
+
+def test_lemma_13_and_the_general_divergence():
+    rng = np.random.default_rng(1)
+    A = torch.from_numpy(rng.normal(size=(6, 4, 4)))
+    A = A @ A.mT + torch.eye(4, dtype=torch.float64)
+    a, b = torch.from_numpy(rng.normal(size=(2, 6, 4)))
+    assert bounds.lemma_13(a, b, A, 1.5).verdict == "holds"
+    assert bounds.lemma_13(a, b, A, 1.5).observed.shape == (6,)
+    normal = lambda m, C: torch.distributions.MultivariateNormal(m, C)
+    other = torch.linalg.inv(A)
+    expected = torch.distributions.kl_divergence(normal(a, A), normal(b, other))
+    assert torch.allclose(gaussian_kl(a, A, b, other), expected, rtol=1e-9)
