@@ -37,14 +37,14 @@ def _grid(reach: float, points: int = 2001) -> Tensor:
     return torch.linspace(-reach, reach, points, dtype=torch.float64)
 
 
-@statement("Assumption 1", f"{PAPER}, Section 2.1")
+@statement("Assumption 1", f"{PAPER}, Assumption 1")
 def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
     """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
     lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
     return Check("Assumption 1", assumption_1.statement.source, "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0)
 
 
-@statement("Assumption 2", f"{PAPER}, Section 2.1")
+@statement("Assumption 2", f"{PAPER}, Assumption 2")
 def assumption_2(link: Link, norm_bound: float) -> Check:
     """c_mu <= mu'(z) <= C_mu on [-S, S]: on a grid with its ends."""
     slope = link.slope(_grid(norm_bound))
@@ -54,7 +54,7 @@ def assumption_2(link: Link, norm_bound: float) -> Check:
     return Check("Assumption 2", assumption_2.statement.source, "c_mu <= mu'(z) <= C_mu", inputs, observed, bound)
 
 
-@statement("Assumption 3", f"{PAPER}, Section 2.1")
+@statement("Assumption 3", f"{PAPER}, Assumption 3")
 def assumption_3(link: Link, reach: float) -> Check:
     """|mu''(z)| <= R mu'(z), on a grid of [-reach, reach].
 
@@ -70,7 +70,7 @@ def assumption_3(link: Link, reach: float) -> Check:
     return Check("Assumption 3", assumption_3.statement.source, "|mu''(z)| <= R mu'(z)", inputs, second.abs(), bound)
 
 
-@statement("Theorem 1", f"{PAPER}, Section 3.1")
+@statement("Theorem 1", f"{PAPER}, Theorem 1")
 def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     """With probability 1 - delta, for all t: ||theta_t - theta*||_{H_t} <= beta_t.
 
@@ -86,7 +86,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     return Check("Theorem 1", theorem_1.statement.source, formula, setting.describe(), ratio, 1.0, setting.delta, remark=remark)
 
 
-@statement("Theorem 2", f"{PAPER}, Section 3.2")
+@statement("Theorem 2", f"{PAPER}, Theorem 2")
 def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] | float, *, printed: bool = False, tight: bool = False) -> Check:
     """With probability 1 - delta, for all T: the regret is below G1- and G2-terms, see ``theory.regret_bound``.
 
@@ -104,7 +104,8 @@ def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] 
     last = int(trace.rounds[-1])
     row = regret_row(setting, last, share(last), **form)
     initial = setting.link.dispersion * setting.ridge
-    remarks = ["" if setting.covered else shortfall(setting.ridge, setting.condition("sharp")), "" if initial >= 1 else f"g lambda = {initial:.3g} < 1"]
+    low = "" if setting.covered else shortfall(setting.ridge, setting.condition("sharp"))
+    remarks = [low, "" if initial >= 1 else f"g lambda = {initial:.3g} < 1"]
     formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
     if tight:
         formula = "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
@@ -151,7 +152,7 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
                  torch.stack([-gap, gap], -1), torch.stack([torch.zeros_like(gap), 2 * bonus], -1))
 
 
-@statement("Theorem 2, order", f"{PAPER}, Section 3.2")
+@statement("Theorem 2, order", f"{PAPER}, Theorem 2")
 def regret_order(trace: Trace, low: float = 0.4, high: float = 0.8) -> Check:
     """Regret grows like sqrt(T) up to logarithms: log-log slope of the mean regret over the last 90 % of the rounds.
 

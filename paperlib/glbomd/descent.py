@@ -1,7 +1,7 @@
 """Lemmas about the one-pass update, held against a run: Proposition 1 and Lemmas 1, 4 and 11.
 
 They hold on every sequence of rewards, not just with high probability, so one violation means an error.
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 3.2, Appendices B and D.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices.
 Letters: as in ``theory``; S_D2 and S_DH are the sums up to t of ||theta_{s+1} - theta_s||^2 in the Euclidean norm
 and in the norm of H_s, L* and L+ those of l_s(theta*) and l_s(theta_{s+1}).
 """
@@ -24,7 +24,7 @@ def surrogate_gradient(run: Replay) -> Tensor:
     return (link.mean(run.start_z) - run.reward + slope) / link.dispersion
 
 
-@statement("Proposition 1", f"{PAPER}, Section 3.2 and Appendix D")
+@statement("Proposition 1", f"{PAPER}, Eqs. (3), (42a), (42b)")
 def proposition_1(run: Replay) -> Check:
     """The two-step update (42a), (42b) is the constrained minimizer (3): its optimality conditions.
 
@@ -47,7 +47,7 @@ def proposition_1(run: Replay) -> Check:
     return Check("Proposition 1", proposition_1.statement.source, formula, setting.describe(), residual / scale + outside, 1e-8)
 
 
-@statement("Lemma 1", f"{PAPER}, Appendix B")
+@statement("Lemma 1", f"{PAPER}, Lemma 1")
 def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Check:
     """Three-point inequality of mirror descent, for every comparator u in the ball.
 
@@ -81,7 +81,7 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
     return Check("Lemma 1", lemma_1.statement.source, formula, setting.describe(), torch.stack(violations, -1), ROUNDING)
 
 
-@statement("Lemma 4", f"{PAPER}, Appendix B")
+@statement("Lemma 4", f"{PAPER}, Lemma 4")
 def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     """Error of the estimate through the losses, for any ridge.
 
@@ -102,7 +102,7 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     return Check("Lemma 4", lemma_4.statement.source, formula, setting.describe(), run.error[:, 1:], bound)
 
 
-@statement("Lemma 4b", f"{PAPER}, Appendix B, the form that Theorem 1 uses")
+@statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
 def lemma_4b(run: Replay) -> Check:
     """Lemma 4 with lambda >= 6 eta R S C_mu / g: a third of S_DH pays for S_D2.
 
@@ -117,7 +117,7 @@ def lemma_4b(run: Replay) -> Check:
     return Check("Lemma 4b", lemma_4b.statement.source, formula, inputs, run.error[:, 1:], bound, remark=shortfall(setting.ridge, least))
 
 
-@statement("Lemma 11", f"{PAPER}, Appendix C (elliptical potential)")
+@statement("Lemma 11", f"{PAPER}, Lemma 11 (elliptical potential)")
 def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
     """Sum of squared widths, with z_t = sqrt(mu'(X_t^T theta_{t+1})) X_t and V_t = g H_t.
 

@@ -1,6 +1,6 @@
 """The analysis's tools, which need no run: Lemmas 8, 9, 10, 12 and 13.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Appendices B and C.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices.
 Letters: as in ``theory``.
 """
 
@@ -26,7 +26,7 @@ def slope_integrals(link: Link, start: Tensor, end: Tensor) -> tuple[Tensor, Ten
     return (slope * weight).sum(-1), (slope * weight * (1 - v)).sum(-1)
 
 
-@statement("Lemma 8", f"{PAPER}, Appendix C, (36) and (37)")
+@statement("Lemma 8", f"{PAPER}, Lemma 8, (37)")
 def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = False) -> Check:
     """Self-concordance bounds integrals of the slope, on all pairs of a grid of [-S, S].
 
@@ -57,7 +57,7 @@ def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = 
     return Check("Lemma 8", lemma_8.statement.source, formula, inputs, observed, bound)
 
 
-@statement("Lemma 9", f"{PAPER}, Appendix C (Ville)")
+@statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
 def lemma_9(log_martingale: Tensor, delta: float) -> Check:
     """A nonnegative supermartingale that starts at 1 exceeds 1 / delta at any time with probability at most delta.
 
@@ -69,7 +69,7 @@ def lemma_9(log_martingale: Tensor, delta: float) -> Check:
     return Check("Lemma 9", lemma_9.statement.source, formula, {"delta": delta}, log_martingale, math.log(1 / delta), delta)
 
 
-@statement("Lemma 10", f"{PAPER}, Appendix C")
+@statement("Lemma 10", f"{PAPER}, Lemma 10")
 def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Check:
     """E e^{c ||theta||_2^2} <= 4/3 for theta ~ N(0, eta H^{-1}), if H >= lambda I with lambda >= 32 d eta c / 7.
 
@@ -87,7 +87,7 @@ def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Chec
     return Check("Lemma 10", lemma_10.statement.source, "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3", inputs, observed, 4 / 3)
 
 
-@statement("Lemma 12", f"{PAPER}, Appendix C")
+@statement("Lemma 12", f"{PAPER}, Lemma 12")
 def lemma_12(link: Link, reward: float, prior: tuple[float, float], other: tuple[float, float], points: int = 20001) -> Check:
     """The mix loss by a change of measure: -ln E_P e^{-l} = E_Q l + KL(Q || P) - KL(Q || P*), P* proportional to P e^{-l}.
 
@@ -126,7 +126,7 @@ def gaussian_kl(mean: Tensor, covariance: Tensor, other_mean: Tensor, other_cova
     return 0.5 * (spread + shift - mean.shape[-1] + log_det)
 
 
-@statement("Lemma 13", f"{PAPER}, Appendix C")
+@statement("Lemma 13", f"{PAPER}, Lemma 13")
 def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float) -> Check:
     """KL between Gaussians of equal covariance alpha H^{-1} is ||mean - other_mean||_H^2 / (2 alpha).
 

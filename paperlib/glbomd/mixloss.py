@@ -1,6 +1,6 @@
 """Lemmas about the mix loss, held against a run: Lemmas 5, 6, 7 and 7' (ours).
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 3.3 and Appendix B.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices; Lemma 7' is ours.
 Letters: as in ``theory``; P_s = N(theta_s, alpha H_s^{-1}), m_s = -ln E_{P_s} e^{-l_s} the mix loss,
 Q_s = N(theta_{s+1}, alpha H_s^{-1}), M_s = lambda / 2 I + sum over tau <= s of the Hessian of l_tau at theta_{tau+1},
 D the Bregman divergence of l_s. A loss depends on theta through X_s^T theta alone, which is a Gaussian number:
@@ -56,7 +56,7 @@ def log_martingale(run: Replay) -> Tensor:
     return run.true_loss - mix_loss(run).cumsum(1)
 
 
-@statement("Lemma 5", f"{PAPER}, Appendix B")
+@statement("Lemma 5", f"{PAPER}, Lemma 5")
 def lemma_5(run: Replay) -> Check:
     """The truth is not much worse than the mix loss: P(exists t: L*_t - sum_{s<=t} m_s >= ln(1/delta)) <= delta.
 
@@ -68,7 +68,7 @@ def lemma_5(run: Replay) -> Check:
     return Check("Lemma 5", lemma_5.statement.source, formula, setting.describe(), log_martingale(run), math.log(1 / setting.delta), setting.delta)
 
 
-@statement("Lemma 6", f"{PAPER}, Appendix B; informally Lemma 3")
+@statement("Lemma 6", f"{PAPER}, Lemma 6, informally Lemma 3")
 def lemma_6(run: Replay, *, tight: bool = False) -> Check:
     """The mix loss is not much worse than the estimates after their update.
 
@@ -98,7 +98,7 @@ def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> C
     return Check(name, source, formula, inputs, expected_divergence(run), factor * setting.spread * gain, remark=shortfall(setting.ridge, least))
 
 
-@statement("Lemma 7", f"{PAPER}, Appendix B")
+@statement("Lemma 7", f"{PAPER}, Lemma 7")
 def lemma_7(run: Replay, *, printed: bool = False) -> Check:
     """Curvature costs little: E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}).
 

@@ -1,6 +1,6 @@
 """Expectations over one Gaussian number by Gauss-Hermite quadrature, and the loss they are taken of.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 2.1 (loss) and 3.3 (mix loss).
+Source: Zhang, Xu, Zhao & Sugiyama (2025), the negative log-likelihood and its mix loss.
 """
 
 from collections.abc import Callable

@@ -141,8 +141,8 @@ def regret_bound(setting: Setting, horizon: float, kappa_opt: float, *, printed:
     """Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
 
     Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T, solved for
-    Reg_T. The paper applies Cauchy-Schwarz to rounds that follow and rounds that precede the best arm
-    separately; ``tight`` applies it once to all of them and solves the quadratic exactly.
+    Reg_T. The paper splits the rounds in two sets and applies Cauchy-Schwarz to each; ``tight`` applies it once
+    to all of them and solves the quadratic exactly (erratum E18).
 
     Args:
         setting: its ridge has to meet Theorem 1's condition, and g lambda >= 1 (Lemma 11).
