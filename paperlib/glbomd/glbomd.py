@@ -22,8 +22,8 @@ from .validation import known_link, nonnegative, one_of, positive, probability, 
 
 RIDGES = ("sharp", "free", "theory", "dim")
 # Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,
-# where x = 1.7043702784 solves 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2.
-SHARP = 0.5163727965
+# where x = 1.70437... solves 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2. Rounded up in the last digit.
+SHARP = 0.5163727965039491
 
 
 class State(NamedTuple):
@@ -93,7 +93,7 @@ class GLBOMD:
 
         "theory": 2 max{7 d eta R^2, max{3 eta R S, 1} C_mu / g}, Theorem 1 as printed.
         "free": the same without d: Lemma 7 concerns one direction only, so that Theorem 1 still holds (L7').
-        "sharp": max{.5163727965 eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest for which our proof of
+        "sharp": max{.51637... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest for which our proof of
         Theorem 1 goes through.
         "dim": d, which the paper's figures use and Theorem 1 does not cover.
         """

@@ -1,7 +1,7 @@
 """GLM-UCB: an index around the maximum likelihood estimate of all rounds.
 
 Source: Filippi, Cappe, Garivier & Szepesvari (2010), "Parametric Bandits: The Generalized Linear Case",
-Section 4; with the ridge of Zhang, Xu, Zhao & Sugiyama (2025), Section 6, whose figures show it as a baseline.
+Section 4; with the ridge of Zhang, Xu, Zhao & Sugiyama (2025), Appendix F, whose figures show it as a baseline.
 Letters: R trials, K arms, d dimensions, n = t - 1 rounds heard; S norm bound, C_mu largest slope.
 """
 

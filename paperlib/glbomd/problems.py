@@ -1,6 +1,6 @@
 """Generalized linear bandits to play on: fresh arms each round, one fixed set, and Covertype.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 4 and Appendix F; the synthetic instance is that of
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F; the synthetic instance is that of
 RS-GLinCB's public code (Sawarni et al., 2024), recognized by the kappas that the paper quotes.
 Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
 

@@ -1,6 +1,6 @@
 """What the bandit problems are built from: a round, a world, and the arms of the paper's synthetic instance.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 4.1; the instance is that of RS-GLinCB's public code
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments; the instance is that of RS-GLinCB's public code
 (Sawarni et al., 2024), recognized by the kappas that the paper quotes (erratum E21).
 Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
 """

@@ -17,6 +17,7 @@ from paperlib.core import leaves, take
 from paperlib.glbomd.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems import GivenUniforms, SphereArms
+from paperlib.glbomd.theory import sharp_constants
 from paperlib.linalg import shortcuts
 from paperlib.play import play
 from paperlib.streams import Streams
@@ -144,7 +145,8 @@ def test_ridge_values():
 def test_the_sharp_constant_solves_its_equation():
     """Lemma 7 in one direction: 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2 and lambda = (3/2) eta R^2 / x^2."""
     x = brentq(lambda x: 2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x, 1, 3, xtol=1e-14)
-    assert x == pytest.approx(1.7043702784, abs=1e-9) and SHARP == pytest.approx(1.5 / x**2, abs=1e-9)
+    assert x == pytest.approx(1.7043702784, abs=1e-9) and SHARP == pytest.approx(1.5 / x**2, rel=1e-14)
+    assert SHARP == pytest.approx(sharp_constants().step_factor, rel=1e-14)
 
 
 def dense_update(learner, theta, H, x, r):
