@@ -9,6 +9,7 @@ Letters: N rows, K clusters, n_k members of cluster k, j one of the 10 quantitat
 """
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -155,6 +156,11 @@ def derive_arms(table: ClusterTable) -> CovertypeArms:
     scale = max(math.sqrt(math.fsum(x * x for x in center)) for center in centers)
     mean = table.classes[:, REWARDED - 1] / table.counts
     return CovertypeArms(np.array(centers) / scale, mean, table.counts, table.classes, table.sums, scale)
+
+
+def table_checksum() -> str:
+    """SHA-256 of the shipped table."""
+    return hashlib.sha256(TABLE.read_bytes()).hexdigest()
 
 
 def covertype_arms() -> CovertypeArms:

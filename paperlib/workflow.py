@@ -164,7 +164,7 @@ def inputs(stem: str) -> list[str]:
         with contextlib.suppress(ValueError):  # a name inside a module: the module itself stands in the list too
             found |= set(store.sources(name))
     paths = sorted(found)
-    if PACKAGE / "datasets.py" in paths:
+    if any(path.name.startswith("datasets") for path in paths):
         paths += sorted(path for path in (PACKAGE.parent / "data").glob("*") if path.suffix in {".csv", ".toml", ".json"})
     for name in section(stem).get("datasets", []):
         with contextlib.suppress(ValueError):  # a file with a wrong checksum: the notebook refuses it

@@ -1,9 +1,10 @@
 """The settings of the paper's experiments that several notebooks share: which learners, with which constants.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 4.1 and Appendix F. What the paper leaves open is chosen here
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F. What the paper leaves open is chosen here
 and said in the docstrings.
 """
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -13,9 +14,11 @@ from scipy.special import gammainc
 from torch import Tensor
 
 from .. import stats, store, timing
-from ..core import Learner, Problem
+from ..core import Learner, Problem, leaves
+from ..linalg import Rows
 from ..play import Round, play
 from .certified import CertifiedOptimism
+from .controls import UCB1, BetaThompson, LaplaceThompson
 from .ecolog import ECOLog
 from .glbomd import GLBOMD
 from .glmucb import GLMUCB
@@ -59,6 +62,29 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
         "greedy": GLBOMD(**known, ridge="dim", scale=0.0),
         "uniform": UniformArm(),
     }
+
+
+def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
+    """The methods of Figure 4 with all confidence sets shrunk by one factor, S = 6 and kappa = 200 as in Appendix F.3.
+
+    The arms never change, so histories are kept as counts.
+    """
+    known = {"link": Bernoulli(), "norm_bound": 6.0, "delta": delta, "scale": scale}
+    logistic = {"norm_bound": 6.0, "delta": delta, "scale": scale}
+    return {
+        "GLM-UCB": GLMUCB(**known, kappa=200.0, counts=True),
+        "GLOC": GLOC(**known, kappa=200.0, ridge="dim"),
+        "RS-GLinCB": RSGLinCB(**known, kappa=200.0, ridge="dim", constants="public", counts=True),
+        "OFUGLB": OFUGLB(**known, counts=True),
+        "OFULog-r": OFULogR(**logistic, counts=True),
+        "ECOLog": ECOLog(**logistic, ridge="dim"),
+        "GLB-OMD": GLBOMD(**known, ridge="dim"),
+    }
+
+
+def covertype_controls() -> dict[str, Learner]:
+    """Rules without confidence sets over the features."""
+    return {"uniform": UniformArm(), "UCB1": UCB1(), "Beta Thompson": BetaThompson(), "Laplace Thompson": LaplaceThompson()}
 
 
 def trial_counts(learners: dict[str, Learner], trials: int, fitted: int, one_trial: int) -> dict[str, int]:
@@ -155,6 +181,42 @@ def typical(seconds: np.ndarray) -> np.ndarray:
 def seconds_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
     """Ratio of typical seconds of two learners, bootstrap over the repetitions that they share."""
     return stats.ratio(typical(a), typical(b))
+
+
+def time_growth(seconds: np.ndarray, first: int = 300, width: int = 100) -> stats.Interval:
+    """Least-squares slope of log seconds on log t from round ``first`` on, over medians of ``width`` rounds, in each repetition.
+
+    ``seconds``: N repetitions x T, as ``time_runs`` returns them; the interval is over repetitions.
+    """
+    middles, medians = timing.by_bin(seconds, width)
+    late = middles >= first
+    return stats.slope(np.log(middles[late]), np.log(medians[:, late]))
+
+
+def ecolog_iterations(norm_bound: float, t: int) -> float:
+    """Gradient steps of ECOLog's public code in round t: (4/3) ceil((9/4 + S/8) ln(S t)), which grows like log t."""
+    return 4 / 3 * math.ceil((9 / 4 + norm_bound / 8) * math.log(norm_bound * t))
+
+
+def state_bytes(state) -> int:
+    """Bytes of the numbers that a state holds for all its trials; of a growing history the rows so far."""
+    return sum(_bytes(leaf) for _, leaf in leaves(state))
+
+
+def history_bytes(state) -> int:
+    """The part of ``state_bytes`` that is a history of rounds, kept as rows."""
+    return sum(_bytes(leaf) for _, leaf in leaves(state) if isinstance(leaf, Rows))
+
+
+def _bytes(leaf) -> int:
+    numbers = leaf.view if isinstance(leaf, Rows) else leaf
+    return numbers.numel() * numbers.element_size() if isinstance(numbers, Tensor) else 0
+
+
+def memory(seen: Round) -> Tensor:
+    """A probe: bytes of the state and of its history after the round, for each trial, R x 2."""
+    held = torch.tensor([state_bytes(seen.after), history_bytes(seen.after)], dtype=torch.float64)
+    return (held / len(seen.action)).expand(len(seen.action), 2)
 
 
 def exceedance(problem: SphereArms, bound: int, horizon: int) -> float:

@@ -8,14 +8,14 @@ The regret of a round is mu(best arm) - mu(played arm), free of noise. One unifo
 purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..datasets import covertype_arms
+from ..datasets_covertype import covertype_arms, table_checksum
 from ..linalg import inner
 from ..streams import Draw
 from .links import LARGEST_Z, Bernoulli, Link, Poisson
@@ -145,9 +145,19 @@ class Covertype(Known):
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Figure 4. No logistic model fits the clusters' mean rewards, so
     no guarantee applies, and the regret is against the best cluster. A cluster's mean reward stands for
     drawing one of its members: the same law.
+
+    Attributes:
+        checksum: SHA-256 of the table of clusters; results are kept, and figures labeled, under it.
+
+    Raises:
+        ValueError: another table's checksum.
     """
 
+    checksum: str = field(default_factory=table_checksum)
     link = Bernoulli()
+
+    def __post_init__(self):
+        one_of("checksum", self.checksum, [table_checksum()])
 
     def natural(self, horizon: int) -> np.ndarray:
         """ln(m / (1 - m)) of the clusters' mean rewards m, T x K: what a perfect model would need, not x^T theta*."""
