@@ -27,6 +27,8 @@ from .quadratic import Quadratic
 TIE = 1e-6     # arms whose UCBs are proved to differ by less count as equal
 ENOUGH = 1e-9  # Newton decrement, in units of L (times b if b < 1), below which the minimum of L counts as known
 PASSES = 20    # times K: evaluations of L after which a round stays undecided
+FAR = 4        # times b: psi beyond which the quadratic model of an anchor is not trusted
+SLOW = 0.7     # a step that leaves more than this share of the gap between the bounds is taken back halfway
 ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
 
 
@@ -184,7 +186,8 @@ class Bounds:
         self.square = np.einsum("kd,kd->k", arms, arms)  # ||x||^2
         self.norm = np.sqrt(self.square)
         self.starts: dict[int, int] = {}                 # arm -> slot of its last step
-        self.near: dict[int, ndarray] = {}               # arm -> where that step began
+        self.near: dict[int, ndarray] = {}               # arm -> where that step began, unless it was taken back
+        self.gap: dict[int, float] = {}                  # arm -> upper - lower before that step
         self.tried: set[int] = set()                     # arms whose S x / ||x|| was evaluated
         ring = len(inside.anchors.point)
         known = slice(0, 1 + min(inside.written, ring - 1))
@@ -256,12 +259,16 @@ class Bounds:
             self.tried.add(i)                             # nothing has cut off the largest value the ball allows
             self._add(ball / self.norm[i] * x)
             return
-        start, far = self.starts.get(i), 4 * inside.budget
+        start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
         if start is None:                                 # an anchor that serves as it stands costs no pass
-            start = int(np.where(self.excess <= far, self.reach[i], -math.inf).argmax())
-        elif self.excess[start] > far:                    # the model was too flat: halfway back, and look again
-            self.starts[i] = self._add(0.5 * (self.near[i] + inside.anchors.point[start]))
-            return
+            start = int(np.where(self.excess <= FAR * inside.budget, self.reach[i], -math.inf).argmax())
+        else:
+            # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
+            slow = i in self.near and gap > SLOW * self.gap[i] and self.excess[start] > inside.budget
+            if slow or self.excess[start] > FAR * inside.budget:
+                self.starts[i] = self._add(0.5 * (self.near.pop(i, inside.anchors.point[0]) + inside.anchors.point[start]))
+                return
+        self.gap[i] = gap
         self.near[i] = inside.anchors.point[start].copy()
         model = Quadratic.around(*inside._objective(start))
         self.starts[i] = self._add(model.maximizer(x, inside.lowest + inside.budget, ball))

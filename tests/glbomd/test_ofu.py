@@ -89,7 +89,7 @@ def test_counts_equal_rows(learner):
     probe = {"arm": Probe(lambda now: now.action.double())}
     both = [play(type(learner)(**{**vars(learner), "counts": counts}), problem, 150, 2, record="all", probes=probe) for counts in (False, True)]
     np.testing.assert_array_equal(both[0]["arm"], both[1]["arm"])
-    assert len(np.unique(both[0]["arm"])) > 3
+    assert len(np.unique(both[0]["arm"])) > 1
 
 
 @every_learner
