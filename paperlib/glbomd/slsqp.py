@@ -14,7 +14,8 @@ from scipy.optimize import minimize
 
 from .confset import ConfidenceSet, family_terms
 
-FAR = 300.0  # the solver tries points far outside of the ball, where e^z would overflow
+FAR = 2.0  # times S: beyond, outside of the ball, where the solver tries points, L is continued so that e^z stays finite
+SLACK = 1e-6  # violation of a constraint, relative to b or in units of S^2, that still counts as rounding
 
 
 class SLSQPDecision(NamedTuple):
@@ -39,6 +40,9 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
         arms: K x d.
         start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
         tolerance: of the solver, absolute, on values and (relative to the budget) on constraints.
+
+    Raises:
+        RuntimeError: the solver ended outside of the set, from every start.
     """
     likelihood, ball, ridge = inside.likelihood, inside.ball, inside.ridge
     seen: dict = {}
@@ -47,8 +51,10 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
         """L and its gradient; the solver asks for one and then for the other."""
         key = theta.tobytes()
         if seen.get("key") != key:
-            z = np.minimum(likelihood.points @ theta, FAR)
-            m, mu, _ = family_terms(likelihood.link, z)
+            z = likelihood.points @ theta
+            near = z if ball is None else np.minimum(z, FAR * ball)
+            m, mu, _ = family_terms(likelihood.link, near)
+            m = m + mu * (z - near)  # the tangent beyond: still convex and smooth
             if likelihood.weights is not None:
                 m, mu = likelihood.weights * m, likelihood.weights * mu
             value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
@@ -69,9 +75,17 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
     }
     starts = np.broadcast_to(estimate if start is None else start, arms.shape)
     options["ftol"] = tolerance
-    solve = lambda x, begin: minimize(
-        lambda theta: -(x @ theta), begin, jac=lambda theta: -x, method="SLSQP", constraints=[likely, *in_ball], options=options
-    ).x
+
+    def solve(x: ndarray, begin: ndarray) -> ndarray:
+        """The best feasible point for one arm; a start that leads outside of the set is given up for the estimate."""
+        for origin in (begin, estimate):
+            point = minimize(
+                lambda theta: -(x @ theta), origin, jac=lambda theta: -x, method="SLSQP", constraints=[likely, *in_ball], options=options
+            ).x
+            if all(constraint["fun"](point) >= -SLACK for constraint in (likely, *in_ball)):
+                return point
+        raise RuntimeError(f"SLSQP left the set at {point!r} for the direction {x!r}")
+
     points = np.stack([solve(x, begin) for x, begin in zip(arms, starts)])
     values = np.einsum("kd,kd->k", arms, points)
     return SLSQPDecision(int(values.argmax()), values, points, estimate)

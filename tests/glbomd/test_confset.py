@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
+from paperlib.glbomd import slsqp
 from paperlib.glbomd.confset import Anchors, Bounds, ConfidenceSet, Likelihood, family_terms, leader
 from paperlib.glbomd.links import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.quadratic import Quadratic
@@ -103,6 +104,13 @@ def test_bounds_hold_on_random_histories(seed, dim, n, norm, poisson):
     index, proved = inside.decide(arms)
     best = max(inside.support(x, 1e-7)[0] for x in arms)
     assert proved and inside.support(arms[index], 1e-7)[1] >= best - 2e-6
+
+
+def test_generic_solver_refuses_points_outside_of_the_set(monkeypatch):
+    inside = fitted(Bernoulli(), POINTS, COINS, 8.0, 2.0, 0.0)
+    monkeypatch.setattr(slsqp, "minimize", lambda *args, **options: OptimizeResult(x=np.array([3.0, 0.0])))
+    with pytest.raises(RuntimeError, match="left the set"):
+        slsqp.slsqp_decision(inside, DIRECTIONS)
 
 
 def test_anchors_stay_exact():
