@@ -3,6 +3,7 @@
 Shapes: R trials, K arms, J anchors, d dimensions.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class State(NamedTuple):
     rounds: int        # t - 1, rounds played
 
 
-class CertifiedOptimism:
+class CertifiedOptimism(ABC):
     """Optimistic play over {theta : L(theta) - L(theta_hat) <= b}, with proved decisions.
 
     The engine (``confset``) serves one trial at a time in numpy, because how often it looks at the history
@@ -47,9 +48,9 @@ class CertifiedOptimism:
     wants = "reward"
     syncs = "host"  # refinement to a certificate is data dependent, in numpy, trial by trial
 
+    @abstractmethod
     def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
         """Budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""
-        raise NotImplementedError
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw, **tkwargs) -> State:
         """Nothing observed. ``arms``: R x K x d or 1 x K x d; the horizon is not needed."""

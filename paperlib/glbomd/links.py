@@ -8,6 +8,7 @@ Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|m
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +19,7 @@ from .quantiles import CLIP, poisson_quantile
 LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
 
 
-class Link:
+class Link(ABC):
     """A family: what learners, problems and bounds need to know about the reward.
 
     Attributes:
@@ -29,29 +30,29 @@ class Link:
     self_concordance: float = 1.0
     dispersion: float = 1.0
 
+    @abstractmethod
     def log_partition(self, z: Tensor) -> Tensor:
         """m(z)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mean(self, z: Tensor) -> Tensor:
         """mu(z) = m'(z), the expected reward."""
-        raise NotImplementedError
 
+    @abstractmethod
     def slope(self, z: Tensor) -> Tensor:
         """mu'(z) = m''(z) > 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def max_slope(self, norm_bound: float) -> float:
         """C_mu, the largest slope on [-S, S] (Assumption 2)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def min_slope(self, norm_bound: float) -> float:
         """c_mu, the smallest slope on [-S, S] (Assumption 2)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
         """Reward with the given mean as a monotone function of the uniform (Bernoulli 1{u < mu}, else inverse CDF). Both of one shape."""
-        raise NotImplementedError
 
     def validate(self, reward: Tensor) -> None:
         """Check that rewards lie in the support.

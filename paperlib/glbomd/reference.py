@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..streams import Draw
-from .links import Link
+from .links import Gaussian
 from .validation import validate
 
 
@@ -36,7 +36,7 @@ class _Rule:
 
     def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
         """Raise ValueError for arms outside the unit ball, an unknown arm, or a reward that is not finite."""
-        validate(Link(), arms, arm, reward)
+        validate(Gaussian(), arms, arm, reward)
 
 
 @dataclass(frozen=True)
