@@ -171,7 +171,7 @@ def test_one_value_a_trial():
 def test_link_and_horizon():
     for link in FAMILIES:
         validation.known_link(link)
-    for bad in ("exponential", None, Bernoulli, Bernoulli()):
+    for bad in ("exponential", None, Bernoulli):
         with pytest.raises(ValueError, match="real line"):
             validation.known_link(bad)
     validation.needs_horizon(None, 10)
