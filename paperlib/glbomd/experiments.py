@@ -126,16 +126,11 @@ def methods(problem: SphereArms, leave_out: tuple[str, ...] = ()) -> dict[tuple,
     return {(name, problem.norm): (learner, problem) for name, learner in learners.items() if name not in ("greedy", "uniform", *leave_out)}
 
 
-def bars(timed: dict[tuple, np.ndarray], horizon: int) -> dict[str, dict[str, np.ndarray]]:
-    """Name -> "S = 3" -> seconds of a run of ``horizon`` rounds, one a repetition, for ``figures.time_panel``.
-
-    Where fewer rounds were timed the mean of those is scaled up, and the label says so.
-    """
+def bars(timed: dict[tuple, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
+    """Name -> "S = 3" -> seconds of all rounds, one a repetition, for ``figures.time_panel``."""
     out: dict[str, dict[str, np.ndarray]] = {}
     for (name, S), found in timed.items():
-        rounds = found.shape[1]
-        label = f"S = {S}" if rounds == horizon else f"S = {S} (from {rounds} rounds)"
-        out.setdefault(name, {})[label] = found.mean(1) * horizon
+        out.setdefault(name, {})[f"S = {S}"] = found.sum(1)
     return out
 
 
