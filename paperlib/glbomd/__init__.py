@@ -17,6 +17,7 @@ from .ofulogr import OFULogR
 from .problems import Covertype, FixedArms, GivenUniforms, SphereArms
 from .reference import LongestArm, UniformArm
 from .rsglincb import RSGLinCB
+from .scaling import Rescale
 
 __all__ = [
     "GLBOMD",           # the paper's method
@@ -39,6 +40,7 @@ __all__ = [
     "FixedArms",        # one arm set for all rounds
     "Covertype",        # sixty clusters of real rows: Figure 4
     "GivenUniforms",    # a problem with given reward noise
+    "Rescale",          # brings one's own arms into the unit ball
 ]
 
 STYLES = {
@@ -52,6 +54,7 @@ STYLES = {
     "GLB-OMD, theory": Style("vermilion", "<", linestyle="--", label="GLB-OMD, theory's $\\lambda$"),
     "GLB-OMD, free": Style("vermilion", ">", linestyle="-.", label="GLB-OMD, free of d"),
     "GLB-OMD, sharp": Style("vermilion", "d", linestyle=":", label="GLB-OMD, sharp $\\lambda$"),
+    "GLB-OMD, scale .1": Style("vermilion", "p", linestyle="--", label="GLB-OMD, radius $\\times$ 0.1"),
     "Beta Thompson": Style("gray", "*", linestyle="-"),
     "UCB1": Style("gray", "1", linestyle="-"),
     "Laplace Thompson": Style("gray", "h", linestyle="-"),
