@@ -112,7 +112,9 @@ def regret_panel(
             numbers[name] = {"rounds": rounds, "mean": band.estimate, "low": band.low, "high": band.high, "n": band.n}
         ax.set(title=title, xlabel="rounds", ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
         ax.margins(x=0)
-        if not log_y:
+        if log_y:  # a band may reach below zero: the means set the range
+            ax.set_ylim(bottom=0.5 * min(curve["mean"][curve["mean"] > 0].min() for curve in numbers.values()))
+        else:
             ax.set_ylim(bottom=0)
         if labels:
             _label_ends(ax)
