@@ -422,8 +422,8 @@ def test_command_line_compares_the_derived_table(monkeypatch, places, capsys):
     assert datasets.main(["covertype_arms"]) == 0 and "made with scikit-learn 0.1" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 @at_hand("covertype")
+@pytest.mark.slow
 def test_shipped_table_is_rebuilt_from_the_real_rows(name):
     """The same builder runs on synthetic rows everywhere, above; all rows take 12 to 40 s of one core."""
     import sklearn

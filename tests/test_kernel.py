@@ -11,18 +11,18 @@ CELLS = [
     f"""
 import os, sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
-from toy import Coins, Optimist
+from toy import Coins, Index
 from dataclasses import dataclass
 from paperlib import figures, store
 factor = 2.0
 """,
     """
 @dataclass(frozen=True)
-class Mine(Optimist):
+class Mine(Index):
     '''A learner of one's own.'''
     def select(self, state, context, draw):
         action, state = super().select(state, context, draw)
-        return (action + 1) % 5, state
+        return (action + 1) % 4, state
 
 def doubled(round):
     return factor * round.feedback

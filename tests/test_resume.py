@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy import Coins, Optimist
+from toy import Coins, Index
 
 from paperlib import store
 from paperlib.play import Probe, play
@@ -20,7 +20,7 @@ CHILD = f"""
 import sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
 from pathlib import Path
-from toy import Coins, Optimist
+from toy import Coins, Index
 from paperlib import store
 from paperlib.play import Probe, play
 from test_resume import PROBES
@@ -28,18 +28,18 @@ from test_resume import PROBES
 
 
 def widest(round):
-    return round.feedback + round.after.pulls.amax(1)
+    return round.feedback + round.after.plays.amax(1)
 
 
-def last_pulls(round):
-    return round.after.pulls
+def last_plays(round):
+    return round.after.plays
 
 
 def history(round):
-    return round.after.history.view
+    return round.after.rewards.view
 
 
-PROBES = {"widest": Probe(widest, "max"), "pulls": last_pulls, "history": Probe(history, "final")}
+PROBES = {"widest": Probe(widest, "max"), "plays": last_plays, "history": Probe(history, "final")}
 
 
 def kill_when(there, code, environment):
@@ -57,13 +57,13 @@ def kill_when(there, code, environment):
 
 def test_play_resumes_bit_for_bit(tmp_path):
     file = tmp_path / "run.npz"
-    arguments = f"Optimist(nap=.002), Coins(), {HORIZON}, {TRIALS}, 3, probes=PROBES, checkpoint={str(file)!r}, every=.05"
+    arguments = f"Index(nap=.002), Coins(), {HORIZON}, {TRIALS}, 3, probes=PROBES, checkpoint={str(file)!r}, every=.05"
     kill_when(file.exists, f"play({arguments})", {})
     with np.load(file) as kept:
         assert '"t": ' in str(kept["head"]) and f'"t": {HORIZON},' not in str(kept["head"])
     seen = []
-    resumed = play(Optimist(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file, every=0, progress=lambda t, T, s: seen.append(t))
-    straight = play(Optimist(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
+    resumed = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file, every=0, progress=lambda t, T, s: seen.append(t))
+    straight = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
     assert resumed.equal(straight) and seen[0] > 64  # it did not begin anew
     assert resumed["history"].shape == (TRIALS, HORIZON)
 
@@ -72,15 +72,15 @@ def test_play_resumes_bit_for_bit(tmp_path):
 def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
-    call = f"Coins(), {{'a': Optimist(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
+    call = f"Coins(), {{'a': Index(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
     second = lambda: len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))
     kill_when(second, f"store.run({call})", {"PAPERLIB_RESULTS": str(tmp_path / "results")})
     first_chunk = next(path for path in tmp_path.glob("results/*.npz") if not path.name.endswith(".part.npz"))
     stamp, seen = first_chunk.stat().st_mtime_ns, []
     arguments = dict(chunk=chunk, probes=PROBES, every=0, progress=lambda t, T, s: seen.append(t))
-    resumed = store.run(Coins(), {"a": Optimist(nap=0.002)}, HORIZON, TRIALS, 3, **arguments)["a"]
+    resumed = store.run(Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, **arguments)["a"]
     assert first_chunk.stat().st_mtime_ns == stamp and seen[0] > 64
     assert not list(tmp_path.glob("results/*.part.npz"))
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
-    straight = store.run(Coins(), {"a": Optimist(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)["a"]
+    straight = store.run(Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)["a"]
     assert resumed.equal(straight) and resumed.trials == list(range(TRIALS))

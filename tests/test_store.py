@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from toy import Coins, Optimist
+from toy import Coins, Index
 
 import paperlib
 from paperlib import content, store
@@ -26,7 +26,7 @@ def results(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
-def run(learner=Optimist(), problem=Coins(), horizon=20, trials=5, **more):
+def run(learner=Index(), problem=Coins(), horizon=20, trials=5, **more):
     return store.run(problem, {"a": learner}, horizon, trials, **{"chunk": 2, **more})["a"]
 
 
@@ -51,7 +51,7 @@ def test_second_call_reads_the_first(results):
 
 
 def test_chunks_are_plays():
-    pieces = [play(Optimist(), Coins(), 20, ids) for ids in store.chunks(5, 2)]
+    pieces = [play(Index(), Coins(), 20, ids) for ids in store.chunks(5, 2)]
     assert run().equal(Trace.merge(pieces))
     assert [list(ids) for ids in store.chunks(5, 2)] == [[0, 1], [2, 3], [4]]
 
@@ -65,16 +65,16 @@ def test_more_trials_compute_only_what_is_new(results):
 
 
 def test_learners_may_have_fewer_trials():
-    traces = store.run(Coins(), {"a": Optimist(), "b": Optimist(2.0)}, 20, {"a": 4, "b": 2}, chunk=2)
+    traces = store.run(Coins(), {"a": Index(), "b": Index(2.0)}, 20, {"a": 4, "b": 2}, chunk=2)
     assert len(traces["a"].trials) == 4 and traces["b"].trials == [0, 1]
     with pytest.raises(ValueError, match="one for each of a, b"):
-        store.run(Coins(), {"a": Optimist(), "b": Optimist(2.0)}, 20, {"a": 4})
+        store.run(Coins(), {"a": Index(), "b": Index(2.0)}, 20, {"a": 4})
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"learner": Optimist(0.5)}, {"problem": Coins(0.1)}, {"horizon": 21}, {"seed": 1}, {"chunk": 4}, {"record": 5}, {"record": "all"},
+        {"learner": Index(0.5)}, {"problem": Coins(3)}, {"horizon": 21}, {"seed": 1}, {"chunk": 4}, {"record": 5}, {"record": "all"},
         {"probes": {"x": twice}}, {"probes": {"x": scaled}}, {"probes": {"x": functools.partial(scaled, factor=2)}},
         {"probes": {"x": functools.partial(scaled, factor=3)}}, {"probes": {"x": Probe(twice, "sum")}}, {"probes": {"y": twice}},
     ],
@@ -97,7 +97,7 @@ def test_captured_values_count():
     assert key(made(2.0)) == key(made(2.0)) != key(made(3.0))
     one, two = [lambda r: r.t, lambda r: r.t + 1]
     assert key(one) != key(two)
-    assert key(Optimist().select) == key(Optimist().select) != key(Optimist(2.0).select)
+    assert key(Index().select) == key(Index().select) != key(Index(2.0).select)
     with pytest.raises(ValueError, match="uses factor, a object"):
         key(made(object()))
 
@@ -185,7 +185,7 @@ def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
     assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Optimist(), "paperlib.play")} == {"core", "linalg", "play", "streams"}
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"core", "linalg", "play", "streams"}
     assert store.sources(torch.nn.functional.one_hot) == []
 
 
@@ -262,7 +262,7 @@ def test_once_computes_once(results):
     first, again = (store.once("squares", squares, count=4) for _ in range(2))
     assert calls == [4] and first["squares"].tolist() == again["squares"].tolist() == [0, 1, 4, 9]
     assert float(again["mean"]) == 0.5 and str(again["name"]) == "x"
-    store.once("squares", squares, count=4, learner=Optimist())
+    store.once("squares", squares, count=4, learner=Index())
     store.once("others", squares, count=4)
     assert calls == [4, 4, 4]
 

@@ -1,4 +1,4 @@
-"""A small problem and learner that use the reward noise and keep a growing history."""
+"""A problem and a learner small enough to check by hand, for tests of the shared modules."""
 
 import time
 from dataclasses import dataclass
@@ -11,53 +11,59 @@ from paperlib.linalg import Rows
 
 
 class World(NamedTuple):
-    arms: Tensor   # 1 x K x d
-    means: Tensor  # K
+    arms: Tensor  # 1 x K x K
+    mean: Tensor  # R x K
 
 
 @dataclass(frozen=True)
 class Coins:
-    """Five coins; arms are their places on a line."""
+    """K coins whose means each trial draws; from round ``broken`` on (0, 1, ...) the feedback is infinite."""
 
-    shift: float = 0.0
+    arms: int = 4
+    broken: int = 10**9
 
     def init(self, trials, horizon, draw, **tkwargs):
-        places = torch.linspace(0.1, 0.9, 5, **tkwargs)
-        return World(places.view(1, 5, 1), (places + self.shift).clamp(0, 1))
+        return World(torch.eye(self.arms, **tkwargs)[None], draw.uniform("problem", self.arms))
 
     def context(self, world, t):
         return world.arms
 
     def respond(self, world, t, action, wants, draw):
-        mean = world.means[action]
-        return (draw.uniform("reward") < mean).to(mean), world.means.max() - mean
+        mean = world.mean.gather(1, action.unsqueeze(1)).squeeze(1)
+        reward = (draw.uniform("reward") < mean).to(mean)
+        return reward / (t < self.broken), world.mean.amax(1) - mean
 
 
 class State(NamedTuple):
-    pulls: Tensor    # R x 5
-    earned: Tensor   # R x 5
-    history: Rows    # R x n
+    plays: Tensor    # R x K
+    total: Tensor    # R x K
+    rewards: Rows    # R x t
+    note: str
     rounds: int
 
 
 @dataclass(frozen=True)
-class Optimist:
-    """Mean plus ``width`` over the square root of the pulls; ``nap`` seconds of sleep a round."""
+class Index:
+    """Mean plus bonus / sqrt(plays), with a history that it does not need; ``nap`` seconds of sleep a round."""
 
-    width: float = 1.0
+    bonus: float = 1.0
     nap: float = 0.0
     wants = "reward"
 
-    def init(self, trials, context, horizon, draw, **tkwargs):
-        zero = torch.zeros(trials, 5, **tkwargs)
-        return State(zero, zero, Rows.empty(trials, **tkwargs), 0)
+    def init(self, trials, arms, horizon, draw, **tkwargs):
+        zeros = torch.zeros(trials, arms.shape[1], **tkwargs)
+        return State(zeros + 1, zeros, Rows.empty(trials, **tkwargs), "kept", 0)
 
-    def select(self, state, context, draw):
+    def select(self, state, arms, draw):
         if self.nap:
             time.sleep(self.nap)
-        pulls = state.pulls + 1
-        return (state.earned / pulls + self.width / pulls.sqrt()).argmax(1), state
+        return (state.total / state.plays + self.bonus * state.plays.rsqrt()).argmax(1), state
 
-    def update(self, state, context, action, feedback, draw):
-        one = torch.nn.functional.one_hot(action, 5).to(feedback)
-        return State(state.pulls + one, state.earned + one * feedback.unsqueeze(1), state.history.append(feedback), state.rounds + 1)
+    def update(self, state, arms, arm, reward, draw):
+        at = arm.unsqueeze(1)
+        plays = state.plays.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1))
+        total = state.total.scatter_add(1, at, reward.unsqueeze(1))
+        return State(plays, total, state.rewards.append(reward), state.note, state.rounds + 1)
+
+    def report(self, state):
+        return {"plays": state.plays.sum(1)}
