@@ -121,13 +121,18 @@ def regret_panel(
     return numbers
 
 
-def time_panel(ax: Axes, seconds: dict[str, dict[str, Any]], *, title: str = "", ylabel: str = "seconds a round") -> dict[str, dict]:
+def time_panel(
+    ax: Axes, seconds: dict[str, dict[str, Any]], *, batch: dict[str, dict[str, float]] | None = None, title: str = "", ylabel: str = "seconds a round"
+) -> dict[str, dict]:
     """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
 
-    ``seconds``: name -> setting -> sample of seconds.
+    Args:
+        seconds: name -> setting -> sample of seconds of one trial.
+        batch: name -> setting -> seconds of one trial in a batch of many, a white diamond; learners that it
+            lacks cannot be batched, and get a star behind their names.
 
     Returns:
-        name -> setting -> median, quartiles, n: the plotted numbers.
+        name -> setting -> median, quartiles, n, batch: the plotted numbers.
 
     Raises:
         ValueError: seconds that are not positive, or too many settings.
@@ -147,11 +152,16 @@ def time_panel(ax: Axes, seconds: dict[str, dict[str, Any]], *, title: str = "",
                 ax.bar(i + (j - (len(settings) - 1) / 2) * width, middle, 0.9 * width, yerr=[[middle - low], [high - middle]], facecolor=look(name)["color"],
                        edgecolor="white", linewidth=0, hatch=hatches[j], error_kw={"elinewidth": 0.7, "capsize": 1.5})
                 ends += [low, high]
-                numbers.setdefault(name, {})[setting] = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
+                shown = numbers.setdefault(name, {})[setting] = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
+                if setting in (batch or {}).get(name, {}):
+                    shown["batch"] = batch[name][setting]
+                    ends.append(shown["batch"])
+                    ax.plot(i + (j - (len(settings) - 1) / 2) * width, shown["batch"], "D", color="white", markeredgecolor="black", markersize=3, markeredgewidth=0.6)
         decade = np.floor(np.log10(min(ends)))
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10 ** max(decade + 1, np.ceil(np.log10(max(ends))))))
         ax.yaxis.set_minor_formatter(NullFormatter())
-        ax.set_xticks(range(len(seconds)), [look(name)["label"] for name in seconds], rotation=35, ha="right", rotation_mode="anchor")
+        labels = [look(name)["label"] + ("*" if batch is not None and name not in batch else "") for name in seconds]
+        ax.set_xticks(range(len(seconds)), labels, rotation=35, ha="right", rotation_mode="anchor")
         ax.grid(visible=False, axis="x")
         if len(settings) > 1:
             patches = [Patch(facecolor=COLORS["gray"], edgecolor="white", linewidth=0, hatch=h, label=s) for h, s in zip(hatches, settings)]

@@ -177,3 +177,12 @@ def test_a_notebook_shows_the_picture_once(monkeypatch):
     monkeypatch.setattr(IPython.display, "display", shown.append)
     save(draw()[0])
     assert len(shown) == 1 and shown[0].data.startswith(b"\x89PNG") and shown[0].width == 720 and shown[0].alt == "Two panels."
+
+
+def test_time_panel_marks_what_cannot_be_batched():
+    fig, axes = figures.panels(1)
+    sample = {"S = 3": [1.0, 2.0, 3.0]}
+    numbers = figures.time_panel(axes[0, 0], {"GLB-OMD": sample, "OFUGLB": sample}, batch={"GLB-OMD": {"S = 3": 0.02}})
+    assert numbers["GLB-OMD"]["S = 3"]["batch"] == 0.02 and "batch" not in numbers["OFUGLB"]["S = 3"]
+    assert [text.get_text() for text in axes[0, 0].get_xticklabels()] == ["GLB-OMD", "OFUGLB*"]
+    assert axes[0, 0].get_ylim()[0] <= 0.02

@@ -5,8 +5,6 @@ and said in the docstrings.
 """
 
 import math
-import time
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,8 +14,7 @@ from torch import Tensor
 from .. import stats, store, timing
 from ..core import Learner, Problem, leaves
 from ..linalg import Rows
-from ..play import Round, play
-from .certified import CertifiedOptimism
+from ..play import Round
 from .controls import UCB1, BetaThompson, LaplaceThompson
 from .ecolog import ECOLog
 from .glbomd import GLBOMD
@@ -29,7 +26,6 @@ from .ofulogr import OFULogR
 from .problems import SphereArms
 from .reference import UniformArm
 from .rsglincb import RSGLinCB
-from .slsqp import slsqp_decision
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
@@ -134,38 +130,12 @@ def bars(timed: dict[tuple, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
     return out
 
 
-@dataclass(frozen=True)
-class SLSQPDecisions:
-    """A probe that decides again, by SLSQP, what a certified learner has just decided, and times that.
-
-    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best arms. The solver
-    starts from the round's maximum likelihood estimate, which spares it that search.
-    """
-
-    learner: CertifiedOptimism
-
-    def __call__(self, seen: Round) -> Tensor:
-        inside = self.learner.confidence_set(seen.before, seen.context)
-        start = time.perf_counter()
-        found = slsqp_decision(inside, seen.context[0].numpy(), seen.before.theta[0].numpy())
-        seconds = time.perf_counter() - start
-        return torch.tensor([[seconds, found.arm == int(seen.action[0]), found.margin]], dtype=torch.float64)
-
-
-def _slsqp(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
-    rounds = [t for t in range(every, horizon + 1, every) if t > 1]  # the first round has no likelihood
-    with timing.alone():
-        trace = play(learner, problem, horizon, 1, record=rounds, probes={"slsqp": SLSQPDecisions(learner)})
-    seconds, same, margin = trace["slsqp"][0].T
-    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
-
-
-def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
-    """SLSQP beside the certified decisions of one trial, on every ``every``-th round: seconds, same arm, margin.
-
-    Timed alone on the machine and kept with the results.
-    """
-    return store.once("slsqp_rounds", _slsqp, learner=learner, problem=problem, horizon=horizon, every=every)
+def diamonds(batch: dict[tuple, np.ndarray], rounds: int, trials: int = 100) -> dict[str, dict[str, float]]:
+    """Name -> "S = 3" -> seconds of ``rounds`` rounds of one of ``trials`` trials, from the mean of the rounds timed."""
+    out: dict[str, dict[str, float]] = {}
+    for (name, S), found in batch.items():
+        out.setdefault(name, {})[f"S = {S}"] = float(found.mean()) * rounds / trials
+    return out
 
 
 def typical(seconds: np.ndarray) -> np.ndarray:

@@ -6,12 +6,20 @@ analytic gradients, vectorized over the history, warm starts. It proves nothing;
 Shapes: n observations, K arms, d dimensions; one trial, numpy.
 """
 
+import time
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy import ndarray
 from scipy.optimize import minimize
+from torch import Tensor
 
+from .. import store, timing
+from ..core import Problem
+from ..play import Round, play
+from .certified import CertifiedOptimism
 from .confset import ConfidenceSet, family_terms
 
 FAR = 2.0  # times S: beyond, outside of the ball, where the solver tries points, L is continued so that e^z stays finite
@@ -89,3 +97,37 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
     points = np.stack([solve(x, begin) for x, begin in zip(arms, starts)])
     values = np.einsum("kd,kd->k", arms, points)
     return SLSQPDecision(int(values.argmax()), values, points, estimate)
+
+
+@dataclass(frozen=True)
+class SLSQPDecisions:
+    """A probe that decides again, by SLSQP, what a certified learner has just decided, and times that.
+
+    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best arms. The solver
+    starts from the round's maximum likelihood estimate, which spares it that search.
+    """
+
+    learner: CertifiedOptimism
+
+    def __call__(self, seen: Round) -> Tensor:
+        inside = self.learner.confidence_set(seen.before, seen.context)
+        start = time.perf_counter()
+        found = slsqp_decision(inside, seen.context[0].numpy(), seen.before.theta[0].numpy())
+        seconds = time.perf_counter() - start
+        return torch.tensor([[seconds, found.arm == int(seen.action[0]), found.margin]], dtype=torch.float64)
+
+
+def _slsqp(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
+    rounds = [t for t in range(every, horizon + 1, every) if t > 1]  # the first round has no likelihood
+    with timing.alone():
+        trace = play(learner, problem, horizon, 1, record=rounds, probes={"slsqp": SLSQPDecisions(learner)})
+    seconds, same, margin = trace["slsqp"][0].T
+    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
+
+
+def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
+    """SLSQP beside the certified decisions of one trial, on every ``every``-th round: seconds, same arm, margin.
+
+    Timed alone on the machine and kept with the results.
+    """
+    return store.once("slsqp_rounds", _slsqp, learner=learner, problem=problem, horizon=horizon, every=every)
