@@ -1,5 +1,6 @@
 """Further kinds of panels: values along a setting, one quantity against another, rows of dots, bounds over runs."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -74,39 +75,37 @@ def scatter_panel(ax: Axes, pairs: dict[str, tuple[Any, Any]], *, title: str = "
 
 def dots_panel(
     ax: Axes, found: dict[str, dict[str, tuple[float, float, float]]], looks: dict[str, Style], *, title: str = "", xlabel: str = "",
-    line: float | None = None, log_x: bool = False, limits: tuple[float, float] | None = None,
+    line: float | None = None, log_x: bool = False, limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> dict[str, dict]:
-    """One line a row from the top, one dot with its interval a group; what lies beyond ``limits`` is a triangle at the edge.
+    """Rows from the top, in each a dot with its interval for every group that has one; triangles at the edge lie beyond ``limits``.
 
     Args:
-        found: group -> row -> estimate, low, high.
+        found: group -> row -> estimate, low, high; rows come in the order in which they first appear.
         looks: group -> how its dots look.
         line: a threshold, drawn across.
-        limits: of the x axis.
+        limits: of the x axis; infinite: as the dots need.
 
     Returns:
         The plotted numbers: group -> row -> estimate, low, high.
     """
     rows = list(dict.fromkeys(row for group in found.values() for row in group))
-    step = 0.7 / len(found)
     with style():
-        for i, (name, values) in enumerate(found.items()):
-            how, shift = looks[name], (i - (len(found) - 1) / 2) * step
+        for name, values in found.items():
+            how = looks[name]
             color = COLORS[how.color]
             ax.plot([], [], color=color, marker=how.marker, linestyle="none", markersize=4, label=how.label or name)
             for row, (estimate, low, high) in values.items():
-                y, edge = rows.index(row) + shift, None
-                if limits is not None and not limits[0] <= estimate <= limits[1]:
-                    edge = limits[int(estimate > limits[1])]
-                else:
+                beside = [group for group in found if row in found[group]]
+                y = rows.index(row) + 0.8 * ((beside.index(name) + 0.5) / len(beside) - 0.5)
+                at = min(max(estimate, limits[0]), limits[1])
+                marker = how.marker if at == estimate else ">" if at < estimate else "<"
+                if at == estimate:
                     ax.plot([low, high], [y, y], color=color, linewidth=1.0)
-                marker = how.marker if edge is None else ">" if estimate > limits[1] else "<"
-                ax.plot([estimate if edge is None else edge], [y], color=color, marker=marker, linestyle="none", markersize=4, clip_on=False, zorder=3)
+                ax.plot([at], [y], color=color, marker=marker, linestyle="none", markersize=4, clip_on=False, zorder=3)
         if line is not None:
             ax.axvline(line, color=COLORS["black"], linewidth=0.8, zorder=1)
         ax.set(title=title, xlabel=xlabel, xscale="log" if log_x else "linear", ylim=(len(rows) - 0.4, -0.6))
-        if limits is not None:
-            ax.set_xlim(*limits)
+        ax.set_xlim(*(end if math.isfinite(end) else None for end in limits))
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(axis="y", length=0)
     return {group: {row: dict(zip(("estimate", "low", "high"), value)) for row, value in values.items()} for group, values in found.items()}

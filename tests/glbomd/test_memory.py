@@ -1,0 +1,48 @@
+"""Memory and time of a round, as Tables 1 and 2 want them: bytes of a state, growth exponents, a formula of public code."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
+from paperlib.glbomd.experiments import ecolog_iterations, history_bytes, memory, state_bytes, time_growth
+from paperlib.linalg import Rows
+from paperlib.play import play
+
+PROBLEM = SphereArms(Bernoulli(), 2.0, dim=3, arms=4)
+
+
+def test_bytes_of_a_state_of_constant_size():
+    trace = play(GLBOMD(Bernoulli(), 2.0), PROBLEM, 40, 2, record=4, probes={"memory": memory})
+    d = 3
+    assert (trace["memory"] == [8 * (d + 2 * d * d), 0]).all()  # theta, H, H^{-1}; no history
+
+
+def test_bytes_of_a_history_grow_by_a_row_a_round():
+    trace = play(GLMUCB(Bernoulli(), 2.0), PROBLEM, 70, 2, record=[1, 20, 70], probes={"memory": memory})
+    history = trace["memory"][:, :, 1]
+    assert history[0] == pytest.approx(trace.rounds * 8 * (3 + 1))  # an arm and a reward a round, whatever the buffer's capacity
+    fixed = trace["memory"][:, :, 0] - history
+    assert (fixed == fixed[0, 0]).all() and fixed[0, 0] > 0
+
+
+def test_bytes_count_rows_so_far_and_nothing_but_numbers():
+    rows = Rows.empty(2, 5, dtype=torch.float64).append(torch.zeros(2, 5, dtype=torch.float64))
+    state = (rows, torch.zeros(2, dtype=torch.bool), 7, None)
+    assert state_bytes(state) == 80 + 2 and history_bytes(state) == 80
+
+
+def test_growth_of_time_is_the_exponent():
+    t = np.arange(1, 1201)
+    seconds = np.stack([1e-4 * (t / 1000) ** p for p in (0.9, 1.0, 1.1)])
+    seconds[:, 400] = 1.0  # a hiccup of the machine
+    found = time_growth(seconds)
+    assert found.estimate == pytest.approx(1.0, abs=2e-3) and found.n == 3 and found.low < 0.9 and found.high > 1.1
+    assert time_growth(np.where(t < 300, 1.0, 1e-4) * np.ones((2, 1))).estimate == pytest.approx(0, abs=1e-9)  # the start does not count
+
+
+def test_iterations_of_the_public_ecolog():
+    assert ecolog_iterations(3, 3000) == pytest.approx(4 / 3 * math.ceil(2.625 * math.log(9000)))
+    assert ecolog_iterations(3, 3000) == pytest.approx(32) and ecolog_iterations(3, 10**6) > ecolog_iterations(3, 10**5)
