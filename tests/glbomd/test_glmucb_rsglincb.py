@@ -286,14 +286,15 @@ def test_one_scale_per_trial(learner):
         assert np.array_equal(mixed["arm"][trial], alone["arm"][0])
 
 
-def test_poisson_figures_play_the_longest_arm():
-    """With the stated bound of 100 on Poisson rewards neither learner leaves its initial exploration."""
+def test_poisson_figures_learn_nothing():
+    """With the stated bound of 100 on Poisson rewards both play long arms for their length and regret as the longest arm does."""
     problem = SphereArms(Poisson(), 3.0)
-    kappa = problem.kappa_arms(3000)
-    rs = play(RSGLinCB(Poisson(), 3.0, kappa=kappa), problem, 100, 2, 0, device="cpu")
+    kappa, length = problem.kappa_arms(3000), {"length": Probe(lambda seen: seen.context[0, seen.action].norm(dim=1))}
+    rs, glm = (play(make(Poisson(), 3.0, kappa=kappa), problem, 100, 2, 0, record="all", probes=length, device="cpu") for make in (RSGLinCB, GLMUCB))
     assert (rs["report.warmups"] == 100).all() and (rs["report.fits"] == 100).all()
-    glm = play(GLMUCB(Poisson(), 3.0, kappa=kappa), problem, 100, 2, 0, device="cpu")
-    np.testing.assert_allclose(glm["regret"][:, -1], rs["regret"][:, -1], rtol=0.1)
+    for trace in (rs, glm):
+        assert trace["length"].mean() > 0.93  # the mean arm's is 5 / 6, the longest of 20 arms' about .99
+        np.testing.assert_allclose(trace["regret"][:, -1], problem.longest_regret(100), rtol=0.1)
     assert (glm["report.outside"] == 0).all()
 
 

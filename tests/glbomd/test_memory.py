@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
-from paperlib.glbomd.experiments import ecolog_iterations, history_bytes, memory, state_bytes, time_growth
+from paperlib.glbomd.experiments import ONE_TRIAL, ecolog_iterations, history_bytes, memory, paper_learners, state_bytes, time_growth
 from paperlib.linalg import Rows
 from paperlib.play import play
 
@@ -26,6 +26,14 @@ def test_bytes_of_a_history_grow_by_a_row_a_round():
     assert history[0] == pytest.approx(trace.rounds * 8 * (3 + 1))  # an arm and a reward a round, whatever the buffer's capacity
     fixed = trace["memory"][:, :, 0] - history
     assert (fixed == fixed[0, 0]).all() and fixed[0, 0] > 0
+
+
+@pytest.mark.parametrize("name, row", [("GLB-OMD", 0), ("GLOC", 0), ("ECOLog", 0), ("GLM-UCB", 48), ("OFUGLB", 48), ("OFULog-r", 48), ("RS-GLinCB", 49)])
+def test_what_grows_in_the_methods_of_the_tables(name, row):
+    """``row`` bytes a round: five coordinates and a reward, with RS-GLinCB a mark; nothing else grows."""
+    problem, trials = SphereArms(Bernoulli(), 3.0), 1 if name in ONE_TRIAL else 2
+    held = play(paper_learners(problem)[name], problem, 40, trials, record=[10, 40], probes={"memory": memory})["memory"]
+    assert (held[:, :, 1] == [10 * row, 40 * row]).all() and (held[:, 1, 0] - held[:, 0, 0] == 30 * row).all()
 
 
 def test_bytes_count_rows_so_far_and_nothing_but_numbers():
