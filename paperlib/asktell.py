@@ -33,7 +33,7 @@ class AskTell:
     """
 
     def __init__(self, learner: Learner, context: Any, horizon: int | None = None, seed: int = 0, prepare: Callable | None = None):
-        self.learner, self.horizon, self.prepare = learner, horizon, prepare
+        self.learner, self.horizon, self.seed, self.prepare = learner, horizon, seed, prepare
         self.streams, self.rounds, self.pending = Streams(seed, [0]), 0, None
         self.context = self._lead(context)
         with torch.no_grad():
@@ -70,22 +70,25 @@ class AskTell:
     def save(self, path: str | os.PathLike) -> None:
         """Write state and round to one npz, without pickle."""
         arrays, plain = pack(self.state)
-        head = np.array(json.dumps({"learner": describe(self.learner), "rounds": self.rounds, "plain": plain}))
+        head = np.array(json.dumps({**self._settings(), "rounds": self.rounds, "plain": plain}))
         write_atomically(path, lambda file: np.savez(file, head=head, **arrays))
 
     def load(self, path: str | os.PathLike) -> "AskTell":
         """Take up where ``save`` left off; returns itself.
 
         Raises:
-            ValueError: the file was saved by a learner with other settings.
+            ValueError: the file was saved by another learner, or with another horizon or seed.
         """
         with np.load(path, allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
-            if head["learner"] != describe(self.learner):
-                raise ValueError(f"path={str(path)!r} was saved by {head['learner']}; allowed: a file of {describe(self.learner)}")
+            if (saved := {name: head.get(name) for name in self._settings()}) != self._settings():
+                raise ValueError(f"path={str(path)!r} was saved by {saved}; allowed: a file of {self._settings()}")
             self.state = unpack(self.state, file, head["plain"])
         self.rounds, self.pending = head["rounds"], None
         return self
+
+    def _settings(self) -> dict:
+        return {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
 
     def _validate(self, context, action, feedback) -> None:
         if hasattr(self.learner, "validate"):
@@ -103,7 +106,7 @@ class AskTell:
         if getattr(value, "dtype", None) in (np.float32, torch.float32):
             warnings.warn(f"{name} comes in float32 and is computed with in float64", stacklevel=4)
         try:
-            x = torch.as_tensor(value if isinstance(value, Tensor) else np.asarray(value, float), **TKWARGS)
+            x = torch.as_tensor(value.detach().clone() if isinstance(value, Tensor) else np.array(value, float), **TKWARGS)  # a copy: the caller's stays the caller's
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name}={value!r}; allowed: numbers") from error
         if not bool(x.isfinite().all()):

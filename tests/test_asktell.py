@@ -71,6 +71,21 @@ def test_save_and_load_go_on_alike(tmp_path):
         AskTell(Index(bonus=3.0), ARMS).load(tmp_path / "state.npz")
 
 
+def test_a_file_of_another_seed_or_horizon_is_refused(tmp_path):
+    AskTell(Index(), ARMS, horizon=9).save(tmp_path / "state.npz")
+    AskTell(Index(), ARMS, horizon=9).load(tmp_path / "state.npz")
+    for settings in ({"horizon": 9, "seed": 1}, {"horizon": 8}, {}):
+        with pytest.raises(ValueError, match="was saved by"):
+            AskTell(Index(), ARMS, **settings).load(tmp_path / "state.npz")
+
+
+@pytest.mark.parametrize("arms", [ARMS.copy(), torch.eye(4, dtype=torch.float64)])
+def test_a_context_is_copied(arms):
+    user = AskTell(Index(), arms)
+    arms *= 7
+    assert user.context.max() == 1
+
+
 def test_prepare_sees_every_context():
     user = AskTell(Index(), 2 * ARMS, prepare=lambda arms: arms / 2)
     assert user.context.max() == 1
