@@ -116,7 +116,8 @@ def stamp() -> str:
 
 def environment() -> str:
     """Path of the environment's Python; makes or remakes .venv where it is missing, stale or half-made."""
-    if os.environ.get("PAPERLIB_PYTHON"):
+    if os.environ.get("PAPERLIB_PYTHON"):  # its kernels find the package here, installed there or not
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
         return os.environ["PAPERLIB_PYTHON"]
     python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     ready = VENV / ".ready"  # written last

@@ -235,7 +235,9 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
     run.environment()
     assert len(made) == 4
     monkeypatch.setenv("PAPERLIB_PYTHON", "python-of-my-own")
+    monkeypatch.setenv("PYTHONPATH", "mine")
     assert run.environment() == "python-of-my-own" and len(made) == 4
+    assert os.environ["PYTHONPATH"] == os.pathsep.join((str(CODE), "mine"))
 
 
 def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch, capsys):
