@@ -13,6 +13,7 @@ LOGISTIC, POISSON, SCALE, COVERTYPE, THEORY = (
 PAIRED = "paired differences of final regret, 95 % t-interval over trials"
 RATIO = "ratio of mean final regrets, 95 % bootstrap interval over trials"
 SECONDS = "ratio of median seconds a round, one trial, 95 % bootstrap interval over repetitions"
+SAMPLED = "ratio of median seconds a round, one trial, 95 % bootstrap interval over sampled rounds and repetitions"
 EACH = "; against each, the least favorable decides"
 ONE = "a single figure computed from the model, no interval"
 
@@ -58,7 +59,7 @@ CLAIMS = [
     *_parent("C9", "Experiments, Figure 3c", "GLB-OMD's cost a round depends neither on t nor on kappa", "slope.logistic", "slope.poisson", "kappa.logistic", "kappa.poisson"),
     Claim("glbomd.C10", "Experiments, Figure 1c", "RS-GLinCB's cost grows with kappa: S=5 against S=3, logistic", SECONDS, "above", 1.0, SCALE),
     Claim("glbomd.C11.certified", "Experiments, Figure 2c", "Poisson, S=3: GLB-OMD is about 1000 times cheaper than OFUGLB (at least 300), our certified solver", SECONDS, "above", 300.0, POISSON),
-    Claim("glbomd.C11.slsqp", "Experiments, Figure 2c", "Poisson, S=3: GLB-OMD is about 1000 times cheaper than OFUGLB (at least 300), a vectorized SLSQP on every 25th round", SECONDS, "above", 300.0, POISSON),
+    Claim("glbomd.C11.slsqp", "Experiments, Figure 2c", "Poisson, S=3: GLB-OMD is about 1000 times cheaper than OFUGLB (at least 300), a vectorized SLSQP on every 25th round", SAMPLED, "above", 300.0, POISSON),
     *_by((3, 5), "C12", "Experiments, Figures 2a-b", "GLB-OMD's Poisson regret is only modestly above OFUGLB's: at most twice", RATIO, "below", 2.0, POISSON),
     *_parent("C12", "Experiments, Figures 2a-b", "GLB-OMD's Poisson regret is only modestly above OFUGLB's: at most twice", "S3", "S5"),
     *_by((7, 9), "C12", "ours; shown beside C12", "GLB-OMD's Poisson regret is at most twice OFUGLB's", RATIO, "below", 2.0, SCALE),
@@ -70,7 +71,7 @@ CLAIMS = [
     Claim("glbomd.C16", "Experiments, Figures 1, 3", "RS-GLinCB is very sensitive to S: regret at S=7 over S=3, logistic", RATIO, "above", 3.0, SCALE),
     Claim("glbomd.C17", "Appendix F.2, Figure 3c", "GLB-OMD takes under a second for all rounds at every S, Poisson", "seconds of a run, one trial, largest over S, t-interval over repetitions", "below", 1.0, SCALE),
     Claim("glbomd.C18.certified", "Appendix F.2, Figure 3c", "OFUGLB's cost rises with S: S=9 against S=3, Poisson, our certified solver", SECONDS, "above", 1.5, SCALE),
-    Claim("glbomd.C18.slsqp", "Appendix F.2, Figure 3c", "OFUGLB's cost rises with S: S=9 against S=3, Poisson, a vectorized SLSQP on every 25th round", SECONDS, "above", 1.5, SCALE),
+    Claim("glbomd.C18.slsqp", "Appendix F.2, Figure 3c", "OFUGLB's cost rises with S: S=9 against S=3, Poisson, a vectorized SLSQP on every 25th round", SAMPLED, "above", 1.5, SCALE),
     Claim("glbomd.C19", "Abstract, Experiments", "GLB-OMD's regret is comparable to OFUGLB's overall", "C5 and C12 together", "parts", parts=("glbomd.C5", "glbomd.C12")),
     Claim("glbomd.C20", "Appendix F.3", "the 60 clusters' mean rewards range from .103 to .881", ONE, "equal", (0.103, 0.881), COVERTYPE),
     Claim("glbomd.C21.a", "Appendix F.3, Figure 4a", "Covertype: GLB-OMD's regret is below ECOLog's, RS-GLinCB's, GLOC's, GLM-UCB's and OFULog-r's (shrink factor .05)", "one-sided Wilcoxon signed-rank tests on paired trials, Holm", "test", 0.01, COVERTYPE),
@@ -85,7 +86,7 @@ CLAIMS = [
         for name in ("glbomd", "gloc", "ecolog")
     ],
     Claim("glbomd.C23.memory", "Tables 1, 2", "GLB-OMD, GLOC and ECOLog: the state does not grow with t", "growth of the state's bytes over the run, largest of the three", "equal", 0, THEORY),
-    Claim("glbomd.C23.history", "Tables 1, 2", "GLM-UCB, OFUGLB, OFULog-r, RS-GLinCB: memory grows linearly in t", "slope of log bytes of the history on log t, the four farthest from 1 decides", "within", (0.9, 1.1), THEORY),
+    Claim("glbomd.C23.history", "Tables 1, 2", "GLM-UCB, OFUGLB, OFULog-r, RS-GLinCB: memory grows linearly in t", "slope of log bytes of the state on log t, of the four the one farthest from 1 decides", "within", (0.9, 1.1), THEORY),
     *_parent("C23", "Tables 1, 2", "time and memory a round are O(1) for the online methods, memory O(t) for the others", "time.glbomd", "time.gloc", "time.ecolog", "memory", "history"),
     Claim("glbomd.C24", "Table 2", "ECOLog's time a round is O(log t): the public code's iteration count, (4/3) ceil((9/4 + S/8) ln(S t))", "formula of the public code, evaluated", "reported", notebook=THEORY),
     Claim("glbomd.C25.fresh", "Theorem 2", "GLB-OMD's regret grows like the square root of t, fresh arms each round", "slope of log mean regret on log t over the last decade, 95 % bootstrap interval over trials", "within", (0.4, 0.8), THEORY),
