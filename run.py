@@ -7,17 +7,20 @@
     python3 run.py data [NAME ...]
     python3 run.py clean
 
-Needs Python 3.11 or later and nothing else. ``PAPERLIB_PYTHON`` names an interpreter whose
+Needs Linux or macOS, Python 3.11 or later, and nothing else. ``PAPERLIB_PYTHON`` names an interpreter whose
 environment is used as it is, instead of .venv.
 """
 
 import sys
 
+if sys.platform == "win32":
+    sys.exit("run.py needs Linux or macOS; on Windows, call it in the Windows Subsystem for Linux.")
 if sys.version_info < (3, 11):  # before any import or syntax that an older Python lacks
     sys.exit("run.py needs Python 3.11 or later, this is %d.%d; call it with a newer one, such as python3.12 run.py" % sys.version_info[:2])
 
 import argparse
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -33,6 +36,7 @@ CODE = Path(__file__).resolve().parent
 ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
+GRACE = 20  # seconds that a command has to end when told to
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"]
 
 
@@ -77,11 +81,6 @@ def parse(argv: list[str]) -> argparse.Namespace:
 @contextlib.contextmanager
 def one_at_a_time():
     """Hold this folder's lock; a second call ends with a message. It is released when a process dies."""
-    try:
-        import fcntl
-    except ImportError:  # Windows has none; there two calls at once are the user's own risk
-        yield
-        return
     with open(ROOT / ".run.lock", "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -101,11 +100,12 @@ def call(argv: list, group: bool = False, **kwargs) -> int:
     try:
         return process.wait()
     except BaseException:
-        if group:
-            os.killpg(process.pid, signal.SIGTERM)
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(20)
+        for number in (signal.SIGTERM, signal.SIGKILL):  # Snakemake may hang when told to stop while a job ends
+            with contextlib.suppress(ProcessLookupError):
+                (os.killpg if group else os.kill)(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE)
+                break
         raise
 
 
@@ -119,14 +119,14 @@ def environment() -> str:
     if os.environ.get("PAPERLIB_PYTHON"):  # its kernels find the package here, installed there or not
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
         return os.environ["PAPERLIB_PYTHON"]
-    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python = VENV / "bin/python"
     ready = VENV / ".ready"  # written last
     if not (ready.exists() and ready.read_text() == stamp() and python.exists()):
         make_environment(python)
         ready.write_text(stamp())
     # The package is used from this folder: one line on the environment's path, so that every
     # kernel finds it, with no build step and no network.
-    where = next(VENV.glob("lib/python*/site-packages"), VENV / "Lib/site-packages") / "paperlib.pth"
+    where = next(VENV.glob("lib/python*/site-packages")) / "paperlib.pth"
     if not where.exists() or where.read_text() != f"{ROOT}\n":
         where.write_text(f"{ROOT}\n")
     return str(python)
@@ -196,7 +196,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
             [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, "--cores", jobs]
             + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--nocolor"]
             + ["--config", f"profile={options.profile}", f"device={options.device}", f"threads={threads}", "--", *stems],
-            group=os.name == "posix",
+            group=True,
             stderr=reasons,
         )
     failed = table(stems, options.profile, begun)

@@ -313,3 +313,27 @@ def test_a_stopped_call_stops_what_it_started(root):
     while kernel.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not kernel.exists()
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_what_does_not_heed_a_stop_is_killed(monkeypatch, tmp_path, group):
+    ready, begun = tmp_path / "ready", []
+    start = subprocess.Popen
+    monkeypatch.setattr(run.subprocess, "Popen", lambda *args, **kwargs: begun.append(start(*args, **kwargs)) or begun[0])
+    monkeypatch.setattr(run, "GRACE", 0.5)
+
+    def interrupt(*_):
+        if not ready.exists():
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            return
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        deaf = f"import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open({str(ready)!r}, 'w'); time.sleep(300)"
+        with pytest.raises(KeyboardInterrupt):
+            run.call([sys.executable, "-c", deaf], group=group)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert begun[0].returncode == -signal.SIGKILL
