@@ -32,7 +32,8 @@ def sweep_panel(ax: Axes, samples: dict[str, dict[float, Any]], controls: dict[s
             found = numbers[name] = stats.mean(sample)
             line = {**look(name), "marker": None, "linewidth": 0.8, "zorder": 1}
             ax.plot([least / 3, max(every)], [found.estimate] * 2, **{**line, "label": None})
-            ax.annotate(line["label"], (least / 3, found.estimate), (2, 1.5), textcoords="offset points", color=line["color"], fontsize=6.5)
+            ax.annotate(line["label"], (least / 3, found.estimate), (2, 2), textcoords="offset points", color=COLORS["gray"],
+                        fontsize=6.5, zorder=9, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
         for name, sample in samples.items():
             settings = sorted(sample)
             found = [stats.mean(sample[setting]) for setting in settings]
@@ -50,7 +51,7 @@ def sweep_panel(ax: Axes, samples: dict[str, dict[float, Any]], controls: dict[s
 
 
 def scatter_panel(ax: Axes, pairs: dict[str, tuple[Any, Any]], *, title: str = "", xlabel: str = "", ylabel: str = "") -> dict[str, dict]:
-    """One point a learner, x on a log axis: medians with quartiles across, means with 95 % t-intervals upward.
+    """One point a learner, x on a log axis where it spans a decade: medians with quartiles across, means with 95 % t-intervals upward.
 
     Args:
         pairs: name -> sample along x (positive), sample along y.
@@ -66,10 +67,14 @@ def scatter_panel(ax: Axes, pairs: dict[str, tuple[Any, Any]], *, title: str = "
             how = {**look(name), "linestyle": "none", "linewidth": 0.8, "markersize": 5}
             ax.errorbar(middle, found.estimate, [[found.estimate - found.low], [found.high - found.estimate]], [[middle - low], [high - middle]], **how)
             numbers[name] = {"x": [low, middle, high], "y": found}
-        ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log")
+        middles = [found["x"][1] for found in numbers.values()]
+        decades = max(middles) > 10 * min(middles)
+        ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log" if decades else "linear")
         ax.margins(x=0.1)
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_ylim(bottom=0)
+        if not decades:
+            ax.set_xlim(left=0)
     return numbers
 
 

@@ -12,6 +12,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from paperlib import workflow
 from paperlib.canonical import canonical
+from paperlib.papers import papers
+from paperlib.verdicts import claims
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -174,3 +176,28 @@ def test_the_checker_flags_a_broken_notebook(expected):
 
 def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
+
+
+PRINTED = re.compile(r"^(C[\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE)
+
+
+def printed_claims(path: Path) -> list[str]:
+    """Ids of the verdicts that stand in a notebook's outputs."""
+    cells = json.loads(path.read_text())["cells"]
+    texts = ["".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", [])]
+    return PRINTED.findall("\n".join(texts))
+
+
+def test_each_claim_is_judged_once_in_its_notebook():
+    for paper in papers():
+        judged = {path.stem: printed_claims(path) for path in NOTEBOOKS.glob(f"{paper}_*.ipynb")}
+        declared = {stem: sorted(c.id.removeprefix(f"{paper}.") for c in claims(paper).values() if c.notebook == stem) for stem in judged}
+        assert {stem: sorted(ids) for stem, ids in judged.items()} == declared
+        assert {c.notebook for c in claims(paper).values() if not c.parts} <= judged.keys()
+
+
+def test_printed_claims_are_found(tmp_path):
+    text = ["C5.S3  holds (quick)  ratio 1.1\n", "about C6.S3  holds\n", "C21.a  inconclusive (quick)\n"]
+    path = tmp_path / "x.ipynb"
+    path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))
+    assert printed_claims(path) == ["C5.S3", "C21.a"]
