@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .linalg import may_look, needed
 
-STEPS = 30  # Newton steps of the masked form; 5.4 on average suffice
+STEPS = 30  # Newton steps of the masked form
 
 
 class Projected(NamedTuple):

@@ -112,8 +112,8 @@ class ConfidenceSet:
 
     Attributes:
         passes: passes over the history so far.
-        estimate: theta_hat, d; lowest: L_hat; residue: L - L_hat at slot 0, the last point evaluated by ``fit``,
-            which sets the three.
+        estimate: theta_hat, d; lowest: L_hat; residue: L - L_hat at slot 0, the last point evaluated by ``fit``;
+            fitted: whether Newton converged. ``fit`` sets the four.
 
     Raises:
         ValueError: neither ridge nor ball: the estimate may not exist.
@@ -140,12 +140,16 @@ class ConfidenceSet:
             array[slot] = new
 
     def fit(self) -> "ConfidenceSet":
-        """theta_hat by damped, projected Newton from slot 0, whose derivatives are known without a pass."""
+        """theta_hat by damped, projected Newton from slot 0, whose derivatives are known without a pass.
+
+        Should Newton not converge, ``fitted`` is False and no decision of the round counts as proved.
+        """
         tolerance = ENOUGH * min(1.0, self.budget) if self.budget > 0 else ENOUGH
         for _ in range(200):
             point, value, gradient, hessian = self._objective(0)
             target, decrement, decrease = Quadratic.around(point, value, gradient, hessian).minimizer(self.ball)
-            if decrement <= tolerance:
+            self.fitted = bool(decrement <= tolerance)
+            if self.fitted:
                 break
             step, saved = 1.0, [a[0].copy() for a in self.anchors]
             for _ in range(25):
@@ -159,14 +163,14 @@ class ConfidenceSet:
     def decide(self, arms: ndarray) -> tuple[int, bool]:
         """The arm with the largest UCB and whether that is proved. ``arms``: K x d."""
         if self.budget == 0:
-            return leader(arms @ self.estimate), True
+            return leader(arms @ self.estimate), self.fitted
         bounds = Bounds(self, arms)
         for _ in range(PASSES * len(arms)):
             i = bounds.first()
             if bounds.settled(i) or self.passes >= PASSES * len(arms):
                 break
             bounds.refine(i)
-        return i, bounds.settled(i)
+        return i, self.fitted and bounds.settled(i)
 
     def support(self, x: ndarray, tolerance: float = TIE) -> tuple[float, float]:
         """Lower and upper bound of UCB(x), at most ``tolerance`` apart unless rounding forbids. ``x``: d."""

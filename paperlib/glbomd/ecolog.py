@@ -18,7 +18,7 @@ from ..streams import Draw
 from .links import Bernoulli, Link
 from .validation import nonnegative, one_of, positive, probability, validate, whole
 
-STEPS = 60  # cap on the Newton steps; about 3 are taken
+STEPS = 60  # cap on the Newton steps, which converge quadratically
 
 
 class State(NamedTuple):
@@ -106,11 +106,13 @@ class ECOLog:
         # Departure: solved exactly; the authors' code stops projected gradient steps at precision 1 / t.
         theta = proximal_point(ball, state.theta, 1, reward)
         # theta_bar = argmin 1/2 ||. - theta'||_W^2 + l(. | r = 0) + l(. | r = 1), over the ball.
+        # Departure: 1/2 for the weight 1 / (2 + D), and from theta' for from theta: as the authors' code has them.
         bar = proximal_point(ball, theta, 2, torch.ones_like(reward))
         z, z_bar, move = (x * theta).sum(-1), (x * bar).sum(-1), theta - bar
         rise = link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)  # l(theta_bar) - l(theta')
         distance = (apply(state.precision, move) * move).sum(-1).clamp(min=0).sqrt()
-        slack = state.slack + 2 * (1 + S) * rise - distance / 2  # the norm, not its square, as in the code
+        # Departure: the distance, not its square, as in the authors' code.
+        slack = state.slack + 2 * (1 + S) * rise - distance / 2
         slope = link.slope(z)
         violations = state.violations + (link.slope(z_bar) > 2 * slope).to(slope)
         precision = rank_one(state.precision, x, slope)

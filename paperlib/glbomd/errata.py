@@ -54,7 +54,7 @@ ERRATA = (
     Erratum("E26", "experiments, Poisson", "three values of S are announced and two shown; the bound 100 on rewards is below the best arm's mean at S = 5",
             "shown at every S, with the claim tested", numbers.e26),
     Erratum("E27", "experiments, ridge", "the figures' ridge d violates Theorem 1's condition throughout", "called dim, never theory, with its coverage measured", numbers.e27),
-    Erratum("E28", "OFUGLB with Poisson rewards", "its Lipschitz constant itself holds with probability 1 - delta only", "the sets fail with probability at most 2 delta, as its docstring says"),
+    Erratum("E28", "OFUGLB with Poisson rewards", "its Lipschitz constant itself holds with probability 1 - delta only", "the sets fail with probability at most 2 delta; its docstring says so"),
     Erratum("E29", "Appendix F.1 against F.3", "no tuning is claimed, yet all confidence sets are shrunk by a factor that is not given and decides the order",
             "the factor is swept"),
     Erratum("E30", "Appendix F.3", "kappa = 200 does not follow from S = 6", "200 in the figure, 405 reported", numbers.e30),

@@ -122,9 +122,9 @@ def e17(kappa: float = 150.0, rounds: int = 1000) -> dict[str, float]:
     return {"sum of widths": total, "printed": 4 * log, "with kappa": 4 * kappa * log}
 
 
-def e18(kappa_opt: float = 9.220967) -> dict[str, float]:
+def e18() -> dict[str, float]:
     """Splitting the rounds costs Theorem 2 a factor that one Cauchy-Schwarz saves (logistic, S = 3)."""
-    setting = _theory(Bernoulli(), 3.0)
+    setting, kappa_opt = _theory(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0).kappa_opt(HORIZON)
     return {"printed": regret_bound(setting, HORIZON, kappa_opt).bound, "tight": regret_bound(setting, HORIZON, kappa_opt, tight=True).bound}
 
 
@@ -135,9 +135,9 @@ def e19() -> dict[str, float]:
     return {"(42a)": eta * error / tilde, "printed": eta * error / (tilde + eta * slope)}
 
 
-def e20(norm_bound: float = 3.0, kappa: float = 21.035882) -> dict[str, float]:
+def e20(norm_bound: float = 3.0) -> dict[str, float]:
     """With the theory's constants RS-GLinCB only warms up: while a unit arm is on offer, 1 / threshold - lambda rounds."""
-    log = DIM * math.log(HORIZON / DELTA)
+    kappa, log = SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON), DIM * math.log(HORIZON / DELTA)
     gamma = 25 * norm_bound * math.sqrt(log)
     return {"gamma": gamma, "threshold": 1 / (gamma**2 * kappa), "rounds": gamma**2 * kappa - log}
 

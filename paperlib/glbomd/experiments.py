@@ -94,7 +94,7 @@ def final(trace) -> np.ndarray:
 
 
 def crossing(slower_start, other) -> int | None:
-    """First round from which the mean regret of the first stays below the other's; None if it never does."""
+    """First recorded round from which the mean regret of the first stays below the other's; None if it never does."""
     n = min(len(slower_start["regret"]), len(other["regret"]))
     below = slower_start["regret"][:n].mean(0) < other["regret"][:n].mean(0)
     if not below[-1]:

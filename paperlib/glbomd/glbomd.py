@@ -76,6 +76,8 @@ class GLBOMD:
             positive("ridge", self.ridge)
         nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
+        if not math.isfinite(self._condition("sharp", 1) * self.norm_bound**2):
+            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed: values for which lambda S^2 is finite")
         if self.theta0 is not None:
             numbers = all(isinstance(x, Real) for x in self.theta0)
             if not numbers or not math.hypot(*self.theta0) <= self.norm_bound * (1 + 1e-12):
@@ -95,8 +97,9 @@ class GLBOMD:
         "free": the same without d: Lemma 7 concerns one direction only, so that Theorem 1 still holds (L7').
         "sharp": max{.51637... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}, the smallest for which our proof of
         Theorem 1 goes through.
-        "dim": d, which the paper's figures use and Theorem 1 does not cover.
+        "dim": d, which the paper's figures use and Theorem 1 does not cover unless S is small; see ``caution``.
         """
+        # Departure: the default is "sharp", not the printed condition, whose factor d Theorem 1 does not need (E11).
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         if self.ridge == "dim":
@@ -141,7 +144,7 @@ class GLBOMD:
         return State(torch.tensor(start, **tkwargs).repeat(trials, 1), ridge * eye, eye / ridge, 0)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
-        """argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}}, ties to the lowest index.
+        """argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}}, Algorithm 1's arm, ties to the lowest index.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices. The index is linear: mu is increasing.
         """

@@ -82,6 +82,8 @@ class GLOC:
         if self.sub_gaussian is not None:
             positive("sub_gaussian", self.sub_gaussian)
         one_of("variant", self.variant, VARIANTS)
+        if not (self.curvature > 0 and math.isfinite(self.noise / self.curvature)):
+            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed: values for which kappa and sigma are finite")
         nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
 
@@ -163,7 +165,7 @@ class GLOC:
         regret = state.regret + error.square() * (q * gain) / (2 * c)
         theta = torch.addcmul(state.theta, v, (error * gain * (-1 / c)).unsqueeze(1))
         if self.variant == "public":
-            # Departure from the paper: rescaled radially, also outwards. 0 stays where it is.
+            # Departure: rescaled radially, as in public code, also outwards. 0 stays where it is.
             norm = torch.linalg.vector_norm(theta, dim=-1, keepdim=True)
             theta = theta * torch.where(norm > 0, S / norm, norm)
         else:

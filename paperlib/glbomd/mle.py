@@ -2,8 +2,9 @@
 
 Objective, over theta in R^d or in the ball ||theta||_2 <= S:
     F(theta) = sum_i (w_i m(x_i^T theta) - y_i x_i^T theta) / g + lambda / 2 ||theta||^2,
-where w_i counts observations of the point x_i and y_i is the sum of their rewards. The factor 1/2 on the
-ridge is the convention of every public implementation (Zhang, Xu, Zhao & Sugiyama, 2025, print none).
+where w_i counts observations of the point x_i and y_i is the sum of their rewards.
+Departure: a factor 1/2 on the ridge, as in every public implementation; Zhang, Xu, Zhao & Sugiyama (2025),
+Eq. (2), print none (E22).
 Shapes: R trials, n rounds, K arms, d dimensions.
 """
 

@@ -22,10 +22,13 @@ class OFUGLB(CertifiedOptimism):
     b_t = ln(1/delta) + d ln max(e, 2 e S L_t / d), where L_t bounds how steep the likelihood of n = t - 1
     observations can be. R trials run one after the other in numpy (see ``CertifiedOptimism``).
 
+    Departure: public code takes n - 1 for n, and decides by a generic solver per arm; here decisions are proved.
+
     Attributes:
         link: Bernoulli or Poisson, for which L_t is known.
         norm_bound: S, bound on ||theta*||, > 0 (Poisson: at most 700, so that e^S is finite).
-        delta: failure probability of the confidence sequence.
+        delta: failure probability of the confidence sequence; for Poisson rewards L_t holds with probability
+            1 - delta itself, so that the sets fail with probability at most 2 delta (E28).
         scale: practical, multiplies the radius, that is b_t by its square: 1 is the theory, 0 is greedy. A
             number or one per trial, R.
         counts: for an arm set that never changes: keep counts and sums, at a cost per round free of t.

@@ -1,7 +1,7 @@
 """OFULog-r: optimism over a regularized logistic likelihood set.
 
 Source: Abeille, Faury & Calauzenes, "Instance-Wise Minimax-Optimal Algorithms for Logistic Bandits" (2021),
-as read by Zhang, Xu, Zhao & Sugiyama (2025) for their experiments; the decisions are proved as in ``confset``.
+in our reading; a baseline of Zhang, Xu, Zhao & Sugiyama (2025). The decisions are proved as in ``confset``.
 Shapes: R trials, K arms, d dimensions.
 """
 

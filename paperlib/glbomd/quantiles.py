@@ -1,4 +1,4 @@
-"""The Poisson quantile function on tensors, exact and without a loop over trials."""
+"""The Poisson quantile function on tensors, without a loop over trials; exact up to means of 2^20."""
 
 import numpy as np
 import torch
@@ -10,11 +10,11 @@ from ..linalg import may_look
 CLIP = 2.0**-53        # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
 NORMAL_FROM = 2.0**20  # Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out;
                        # there the library's incomplete gamma function loses digits beyond 4.5 deviations
-WALK = 16              # steps of the masked form; 11 suffice for means from 1e-300 on
+WALK = 16              # steps of the masked form
 
 
 def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
-    """Smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf``.
+    """Smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf``; from means of 2^20 on the start itself.
 
     Three Cornish-Fisher terms give a start that is right as a rule and at most 12 counts off, from which
     the CDF decides. On the CPU only the rows that are off walk on; elsewhere all take ``WALK`` steps, of
@@ -38,9 +38,9 @@ def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
 
 
 def _poisson_walk(mean: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """The same on the host, .3 to 1.3 us a number."""
+    """The same on the host."""
     shape, mean = mean.shape, mean.ravel()
-    u = np.clip(uniform.ravel(), CLIP, 1 - CLIP)
+    u = np.clip(uniform.ravel().astype(np.float64), CLIP, 1 - CLIP)
     w = ndtri(u)
     # Mean, deviation and skewness; half a count less because F jumps at the integers.
     k = np.maximum(np.ceil(mean + np.sqrt(mean) * w + (w * w - 4) / 6), 0.0)

@@ -197,3 +197,22 @@ def test_refusals():
         ConfidenceSet(Likelihood(Bernoulli(), POINTS, None, np.zeros(2)), empty(2), 0, 1.0)
     with pytest.raises(ValueError, match="allowed: Bernoulli or Poisson"):
         family_terms(Gaussian(1.0), np.zeros(1))
+
+
+def test_an_estimate_that_did_not_converge_proves_nothing(monkeypatch):
+    from paperlib.glbomd import confset
+
+    generator = np.random.default_rng(0)
+    points = generator.normal(size=(30, 2)) / 3
+    rewards = (generator.random(30) < 0.5).astype(float)
+    arms = np.array([[0.6, 0.8], [1.0, 0.0]])
+
+    def decide():
+        anchors = confset.Anchors(np.zeros((8, 2)), np.zeros(8), np.zeros((8, 2)), np.zeros((8, 2, 2)))
+        inside = confset.ConfidenceSet(confset.Likelihood(Bernoulli(), points, None, rewards @ points), anchors, 0, 2.0, 3.0)
+        inside._evaluate(0, np.zeros(2))
+        return inside.fit().decide(arms)
+
+    assert decide()[1]
+    monkeypatch.setattr(confset, "ENOUGH", -1.0)
+    assert not decide()[1]

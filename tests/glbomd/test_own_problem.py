@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from paperlib.asktell import AskTell
-from paperlib.glbomd import ECOLog, GLBOMD, GLMUCB, OFUGLB, OFULogR, RSGLinCB, Bernoulli, Gaussian, Poisson, Rescale
+from paperlib.glbomd import ECOLog, GLBOMD, GLMUCB, GLOC, OFUGLB, OFULogR, RSGLinCB, Bernoulli, Gaussian, Poisson, Rescale
 
 ARMS = np.array([[0.6, 0.8], [1.0, 0.0], [-0.5, 0.5]])
 REWARDS = (1, 0, 0, 1, 1, 0)
@@ -102,3 +102,10 @@ def test_rescaled_arms_are_the_scaled_model():
         user.ask(3 * ARMS)
     with pytest.raises(ValueError, match="longest="):
         Rescale(0.0)
+
+
+@pytest.mark.parametrize("make", [lambda S: GLBOMD(Poisson(), S), lambda S: GLOC(Poisson(), S), lambda S: OFUGLB(Poisson(), S)])
+def test_norms_for_which_nothing_is_finite_are_refused(make):
+    make(20.0)
+    with pytest.raises(ValueError, match="norm_bound="):
+        make(750.0)
