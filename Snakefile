@@ -47,4 +47,4 @@ for stem in flow.stems():
             timing=CORES if timing else 1,
             omp=1 if timing else THREADS,
         shell:
-            "OMP_NUM_THREADS={resources.omp} {sys.executable} -m paperlib.workflow {params.stem} {PROFILE} --device {DEVICE}"
+            "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.workflow {params.stem} {PROFILE} --device {DEVICE}"

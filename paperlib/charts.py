@@ -131,6 +131,8 @@ def bound_panel(
     Returns:
         The plotted numbers: measured mean, and each bound on a grid of horizons.
     """
+    if len(bounds) > 3:
+        raise ValueError(f"bounds: {len(bounds)} of them; allowed: at most 3")
     horizons = np.geomspace(trace.rounds[0], until, 121)
     band, lines = stats.band(trace["regret"]), ["-", "--", "-."]
     numbers = {name: {"rounds": trace.rounds, "mean": band.estimate, "n": band.n}}

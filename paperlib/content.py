@@ -116,7 +116,8 @@ class _Text:
             if isinstance(part, FunctionType):
                 self.function(part)
             elif _typed(part):
-                constants = {k: v for k, v in vars(part).items() if isinstance(v, PLAIN) and not k.startswith("__")}
+                plain = (*PLAIN, tuple, list, dict, np.ndarray, torch.Tensor)
+                constants = {k: describe(v) for k, v in vars(part).items() if isinstance(v, plain) and not k.startswith("_")}
                 self.parts.append([part.__qualname__, constants])
                 for f in _functions(part):
                     self.function(f)
@@ -135,7 +136,9 @@ class _Text:
                 follow(module_file(value.__name__), self.files)
             elif isinstance(value, (type, FunctionType, MethodType)):
                 self.add(value)
-            elif not inspect.isbuiltin(value):
+            elif inspect.isbuiltin(value):
+                part.append([name, describe(value)])
+            else:
                 try:
                     part.append([name, describe(value)])
                 except ValueError as error:

@@ -114,8 +114,10 @@ def describe(x: Any) -> Any:
     """JSON form of a configuration: what enters content keys, checkpoints and provenance."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         return {"kind": f"{type(x).__module__}.{type(x).__qualname__}", **{f.name: describe(getattr(x, f.name)) for f in dataclasses.fields(x)}}
-    if isinstance(x, (Tensor, np.ndarray, np.generic)):
-        return x.tolist()
+    if isinstance(x, (Tensor, np.ndarray)):
+        return {"kind": str(x.dtype), "values": x.tolist()}
+    if isinstance(x, np.generic):
+        return x.item()
     if isinstance(x, dict):
         return {str(key): describe(value) for key, value in x.items()}
     if isinstance(x, (list, tuple, range)):

@@ -194,7 +194,7 @@ class _Run:
             if running or (last and t + 1 == next_record) or (final and ends):
                 seen = Round(t, world, chosen, context, action, feedback, after)
                 for name, of, reduce in running:
-                    value = of(seen)
+                    value = of(seen).to(torch.float64)  # booleans are counted
                     self.sums[name] = reduce(self.sums[name], value) if name in self.sums else value
                 if t + 1 == next_record:
                     for name, of in last:
@@ -214,8 +214,8 @@ class _Run:
                 if unseen:
                     self.refuse(unseen, t)
                     unseen = []
+                self.heed_report(state, t + 1)  # before keeping: a failed state is not what a checkpoint resumes from
                 self.keep(state, t + 1, clock, regret)
-                self.heed_report()
                 if time.monotonic() - saved > every:
                     saved = time.monotonic()
                     if self.checkpoint is not None:
@@ -244,21 +244,22 @@ class _Run:
             f"feedback={feedback[k][row].tolist()} in round {t + 2 - len(feedback) + k}, trial {self.trials[row]}; allowed: finite numbers"
         )
 
-    def heed_report(self) -> None:
-        failed = self.report().get("failed")
+    def heed_report(self, state, t: int) -> None:
+        failed = self.report(state).get("failed")
         if failed is not None and self.device != "meta" and bool(failed.any()):
             if self.checkpoint is not None:
                 self.save()
             row = int(failed.nonzero()[0, 0])
-            raise ValueError(f"{type(self.learner).__name__} reports failure by round {self.t}, trial {self.trials[row]}: {self.state!r}")
+            raise ValueError(f"{type(self.learner).__name__} reports failure by round {t}, trial {self.trials[row]}: {state!r}")
 
-    def report(self) -> dict[str, Tensor]:
-        return self.learner.report(self.state) if hasattr(self.learner, "report") else {}
+    def report(self, state) -> dict[str, Tensor]:
+        return self.learner.report(state) if hasattr(self.learner, "report") else {}
 
     def save(self) -> None:
         arrays, plain = pack(self.state)
         arrays |= {f"sums.{k}": v.cpu().numpy() for k, v in self.kept.items()}
         arrays |= {f"records.{k}": v.cpu().numpy() for k, v in self.records.items()}
+        arrays |= {f"final.{k}": v.cpu().numpy() for k, v in self.final.items()}
         head = np.array(json.dumps({"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}))
         write_atomically(self.checkpoint, lambda file: np.savez(file, head=head, seconds=self.seconds, **arrays))
 
@@ -269,11 +270,11 @@ class _Run:
                 raise ValueError(f"checkpoint={str(self.checkpoint)!r} belongs to another run; allowed: the file of this run, or a new name")
             part = lambda prefix: {k.removeprefix(prefix): torch.from_numpy(file[k]).to(self.device) for k in file.files if k.startswith(prefix)}
             self.state = unpack(self.state, file, head["plain"], device=self.device)
-            self.sums, self.records = part("sums."), part("records.")
+            self.sums, self.records, self.final = part("sums."), part("records."), part("final.")
             self.seconds = file["seconds"]
         self.keep(self.state, head["t"], head["clock"], self.sums["regret"])
 
     def trace(self) -> Trace:
-        final = self.final | {f"report.{name}": value for name, value in self.report().items() if name != "failed"}
+        final = self.final | {f"report.{name}": value for name, value in self.report(self.state).items() if name != "failed"}
         host = lambda tree: {name: value.cpu().numpy() for name, value in tree.items()}
         return Trace(self.rounds, host(self.records), host(final), self.seconds, list(self.trials), self.about)

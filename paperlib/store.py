@@ -110,8 +110,10 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> T
     trace = _load(path, Trace.load)
     if trace is not None:
         return trace
-    _load(checkpoint, _arrays)  # a damaged one goes
     with computing():
+        if (trace := _load(path, Trace.load)) is not None:  # another process was faster while this one waited
+            return trace
+        _load(checkpoint, _arrays)  # a damaged one goes
         try:
             trace = compute(ids, checkpoint)
         except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read

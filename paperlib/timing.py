@@ -1,7 +1,7 @@
 """Timings that stand alone: one thread, nothing else of paperlib running on the machine.
 
 Experiments compute under ``computing()`` (shared), timings under ``alone()`` (exclusive). A turnstile in
-front keeps a waiting timing from being passed by for ever.
+front keeps a waiting timing from being passed by for ever. For processes, not for threads of one.
 """
 
 import fcntl

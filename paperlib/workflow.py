@@ -159,7 +159,7 @@ def inputs(stem: str) -> list[str]:
     """
     from . import datasets, store
 
-    found = set()
+    found = {root() / "requirements.lock"} if (root() / "requirements.lock").exists() else set()
     for name in imports(stem):
         with contextlib.suppress(ValueError):  # a name inside a module: the module itself stands in the list too
             found |= set(store.sources(name))

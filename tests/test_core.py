@@ -129,3 +129,7 @@ def test_device_names():
 
 def test_toys_are_configurations():
     assert describe(Coins()) != describe(Coins(5)) and describe(Index())["kind"] == "toy.Index"
+
+
+def test_describe_tells_precision_apart():
+    assert describe(torch.zeros(2)) != describe(torch.zeros(2, dtype=torch.float64)) and describe(np.float64(1.5)) == 1.5

@@ -129,3 +129,27 @@ def test_probe_names_and_reductions_are_checked():
         Probe(lambda seen: seen.feedback, "mean")
     with pytest.raises(ValueError, match="'regret' is taken"):
         play(Index(), Coins(), 5, 1, probes={"regret": lambda seen: seen.feedback})
+
+
+def test_a_failed_run_stays_failed(tmp_path):
+    """Retries resume from before the failure and meet it again."""
+
+    class Failing(Index):
+        def report(self, state):
+            return {"failed": state.plays.sum(1) > 150}
+
+    for _ in range(4):
+        with pytest.raises(ValueError, match="reports failure by round 192"):
+            play(Failing(), Coins(), 200, 2, checkpoint=tmp_path / "kept.npz", every=0.0)
+
+
+def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
+    kept, probes = tmp_path / "kept.npz", {"end": Probe(lambda seen: seen.after.plays, "final")}
+    first = play(Index(), Coins(), 100, 2, probes=probes, checkpoint=kept, every=0.0)
+    again = play(Index(), Coins(), 100, 2, probes=probes, checkpoint=kept, every=0.0)
+    assert kept.exists() and again.equal(first) and "end" in again.final
+
+
+def test_booleans_are_counted():
+    trace = play(Index(), Coins(), 50, 2, probes={"x": Probe(lambda seen: seen.feedback >= 0, "sum")})
+    assert trace["x"][:, -1].tolist() == [50, 50]

@@ -272,3 +272,15 @@ def test_once_refuses_what_is_no_dictionary_of_numbers(results, result, size):
     with pytest.raises(ValueError, match="allowed: a dictionary"):
         store.once("wrong", lambda size: result if size < 2 else {"x": object()}, size=size)
     assert files(results) == {}
+
+
+def test_captured_builtins_and_tables_of_typed_classes_are_content():
+    import math
+
+    from paperlib.content import key
+
+    def around(f):
+        return lambda x: f(x)
+
+    assert key({"f": around(math.sin)}).digest() != key({"f": around(math.cos)}).digest()
+    assert key({"f": around(torch.exp)}).digest() != key({"f": around(torch.log)}).digest()
