@@ -37,7 +37,7 @@ ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 GRACE = 20  # seconds that a command has to end when told to
-NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300"]
+NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
 
 def cores() -> int:
