@@ -7,6 +7,7 @@ from scipy import stats as scipy_stats
 from paperlib.core import Trace
 from paperlib.glbomd import OFUGLB, Bernoulli, Poisson, SphereArms
 from paperlib.glbomd import experiments as e
+from paperlib.glbomd.slsqp import SLSQPDecisions, slsqp_rounds
 
 
 @pytest.fixture(autouse=True)
@@ -53,11 +54,12 @@ def test_timed_runs_are_kept():
     assert first["uniform", 3].shape == (2, 20) and (first["uniform", 3] > 0).all()
     assert np.array_equal(e.time_runs(runs, 20, 2)["uniform", 3], first["uniform", 3])
     assert e.bars(first)["uniform"]["S = 3"].shape == (2,)
+    assert e.diamonds({("uniform", 3): np.full((1, 4), 2.0)}, 10, trials=5) == {"uniform": {"S = 3": 4.0}}
     assert e.typical(np.array([[1.0, 2.0, 9.0]])).tolist() == [2]
 
 
 def test_slsqp_agrees_with_the_certified_decisions():
-    found = e.slsqp_rounds(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
+    found = slsqp_rounds(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
     assert found["rounds"].tolist() == list(range(4, 41, 4)) and (found["seconds"] > 0).all()
     clear = found["margin"] > 1e-5
     assert clear.sum() > 5 and found["same"][clear].all()
@@ -69,7 +71,7 @@ def test_slsqp_sees_a_wrong_decision():
 
     disagreements = []
 
-    class Liar(e.SLSQPDecisions):
+    class Liar(SLSQPDecisions):
         def __call__(self, seen):
             out = super().__call__(seen._replace(action=(seen.action + 1) % 20))
             disagreements.append(float(out[0, 1]))
