@@ -16,7 +16,7 @@ from torch import Tensor
 from ..linalg import apply, chosen, inner, inverse, quadratic, rank_one
 from ..streams import Draw
 from .links import Bernoulli, Link
-from .validation import nonnegative, one_of, positive, probability, validate, whole
+from .validation import nonnegative, positive, probability, ridge, validate, whole
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
 
@@ -62,10 +62,7 @@ class ECOLog:
             raise ValueError(f"link={self.link!r}; allowed: Bernoulli(), ECOLog is for logistic rewards")
         positive("norm_bound", self.norm_bound)
         probability("delta", self.delta)
-        if isinstance(self.ridge, str):
-            one_of("ridge", self.ridge, ("dim",))
-        else:
-            positive("ridge", self.ridge)
+        ridge(self.ridge, ("dim",))
         nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
 

@@ -18,7 +18,7 @@ from ..linalg import apply, chosen, inner, inverse, needed, quadratic, rank_one
 from ..sets import ball_projection
 from ..streams import Draw
 from .links import Link, Poisson
-from .validation import known_link, nonnegative, one_of, positive, probability, validate, whole
+from .validation import known_link, nonnegative, positive, probability, ridge, validate, whole
 
 RIDGES = ("sharp", "free", "theory", "dim")
 # Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,
@@ -70,10 +70,7 @@ class GLBOMD:
         known_link(self.link)
         positive("norm_bound", self.norm_bound)
         probability("delta", self.delta)
-        if isinstance(self.ridge, str):
-            one_of("ridge", self.ridge, RIDGES)
-        else:
-            positive("ridge", self.ridge)
+        ridge(self.ridge, RIDGES)
         nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
         if not math.isfinite(self._condition("sharp", 1) * self.norm_bound**2):

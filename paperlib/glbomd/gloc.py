@@ -17,7 +17,7 @@ from ..linalg import apply, chosen, inner, inverse, quadratic, rank_one
 from ..sets import project_ball
 from ..streams import Draw
 from .links import Bernoulli, Binomial, Link, Poisson, kappa_ball
-from .validation import known_link, nonnegative, one_of, positive, probability, validate, whole
+from .validation import known_link, nonnegative, one_of, positive, probability, ridge, validate, whole
 
 VARIANTS = ("paper", "public")
 
@@ -73,10 +73,7 @@ class GLOC:
         known_link(self.link)
         positive("norm_bound", self.norm_bound)
         probability("delta", self.delta)
-        if isinstance(self.ridge, str):
-            one_of("ridge", self.ridge, ("dim",))
-        else:
-            positive("ridge", self.ridge)
+        ridge(self.ridge, ("dim",))
         if self.kappa is not None:
             positive("kappa", self.kappa)
         if self.sub_gaussian is not None:

@@ -18,7 +18,7 @@ from ..streams import Draw
 from .glmucb import default_reward_bound
 from .links import Link, kappa_ball
 from .mle import CountHistory, Fit, RowHistory, history, predict, refit, unfitted
-from .validation import known_link, needs_horizon, nonnegative, one_of, positive, probability, validate
+from .validation import known_link, needs_horizon, nonnegative, one_of, positive, probability, ridge, validate
 
 
 class Constants(NamedTuple):
@@ -92,10 +92,7 @@ class RSGLinCB:
         if self.reward_bound is not None:
             positive("reward_bound", self.reward_bound)
         probability("delta", self.delta)
-        if isinstance(self.ridge, str):
-            one_of("ridge", self.ridge, ("dim", "theory"))
-        else:
-            positive("ridge", self.ridge)
+        ridge(self.ridge, ("dim", "theory"))
         one_of("constants", self.constants, ("public", "theory"))
         nonnegative("scale", self.scale)
 

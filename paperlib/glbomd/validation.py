@@ -52,6 +52,14 @@ def one_of(name: str, value: Any, allowed: Collection) -> None:
         raise ValueError(f"{name}={value!r}; allowed: {', '.join(map(str, allowed))}")
 
 
+def ridge(value: float | str, names: Collection[str]) -> None:
+    """Raise ValueError unless ``ridge`` is a finite number above 0 or one of the formulas ``names``."""
+    if isinstance(value, str):
+        one_of("ridge", value, names)
+    else:
+        positive("ridge", value)
+
+
 def known_link(link: Any) -> None:
     """Raise ValueError unless ``link`` is one of the families of ``links``."""
     if not isinstance(link, Link) or type(link) is Link:
