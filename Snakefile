@@ -1,5 +1,6 @@
 # One rule a notebook: it runs again when its code cells, its section of profiles.toml, the modules
-# of paperlib that it uses, its data, or a notebook it comes after have changed.
+# of paperlib that it uses, its data, or a notebook it comes after have changed. One more where its
+# experiments are shared among shards, which run first and for the same reasons.
 # `python3 run.py figures` calls this; from an activated environment: snakemake --cores 2
 import json
 import sys
@@ -9,14 +10,16 @@ from paperlib import workflow as flow
 
 PROFILE = config.get("profile", "quick")
 DEVICE = config.get("device", "auto")
-CORES = max(1, workflow.cores or 1)
 THREADS = int(config.get("threads", 1))
-workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
+CORES = workflow.resource_settings.cores or 1
+if workflow.resource_settings.cores:  # on a cluster there is no number: a job has a node, or a part of one
+    workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
 shell.executable("/bin/sh")
+JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.jobs {params.stem} {PROFILE} --device {DEVICE}"
 
 
-def done(stem):
-    return str(flow.results(PROFILE) / f"{stem}.done")
+def done(name):
+    return str(flow.results(PROFILE) / f"{name}.done")
 
 
 rule all:
@@ -26,25 +29,55 @@ rule all:
 
 for stem in flow.stems():
     timing = flow.section(stem).get("timing", False)
+    shards = flow.shards(stem, PROFILE)
+    parts = [done(f"{stem}.shard{k}of{shards}") for k in range(1, shards + 1)] if shards > 1 else []
+    # ancient: what counts of the notebook's own file is the fingerprint of its code cells
+    file = ancient(str(flow.notebook(stem)))
+    files = flow.inputs(stem)
+    after = [done(other) for other in flow.after(stem)]
+    cells = flow.fingerprint(stem)
+    settings = json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True)
     if workflow.is_main_process:
         flow.forget_incomplete(stem, PROFILE)
+
+    if parts:
+
+        rule:
+            name:
+                f"{stem}_shard"
+            input:
+                notebook=file,
+                files=files,
+                after=after,
+            output:
+                done(f"{stem}.shard{{k}}of{shards}"),
+            params:
+                stem=stem,
+                cells=cells,
+                settings=settings,
+                shards=shards,
+            resources:
+                timing=1,
+                omp=THREADS,
+            shell:
+                JOB + " --shard {wildcards.k}/{params.shards}"
 
     rule:
         name:
             stem
         input:
-            # ancient: what counts of the notebook's own file is the fingerprint of its code cells
-            notebook=ancient(str(flow.notebook(stem))),
-            files=flow.inputs(stem),
-            after=[done(other) for other in flow.section(stem).get("after", [])],
+            notebook=file,
+            files=files,
+            after=after,
+            shards=parts,
         output:
             done(stem),
         params:
             stem=stem,
-            cells=flow.fingerprint(stem),
-            settings=json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True),
+            cells=cells,
+            settings=settings,
         resources:
             timing=CORES if timing else 1,
             omp=1 if timing else THREADS,
         shell:
-            "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.workflow {params.stem} {PROFILE} --device {DEVICE}"
+            JOB

@@ -2,9 +2,11 @@
 """One command from a bare machine to the figures: makes .venv from requirements.lock, then works in it.
 
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
-    python3 run.py test [pytest arguments]
+                   [--cluster PROFILE]
+    python3 run.py test [--slow] [pytest arguments]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py data [NAME ...]
+    python3 run.py bench [--device auto|cpu|cuda] [--quick] [--only NAME]
     python3 run.py clean
 
 Needs Linux or macOS, Python 3.11 or later, and nothing else. ``PAPERLIB_PYTHON`` names an interpreter whose
@@ -24,12 +26,14 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 CODE = Path(__file__).resolve().parent
@@ -37,6 +41,7 @@ ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 GRACE = 20  # seconds that a command has to end when told to
+LEDGER = "99_claims"  # the notebook that gathers claims, theory and errata
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
 
@@ -52,13 +57,19 @@ def parser() -> argparse.ArgumentParser:
     figures = commands.add_parser("figures", help="run the notebooks that changed, write figures and verdicts")
     figures.add_argument("--profile", choices=("quick", "paper"), default="quick", help="quick: a minute a notebook; paper: the papers' own sizes")
     figures.add_argument("--only", metavar="NAME", action="append", help="a notebook, or a paper (glbomd); may be repeated")
-    figures.add_argument("--jobs", metavar="N", type=int, help="notebooks at a time (default: one per core)")
+    figures.add_argument("--jobs", metavar="N", type=int, help="notebooks or shards at a time (default: one per core; with --cluster what its profile says)")
     figures.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     figures.add_argument("--commit-notebooks", action="store_true", help="write the quick outputs back into notebooks/")
-    commands.add_parser("test", help="the whole test suite, notebooks included; further arguments go to pytest")
+    figures.add_argument("--cluster", metavar="PROFILE", help="a Snakemake workflow profile, such as profiles/slurm: jobs go to its scheduler")
+    test = commands.add_parser("test", help="the test suite, notebooks included; further arguments go to pytest", allow_abbrev=False)
+    test.add_argument("--slow", action="store_true", help="the tests marked slow too")
     commands.add_parser("lab", help="JupyterLab in notebooks/; further arguments go to it")
     data = commands.add_parser("data", help="fetch and check data sets")
     data.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
+    bench = commands.add_parser("bench", help="time and memory of every learner on this machine, to bench/ and figures/bench/")
+    bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    bench.add_argument("--quick", action="store_true", help="few and small points, under a minute")
+    bench.add_argument("--only", metavar="NAME", help="a paper (glbomd) or a learner (GLB-OMD)")
     clean = commands.add_parser("clean", help="remove results, quick figures and caches; figures of the paper profile stay")
     clean.add_argument("--all", action="store_true", help="the environment too")
     return top
@@ -74,6 +85,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
         top.error(f"--jobs is {options.jobs}; it must be at least 1")
     if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != ("quick", "auto"):
         top.error("--commit-notebooks goes with --profile quick and --device auto only")
+    if getattr(options, "cluster", None) and not (Path(options.cluster) / "config.yaml").is_file():
+        top.error(f"--cluster {options.cluster}: there is no config.yaml; it is a folder such as profiles/slurm")
     options.rest = rest
     return options
 
@@ -94,11 +107,17 @@ def one_at_a_time():
         file.truncate(0)
 
 
-def call(argv: list, group: bool = False, **kwargs) -> int:
-    """Run a command to its end; when this process is told to stop, so is the command, with `group` its children too."""
+def call(argv: list, group: bool = False, meanwhile: Callable[[], None] | None = None, **kwargs) -> int:
+    """Run a command to its end, with a call of `meanwhile` each second.
+
+    When this process is told to stop, so is the command, with `group` its children too.
+    """
     process = subprocess.Popen([str(a) for a in argv], start_new_session=group, **kwargs)
     try:
-        return process.wait()
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(1 if meanwhile else None)
+            meanwhile()
     except BaseException:
         for number in (signal.SIGTERM, signal.SIGKILL):  # Snakemake may hang when told to stop while a job ends
             with contextlib.suppress(ProcessLookupError):
@@ -184,36 +203,83 @@ def figures(python: str, options: argparse.Namespace) -> int:
     known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "paperlib.datasets", *names], cwd=ROOT):
-        print("Some data are not here: notebooks go on without them and say so." if options.profile == "quick" else "Some data are not here: the notebooks that need them will fail.")
-    jobs = options.jobs or min(cores(), len(stems))
-    threads = max(1, cores() // jobs)
+        print("Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged." if options.profile == "quick" else "Some data cannot be used: the notebooks that need them will fail.")
+    shared = options.profile == "paper" and any("shards" in known.get(stem, {}) for stem in stems)
+    jobs = options.jobs or (cores() if shared else min(cores(), len(stems)))
+    threads = 1 if options.cluster else max(1, cores() // jobs)
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    print(f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {jobs} at a time:", flush=True)
+    where = f"by {options.cluster}" if options.cluster else f"{jobs} at a time"
+    print(f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {where}:", flush=True)
     begun, log = time.time(), folder(options.profile) / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    engine = ["--cores", jobs]
+    if options.cluster:
+        engine = ["--workflow-profile", Path(options.cluster).resolve(), *(["--jobs", jobs] if options.jobs else [])]
     with open(log, "w") as reasons:  # each job and why it runs; what the user reads comes from the jobs
         code = call(
-            [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, "--cores", jobs]
+            [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, *engine]
             + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--nocolor"]
             + ["--config", f"profile={options.profile}", f"device={options.device}", f"threads={threads}", "--", *stems],
             group=True,
+            meanwhile=(lambda: draw(progress(log.read_text(errors="replace"), time.time() - begun))) if sys.stdout.isatty() else None,
             stderr=reasons,
         )
+    if sys.stdout.isatty():
+        draw("")
     failed = table(stems, options.profile, begun)
+    page = gallery(python, options.profile)
     if options.commit_notebooks and len(failed) < len(stems):
         code = call([python, "-m", "paperlib.canonical", *(s for s in stems if s not in failed)]) or code
+    if options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
+        code = call([python, "-m", "paperlib.readme"], cwd=ROOT) or code  # README's tables
     if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
         print(f"Snakemake ended with exit status {code}; what it did and why is in {log}")
-    return 1 if code or failed else 0
+    return 1 if code or failed or page else 0
+
+
+def shown(profile: str) -> Path:
+    """Where a profile's figures and verdicts lie."""
+    return Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / ("quick" if profile == "quick" else "")
+
+
+STARTED = r"^    output: .*/(?P<name>.+)\.done\n    jobid: (?P<job>\d+)"
+ENDED = r"^Finished jobid: (?P<done>\d+)|^Error in rule .*:\n(?:    .*\n)*?    jobid: (?P<failed>\d+)"
+
+
+def progress(log: str, seconds: float) -> str:
+    """One line on a run, from Snakemake's log so far: seconds, how much is done, what runs."""
+    running, done = {}, 0
+    for event in re.finditer(f"{STARTED}|{ENDED}", log, re.MULTILINE):
+        if event["job"]:
+            running[event["job"]] = event["name"]
+        else:
+            running.pop(event["done"] or event["failed"], None)
+            done += event["done"] is not None
+    total = re.search(r"^total +(\d+)$", log, re.MULTILINE)
+    line = f"{seconds:.0f} s, " + (f"{done} of {total[1]} done" if total else "looking at what changed")
+    return line + (f"; running {', '.join(running.values())}" if running else "")
+
+
+def draw(line: str) -> None:
+    """Show a line that the next output overwrites."""
+    print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}\r", end="", flush=True)
+
+
+def gallery(python: str, profile: str) -> int:
+    """The page of figures and verdicts, written again when one of them, or a notebook's run, is newer."""
+    found, page = list(shown(profile).glob("*/*.json")), shown(profile) / "index.html"
+    newest = max((path.stat().st_mtime_ns for path in [*found, *folder(profile).glob("*.done")]), default=0)
+    if not found or (page.exists() and page.stat().st_mtime_ns >= newest):
+        return 0
+    return call([python, "-m", "paperlib.gallery", profile], cwd=ROOT)
 
 
 def table(stems: list[str], profile: str, begun: float) -> list[str]:
     """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed."""
-    shown = Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / ("quick" if profile == "quick" else "")
     verdicts: dict[str, Counter] = {}
-    for path in sorted(shown.glob("claims/*.json")):
+    for path in sorted(shown(profile).glob("claims/*.json")):
         claim = json.loads(path.read_text())
         verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
     failed, width = [], max(map(len, [*stems, "notebook"]))
@@ -228,22 +294,26 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
         print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if done.stat().st_mtime >= begun else '  (unchanged)'}")
     for stem in failed:
         log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
+        for shard in folder(profile).glob(f"{stem}.shard*.log"):  # one that failed kept the notebook from running
+            if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
+                log, copy = shard, None
         ran = log.exists() and log.stat().st_mtime >= begun
         reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
-        print(f"\n{stem} has no result: {reason or 'it was stopped' if ran else 'it was not reached'}")
+        print(f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else 'it was not reached'}")
         if ran:
-            print(f"  log {log}\n  executed copy {copy}")
+            print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))
     if len(failed) < len(stems):
-        print(f"\nFigures and verdicts are in {shown}")
+        print(f"\nFigures and verdicts are in {shown(profile)}")
     return failed
 
 
 def test(python: str, options: argparse.Namespace) -> int:
-    """The whole suite in one pytest call, each notebook on one worker; pytest's summary comes last."""
+    """The suite in one pytest call, each notebook on one worker; pytest's summary comes last."""
     workers = min(cores(), 8)
     os.environ["OMP_NUM_THREADS"] = str(max(1, cores() // workers))
     parallel = ["-n", workers, "--dist", "loadscope"] if workers > 1 else []
-    return call([python, "-m", "pytest", *NBVAL, *parallel, *options.rest], cwd=ROOT)
+    quick = [] if options.slow else ["-m", "not slow"]
+    return call([python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest], cwd=ROOT)
 
 
 def clean(everything: bool) -> int:
@@ -273,6 +343,9 @@ def main(argv: list[str]) -> int:
             return test(python, options)
         if options.command == "data":
             return call([python, "-m", "paperlib.datasets", *options.names], cwd=ROOT)
+        if options.command == "bench":
+            only = ["--only", options.only] if options.only else []
+            return call([python, "-m", "paperlib.bench", "--device", options.device, *["--quick"] * options.quick, *only], group=True, cwd=ROOT)
         stack.close()  # a JupyterLab that stays open keeps nobody from running
         return call([python, "-m", "jupyterlab", *options.rest], cwd=ROOT / "notebooks")
 
@@ -282,3 +355,5 @@ if __name__ == "__main__":
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit("\nStopped; the same call goes on where this one ended.")
+    except OSError as error:  # a full disk, or a folder that cannot be written
+        sys.exit(f"run.py cannot go on: {error}. Mend the cause and call again; what is finished is kept.")

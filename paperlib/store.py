@@ -2,11 +2,14 @@
 
 A chunk, a fixed range of trials, is the unit of computation: stopped, resumed or repeated, the same chunks run,
 so results are equal bit for bit. Files are moved into place whole; two processes that compute the same chunk
-write the same file.
+write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of all its calls and reads none: a run
+without that variable loads what the shards have left.
 """
 
+import itertools
 import logging
 import os
+import re
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,14 +23,39 @@ from .linalg import pick_device
 from .play import Probe, play
 from .timing import computing
 
-__all__ = ["chunks", "once", "root", "run", "sources"]
+__all__ = ["chunks", "once", "root", "run", "shard", "sources"]
 
 log = logging.getLogger(__name__)
+_numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
 
 
 def root() -> Path:
     """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the checkout."""
     return Path(os.environ.get("PAPERLIB_RESULTS") or Path(__file__).resolve().parents[1] / "results" / "cache")
+
+
+def shard() -> tuple[int, int] | None:
+    """(k, n) in shard k of n, counted from 1, as PAPERLIB_SHARD says; None in a run of everything."""
+    text = os.environ.get("PAPERLIB_SHARD")
+    if not text:
+        return None
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    k, n = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= k <= n:
+        raise ValueError(f"PAPERLIB_SHARD={text!r}; allowed: k/n with 1 <= k <= n")
+    return k, n
+
+
+class _Unread:
+    """What a shard gets for a result: whole results are read in the notebook's own run alone."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def _refuse(self, *_):
+        raise RuntimeError(f"{self._name} was looked at in a shard, which has no results; allowed there: problems, learners, store.run")
+
+    __getattr__ = __getitem__ = __iter__ = __len__ = _refuse
 
 
 def chunks(trials: int, chunk: int = 50) -> list[range]:
@@ -62,7 +90,7 @@ def run(
         chunk: trials that are played as one batch and stored as one file.
 
     Returns:
-        name -> Trace of all its trials.
+        name -> Trace of all its trials; in a shard, name -> something that raises RuntimeError when it is used.
 
     Raises:
         ValueError: what ``play`` refuses, a learner without a number of trials, or a probe that uses something
@@ -71,14 +99,16 @@ def run(
     counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
     if counts.keys() != learners.keys():
         raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}")
-    device, out = pick_device(device), {}
+    device, part, out = pick_device(device), shard(), {}
     for name, learner in learners.items():
         inputs = {"learner": learner, "problem": problem, "horizon": horizon, "seed": seed, "record": record, "probes": probes or {}}
         known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
         compute = lambda ids, checkpoint: play(
             learner, problem, horizon, ids, seed, device=device, record=record, probes=probes, checkpoint=checkpoint, every=every, progress=progress
         )
-        out[name] = Trace.merge([_chunk(known, ids, compute) for ids in chunks(counts[name], chunk)])
+        mine = [ids for ids in chunks(counts[name], chunk) if part is None or next(_numbers) % part[1] == part[0] - 1]
+        traces = [_chunk(known, ids, compute) for ids in mine]
+        out[name] = Trace.merge(traces) if part is None else _Unread(name)
     return out
 
 
@@ -86,11 +116,14 @@ def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: An
     """``function(**inputs)``, a dictionary of arrays and numbers, or what an equal call has left.
 
     Its code and inputs are the key, as for ``run``; randomness must come from the inputs. The function itself
-    takes ``timing.computing()`` or ``timing.alone()`` where it should.
+    takes ``timing.computing()`` or ``timing.alone()`` where it should. Shards leave it to the run of everything:
+    timings that are compared come from one process.
 
     Raises:
         ValueError: inputs whose content cannot be told, or a result that is no dictionary of numbers.
     """
+    if shard():
+        return _Unread(name)
     known = key({"name": name, "function": function, "inputs": inputs})
     path = root() / f"{known.digest()}.npz"
     found = _load(path, _arrays)
@@ -109,6 +142,8 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> T
     checkpoint = path.with_suffix(".part.npz")
     trace = _load(path, Trace.load)
     if trace is not None:
+        if checkpoint.exists():  # a kill came between the two last lines; asked first, for the folder may be read-only
+            checkpoint.unlink(missing_ok=True)
         return trace
     with computing():
         if (trace := _load(path, Trace.load)) is not None:  # another process was faster while this one waited

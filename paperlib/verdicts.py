@@ -179,7 +179,7 @@ def conclude(id: str, profile: str) -> Verdict:
 
 
 def _conclusion(c: Claim, known: dict[str, Claim], profile: str) -> Verdict:
-    parts = {part: _judged(known[part], known, profile)[0] for part in c.parts}
+    parts = {part: _judged(known[part], known, profile)["verdict"] for part in c.parts}
     found = set(parts.values())
     if "fails" in found:
         verdict = "fails"
@@ -199,16 +199,13 @@ def _keep(verdict: Verdict) -> Verdict:
     return verdict
 
 
-def _judged(c: Claim, known: dict[str, Claim], profile: str) -> tuple[str, str]:
-    """Verdict and line of a claim from its file; of a parent always from its parts."""
-    if c.parts:
-        verdict = _conclusion(c, known, profile)
-        return verdict.verdict, str(verdict)
+def _judged(c: Claim, known: dict[str, Claim], profile: str) -> dict[str, Any]:
+    """What a claim's file holds; of a parent always what its parts give."""
     path = _file(c.id, profile)
-    if not path.is_file():
-        return "not run", str(Verdict(c.id, "not run", profile))
-    kept = json.loads(path.read_text())
-    return kept["verdict"], kept["line"]
+    if not c.parts and path.is_file():
+        return json.loads(path.read_text())
+    verdict = _conclusion(c, known, profile) if c.parts else Verdict(c.id, "not run", profile)
+    return {**plain(verdict), "line": str(verdict)}
 
 
 class Row(NamedTuple):
@@ -217,6 +214,7 @@ class Row(NamedTuple):
     claim: Claim
     verdict: str
     line: str
+    kept: dict[str, Any]  # the whole verdict, as its file has it
 
 
 def table(profile: str = "paper", paper: str | None = None) -> list[Row]:
@@ -224,5 +222,6 @@ def table(profile: str = "paper", paper: str | None = None) -> list[Row]:
     rows = []
     for name in papers() if paper is None else [paper]:
         known = claims(name)
-        rows += [Row(c, *_judged(c, known, profile)) for c in known.values()]
+        judged = ((c, _judged(c, known, profile)) for c in known.values())
+        rows += [Row(c, kept["verdict"], kept["line"], kept) for c, kept in judged]
     return rows

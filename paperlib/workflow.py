@@ -1,29 +1,27 @@
-"""From a notebook to its results: what it depends on, how it is run.
+"""From a notebook to its results: what it is given and what it depends on.
 
-The Snakefile asks ``stems``, ``section``, ``settings``, ``fingerprint`` and ``inputs``; each of its
-jobs is ``python -m paperlib.workflow NOTEBOOK PROFILE``. A notebook is called by its stem
-(``glbomd_1_logistic``); its own parameters cell is the quick profile, and ``notebooks/profiles.toml``
-holds what another profile changes.
+The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint`` and ``inputs``; its jobs
+run in ``paperlib.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
+cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
 """
 
-import argparse
 import ast
 import contextlib
 import hashlib
 import json
 import os
-import re
-import sys
-import time
 import tomllib
 from pathlib import Path
 from typing import get_args, get_origin
+
+from .imports import follow, resolve
+from .papers import papers
 
 PACKAGE = Path(__file__).resolve().parent
 PROFILES = ("quick", "paper")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
-NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
+LAST = "99_"  # begins the stems of notebooks that show what all others left
 
 
 def root() -> Path:
@@ -50,22 +48,36 @@ def section(stem: str) -> dict:
     """A notebook's section of profiles.toml, checked.
 
     Keys: ``after`` (notebooks whose results it reuses), ``datasets`` (names in the registry),
-    ``timing`` (true: it runs alone, on one thread), and one table of parameters per profile.
+    ``timing`` (true: it runs alone, on one thread), ``shards`` (see ``shards``), and one table of
+    parameters per profile.
 
     Raises:
         ValueError: a key, a type or a notebook in ``after`` is unknown.
     """
     path = root() / "notebooks" / "profiles.toml"
     found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
-    allowed = {"after": list[str], "datasets": list[str], "timing": bool, **dict.fromkeys(PROFILES, dict)}
+    allowed = {"after": list[str], "datasets": list[str], "timing": bool, "shards": int, **dict.fromkeys(PROFILES, dict)}
     for key, value in found.items():
         if key not in allowed:
             raise ValueError(f"profiles.toml [{stem}]: unknown key {key!r}; allowed: {', '.join(allowed)}")
         convert(value, allowed[key], f"profiles.toml [{stem}]: {key}")
+    if found.get("shards", 1) < 1:
+        raise ValueError(f"profiles.toml [{stem}]: shards is {found['shards']}; it must be at least 1")
     for other in found.get("after", []):
         if other not in stems() or other == stem:
             raise ValueError(f"profiles.toml [{stem}]: after names {other!r}; there are {', '.join(stems())}")
     return found
+
+
+def shards(stem: str, profile: str) -> int:
+    """Jobs among which a notebook's chunks are shared before it runs itself: in the quick profile 1, which means none."""
+    return section(stem).get("shards", 1) if profile == "paper" else 1
+
+
+def after(stem: str) -> list[str]:
+    """Notebooks that run before this one: those that its section names; before one of the last, all that are not."""
+    last = [other for other in stems() if not other.startswith(LAST)] if stem.startswith(LAST) else []
+    return sorted({*section(stem).get("after", []), *last})
 
 
 def settings(stem: str, profile: str, device: str = "auto") -> dict:
@@ -135,9 +147,10 @@ def fingerprint(stem: str) -> str:
 
 
 def imports(stem: str) -> list[str]:
-    """What a notebook's cells import from paperlib, as dotted names, and its paper's claims."""
-    # `verdicts` finds claims.py by name, so that no import shows it.
+    """What a notebook's cells import from paperlib, as dotted names, and what is found by name: claims and other rooms."""
     names = {f"paperlib.{stem.split('_')[0]}.claims"}
+    if stem.startswith(LAST):
+        names |= {f"paperlib.{paper}.{room}" for paper in papers() for room in ("claims", "bounds", "errata")}
     for cell in code(stem):
         try:
             tree = ast.parse(cell["source"])
@@ -157,16 +170,15 @@ def inputs(stem: str) -> list[str]:
     They are the package's modules that it uses, directly or through others, the tables that the
     project ships where one of them reads data, and those of its data sets that are on this machine.
     """
-    from . import datasets, store
-
     found = {root() / "requirements.lock"} if (root() / "requirements.lock").exists() else set()
-    for name in imports(stem):
-        with contextlib.suppress(ValueError):  # a name inside a module: the module itself stands in the list too
-            found |= set(store.sources(name))
+    for name in imports(stem):  # read, not executed: a call with nothing to do need not wait for torch
+        follow(resolve(name), found)
     paths = sorted(found)
     if any(path.name.startswith("datasets") for path in paths):
         paths += sorted(path for path in (PACKAGE.parent / "data").glob("*") if path.suffix in {".csv", ".toml", ".json"})
     for name in section(stem).get("datasets", []):
+        from . import datasets  # here: Snakemake asks often, and few notebooks have any
+
         with contextlib.suppress(ValueError):  # a file with a wrong checksum: the notebook refuses it
             paths += filter(None, [datasets.find(name)])
     return [str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths]
@@ -197,74 +209,3 @@ def forget_incomplete(stem: str, profile: str) -> None:
     done = results(profile) / f"{stem}.done"
     if done.exists() and not all((figures() / name).exists() for name in json.loads(done.read_text())["products"]):
         done.unlink()
-
-
-@contextlib.contextmanager
-def _output_to(path: Path):
-    """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
-    sys.stdout.flush(), sys.stderr.flush()
-    user, errors = os.dup(1), os.dup(2)
-    with open(path, "w") as log:
-        os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
-    try:
-        yield lambda line: os.write(user, f"{line}\n".encode())
-    finally:
-        sys.stdout.flush(), sys.stderr.flush()
-        os.dup2(user, 1), os.dup2(errors, 2), os.close(user), os.close(errors)
-        lines = path.read_text(errors="replace").splitlines(keepends=True)
-        path.write_text("".join(line for line in lines if NOISE not in line))
-
-
-def execute(stem: str, profile: str, device: str = "auto") -> bool:
-    """Run a notebook with papermill; the executed copy and the log lie in ``results/<profile>/``.
-
-    Returns:
-        True, with seconds and products in ``<stem>.done``; False when a cell fails: the log's last
-        line then says which and why.
-    """
-    folder = results(profile)
-    folder.mkdir(parents=True, exist_ok=True)
-    done = folder / f"{stem}.done"
-    done.unlink(missing_ok=True)
-    with _output_to(folder / f"{stem}.log") as say:
-        since, start = time.time_ns(), time.perf_counter()
-        try:
-            import papermill
-
-            papermill.execute_notebook(
-                str(notebook(stem)),
-                str(folder / f"{stem}.ipynb"),
-                parameters=checked(stem, settings(stem, profile, device)),
-                kernel_name="python3",
-                cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
-                progress_bar=False,
-                start_timeout=120,
-            )
-        except Exception as error:
-            where = f"cell {error.exec_count}: {error.ename}: {error.evalue}" if hasattr(error, "ename") else f"{type(error).__name__}: {error}"
-            print(re.sub(r"\x1b\[[0-9;]*m", "", str(error)), f"\n{where}", file=sys.stderr)
-            say(f"  {stem}  failed, {where.splitlines()[0]}")
-            return False
-        seconds = round(time.perf_counter() - start, 1)
-        part = done.with_suffix(".part")
-        part.write_text(json.dumps({"notebook": stem, "profile": profile, "seconds": seconds, "products": products(profile, since)}))
-        os.replace(part, done)
-        say(f"  {stem}  done in {seconds:.0f} s")
-    return True
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run one notebook in one profile."""
-    parser = argparse.ArgumentParser(prog="python -m paperlib.workflow", description=main.__doc__)
-    parser.add_argument("notebook", help="stem or path")
-    parser.add_argument("profile", choices=PROFILES)
-    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    options = parser.parse_args(argv)
-    path = notebook(options.notebook)
-    if not path.exists():
-        parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
-    return 0 if execute(path.stem, options.profile, options.device) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

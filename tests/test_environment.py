@@ -25,7 +25,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line and not line.startswith("#")]
 DIRECT = [*PROJECT["dependencies"], *(r for extra in PROJECT["optional-dependencies"].values() for r in extra)]
 README = (ROOT / "README.md").read_text()
-COMMANDS = re.findall(r"^python3 run\.py (.*?)(?:\s+#.*)?$", README, re.MULTILINE)
+COMMAND = re.compile(r"^python3 run\.py (.*?)(?:\s+#.*)?$", re.MULTILINE)
+COMMANDS = COMMAND.findall(README)
+PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 def locked() -> dict[str, str]:
@@ -101,8 +103,17 @@ def test_the_readme_commands_exist(command):
     run.parse(shlex.split(command))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_and_files_of_the_docs_exist(page):
+    text = page.read_text()
+    for command in COMMAND.findall(text):
+        run.parse(shlex.split(command))
+    names = re.findall(r"`((?:paperlib|tests|notebooks)/[\w/.]+)`", text)
+    assert names and [name for name in names if not (ROOT / name).exists()] == []
+
+
 def test_the_readme_names_every_command():
-    assert {command.split()[0] for command in COMMANDS} == {"figures", "test", "lab", "data", "clean"}
+    assert {command.split()[0] for command in COMMANDS} == {"figures", "test", "lab", "bench", "data", "clean"}
 
 
 def test_the_readme_example_runs():
@@ -114,4 +125,4 @@ def test_the_readme_example_runs():
 def test_the_check_of_an_empty_checkout_is_executable():
     path = ROOT / ".ci" / "run"
     assert os.access(path, os.X_OK)
-    assert path.read_text().rstrip().splitlines()[-1] == 'exec python3 run.py test "$@"'
+    assert path.read_text().rstrip().splitlines()[-1] == 'exec python3 run.py test --slow "$@"'

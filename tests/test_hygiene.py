@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("paperlib", "tests", "notebooks", "data", "figures", ".ci")
+FOLDERS = ("paperlib", "tests", "notebooks", "docs", "bench", "profiles", "data", "figures", ".ci")
 HIDDEN = {"quick", "__pycache__", ".ipynb_checkpoints"}
 # Put together here, so that this file does not find itself.
 MACHINE = re.compile("|".join(["/" + "root/", "/" + r"home/\w", "/" + r"Users/\w", "/" + r"work/\w", "/" + "opt/", r"\.py" + "env"]))

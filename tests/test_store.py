@@ -241,6 +241,13 @@ def test_a_damaged_checkpoint_is_dropped(results, caplog):
     assert "computed again" in caplog.text
 
 
+def test_a_checkpoint_that_outlived_its_run_is_removed(results):
+    good = run(trials=2)
+    (path,) = results.glob("*.npz")
+    path.with_suffix(".part.npz").write_bytes(b"whatever")
+    assert run(trials=2).equal(good) and [p.name for p in results.iterdir()] == [path.name]
+
+
 def test_two_processes_may_compute_the_same(results):
     code = f"import sys; sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]; from test_store import run; run(horizon=300, trials=4, every=0)"
     both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)]

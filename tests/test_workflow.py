@@ -93,7 +93,9 @@ def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("timings = true", "unknown key 'timings'; allowed: after, datasets, timing, quick, paper"),
+        ("timings = true", "unknown key 'timings'; allowed: after, datasets, timing, shards, quick, paper"),
+        ("shards = 2.0", "shards is 2.0, a float; expected int"),
+        ("shards = 0", "shards is 0; it must be at least 1"),
         ('timing = "yes"', "timing is 'yes', a str; expected bool"),
         ('after = ["toy_9"]', "after names 'toy_9'; there are toy_1"),
         ('after = ["toy_1"]', "after names 'toy_1'"),
@@ -103,6 +105,14 @@ def test_a_wrong_section_is_refused(root, line, message):
     write(root, "toy_1", "", f"[toy_1]\n{line}\n")
     with pytest.raises(ValueError, match=message):
         workflow.section("toy_1")
+
+
+def test_the_last_notebooks_come_after_all_others(root):
+    for stem in ("00_tour", "toy_1", "toy_2", "99_claims", "99_more"):
+        write(root, stem, "", '[toy_2]\nafter = ["toy_1"]\n[99_more]\nafter = ["99_claims"]\n')
+    assert {stem: workflow.after(stem) for stem in workflow.stems()} == {
+        "00_tour": [], "toy_1": [], "toy_2": ["toy_1"], "99_claims": ["00_tour", "toy_1", "toy_2"], "99_more": ["00_tour", "99_claims", "toy_1", "toy_2"],
+    }
 
 
 # ---- what a notebook depends on ----------------------------------------------------------------------------
@@ -139,6 +149,11 @@ def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkey
     assert {"claims.py", "covtype_arms.csv", "covertype.data"} <= {Path(path).name for path in found}
     monkeypatch.setattr(datasets, "find", lambda name: None)
     assert set(found) - set(workflow.inputs("glbomd_9")) == {"covertype.data"}
+
+
+def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
+    write(root, "99_x", "from paperlib import ledger")
+    assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {Path(path).name for path in workflow.inputs("99_x")}
 
 
 def test_a_notebook_is_run_again_when_a_figure_of_it_is_gone(root):
@@ -198,15 +213,20 @@ def test_only_names_a_paper_or_a_notebook(root):
         run.chosen(["to"])
 
 
-@pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
+@pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--cluster", "nowhere"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
 def test_wrong_arguments_end_the_call(argv):
     with pytest.raises(SystemExit) as end:
         run.parse(argv)
     assert end.value.code == 2
 
 
-def test_pytest_arguments_are_passed_on():
-    assert run.parse(["test", "-k", "stats", "tests/test_stats.py"]).rest == ["-k", "stats", "tests/test_stats.py"]
+def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(monkeypatch):
+    called = []
+    monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv))
+    for slow in ([], ["--slow"]):
+        run.test("python", run.parse(["test", *slow, "-k", "stats", "-s"]))
+    assert [argv[-3:] for argv in called] == [["-k", "stats", "-s"]] * 2
+    assert [argv[-5:-3] == ["-m", "not slow"] for argv in called] == [True, False] and "--slow" not in called[1]
 
 
 def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypatch):

@@ -15,6 +15,7 @@ from .. import stats, store, timing
 from ..core import Learner, Problem, leaves
 from ..linalg import Rows
 from ..play import Round
+from .certified import CertifiedOptimism
 from .controls import UCB1, BetaThompson, LaplaceThompson
 from .ecolog import ECOLog
 from .glbomd import GLBOMD
@@ -26,6 +27,7 @@ from .ofulogr import OFULogR
 from .problems import SphereArms
 from .reference import UniformArm
 from .rsglincb import RSGLinCB
+from .slsqp import decide_again
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
@@ -114,6 +116,26 @@ def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetiti
     named = {f"{name}|{S}": run for (name, S), run in runs.items()}
     found = store.once("time_runs", timing.seconds, runs=named, horizon=horizon, repetitions=repetitions, trials=trials)
     return {key: found[f"{key[0]}|{key[1]}"] for key in runs}
+
+
+def slsqp_seconds(runs: dict[int, tuple[CertifiedOptimism, Problem]], horizon: int, every: int, repetitions: int) -> dict[int, np.ndarray]:
+    """Seconds of SLSQP's decision on every ``every``-th round, N repetitions x rounds; see ``time_runs``.
+
+    Args:
+        runs: S -> learner and problem, one trial; all are interleaved, so that a drift of the machine's speed meets all of them alike.
+    """
+    named = {f"S={S}": run for S, run in runs.items()}
+    found = store.once("slsqp_seconds", _slsqp_seconds, runs=named, horizon=horizon, every=every, repetitions=repetitions)
+    return {S: found[f"S={S}"] for S in runs}
+
+
+def _slsqp_seconds(runs: dict[str, tuple[CertifiedOptimism, Problem]], horizon: int, every: int, repetitions: int) -> dict[str, np.ndarray]:
+    found = {name: [] for name in runs}
+    with timing.alone():
+        for _ in range(repetitions):
+            for name, (learner, problem) in runs.items():
+                found[name].append(decide_again(learner, problem, horizon, every)["seconds"])
+    return {name: np.stack(seconds) for name, seconds in found.items()}
 
 
 def methods(problem: SphereArms, leave_out: tuple[str, ...] = ()) -> dict[tuple, tuple[Learner, Problem]]:

@@ -161,11 +161,11 @@ class GLBOMD:
         q = (x * v).sum(-1)
         a = self.link.slope(z) * (eta / g)  # weight of the surrogate's curvature in H~_t = H_t + a x x^T
         # (42a): H~_t^{-1} grad l_t(theta_t) by Sherman-Morrison.
-        theta = torch.addcmul(theta, v, ((reward - self.link.mean(z)) * (eta / g) / (1 + a * q)).unsqueeze(1))
+        theta = torch.addcmul(theta, v, ((reward - self.link.mean(z)) * (eta / g) / (1.0 + a * q)).unsqueeze(1))
         outside = torch.linalg.vector_norm(theta, dim=-1) > S
         if needed(outside):  # (42b), in the norm of H~_t
             theta = ball_projection(theta, rank_one(H, x, a), S, outside).point
         c = self.link.slope((x * theta).sum(-1)) / g  # curvature at the new point
         H = rank_one(H, x, c)
-        C = inverse(H) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, c / (-1 - c * q))
+        C = inverse(H) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, c / (-1.0 - c * q))
         return State(theta, H, C, rounds + 1)

@@ -1,55 +1,20 @@
-"""Reference rules that learn nothing: a learner whose regret is near theirs has learned nothing either.
+"""Reference rules of this paper's figures; ``UniformArm`` is the one of all papers.
 
 Letters: R trials, K arms, d dimensions.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
+from ..reference import Reference, State, UniformArm
 from ..streams import Draw
-from .links import Gaussian
-from .validation import validate
 
-
-class State(NamedTuple):
-    """Nothing is learned."""
-
-    total: Tensor  # R, sum of the rewards heard
-    rounds: int    # rounds heard
-
-
-class _Rule:
-    """What the two rules share."""
-
-    wants = "reward"
-
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """State before the first round."""
-        return State(torch.zeros(trials, **tkwargs), 0)
-
-    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
-        """Count what was heard."""
-        return State(state.total + reward, state.rounds + 1)
-
-    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
-        """Raise ValueError for arms outside the unit ball, an unknown arm, or a reward that is not finite."""
-        validate(Gaussian(), arms, arm, reward)
+__all__ = ["LongestArm", "UniformArm"]
 
 
 @dataclass(frozen=True)
-class UniformArm(_Rule):
-    """Plays an arm drawn uniformly each round."""
-
-    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
-        """R indices from the stream "arm"."""
-        return (draw.uniform("arm") * arms.shape[1]).long(), state
-
-
-@dataclass(frozen=True)
-class LongestArm(_Rule):
+class LongestArm(Reference):
     """Plays the arm of largest Euclidean norm, the lowest index among equals: what a pure bonus plays first."""
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:

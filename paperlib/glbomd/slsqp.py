@@ -117,7 +117,8 @@ class SLSQPDecisions:
         return torch.tensor([[seconds, found.arm == int(seen.action[0]), found.margin]], dtype=torch.float64)
 
 
-def _slsqp(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
+def decide_again(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
+    """One run of ``slsqp_rounds``, not kept."""
     rounds = [t for t in range(every, horizon + 1, every) if t > 1]  # the first round has no likelihood
     with timing.alone():
         trace = play(learner, problem, horizon, 1, record=rounds, probes={"slsqp": SLSQPDecisions(learner)})
@@ -130,4 +131,4 @@ def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, eve
 
     Timed alone on the machine and kept with the results.
     """
-    return store.once("slsqp_rounds", _slsqp, learner=learner, problem=problem, horizon=horizon, every=every)
+    return store.once("slsqp_rounds", decide_again, learner=learner, problem=problem, horizon=horizon, every=every)

@@ -1,0 +1,24 @@
+"""Seconds of a block of rounds, for every learner at every point: ``python3 run.py bench`` runs and distills this.
+
+``python -m pytest bench/test_speed.py --benchmark-autosave`` and ``--benchmark-compare`` compare two states of the code.
+"""
+
+import time
+
+from paperlib import speed
+
+
+def test_rounds(benchmark, subject, point, plan, device):
+    learner = subject.case.learner
+    run = speed.Run(subject.case, point, device, point.played + plan.block)
+    for _ in range(point.played):
+        run.step()
+    start, began = run.state, time.perf_counter()
+    heard = run.record(plan.block)
+    repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
+    # Each repetition starts from a copy of the same state: the history does not grow from one to the next.
+    setup = lambda: ((learner, speed.copy(start), heard, device), {})
+    benchmark.pedantic(speed.replay, setup=setup, rounds=repetitions, warmup_rounds=1)
+    benchmark.extra_info.update(
+        paper=subject.paper, learner=subject.name, point=point._asdict(), block=plan.block, state_bytes=speed.state_bytes(start) / point.trials,
+    )

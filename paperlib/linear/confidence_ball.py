@@ -1,0 +1,51 @@
+"""ConfidenceBall: the same optimism with the ellipsoid that was known before.
+
+Source: Dani, Hayes & Kakade (2008), "Stochastic Linear Optimization under Bandit Feedback"; the radius as
+Abbasi-Yadkori, Pal & Szepesvari (2011) quote it beside their Theorem 2, in our reading.
+Letters: R trials, d dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..validation import nonnegative, positive, probability, whole
+from .oful import Optimist, State
+
+
+@dataclass(frozen=True)
+class ConfidenceBall(Optimist):
+    """Optimism with the radius of Dani, Hayes & Kakade (2008), whose rule starts from ||theta*|| <= 1 and lambda = 1.
+
+    Attributes:
+        noise: R > 0, scale of the noise.
+        delta: in (0, 1], failure probability.
+        scale: practical, multiplies the radius.
+        refresh: rounds between two inversions of V_t afresh.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    noise: float
+    delta: float = 0.01
+    scale: float = 1.0
+    refresh: int = 4096
+    ridge = 1.0
+
+    def __post_init__(self):
+        positive("noise", self.noise)
+        probability("delta", self.delta)
+        nonnegative("scale", self.scale)
+        whole("refresh", self.refresh)
+
+    def radius_at(self, t: int, dim: int) -> float:
+        """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)}; ``t`` = 1, 2, ... is the round about to be played."""
+        risk = math.log(t * t / self.delta)
+        return self.noise * max(math.sqrt(128 * dim * math.log(t) * risk), 8 / 3 * risk)
+
+    def radius(self, state: State) -> Tensor:
+        """The same in all trials, R: it knows the number of rounds, not where they were played."""
+        return torch.full_like(state.log_det, self.radius_at(state.rounds + 1, state.theta.shape[-1]))

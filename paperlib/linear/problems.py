@@ -1,0 +1,102 @@
+"""Linear bandits to play on: directions of the plane, and fresh arms each round.
+
+Source: Abbasi-Yadkori, Pal & Szepesvari (2011), experiments, in our reading: parameter and actions in the
+unit ball of the plane, Gaussian noise. A linear function is largest on the sphere, so that arms on the sphere stand for the ball.
+Letters: R trials, K arms, d dimensions, S norm of theta*.
+
+The regret of a round is x*^T theta* - x^T theta*, free of noise. One normal a trial and round, purpose "noise",
+makes the reward, whatever the arm: all learners hear the same noise.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..linalg import inner
+from ..streams import Draw, Streams
+from ..validation import nonnegative, positive, whole
+
+
+class World(NamedTuple):
+    """A problem with theta* drawn; where arms are fresh, the trials' streams make them."""
+
+    theta: Tensor             # R x d, theta*
+    arms: Tensor | None       # 1 x K x d, or None: fresh each round
+    streams: Streams | None   # of the trials, where arms are fresh
+
+
+class _Linear:
+    """What the problems share. Subclasses have a field ``noise`` and make the world."""
+
+    noise: float
+
+    def context(self, world: World, t: int) -> Tensor:
+        """The arms on offer in round t, R x K x d or 1 x K x d."""
+        return world.arms
+
+    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """Reward and regret of the arms ``action`` (R indices), R each."""
+        means = inner(self.context(world, t), world.theta)
+        mean = means.gather(1, action.unsqueeze(1)).squeeze(1)
+        return mean + self.noise * draw.normal("noise"), means.amax(1) - mean
+
+
+@dataclass(frozen=True)
+class Circle(_Linear):
+    """K directions of the plane, evenly spaced, the same in all rounds; a theta* per trial, uniform on the circle of radius S.
+
+    Attributes:
+        norm: S = ||theta*||_2.
+        noise: standard deviation of the Gaussian noise.
+        arms: K.
+    """
+
+    norm: float = 1.0
+    noise: float = 0.1
+    arms: int = 100
+
+    def __post_init__(self):
+        positive("norm", self.norm)
+        nonnegative("noise", self.noise)
+        whole("arms", self.arms)
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The directions, and theta* from the trials' streams (purpose "problem theta")."""
+        angle = torch.arange(self.arms, **tkwargs) * (2 * math.pi / self.arms)
+        arms = torch.stack([angle.cos(), angle.sin()], -1).unsqueeze(0)
+        return World(self.norm * draw.sphere("problem theta", 2), arms, None)
+
+
+@dataclass(frozen=True)
+class FreshArms(_Linear):
+    """K fresh arms each round, uniform on the unit sphere; a theta* per trial, uniform on the sphere of radius S.
+
+    Attributes:
+        dim: d.
+        norm: S = ||theta*||_2.
+        noise: standard deviation of the Gaussian noise.
+        arms: K.
+    """
+
+    dim: int = 5
+    norm: float = 1.0
+    noise: float = 0.1
+    arms: int = 20
+
+    def __post_init__(self):
+        whole("dim", self.dim)
+        positive("norm", self.norm)
+        nonnegative("noise", self.noise)
+        whole("arms", self.arms)
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """theta* from the trials' streams (purpose "problem theta")."""
+        return World(self.norm * draw.sphere("problem theta", self.dim), None, draw.streams)
+
+    def context(self, world: World, t: int) -> Tensor:
+        """The arms of round t, R x K x d (purpose "problem arms")."""
+        arms = world.streams.at(t).normal("problem arms", self.arms, self.dim)
+        return arms / torch.linalg.vector_norm(arms, dim=-1, keepdim=True)

@@ -1,0 +1,49 @@
+"""Reference rules that learn nothing: a learner whose regret is near theirs has learned nothing either.
+
+Letters: R trials, K arms, d dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .streams import Draw
+from .validation import finite, menu
+
+
+class State(NamedTuple):
+    """Nothing is learned."""
+
+    total: Tensor  # R, sum of the rewards heard
+    rounds: int    # rounds heard
+
+
+class Reference:
+    """What such rules share; a subclass is a frozen dataclass with ``select``."""
+
+    wants = "reward"
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """State before the first round."""
+        return State(torch.zeros(trials, **tkwargs), 0)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Count what was heard."""
+        return State(state.total + reward, state.rounds + 1)
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
+        menu(arms, arm)
+        if reward is not None:
+            finite("reward", reward)
+
+
+@dataclass(frozen=True)
+class UniformArm(Reference):
+    """Plays an arm drawn uniformly each round."""
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """R indices from the stream "arm"."""
+        return (draw.uniform("arm") * arms.shape[1]).long(), state

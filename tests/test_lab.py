@@ -1,0 +1,139 @@
+"""JupyterLab as a reader uses it: a notebook is opened in a browser, a parameter changed, all cells run."""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from browser import chromium
+
+ROOT = Path(__file__).resolve().parents[1]
+STEM, FIGURE = "glbomd_4_covertype", "glbomd/figure_4"
+SMALL = {"horizon": 40, "trials": 4, "one_trial_trials": 2, "repetitions": 1, "timing_rounds": 20, "batch_rounds": 10}
+TOKEN = "of-this-test-alone"
+# No news and no search for updates: both would ask the network. All cells are kept in the page, also those out of view.
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+ERRORS = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
+IDLE = '.jp-NotebookPanel .jp-Notebook-ExecutionIndicator[data-status="idle"]'
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with a copy of one notebook, small and without outputs; nothing of the checkout is written to."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{STEM}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        if "parameters" in cell.metadata.get("tags", []):
+            for name, value in SMALL.items():
+                cell.source, found = re.subn(rf"^({name}: \w+ =) \w+", rf"\1 {value}", cell.source, flags=re.MULTILINE)
+                assert found == 1, f"{STEM} has no parameter {name}"
+    (tmp_path / "project/notebooks").mkdir(parents=True)
+    nbformat.write(notebook, tmp_path / "project/notebooks" / f"{STEM}.ipynb")
+    for name, content in SETTINGS.items():
+        path = tmp_path / "jupyter/settings/@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+    return tmp_path / "project"
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def wait(seconds, what, look):
+    """The first true answer of ``look``; fails, saying what was awaited, after so many seconds."""
+    end = time.monotonic() + seconds
+    while not (answer := look()):
+        assert time.monotonic() < end, f"{what}: not within {seconds} s"
+        time.sleep(0.2)
+    return answer
+
+
+@contextlib.contextmanager
+def running(project):
+    """``run.py lab`` on a free port; yields its address once it answers, and stops it with its kernels."""
+    jupyter, port = project.parent / "jupyter", free_port()
+    folders = {f"JUPYTER_{name.upper()}_DIR": jupyter / name for name in ("config", "data", "runtime")}
+    folders |= {f"JUPYTERLAB_{name.upper()}_DIR": jupyter / name for name in ("settings", "workspaces")}
+    folders |= {"IPYTHONDIR": jupyter / "ipython", "PAPERLIB_ROOT": project, "PAPERLIB_RESULTS": project / "results", "PAPERLIB_FIGURES": project / "figures"}
+    (project / "locks").mkdir()  # a timing of this test waits for nobody, and nobody waits for it
+    folders |= {"PAPERLIB_LOCKS": project / "locks", "PAPERLIB_PYTHON": sys.executable}
+    command = [sys.executable, ROOT / "run.py", "lab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"]
+    with open(project / "lab.log", "w") as log:
+        server = subprocess.Popen(command, env=os.environ | {k: str(v) for k, v in folders.items()}, stdout=log, stderr=log, start_new_session=True)
+
+    def answers():
+        assert server.poll() is None, f"run.py lab ended:\n{(project / 'lab.log').read_text()[-2000:]}"
+        with contextlib.suppress(OSError):
+            return urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", timeout=5).status == 200
+
+    try:
+        wait(120, "JupyterLab answers", answers)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.send_signal(signal.SIGTERM)
+        try:
+            server.wait(60)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+
+def change_parameter(browser, name, value):
+    """Type a new value into the parameters cell, as a reader does."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    line = lambda: next((line for line in browser.find_elements("css selector", ".jp-CodeCell .cm-line") if line.text.startswith(f"{name}:")), None)
+    wait(60, f"the line of {name}", line).click()
+    text = f"{name}: int = {value}  # typed"
+    ActionChains(browser).send_keys(Keys.HOME).key_down(Keys.SHIFT).send_keys(Keys.END).key_up(Keys.SHIFT).send_keys(text).perform()
+    wait(20, f"{text!r} in the cell", lambda: line().text == text)
+
+
+def run_all_cells(browser, seconds):
+    """Choose Run > Run All Cells, and wait until each has run; an error ends it."""
+    labels = browser.find_elements("css selector", ".lm-MenuBar-itemLabel")
+    next(label for label in labels if label.text == "Run").click()
+    item = '.lm-Menu-item[data-command="runmenu:run-all"]'
+    wait(20, "Run All Cells", lambda: browser.find_elements("css selector", item))[0].click()
+
+    def done():
+        assert not (errors := browser.find_elements("css selector", ERRORS)), errors[0].text
+        prompts = browser.execute_script("return [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(p => p.textContent.trim())")
+        return all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts) and browser.find_elements("css selector", IDLE)
+
+    wait(seconds, "every cell has run", done)
+
+
+@pytest.mark.slow
+def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
+    saved = project / "figures/quick" / FIGURE
+    with chromium(tmp_path / "chromium") as browser, running(project) as address:
+        browser.set_window_size(1400, 1000)
+        browser.get(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
+        wait(120, "the notebook with a kernel", lambda: browser.find_elements("css selector", IDLE))
+        assert not browser.find_elements("css selector", ".jp-OutputArea-output img") and not saved.parent.exists()
+        change_parameter(browser, "horizon", 60)
+        run_all_cells(browser, 300)
+        images = browser.execute_script("return [...document.querySelectorAll('.jp-OutputArea-output img')].map(i => [i.src, i.naturalWidth])")
+    assert json.loads(saved.with_suffix(".json").read_text())["parameters"]["horizon"] == 60
+    shown = [base64.b64decode(source.partition(",")[2]) for source, width in images if width > 0]
+    assert saved.with_suffix(".png").read_bytes() in shown

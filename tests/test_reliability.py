@@ -1,0 +1,230 @@
+"""What ``run.py figures`` withstands: it says one clear line, loses nothing, and the next call ends as if nothing had been."""
+
+import contextlib
+import hashlib
+import json
+import shutil
+import socket
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from reliable import CODE, Space, Workflow, arrays, until
+from toy import Coins, Index
+
+from paperlib import store
+
+pytestmark = pytest.mark.slow
+HORIZON, TRIALS, CHUNK, NAP = 256, 6, 2, 0.002
+SEEDS = {"toy_1": 0, "toy_2": 100}
+TOTAL = len(SEEDS) * TRIALS // CHUNK * HORIZON  # rounds of all chunks of both notebooks
+
+
+def two_notebooks(home, **more):
+    work = Workflow(home, **more)
+    for name, seed in SEEDS.items():
+        work.write(name, horizon=HORIZON, trials=TRIALS, chunk=CHUNK, nap=NAP, seed=seed)
+    return work
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The two notebooks, run to their end, and the seconds that took."""
+    work = two_notebooks(tmp_path_factory.mktemp("undisturbed") / "home")
+    begun = time.monotonic()
+    status, text = work.run()
+    assert status == 0, text
+    return work, time.monotonic() - begun
+
+
+def told(status, text, *parts):
+    """A call failed, said why in one line of its last table, which holds ``parts``, and showed no traceback."""
+    assert status == 1 and "Traceback" not in text, text
+    (line,) = [line for line in text.splitlines() if " has no result: " in line]
+    assert all(part in line for part in parts), line
+
+
+def standing(work):
+    """What a failure of toy_2 must leave as it is."""
+    return {name: content for name, content in work.outcome().items() if "toy_2" not in name}
+
+
+def killed(work, moment, alone):
+    """A call that SIGKILL ends ``moment`` seconds after its begin: run.py ``alone``, or all that it started."""
+    process = work.start()
+    try:
+        process.wait(moment)
+    except subprocess.TimeoutExpired:
+        process.kill() if alone else work.kill()
+    else:  # the machine has become faster: the notebooks run once more and are killed earlier
+        for done in (work.results / "quick").glob("*.done"):
+            done.unlink()
+        killed(work, 0.7 * moment, alone)
+    process.wait()
+    process.stdout.close()
+
+
+def killed_at_play(work, seconds, alone):
+    """A call that SIGKILL ends some seconds after it has kept its first checkpoint."""
+    rounds = lambda: sum(len(work.rounds(name)) for name in SEEDS)
+    process, before = work.start(), rounds()
+    until(lambda: rounds() > before or process.poll() is not None, 120)  # an orphan may have left it nothing to play
+    time.sleep(seconds)
+    process.kill() if alone else work.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def resumed(work, undisturbed, folder):
+    """Resume in this process a copy of what a kill has left: nothing is damaged, repeated, or other than undisturbed.
+
+    Returns:
+        rounds that the copy held, of ``TOTAL``.
+    """
+    folder.mkdir()
+    for path in work.results.glob("*.npz"):
+        with contextlib.suppress(FileNotFoundError):  # an orphan goes on
+            shutil.copy2(path, folder)
+    left = HORIZON * len(arrays(folder))
+    for path in folder.glob("*.part.npz"):
+        left -= HORIZON
+        if not path.with_name(path.name.replace(".part", "")).exists():
+            with np.load(path) as file:
+                left += json.loads(str(file["head"]))["t"]
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAPERLIB_RESULTS", str(folder))
+        patch.setenv("PAPERLIB_LOCKS", str(folder))
+        for seed in SEEDS.values():
+            learners = {"index": Index(nap=NAP)}
+            store.run(Coins(), learners, HORIZON, TRIALS, seed=seed, chunk=CHUNK, record="all", every=0, progress=lambda t, T, s: seen.append(t))
+    assert 64 * len(seen) == TOTAL - left and arrays(folder) == arrays(undisturbed.results)
+    return left
+
+
+def test_ten_kills_ten_identical_results(undisturbed, tmp_path, caplog):
+    """Ten kills of one run at moments of a fixed seed: five before its plays, three within, two after."""
+    original, seconds = undisturbed
+    work, draws, left = two_notebooks(tmp_path / "home"), np.random.default_rng(1).random(10), []
+    for i, draw in enumerate(draws):
+        finished, alone = work.chunks(), i in (0, 7, 9)  # run.py alone: what it started goes on, beside the next call
+        if 5 <= i < 8:
+            killed_at_play(work, draw * HORIZON * NAP / 2, alone)
+        else:
+            killed(work, (i + draw) / 10 * 0.8 * seconds, alone)
+        assert finished.items() <= work.chunks().items()
+        left.append(resumed(work, original, tmp_path / f"copy{i}"))
+    finished = work.chunks()
+    status, text = work.run()
+    until(lambda: not work.processes())
+    assert status == 0 and "Traceback" not in text and not caplog.text, text
+    assert finished.items() <= work.chunks().items()
+    assert work.outcome() == original.outcome()
+    assert left[0] == 0 and left[-1] == TOTAL and sum(0 < rounds < TOTAL for rounds in left) >= 2, left
+
+
+def test_data_that_are_wrong_missing_and_there(tmp_path):
+    """On a copy of the project whose registry has one small data set more, at an address where nobody answers."""
+    content = b"1,2,3\n" * 500
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = tmp_path / "code"
+    for name in ("paperlib", "data"):
+        shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("run.py", "Snakefile"):
+        shutil.copy2(CODE / name, code)
+    entry = {"file": "toy.data", "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "rows": 500, "columns": 3, "get": "ask the toy maker",
+             "source": "toys", "license": "none", "cite": "Toy 1999", "urls": [f"http://127.0.0.1:{port}/toy.data"]}
+    with open(code / "data/registry.toml", "a") as registry:
+        registry.write("\n[toy]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items()))
+
+    work = Workflow(tmp_path / "home", code)
+    work.environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    work.write("toy_1", horizon=64)
+    work.write("toy_2", "from paperlib import datasets\ndatasets.fetch('toy')", horizon=64, seed=100)
+    (work.notebooks / "profiles.toml").write_text('[toy_2]\ndatasets = ["toy"]\n')
+    path = work.home / "data/toy.data"
+    for damaged in (content[:-1], b"2" + content[1:]):  # truncated, altered
+        path.write_bytes(damaged)
+        told(*work.run(), "toy_2", str(path), "it is not used", "Remove or replace it; how to get it: ask the toy maker")
+        assert path.read_bytes() == damaged
+        assert not (work.figures / "quick/toy/toy_2.json").exists()
+    path.unlink()
+    told(*work.run(), "toy_2", "toy.data could not be downloaded", "ask the toy maker", "PAPERLIB_DATA", "Connection refused")
+    kept = standing(work)
+    path.write_bytes(content)
+    status, text = work.run()
+    assert status == 0 and text.count("(unchanged)") == 1, text
+    assert kept and kept.items() <= standing(work).items() and (work.figures / "quick/toy/toy_2.json").exists()
+
+
+def test_a_full_disk(tmp_path):
+    work = Workflow(tmp_path / "home")
+    work.results.mkdir()
+    with Space(f"mount -t tmpfs -o size=2m tmpfs {work.results}") as space:
+        work.prefix = space.prefix
+        work.write("toy_1", horizon=64)
+        work.write("toy_2", horizon=640, trials=600, chunk=600, seed=100)  # 3 MB
+        place, status_text = work.results, work.run()
+        work.results = space.seen(place)
+        told(*status_text, "toy_2", "No space left on device", f"results are written to {place}", "make room there and call again")
+        kept, stamps = standing(work), work.chunks()
+        assert "toy_1.ipynb" in kept and len(stamps) == 2
+        space.sh(f"cat /dev/zero > {place}/filler 2>/dev/null; true")
+        told(*work.run(), "toy_2")
+        assert standing(work) == kept
+        space.sh(f"rm {place}/filler; mount -o remount,size=64m {place}")
+        status, text = work.run()
+        assert status == 0 and text.count("(unchanged)") == 1, text
+        assert stamps.items() <= work.chunks().items() and len(work.chunks()) == 3
+        assert not list(work.results.glob("*.part*"))
+
+
+def test_a_read_only_figures_folder(tmp_path):
+    work = Workflow(tmp_path / "home")
+    work.write("toy_1", horizon=64)
+    assert work.run("--only", "toy_1")[0] == 0
+    kept = standing(work)
+    work.write("toy_2", horizon=64, seed=100)
+    with Space(f"mount --bind {work.figures} {work.figures} && mount -o remount,ro,bind {work.figures}") as space:
+        work.prefix = space.prefix
+        told(*work.run(), "toy_2", "Read-only file system", f"figures to {work.figures}; make it writable, or name other folders")
+        stamps = work.chunks()
+        assert kept.items() <= standing(work).items() and len(stamps) == 4
+    work.prefix = []
+    status, text = work.run()
+    assert status == 0 and text.count("(unchanged)") == 1, text
+    assert work.chunks() == stamps and "quick/toy/toy_2.json" in work.outcome()
+
+
+def test_a_corrupted_result_is_computed_again(undisturbed, tmp_path):
+    original, _ = undisturbed
+    work = Workflow(tmp_path / "home")
+    shutil.copytree(original.home, work.home, dirs_exist_ok=True)
+    (bad,) = [path for path in work.results.glob("*.npz") if path.name == min(work.chunks())]
+    content = bytearray(bad.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    bad.write_bytes(content)
+    for name in SEEDS:  # so that both notebooks run, and one of them meets the file
+        (work.figures / f"quick/toy/{name}.png").unlink()
+    stamps = work.chunks()
+    status, text = work.run()
+    assert status == 0, text
+    (line,) = [line for line in text.splitlines() if "damaged" in line]
+    assert bad.name in line and line.endswith("computed again")
+    assert sum("computed again" in path.read_text() for path in (work.results / "quick").glob("*.log")) == 1
+    assert work.outcome() == original.outcome()
+    assert {name for name, stamp in work.chunks().items() if stamp != stamps[name]} == {bad.name}
+
+
+def test_two_runs_in_one_folder(undisturbed, tmp_path):
+    original, _ = undisturbed
+    work = two_notebooks(tmp_path / "home")
+    first = work.start()
+    until(lambda: (work.home / ".run.lock").exists() and (work.home / ".run.lock").read_text())
+    status, text = work.run()
+    assert (status, text) == (1, f"Another run.py works in {work.home} (process {first.pid}: run.py figures); wait for it or end it.\n")
+    text = first.communicate(timeout=200)[0]
+    assert first.returncode == 0 and work.outcome() == original.outcome(), text

@@ -1,0 +1,332 @@
+"""Experiments in shards, on this machine and through a scheduler: what they leave is what one run would have left."""
+
+import itertools
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_notebook
+from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401: root is a fixture
+from toy import Coins, Index
+
+from paperlib import jobs, store, workflow
+from paperlib.core import Trace
+
+TESTS = Path(__file__).parent
+IMPORTS = f"""import sys
+sys.path.insert(0, {str(TESTS)!r})
+import numpy as np
+from toy import Coins, Index
+from paperlib import store
+level = 2.0
+def scaled(round):
+    return level * round.feedback
+"""
+EXPERIMENT = """traces = {
+    arms: store.run(Coins(arms), {"a": Index(), "b": Index(2.0)}, 40, {"a": trials, "b": 2}, chunk=2, probes={"scaled": scaled})
+    for arms in (3, 4)
+}
+"""
+REST = """open("rest", "a").write("x")
+timed = store.once("timed", lambda: {"seconds": 1.0})
+for by_name in traces.values():
+    for name, trace in by_name.items():
+        print(name, trace.trials, trace["regret"].sum(), trace["scaled"].sum())
+"""
+SHARDED = [("", IMPORTS), ("experiment", EXPERIMENT), ("", REST)]
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
+    monkeypatch.delenv("PAPERLIB_SHARD", raising=False)
+
+
+def notebook(root, stem, cells, profiles=""):
+    """A notebook of cells (tag or none, source) behind the parameters cell."""
+    made = [new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]})]
+    made += [new_code_cell(source, id=f"c{i}", metadata={"tags": [tag] if tag else []}) for i, (tag, source) in enumerate(cells)]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(new_notebook(cells=made, metadata={"kernelspec": kernel}), root / "notebooks" / f"{stem}.ipynb")
+    (root / "notebooks" / "profiles.toml").write_text(profiles)
+
+
+def printed(root, stem):
+    """Text that the last cell of an executed copy has printed."""
+    return nbformat.read(root / f"results/paper/{stem}.ipynb", as_version=4).cells[-1].outputs[0].text
+
+
+def chunks(root):
+    return {path.name: path.stat().st_mtime_ns for path in (root / "results").glob("*.npz")}
+
+
+# ---- the store -----------------------------------------------------------------------------------------------
+
+
+def experiment(part, monkeypatch):
+    """Two calls in shard `part`, or in none: 3 + 1 chunks each."""
+    monkeypatch.setattr(store, "_numbers", itertools.count())
+    monkeypatch.setenv("PAPERLIB_SHARD", part)
+    learners = {"a": Index(), "b": Index(2.0)}
+    return [store.run(Coins(arms), learners, 30, {"a": 5, "b": 2}, chunk=2) for arms in (3, 4)]
+
+
+@pytest.mark.parametrize("n, sizes", [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (9, [1] * 8 + [0])])
+def test_shards_leave_what_one_run_leaves(tmp_path, monkeypatch, n, sizes):
+    left = []
+    for k in range(1, n + 1):
+        before = len(chunks(tmp_path))
+        experiment(f"{k}/{n}", monkeypatch)
+        left.append(len(chunks(tmp_path)) - before)
+    kept = chunks(tmp_path)
+    merged = experiment("", monkeypatch)
+    assert left == sizes and chunks(tmp_path) == kept  # each chunk once, and nothing is left to compute
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
+    whole = experiment("", monkeypatch)
+    assert all(one[name].equal(other[name]) for one, other in zip(merged, whole, strict=True) for name in ("a", "b"))
+
+
+def test_what_shards_have_not_computed_is_computed(tmp_path, monkeypatch):
+    experiment("2/2", monkeypatch)
+    assert len(chunks(tmp_path)) == 4
+    assert all(isinstance(trace, Trace) for traces in experiment("", monkeypatch) for trace in traces.values())
+    assert len(chunks(tmp_path)) == 8
+
+
+@pytest.mark.parametrize("use", [lambda r: r["regret"], lambda r: r.seconds, len, list, lambda r: r.save("x")])
+def test_a_shard_has_no_results_to_look_at(monkeypatch, use):
+    traces = experiment("1/1", monkeypatch)[0]  # even where all of them are there
+    with pytest.raises(RuntimeError, match="a was looked at in a shard"):
+        use(traces["a"])
+
+
+def test_a_shard_leaves_what_is_computed_once_to_the_whole_run(monkeypatch):
+    monkeypatch.setenv("PAPERLIB_SHARD", "1/2")
+    found = store.once("timed", lambda: pytest.fail("a timing was taken in a shard"))
+    with pytest.raises(RuntimeError, match="timed was looked at in a shard"):
+        found["seconds"]
+
+
+@pytest.mark.parametrize("text", ["3", "0/2", "3/2", "1/0", "a/b", "1/2/3"])
+def test_a_wrong_shard_is_refused(monkeypatch, text):
+    monkeypatch.setenv("PAPERLIB_SHARD", text)
+    with pytest.raises(ValueError, match="allowed: k/n with 1 <= k <= n"):
+        store.shard()
+
+
+# ---- a notebook's cells ----------------------------------------------------------------------------------------
+
+
+def test_the_number_of_shards_is_that_of_the_paper_profile(root):  # noqa: F811
+    write(root, "toy_1", "", "[toy_1]\nshards = 4\n")
+    write(root, "toy_2", "")
+    assert [workflow.shards("toy_1", profile) for profile in workflow.PROFILES] == [1, 4] and workflow.shards("toy_2", "paper") == 1
+
+
+def test_a_shard_runs_experiments_and_what_stands_before_them(root):  # noqa: F811
+    cells = [("", "1"), ("timing", "2"), ("claims", "3"), ("experiment", "4"), ("", "5"), ("timing", "6"), ("experiment", "7"), ("", "8")]
+    notebook(root, "toy_1", cells)
+    assert [(number, cell["source"]) for number, cell in jobs.shard_cells("toy_1")[1:]] == [(2, "1"), (4, "3"), (5, "4"), (8, "7")]
+    notebook(root, "toy_1", [("", "1")])
+    with pytest.raises(ValueError, match="toy_1: no cell is tagged experiment"):
+        jobs.shard_cells("toy_1")
+
+
+def job(*arguments):
+    return subprocess.run([sys.executable, "-m", "paperlib.jobs", *arguments], cwd=CODE, capture_output=True, text=True)
+
+
+def test_a_shards_cells_run_with_checked_parameters_in_the_notebooks_folder(root):  # noqa: F811
+    source = """import os, sys, matplotlib
+from dataclasses import dataclass
+@dataclass
+class Here:
+    x: "Here | None" = None
+assert Here.__module__ == "__main__" and sys.modules["__main__"].Here is Here
+open("seen", "w").write(f"{trials} {delta} {matplotlib.get_backend().lower()} {os.environ['PAPERLIB_SHARD']}")
+open(os.environ["PAPERLIB_FIGURES"] + "/figure.png", "w")
+"""
+    notebook(root, "toy_1", [("experiment", source)], "[toy_1.paper]\ntrials = 6\ndelta = 1\n")
+    done = job("toy_1", "paper", "--shard", "2/3")
+    assert done.returncode == 0 and done.stdout.startswith("  toy_1 2/3  done in "), done.stderr
+    assert (root / "notebooks/seen").read_text() == "6 1.0 agg 2/3"
+    assert json.loads((root / "results/paper/toy_1.shard2of3.done").read_text())["products"] == []
+    assert not (root / "figures").exists()
+
+
+def test_a_shard_that_looks_at_results_fails_and_says_where(root):  # noqa: F811
+    notebook(root, "toy_1", [("", IMPORTS), ("experiment", EXPERIMENT), ("experiment", "total = 0\ntotal += traces[3]['a']['regret'].sum()")])
+    done = job("toy_1", "quick", "--shard", "1/2")
+    last = (root / "results/quick/toy_1.shard1of2.log").read_text().strip().splitlines()
+    assert done.returncode == 1 and "toy_1 1/2  failed, cell 4: RuntimeError: a was looked at in a shard" in done.stdout
+    assert last[-1].startswith("cell 4: RuntimeError: a was looked at") and any('"toy_1, code cell 4", line 2' in line for line in last)
+    assert not (root / "results/quick/toy_1.shard1of2.done").exists()
+
+
+# ---- Snakemake -------------------------------------------------------------------------------------------------
+
+
+def expected(tmp_path, monkeypatch):
+    """What the toy notebook must print, from unsharded runs in a store of their own."""
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
+    lines = []
+    for arms in (3, 4):
+        traces = store.run(Coins(arms), {"a": Index(), "b": Index(2.0)}, 40, {"a": 6, "b": 2}, chunk=2, probes={"scaled": lambda r: 2.0 * r.feedback})
+        lines += [f"{name} {trace.trials} {trace['regret'].sum()} {trace['scaled'].sum()}\n" for name, trace in traces.items()]
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
+    return "".join(lines)
+
+
+@pytest.mark.slow
+def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):  # noqa: F811
+    notebook(root, "toy_1", SHARDED, "[toy_1]\nshards = 2\n[toy_1.paper]\ntrials = 6\n")
+    text = watched("figures", "--profile", "paper")
+    shards = [(root / f"results/paper/toy_1.shard{k}of2.done").stat().st_mtime_ns for k in (1, 2)]
+    kept = {path.stat().st_mtime_ns for path in (root / "results").glob("*.npz")}
+    assert printed(root, "toy_1") == expected(root, monkeypatch) and (root / "notebooks/rest").read_text() == "x"
+    once = max(kept)  # what store.once left is the only file younger than the shards
+    assert len(kept) == 9 and all(stamp <= max(shards) for stamp in kept - {once}) and once > max(shards)
+    assert "0 of 3 done; running toy_1.shard" in text and "\r\x1b[K  toy_1 1/2  done in " in text
+    again = call("figures", "--profile", "paper")
+    text = again.communicate(timeout=400)[0]
+    assert again.returncode == 0 and "(unchanged)" in text and "\x1b" not in text and (root / "notebooks/rest").read_text() == "x"
+
+
+def watched(*arguments):
+    """What run.py writes on a terminal."""
+    mine, its = pty.openpty()
+    process = subprocess.Popen([sys.executable, CODE / "run.py", *arguments], env={**os.environ, "PAPERLIB_PYTHON": sys.executable, "COLUMNS": "200"}, stdout=its, stderr=its)
+    os.close(its)
+    text = b""
+    while True:
+        try:
+            text += os.read(mine, 4096)
+        except OSError:  # the last process has closed its end
+            break
+    os.close(mine)
+    assert process.wait(200) == 0, text.decode()
+    return text.decode()
+
+
+SLURM = {
+    "sbatch": """
+while [ $# -gt 0 ]; do
+    case $1 in --output) log=$2; shift;; -D) cd "$2"; shift;; --wrap=*) wrap=${1#--wrap=};; esac
+    shift
+done
+export SLURM_JOB_ID=$$
+echo RUNNING > "$STATES/$$"
+(if sh -c "$wrap" > "${log%/*}/$$.log" 2>&1; then echo COMPLETED; else echo FAILED; fi > "$STATES/$$") < /dev/null > /dev/null 2>&1 &
+echo $$
+""",
+    "srun": 'while case $1 in -*) true;; *) false;; esac; do shift; done\nexec "$@"\n',
+    # Answers when another job has ended, since Snakemake asks ever more rarely where nothing happens.
+    "sacct": """
+case "$*" in *--name*) ;; *) exit;; esac
+cd "$STATES"
+for i in $(seq 80); do
+    ended=$(cat * | grep -vc RUNNING)
+    [ "$ended" -gt "$(cat ../ended)" ] && break
+    sleep .5
+done
+echo "$ended" > ../ended
+for id in *; do echo "$id|$(cat "$id")"; done
+""",
+    "squeue": "",
+    "sinfo": "",
+    "scancel": "",
+}
+
+
+@pytest.mark.slow
+def test_jobs_go_through_slurm(root, monkeypatch):  # noqa: F811
+    """profiles/slurm itself, with stand-ins for Slurm's commands that run a job at once."""
+    for folder in ("bin", "states"):
+        (root / folder).mkdir()
+    (root / "ended").write_text("0")
+    for name, script in SLURM.items():
+        (root / "bin" / name).write_text(f"#!/bin/sh\n{script}")
+        (root / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("STATES", str(root / "states"))
+    profile = yaml.safe_load((CODE / "profiles/slurm/config.yaml").read_text())
+    profile |= {"slurm-init-seconds-before-status-checks": 1, "latency-wait": 5}
+    (root / "profile").mkdir()
+    (root / "profile/config.yaml").write_text(yaml.safe_dump(profile))
+
+    notebook(root, "toy_1", SHARDED, "[toy_1]\nshards = 2\n[toy_1.paper]\ntrials = 6\n")
+    write(root, "toy_2", "import os\nprint(os.environ['OMP_NUM_THREADS'], os.environ['SLURM_JOB_ID'])")
+    process = call("figures", "--profile", "paper", "--cluster", str(root / "profile"), "--jobs", "3")
+    text = process.communicate(timeout=400)[0]
+    assert process.returncode == 0, text + (root / "results/paper/snakemake.log").read_text()
+    states = {path.name: path.read_text() for path in (root / "states").iterdir()}
+    assert len(states) == 4 and set(states.values()) == {"COMPLETED\n"}
+    threads, number = printed(root, "toy_2").split()
+    assert threads == "1" and number in states
+    assert printed(root, "toy_1") == expected(root, monkeypatch)
+
+
+# ---- what is run again -----------------------------------------------------------------------------------------
+
+
+def test_progress_is_read_from_the_log():
+    start = "[Mon]\nlocalrule toy_1:\n    input: a, b\n    output: /some where/{}.done\n    jobid: {}\n    reason: new\n"
+    log = "Building DAG\n"
+    assert run.progress(log, 2.7) == "3 s, looking at what changed"
+    log += "Job stats:\njob  count\n---  ---\ntoy_1   1\ntotal    3\n\n" + start.format("toy_1.shard1of2", 4) + start.format("toy_2", 12)
+    assert run.progress(log, 5) == "5 s, 0 of 3 done; running toy_1.shard1of2, toy_2"
+    log += "[Mon]\nFinished jobid: 4 (Rule: toy_1_shard)\n1 of 3 steps (33%) done\n"
+    assert run.progress(log, 60) == "60 s, 1 of 3 done; running toy_2"
+    log += "[Mon]\nError in rule toy_2:\n    message: None\n    jobid: 12\n    output: /some where/toy_2.done\n"
+    assert run.progress(log, 60) == "60 s, 1 of 3 done"
+    assert run.progress(log + "Trying to restart job 12.\n" + start.format("toy_2", 12), 61) == "61 s, 1 of 3 done; running toy_2"
+
+
+@pytest.mark.slow
+def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):  # noqa: F811
+    wait = "import time\nstart = time.monotonic()\nwhile len(open('tries').read()) < 2 and time.monotonic() < start + 200:\n    time.sleep(.1)"
+    write(root, "toy_1", "open('tries', 'a').write('x')\nraise OSError('never')")
+    write(root, "toy_2", f"open('tries', 'a')\n{wait}")
+    write(root, "toy_3", "import os\nif not os.path.exists('tried'):\n    open('tried', 'w')\n    raise OSError('once')", '[toy_3]\nafter = ["toy_2"]\n')
+    process = call("figures", "--jobs", "2")
+    text = process.communicate(timeout=400)[0]
+    assert process.returncode == 1 and "toy_1 has no result: cell 3: OSError: never" in text
+    assert (root / "notebooks/tries").read_text() == "xx"
+    assert {path.stem for path in root.glob("results/quick/*.done")} == {"toy_2", "toy_3"}  # toy_3's second try began after toy_1's last
+
+
+@pytest.mark.slow
+def test_code_and_data_that_changed_run_their_notebooks_again(root):  # noqa: F811
+    copy = root / "copy"
+    for name in ("paperlib", "data"):
+        shutil.copytree(CODE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("run.py", "Snakefile"):
+        shutil.copy(CODE / name, copy)
+    write(root, "toy_1", "from paperlib import stats")
+    write(root, "toy_2", "from paperlib import datasets")
+    write(root, "toy_3", "trials")
+
+    def ran(begun):
+        environment = {**os.environ, "PAPERLIB_PYTHON": sys.executable}
+        process = subprocess.run([sys.executable, copy / "run.py", "figures"], env=environment, capture_output=True, text=True)
+        assert process.returncode == 0, process.stdout
+        return {path.stem for path in root.glob("results/quick/*.done") if path.stat().st_mtime_ns > begun}
+
+    newest = lambda: max(path.stat().st_mtime_ns for path in root.glob("results/quick/*.done"))
+    assert ran(0) == {"toy_1", "toy_2", "toy_3"}
+    begun = newest()
+    with open(copy / "paperlib/stats.py", "a") as file:
+        file.write("\n")
+    assert ran(begun) == {"toy_1"}
+    begun = newest()
+    with open(copy / "data/covtype_arms.csv", "a") as file:
+        file.write("\n")
+    assert ran(begun) == {"toy_2"}
