@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ class Check:
     tolerance: float = 1e-9      # of rounding, relative to |bound|
     trivial: float | None = None             # what holds without any theory, at this horizon
     informative_from: int | None = None      # first round at which the bound beats the trivial one; None: never
-    remark: str = field(default="")
+    remark: str = ""                         # which condition of the statement is not met
 
     def __post_init__(self):
         observed = np.atleast_1d(np.asarray(self.observed, float))
@@ -148,5 +148,5 @@ class Check:
             "statement": self.statement, "source": self.source, "formula": self.formula, "inputs": self.inputs,
             "delta": self.delta, "verdict": self.verdict, "entries": self.held.size, "held": int(self.held.sum()),
             "ratio": self.ratio, "slack": float(self.slack.min()), "trivial": self.trivial, "informative_from": informative,
-            "coverage": None if self.delta is None else self.coverage, "line": str(self),
+            "coverage": None if self.delta is None else self.coverage, "remark": self.remark, "line": str(self),
         })

@@ -47,13 +47,8 @@ def _statements(paper: str, profile: str) -> list[dict]:
     checks: dict[str, list[dict]] = {}
     for path in sorted((folder(profile) / paper).glob("*.json")):
         for check in json.loads(path.read_text()).get("checks", []):
-            checks.setdefault(check["statement"], []).append({**check, "remark": _remark(check), "figure": path.stem})
+            checks.setdefault(check["statement"], []).append({**check, "figure": path.stem})
     return [_statement(found, checks.get(found.name, [])) for found in statements(paper)]
-
-
-def _remark(check: dict) -> str:
-    """What a check's line says behind its numbers: which condition of the statement is not met."""
-    return "  ".join(check["line"].split("  ")[3 if check["trivial"] is None else 4 :])
 
 
 def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:

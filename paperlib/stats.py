@@ -106,25 +106,23 @@ def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def ratio(a, b, statistic: str = "mean", *, joint: bool = True, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+def ratio(a, b, statistic: str = "mean", *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
     """Ratio of the means (or medians) of a and b with a bootstrap percentile interval. ``a``, ``b``: R each.
 
-    ``joint`` resamples the trials that both have for both at once; otherwise each on its own.
+    The trials that both have are resampled for both at once.
 
     Raises:
         ValueError: an unknown statistic, or values whose ratio means nothing.
     """
     if statistic not in ("mean", "median"):
         raise ValueError(f"statistic={statistic!r}; allowed: mean, median")
-    a, b = _common(a, b) if joint else (_trials("a", a), _trials("b", b))
+    a, b = _common(a, b)
     if (b <= 0).any() or not np.isfinite(a).all():
         raise ValueError(f"a={a!r}, b={b!r}; allowed: finite a, and positive b, else a ratio means nothing")
     center = getattr(np, statistic)
     rows = _resamples(len(a), seed, resamples)
-    columns = rows if joint else _resamples(len(b), seed + 1, resamples)
-    low, high = _percentiles(center(a[rows], axis=1) / center(b[columns], axis=1), level)
-    method = f"ratio of {statistic}s, {_percent(level)} bootstrap over {'trials together' if joint else 'trials'}"
-    return Interval(float(center(a) / center(b)), low, high, min(len(a), len(b)), method)
+    low, high = _percentiles(center(a[rows], axis=1) / center(b[rows], axis=1), level)
+    return Interval(float(center(a) / center(b)), low, high, len(a), f"ratio of {statistic}s, {_percent(level)} bootstrap over trials together")
 
 
 def least(intervals: dict[str, Interval]) -> Interval:

@@ -27,7 +27,7 @@ from .ofulogr import OFULogR
 from .problems import SphereArms
 from .reference import UniformArm
 from .rsglincb import RSGLinCB
-from .slsqp import decide_again
+from .slsqp import decide_again, in_turns
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
@@ -118,24 +118,22 @@ def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetiti
     return {key: found[f"{key[0]}|{key[1]}"] for key in runs}
 
 
-def slsqp_seconds(runs: dict[int, tuple[CertifiedOptimism, Problem]], horizon: int, every: int, repetitions: int) -> dict[int, np.ndarray]:
-    """Seconds of SLSQP's decision on every ``every``-th round, N repetitions x rounds; see ``time_runs``.
+def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
+    """SLSQP beside the certified decisions of one trial, see ``slsqp.decide_again``; kept like ``time_runs``."""
+    return store.once("slsqp_rounds", decide_again, learner=learner, problem=problem, horizon=horizon, every=every)
+
+
+def slsqp_seconds(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int) -> dict[tuple, np.ndarray]:
+    """Median over interleaved repetitions of the seconds of each ``every``-th round, likelihood sets decided by SLSQP.
+
+    Kept like ``time_runs``.
 
     Args:
-        runs: S -> learner and problem, one trial; all are interleaved, so that a drift of the machine's speed meets all of them alike.
+        runs: (name, S) -> learner and problem, see ``slsqp.in_turns``.
     """
-    named = {f"S={S}": run for S, run in runs.items()}
-    found = store.once("slsqp_seconds", _slsqp_seconds, runs=named, horizon=horizon, every=every, repetitions=repetitions)
-    return {S: found[f"S={S}"] for S in runs}
-
-
-def _slsqp_seconds(runs: dict[str, tuple[CertifiedOptimism, Problem]], horizon: int, every: int, repetitions: int) -> dict[str, np.ndarray]:
-    found = {name: [] for name in runs}
-    with timing.alone():
-        for _ in range(repetitions):
-            for name, (learner, problem) in runs.items():
-                found[name].append(decide_again(learner, problem, horizon, every)["seconds"])
-    return {name: np.stack(seconds) for name, seconds in found.items()}
+    named = {f"{name}|{S}": run for (name, S), run in runs.items()}
+    found = store.once("slsqp_seconds", in_turns, runs=named, horizon=horizon, every=every, repetitions=repetitions)
+    return {key: np.median(found[f"{key[0]}|{key[1]}"], axis=0) for key in runs}
 
 
 def methods(problem: SphereArms, leave_out: tuple[str, ...] = ()) -> dict[tuple, tuple[Learner, Problem]]:

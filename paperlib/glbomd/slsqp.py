@@ -16,8 +16,8 @@ from numpy import ndarray
 from scipy.optimize import minimize
 from torch import Tensor
 
-from .. import store, timing
-from ..core import Problem
+from .. import timing
+from ..core import Learner, Problem
 from ..play import Round, play
 from .certified import CertifiedOptimism
 from .confset import ConfidenceSet, family_terms
@@ -117,18 +117,37 @@ class SLSQPDecisions:
         return torch.tensor([[seconds, found.arm == int(seen.action[0]), found.margin]], dtype=torch.float64)
 
 
+def sampled(horizon: int, every: int) -> list[int]:
+    """Every ``every``-th round, but the first, in which there is no likelihood."""
+    return [t for t in range(every, horizon + 1, every) if t > 1]
+
+
 def decide_again(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
-    """One run of ``slsqp_rounds``, not kept."""
-    rounds = [t for t in range(every, horizon + 1, every) if t > 1]  # the first round has no likelihood
-    with timing.alone():
-        trace = play(learner, problem, horizon, 1, record=rounds, probes={"slsqp": SLSQPDecisions(learner)})
-    seconds, same, margin = trace["slsqp"][0].T
-    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
+    """SLSQP beside the certified decisions of one trial, on every ``every``-th round, timed alone on the machine.
 
-
-def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
-    """SLSQP beside the certified decisions of one trial, on every ``every``-th round: seconds, same arm, margin.
-
-    Timed alone on the machine and kept with the results.
+    Returns:
+        ``rounds`` and, for each of them, ``seconds`` of SLSQP, whether the arm is the ``same``, SLSQP's ``margin``
+        between its two best arms, and ``certified``, the learner's own seconds a round since the last of them.
     """
-    return store.once("slsqp_rounds", decide_again, learner=learner, problem=problem, horizon=horizon, every=every)
+    with timing.alone():
+        trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes={"slsqp": SLSQPDecisions(learner)})
+    seconds, same, margin = trace["slsqp"][0].T
+    certified = np.diff(trace.seconds, prepend=0.0) / np.diff(trace.rounds, prepend=0)
+    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin, "certified": certified}
+
+
+def in_turns(runs: dict[str, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int) -> dict[str, np.ndarray]:
+    """Seconds of each ``every``-th round, N repetitions x rounds, one trial, all runs interleaved.
+
+    Of a learner over likelihood sets SLSQP's decision is timed, of another one its own round.
+    """
+    found = {name: [] for name in runs}
+    with timing.alone():
+        for _ in range(repetitions):
+            for name, (learner, problem) in runs.items():
+                if isinstance(learner, CertifiedOptimism):
+                    found[name].append(decide_again(learner, problem, horizon, every)["seconds"])
+                else:
+                    own = timing.seconds({name: (learner, problem)}, horizon, 1)[name][0]
+                    found[name].append(own[[t - 1 for t in sampled(horizon, every)]])
+    return {name: np.stack(seconds) for name, seconds in found.items()}

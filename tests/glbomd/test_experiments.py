@@ -7,7 +7,7 @@ from scipy import stats as scipy_stats
 from paperlib.core import Trace
 from paperlib.glbomd import OFUGLB, Bernoulli, Poisson, SphereArms
 from paperlib.glbomd import experiments as e
-from paperlib.glbomd.slsqp import SLSQPDecisions, slsqp_rounds
+from paperlib.glbomd.slsqp import SLSQPDecisions
 
 
 @pytest.fixture(autouse=True)
@@ -59,10 +59,18 @@ def test_timed_runs_are_kept():
 
 
 def test_slsqp_agrees_with_the_certified_decisions():
-    found = slsqp_rounds(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
-    assert found["rounds"].tolist() == list(range(4, 41, 4)) and (found["seconds"] > 0).all()
+    found = e.slsqp_rounds(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
+    assert found["rounds"].tolist() == list(range(4, 41, 4)) and (found["seconds"] > found["certified"]).all() and (found["certified"] > 0).all()
     clear = found["margin"] > 1e-5
     assert clear.sum() > 5 and found["same"][clear].all()
+
+
+def test_slsqp_is_timed_in_turns_with_another_learner():
+    problem = SphereArms(norm=3.0)
+    runs = {(name, 3): (learner, problem) for name, learner in e.paper_learners(problem).items() if name in ("OFUGLB", "GLB-OMD")}
+    found = e.slsqp_seconds(runs, 40, 4, 3)
+    assert all(seconds.shape == (10,) for seconds in found.values())
+    assert (found["OFUGLB", 3] > found["GLB-OMD", 3]).all() and (found["GLB-OMD", 3] > 0).all()
 
 
 def test_slsqp_sees_a_wrong_decision():
