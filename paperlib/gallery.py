@@ -147,15 +147,16 @@ def shown(figure: Saved, rows: list[Row]) -> list[Row]:
 
 
 def checks(figure: Saved) -> list[str]:
-    """One chip for each statement of the theory that the figure shows."""
-    found: dict[str, Counter] = {}
+    """One chip for each statement of the theory that the figure shows; checks beyond a statement's conditions, with a remark, do not count against it."""
+    found: dict[str, tuple[Counter, Counter]] = {}
     for check in figure.about.get("checks") or []:
-        found.setdefault(check["statement"], Counter())[check["verdict"]] += 1
+        found.setdefault(check["statement"], (Counter(), Counter()))[bool(check["remark"])][check["verdict"]] += 1
+    said = lambda verdicts: ", ".join(f"{verdicts[verdict]} {SAID.get(verdict, verdict)}" for verdict in MARKS if verdicts[verdict])
     result = []
-    for statement, verdicts in found.items():
-        worst = next(verdict for verdict in ("fails", "inconclusive", "holds") if verdicts[verdict])
-        said = ", ".join(f"{verdicts[verdict]} {SAID.get(verdict, verdict)}" for verdict in MARKS if verdicts[verdict])
-        result.append(chip(worst, f"{statement}: {said}"))
+    for statement, (within, beyond) in found.items():
+        worst = next((verdict for verdict in ("fails", "inconclusive", "holds") if within[verdict]), "reported")
+        parts = [said(within), f"beyond its conditions {said(beyond)}" if beyond else ""]
+        result.append(chip(worst, f"{statement}: {'; '.join(filter(None, parts))}"))
     return result
 
 

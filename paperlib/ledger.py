@@ -23,8 +23,8 @@ def gather(profile: str) -> dict[str, Any]:
     """What is declared, left-joined with what the notebooks of a profile left.
 
     Returns:
-        ``profile``, and ``papers``: name -> title, counts of verdicts, claims, statements, errata, each in the
-        order of declaration.
+        ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
+        counts of verdicts: claims that are decided by their parts are not counted again.
     """
     return {"profile": profile, "papers": {paper: _paper(paper, profile) for paper in papers()}}
 
@@ -33,7 +33,7 @@ def _paper(paper: str, profile: str) -> dict[str, Any]:
     claims = _claims(paper, profile)
     return {
         "title": (import_module(f"paperlib.{paper}").__doc__ or paper).strip().split("\n")[0].rstrip("."),
-        "counts": dict(Counter(claim["verdict"] for claim in claims)),
+        "counts": dict(Counter(claim["verdict"] for claim in claims if not claim["parts"])),
         "claims": claims, "statements": _statements(paper, profile), "errata": _errata(paper),
     }
 

@@ -42,7 +42,18 @@ def counted(counts: dict[str, int]) -> str:
 
 def declared(found: dict) -> str:
     """How many claims, statements and errata each paper declares: what no run changes."""
-    return "\n".join(f"{name}: " + ", ".join(f"{len(paper[kind])} {kind}" for kind in ("claims", "statements", "errata")) for name, paper in found["papers"].items())
+    kinds = {"claims": "claim", "statements": "statement", "errata": "erratum"}
+    return "\n".join(f"{name}: " + ", ".join(many(len(paper[kind]), one, kind) for kind, one in kinds.items()) for name, paper in found["papers"].items())
+
+
+def tests(paper: dict) -> str:
+    """"3 tests: 2 hold, 1 fails"; claims that are decided by their parts are no tests of their own."""
+    return f"{many(sum(paper['counts'].values()), 'test')}: {counted(paper['counts'])}"
+
+
+def many(n: int, one: str, more: str | None = None) -> str:
+    """"1 test", "2 tests"."""
+    return f"{n} {one if n == 1 else more or one + 's'}"
 
 
 def _short(id: str) -> str:
@@ -71,7 +82,7 @@ def claims_tables(found: dict) -> Text:
         (_short(c["id"]), c["source"], c["sentence"], c["test"], c["verdict"], "; ".join(dict.fromkeys(filter(None, (figure(c), c["reason"])))), _count(c))
         for c in paper["claims"]
     ]
-    return _by_paper(found, "claims", lambda paper: f"{counted(paper['counts'])}\n\n{table(head, rows(paper))}")
+    return _by_paper(found, "claims", lambda paper: f"{tests(paper)}\n\n{table(head, rows(paper))}")
 
 
 def _coverage(statement: dict) -> str:
@@ -119,8 +130,7 @@ def block(found: dict) -> str:
         part = lambda c: any(c["id"].startswith(f"{other}.") for other in ids)
         main, folded = ([row(c) for c in paper["claims"] if part(c) == wanted] for wanted in (False, True))
         if ids:
-            counts = f"{len(ids)} claims: {counted(paper['counts'])}"
-            parts.append(f"**{name}**, {paper['title'][0].lower() + paper['title'][1:]}. {counts}.\n\n{table(head, main)}")
+            parts.append(f"**{name}**, {paper['title'][0].lower() + paper['title'][1:]}. {tests(paper)}.\n\n{table(head, main)}")
         if folded:
-            parts.append(f"<details>\n<summary>{len(folded)} parts and variants of these claims</summary>\n\n{table(head, folded)}\n\n</details>")
+            parts.append(f"<details>\n<summary>{many(len(folded), 'part')} and variants of these claims</summary>\n\n{table(head, folded)}\n\n</details>")
     return "\n\n".join(parts)

@@ -38,6 +38,19 @@ def papers_block() -> str:
     return ledger_text.table(("package", "paper", "notebooks"), rows)
 
 
+def learners_block() -> str:
+    """A row for each choice that a paper's package declares in ``CHOICES``: what one has, names in the package, why."""
+    rows = []
+    for paper in papers():
+        module = import_module(f"paperlib.{paper}")
+        for have, names, because in getattr(module, "CHOICES", []):
+            for name in names:
+                if not hasattr(module, name.split("(")[0]):
+                    raise ValueError(f"paperlib/{paper}/__init__.py: CHOICES names {name!r}; allowed: what the package has")
+            rows.append((have, ledger_text.Text(", ".join(f"`{paper}.{name}`" for name in names)), ledger_text.Text(because)))
+    return ledger_text.table(("you have", "take", "because"), rows)
+
+
 def measured_block(found: dict) -> str:
     """Seconds and memory of the commands, as ``bench/commands.py`` found them."""
     machine = found["machine"]
@@ -48,7 +61,7 @@ def measured_block(found: dict) -> str:
 
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    found = {"papers": papers_block(), "claims": ledger_text.block(claims)}
+    found = {"learners": learners_block(), "papers": papers_block(), "claims": ledger_text.block(claims)}
     commands = workflow.root() / "bench" / "commands.json"
     if commands.exists():  # measured on a quiet machine only
         found["measured"] = measured_block(json.loads(commands.read_text()))

@@ -150,13 +150,13 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
 
 
 def trials_needed(delta: float, level: float = LEVEL) -> int:
-    """The fewest trials with which no failure at all supports a failure probability of at most ``delta``.
+    """The fewest trials of which none may fail for ``proportion``'s interval to lie at or above 1 - delta.
 
-    One-sided: (1 - delta)^n <= 1 - level.
+    Its lower end is then ((1 - level) / 2)^(1 / n).
     """
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta}; allowed: between 0 and 1")
-    return math.ceil(math.log1p(-level) / math.log1p(-delta))
+    return math.ceil(math.log((1 - level) / 2) / math.log1p(-delta))
 
 
 def _slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:

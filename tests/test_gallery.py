@@ -247,11 +247,14 @@ def test_a_figure_shows_its_claims_and_no_part_beside_its_whole(place):
 
 def test_checks_are_summed_up_by_statement(place):
     verdicts = [("Theorem 1", "holds"), ("Theorem 1", "fails"), ("Lemma 2", "holds"), ("Lemma 2", "inconclusive")]
-    figure(place / "toy", "other", checks=[{"statement": statement, "verdict": verdict} for statement, verdict in verdicts])
+    beyond = [("Lemma 2", "fails"), ("Lemma 3", "fails")]
+    checks = [{"statement": statement, "verdict": verdict, "remark": ""} for statement, verdict in verdicts]
+    figure(place / "toy", "other", checks=checks + [{"statement": statement, "verdict": verdict, "remark": "ridge 1 is small"} for statement, verdict in beyond])
     (found,) = gallery.saved(place / "toy")
-    first, second = gallery.checks(found)
+    first, second, third = gallery.checks(found)
     assert 'class="chip fails"' in first and Page(first).text == "✕ Theorem 1: 1 hold, 1 fail"
-    assert 'class="chip inconclusive"' in second and Page(second).text == "? Lemma 2: 1 hold, 1 inconclusive"
+    assert 'class="chip inconclusive"' in second and Page(second).text == "? Lemma 2: 1 hold, 1 inconclusive; beyond its conditions 1 fail"
+    assert 'class="chip reported"' in third and Page(third).text == "• Lemma 3: beyond its conditions 1 fail"
 
 
 def test_every_claim_is_listed_below_its_own(place):

@@ -144,7 +144,7 @@ def test_theorem_2_holds():
         (Doubled(1.0, 1.0, 0.05), ELLIPSOID),
         (Repeating(1.0, 1.0, 0.05), ELLIPSOID),
         (OFUL(1.0, 1.0, 0.05), replace(ELLIPSOID, noise=0.2)),  # the noise is larger than was said
-        (OFUL(1.0, 1.0, 0.05), replace(ELLIPSOID, norm_bound=0.01, noise=0.2)),
+        (OFUL(1.0, 1.0, 0.05, ridge=400.0), replace(ELLIPSOID, norm_bound=0.5, ridge=400.0)),  # ||theta*|| is larger than was said
     ],
 )
 def test_broken_learners_and_wrong_assumptions_are_flagged(learner, ellipsoid):

@@ -30,6 +30,20 @@ def test_every_paper_stands_in_the_table_with_its_notebooks():
         assert stem[0].isdigit() or sum(f"(notebooks/{stem}.ipynb)" in row for row in rows) == 1
 
 
+def test_every_block_has_its_place_in_readme():
+    text = (workflow.root() / "README.md").read_text()
+    for name in ("measured", "learners", "papers", "claims"):
+        assert "\nnew\n" in readme.replaced(text, name, "new")
+
+
+def test_learners_are_those_that_packages_have(monkeypatch):
+    for paper in papers():
+        assert f"`{paper}." in readme.learners_block()
+    monkeypatch.setattr("paperlib.linear.CHOICES", [("noise", ["Oracle"], "it knows")])
+    with pytest.raises(ValueError, match="CHOICES names 'Oracle'"):
+        readme.learners_block()
+
+
 def test_a_paper_without_a_source_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "paperlib.bare", ModuleType("paperlib.bare", "A title.\n"))
     with pytest.raises(ValueError, match="paragraph 'Source: ...'"):
@@ -48,7 +62,7 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(readme, "papers_block", lambda: "the papers")
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench/commands.json").write_text('{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {}}')
-    names = ("measured", "papers", "claims")
+    names = ("measured", "learners", "papers", "claims")
     (tmp_path / "README.md").write_text("\n".join(f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names))
     readme.main()
     text = (tmp_path / "README.md").read_text()

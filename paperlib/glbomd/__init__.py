@@ -43,6 +43,17 @@ __all__ = [
     "Rescale",          # brings one's own arms into the unit ball
 ]
 
+CHOICES = [
+    ("arms with features, rewards yes or no or counts, many rounds", ["GLBOMD"],
+     "one pass: time and memory a round do not grow; pass `scale` below 1 for less exploring than the theory asks"),
+    ("the same, few thousand rounds, and every reward counts", ["OFUGLB"],
+     "the tightest sets and the least regret late; keeps the history, one trial at a time"),
+    ("the same, one arm set that never changes", ["OFUGLB(counts=True)"], "its cost a round is then free of the number of rounds"),
+    ("yes-or-no rewards only, for comparison", ["OFULogR", "ECOLog"], "the logistic forerunners, with and without the history"),
+    ("few policy switches", ["RSGLinCB"], "fits anew only when the data have grown by a factor"),
+    ("arms without features", ["UCB1", "BetaThompson"], "nothing to generalize over"),
+]
+
 STYLES = {
     "GLB-OMD": Style("vermilion", "o", emphasis=True),
     "GLM-UCB": Style("purple", "v"),

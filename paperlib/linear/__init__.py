@@ -18,6 +18,8 @@ __all__ = [
     "FreshArms",       # fresh arms each round
 ]
 
+CHOICES = [("rewards that are linear in the features, with Gaussian noise", ["OFUL"], "the ellipsoid for that model")]
+
 STYLES = {
     "OFUL": Style("blue", "o", emphasis=True),
     "ConfidenceBall": Style("orange", "s"),
