@@ -76,14 +76,14 @@ def draw(report: dict[str, Any], paper: str) -> str:
     """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
     learners, (R, t, K, d), most = report["papers"][paper], report["plan"]["base"].values(), max(report["plan"]["along"]["trials"])
     fig, axes = figures.panels(3, 2, height=2.4)
-    host = {learner["peak_memory"]["trials"] for learner in learners.values() if learner["on_host"]}
-    batch, run = f"{R} trials" + " (*: 1)" * bool(host), f"{most} trials" + f" (*: {max(host, default=0)})" * bool(host)
+    host = any(learner["on_host"] for learner in learners.values())
+    batch = f"{R} trials" + " (*: 1)" * host
     titles = {"trials": f"(a) after {t} rounds", "played": f"(b) {batch}", "arms": f"(c) {batch}", "dim": f"(d) {batch}"}
     numbers = {}
     for ax, (axis, title) in zip(axes.flat, titles.items()):
         numbers[f"seconds, {axis}"] = lines_panel(ax, learners, axis, "median", title=title, ylabel="seconds a round and trial")
     numbers["state"] = lines_panel(axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial")
-    numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {run}, {t} rounds")
+    numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {most} trials, {t} rounds")
     where = f"{report['device']}, one thread"
     figures.legend(fig, columns=6)
     fig.legends[0].set_title(where, {"size": 8})
@@ -108,5 +108,4 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
         f"before, where the axis says nothing else. (e) Numbers in the state. (f) Peak memory of a run beyond what it takes with one trial."
     )
-    host = [learner["peak_memory"]["trials"] for learner in learners.values() if learner["on_host"]]
-    return text + (f" *: works on the host; one trial in (b) to (e), at most {max(host)} in (a) and (f)." if host else "")
+    return text + (" *: works on the host; one trial in (b) to (e)." if any(learner["on_host"] for learner in learners.values()) else "")

@@ -24,7 +24,6 @@ from .papers import papers
 from .streams import Draw, Streams
 from .styles import REFERENCES
 
-ON_HOST = 10  # most trials for a learner that works on the host, where a batch may cost R times a trial
 
 
 class Point(NamedTuple):
@@ -61,7 +60,7 @@ class Subject(NamedTuple):
 
     @property
     def on_host(self) -> bool:
-        """Whether it works on the host, so that many trials at once may gain nothing."""
+        """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
         return getattr(self.case.learner, "syncs", None) == "host"
 
 
@@ -92,7 +91,7 @@ def points(subject: Subject, plan: Plan) -> list[Point]:
     center, found = base(subject, plan), []
     for name, values in plan.along.items():
         if name not in lacking(subject):
-            found += [center._replace(**{name: value}) for value in values if name != "trials" or value <= ON_HOST or not subject.on_host]
+            found += [center._replace(**{name: value}) for value in values]
     return list(dict.fromkeys(found))
 
 

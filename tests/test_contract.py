@@ -97,8 +97,9 @@ def test_shapes_dtypes_device(name, device, steps):
 
 
 @every_learner
-def test_pure(name):
-    run = Steps(CASES[name]).step(5)
+@pytest.mark.parametrize("device", DEVICES)
+def test_pure(name, device):
+    run = Steps(CASES[name], device=device).step(5)
     draw, context = run.streams.at(run.t), run.context()
     before, arms = copy(run.state), copy(context)
     with torch.no_grad():
@@ -113,10 +114,11 @@ def test_pure(name):
 
 
 @every_learner
-def test_alone_equals_batched(name):
-    batch = Steps(CASES[name]).step(STEPS)
+@pytest.mark.parametrize("device", DEVICES)
+def test_alone_equals_batched(name, device):
+    batch = Steps(CASES[name], device=device).step(STEPS)
     for trial in range(TRIALS):
-        alone = Steps(CASES[name], trials=[trial]).step(STEPS)
+        alone = Steps(CASES[name], trials=[trial], device=device).step(STEPS)
         assert_close(alone.state, take(batch.state, [trial]))
 
 
@@ -128,12 +130,21 @@ def test_permuted_trials_give_permuted_results(name):
 
 
 @every_learner
-def test_a_running_state_can_be_sliced(name):
-    batch = Steps(CASES[name]).step(20)
-    part = Steps(CASES[name], trials=[2, 0])
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_running_state_can_be_sliced(name, device):
+    batch = Steps(CASES[name], device=device).step(20)
+    part = Steps(CASES[name], trials=[2, 0], device=device)
     part.state, part.t = take(batch.state, [2, 0]), batch.t
     part.step(5), batch.step(5)
     assert_close(part.state, take(batch.state, [2, 0]))
+
+
+@pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU here")
+@every_learner
+def test_a_gpu_learns_what_the_cpu_learns(name):
+    """The same numbers are drawn on both (see streams); few rounds, since a tie may go another way."""
+    cpu, gpu = (Steps(CASES[name], device=device).step(10) for device in ("cpu", "cuda"))
+    assert_close(cpu.state, tree_map(lambda x: x.cpu(), gpu.state), tolerance=1e-7)
 
 
 @every_learner

@@ -7,6 +7,7 @@ Source: Zhang, Xu, Zhao & Sugiyama (2025).
 Letters: as in ``theory``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from .. import stats
-from ..checks import Check, statement
+from ..checks import Check, informative_from, statement
 from ..core import Trace
 from .descent import PAPER, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
 from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
@@ -74,7 +75,9 @@ def assumption_3(link: Link, reach: float) -> Check:
 def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     """With probability 1 - delta, for all t: ||theta_t - theta*||_{H_t} <= beta_t.
 
-    Proved for ridges from ``ridge_condition`` on; held against any, with a remark.
+    Proved for ridges from ``ridge_condition`` on; held against any, with a remark. It informs once the set is
+    smaller, in volume, than the ball of radius S known beforehand, and that is at the earliest where det H_t is as
+    large as rewards and arms can make it: lambda + C_mu (t - 1) / (g d) in all directions.
 
     Args:
         ratio: ||theta_t - theta*||_{H_t} / beta_t, R x T' (its maximum so far, or every round): what the probe
@@ -83,7 +86,12 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     """
     remark = "" if setting.covered else shortfall(setting.ridge, setting.condition("sharp"))
     formula = "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta"
-    return Check("Theorem 1", theorem_1.statement.source, formula, setting.describe(), ratio, 1.0, setting.delta, remark=remark)
+    growth = setting.max_slope / (setting.link.dispersion * setting.dim)
+    half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
+    return Check(
+        "Theorem 1", theorem_1.statement.source, formula, setting.describe(), ratio, 1.0, setting.delta,
+        trivial=setting.norm_bound, informative_from=informative_from(half_axis, lambda t: setting.norm_bound), remark=remark,
+    )
 
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2")
@@ -105,7 +113,8 @@ def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] 
     row = regret_row(setting, last, share(last), **form)
     initial = setting.link.dispersion * setting.ridge
     low = "" if setting.covered else shortfall(setting.ridge, setting.condition("sharp"))
-    remarks = [low, "" if initial >= 1 else f"g lambda = {initial:.3g} < 1"]
+    kappa = kappa_ball(setting.link, setting.norm_bound)
+    remarks = [low, "" if initial >= 1 else f"g lambda = {initial:.3g} < 1", "" if kappa >= 1 else f"kappa = {kappa:.3g} < 1"]
     formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
     if tight:
         formula = "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"

@@ -25,9 +25,9 @@ from .links import Bernoulli, Poisson
 from .ofuglb import OFUGLB
 from .ofulogr import OFULogR
 from .problems import SphereArms
-from .reference import UniformArm
+from .reference import LongestArm, UniformArm
 from .rsglincb import RSGLinCB
-from .slsqp import decide_again, in_turns
+from .slsqp import against_certified, in_turns
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
@@ -37,7 +37,7 @@ ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
 
 
 def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learner]:
-    """The lines of Figures 1-3: the paper's methods, greedy play and uniform play.
+    """The lines of Figures 1-3: the paper's methods, greedy play, and two rules that learn nothing.
 
     lambda = d for the online methods and RS-GLinCB, d ln(1 + t) for GLM-UCB and OFULog-r, none for OFUGLB;
     rewards bounded by 100 for the Poisson runs of GLM-UCB and RS-GLinCB: all as the paper states. Not stated and
@@ -58,8 +58,13 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
     return learners | {
         "GLB-OMD": GLBOMD(**known, ridge="dim"),
         "greedy": GLBOMD(**known, ridge="dim", scale=0.0),
-        "uniform": UniformArm(),
+        **rules(),
     }
+
+
+def rules() -> dict[str, Learner]:
+    """Rules that learn nothing: an arm at random, and the arm that a bonus alone would play."""
+    return {"uniform": UniformArm(), "longest": LongestArm()}
 
 
 def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
@@ -82,7 +87,7 @@ def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
 
 def covertype_controls() -> dict[str, Learner]:
     """Rules without confidence sets over the features."""
-    return {"uniform": UniformArm(), "UCB1": UCB1(), "Beta Thompson": BetaThompson(), "Laplace Thompson": LaplaceThompson()}
+    return {**rules(), "UCB1": UCB1(), "Beta Thompson": BetaThompson(), "Laplace Thompson": LaplaceThompson()}
 
 
 def trial_counts(learners: dict[str, Learner], trials: int, fitted: int, one_trial: int) -> dict[str, int]:
@@ -119,12 +124,12 @@ def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetiti
 
 
 def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
-    """SLSQP beside the certified decisions of one trial, see ``slsqp.decide_again``; kept like ``time_runs``."""
-    return store.once("slsqp_rounds", decide_again, learner=learner, problem=problem, horizon=horizon, every=every)
+    """SLSQP beside the certified decisions of one trial, see ``slsqp.against_certified``; kept like ``time_runs``."""
+    return store.once("slsqp_rounds", against_certified, learner=learner, problem=problem, horizon=horizon, every=every)
 
 
 def slsqp_seconds(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int) -> dict[tuple, np.ndarray]:
-    """Median over interleaved repetitions of the seconds of each ``every``-th round, likelihood sets decided by SLSQP.
+    """Seconds of each ``every``-th round, N interleaved repetitions x rounds, likelihood sets decided by SLSQP.
 
     Kept like ``time_runs``.
 
@@ -133,13 +138,13 @@ def slsqp_seconds(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, ever
     """
     named = {f"{name}|{S}": run for (name, S), run in runs.items()}
     found = store.once("slsqp_seconds", in_turns, runs=named, horizon=horizon, every=every, repetitions=repetitions)
-    return {key: np.median(found[f"{key[0]}|{key[1]}"], axis=0) for key in runs}
+    return {key: found[f"{key[0]}|{key[1]}"] for key in runs}
 
 
 def methods(problem: SphereArms, leave_out: tuple[str, ...] = ()) -> dict[tuple, tuple[Learner, Problem]]:
     """The paper's methods on a problem, as ``time_runs`` wants them."""
     learners = paper_learners(problem)
-    return {(name, problem.norm): (learner, problem) for name, learner in learners.items() if name not in ("greedy", "uniform", *leave_out)}
+    return {(name, problem.norm): (learner, problem) for name, learner in learners.items() if name not in ("greedy", *rules(), *leave_out)}
 
 
 def bars(timed: dict[tuple, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

@@ -22,6 +22,7 @@ from ..play import Round, play
 from .certified import CertifiedOptimism
 from .confset import ConfidenceSet, family_terms
 
+TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
 FAR = 2.0  # times S: beyond, outside of the ball, where the solver tries points, L is continued so that e^z stays finite
 SLACK = 1e-6  # violation of a constraint, relative to b or in units of S^2, that still counts as rounding
 
@@ -40,14 +41,14 @@ class SLSQPDecision(NamedTuple):
         return float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
 
 
-def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = 1e-9) -> SLSQPDecision:
+def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = TOLERANCE) -> SLSQPDecision:
     """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
 
     Args:
         inside: the set; only its data, budget, ball and ridge are used, not its estimate or anchors.
         arms: K x d.
         start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
-        tolerance: of the solver, absolute, on values and (relative to the budget) on constraints.
+        tolerance: see ``TOLERANCE``.
 
     Raises:
         RuntimeError: the solver ended outside of the set, from every start.
@@ -126,14 +127,26 @@ def decide_again(learner: CertifiedOptimism, problem: Problem, horizon: int, eve
     """SLSQP beside the certified decisions of one trial, on every ``every``-th round, timed alone on the machine.
 
     Returns:
-        ``rounds`` and, for each of them, ``seconds`` of SLSQP, whether the arm is the ``same``, SLSQP's ``margin``
-        between its two best arms, and ``certified``, the learner's own seconds a round since the last of them.
+        ``rounds`` and, for each of them, ``seconds`` of SLSQP, whether the arm is the ``same``, and SLSQP's
+        ``margin`` between its two best arms.
     """
     with timing.alone():
         trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes={"slsqp": SLSQPDecisions(learner)})
     seconds, same, margin = trace["slsqp"][0].T
-    certified = np.diff(trace.seconds, prepend=0.0) / np.diff(trace.rounds, prepend=0)
-    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin, "certified": certified}
+    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
+
+
+def own_seconds(learner: Learner, problem: Problem, horizon: int, every: int) -> np.ndarray:
+    """The learner's own seconds in the rounds of ``sampled``, one trial, nothing beside it."""
+    return timing.seconds({"": (learner, problem)}, horizon, 1)[""][0, [t - 1 for t in sampled(horizon, every)]]
+
+
+def against_certified(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
+    """``decide_again`` with ``certified``: the learner's own seconds in these rounds, the mean of a run before and one after."""
+    with timing.alone():
+        before = own_seconds(learner, problem, horizon, every)
+        found = decide_again(learner, problem, horizon, every)
+        return {**found, "certified": (before + own_seconds(learner, problem, horizon, every)) / 2}
 
 
 def in_turns(runs: dict[str, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int) -> dict[str, np.ndarray]:
@@ -145,9 +158,6 @@ def in_turns(runs: dict[str, tuple[Learner, Problem]], horizon: int, every: int,
     with timing.alone():
         for _ in range(repetitions):
             for name, (learner, problem) in runs.items():
-                if isinstance(learner, CertifiedOptimism):
-                    found[name].append(decide_again(learner, problem, horizon, every)["seconds"])
-                else:
-                    own = timing.seconds({name: (learner, problem)}, horizon, 1)[name][0]
-                    found[name].append(own[[t - 1 for t in sampled(horizon, every)]])
+                by_slsqp = isinstance(learner, CertifiedOptimism)
+                found[name].append(decide_again(learner, problem, horizon, every)["seconds"] if by_slsqp else own_seconds(learner, problem, horizon, every))
     return {name: np.stack(seconds) for name, seconds in found.items()}

@@ -88,10 +88,6 @@ class Known(Bandit):
         means = self.means(horizon)
         return float((means.max(1) - means.mean(1)).sum())
 
-    def largest_gap(self, horizon: int) -> float:
-        """The largest regret that a single round can cost."""
-        means = self.means(horizon)
-        return float((means.max(1) - means.min(1)).max())
 
 @lru_cache(maxsize=4)
 def _instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray, np.ndarray]:

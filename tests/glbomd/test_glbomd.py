@@ -183,7 +183,7 @@ def test_update_is_the_constrained_minimizer(link, S):
         theta, H = dense_update(learner, state.theta[i].numpy(), state.precision[i].numpy(), arms[i, arm[i]].numpy(), reward[i].item())
         np.testing.assert_allclose(new.theta[i], theta, atol=1e-10)
         np.testing.assert_allclose(new.precision[i], H, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(new.covariance[i], np.linalg.inv(H), rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(new.covariance[i], np.linalg.inv(H), rtol=1e-12, atol=1e-12)
         projected += np.linalg.norm(theta) > S * (1 - 1e-12)
     assert 5 < projected < 195
 

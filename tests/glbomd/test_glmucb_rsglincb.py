@@ -264,7 +264,7 @@ COVERTYPE = {"GLMUCB": GLMUCB(Bernoulli(), 6.0, kappa=200.0, scale=3e-4), "RSGLi
 @pytest.mark.parametrize("learner", COVERTYPE.values(), ids=COVERTYPE)
 def test_counts_play_the_same_arms_as_rows(learner):
     """Every round on the 60 arms of Covertype."""
-    rows, counts = (play(dataclasses.replace(learner, counts=c), Covertype(), 600, 2, 0, record="all", probes=ARM, device="cpu") for c in (False, True))
+    rows, counts = (play(dataclasses.replace(learner, counts=c), Covertype(), 3000, 1, 0, record="all", probes=ARM, device="cpu") for c in (False, True))
     assert np.array_equal(rows["arm"], counts["arm"]) and len(np.unique(rows["arm"])) > 3
 
 

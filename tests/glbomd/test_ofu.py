@@ -50,7 +50,7 @@ def test_budgets():
 
 @every_learner
 def test_decisions_equal_a_generic_solver(learner):
-    """Acceptance A9: the same arm as SLSQP at 1e-9 wherever its margin exceeds 1e-5; every tenth of 300 rounds."""
+    """Acceptance A9: the same arm as SLSQP at 1e-9 wherever its margin exceeds 1e-5; all of 300 rounds."""
     problem, compared = SphereArms(learner.link, 3.0), 0
     problem = GivenUniforms(problem, given_uniforms([0], 300))
     world = problem.init(1, 300, None, **TKWARGS)
@@ -58,13 +58,13 @@ def test_decisions_equal_a_generic_solver(learner):
     for t in range(300):
         arms = problem.context(world, t)
         arm, chosen = learner.select(state, arms, None)
-        if t % 10 == 1:
+        if t > 0:  # the first round has no likelihood
             oracle = slsqp_decision(learner.confidence_set(state, arms), arms[0].numpy())
             compared += oracle.margin > 1e-5
             assert int(arm) == oracle.arm or oracle.margin <= 1e-5
         reward, _ = problem.respond(world, t, arm, "reward", None)
         state = learner.update(chosen, arms, arm, reward, None)
-    assert compared >= 25 and int(state.undecided) == 0
+    assert compared >= 290 and int(state.undecided) == 0
 
 
 @pytest.mark.parametrize("learner, regret", [
@@ -78,10 +78,11 @@ def test_regression(learner, regret):
     assert (trace["report.passes"] < 4 * 3000).all()
 
 
-@pytest.mark.parametrize("norm", [5.0, 9.0])
-def test_poisson_decisions_are_proved(norm):
-    trace = play(OFUGLB(Poisson(), norm), SphereArms(Poisson(), norm), 200, 1)
-    assert trace["report.uncertified"][0] == 0
+@pytest.mark.parametrize("norm, missing", [(5.0, 0), (9.0, 3)])
+def test_poisson_decisions_are_proved(norm, missing):
+    """Acceptance A9: all of 3000, and all but one in a thousand at S = 9."""
+    trace = play(OFUGLB(Poisson(), norm), SphereArms(Poisson(), norm), 3000, 1)
+    assert trace["report.uncertified"][0] <= missing
 
 
 @every_learner

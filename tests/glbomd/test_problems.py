@@ -62,8 +62,6 @@ def test_numbers_of_the_paper_instance(norm, z, logistic, poisson):
         found = [problem.kappa_arms(T), kappa_ball(link, norm), problem.kappa_opt(T)]
         np.testing.assert_allclose(found, expected[:3], rtol=0, atol=6e-7)
         np.testing.assert_allclose([problem.uniform_regret(T), problem.longest_regret(T)], expected[3:], rtol=0, atol=6e-4)
-        assert problem.best_means(T).sum() == pytest.approx(problem.means(T).max(1).sum())
-        assert problem.largest_gap(T) >= problem.uniform_regret(T) / T
 
 
 def test_reference_rules_attain_their_regret():
