@@ -184,7 +184,7 @@ def test_lines_look_as_registered_and_star_the_host():
     bench_figure.lines_panel(ax, report()["papers"]["toy"], "trials", "median", title="a", ylabel="b")
     lines = {line.get_label(): line for line in ax.get_lines()}
     assert set(lines) == {"ours", "slow*"} and lines["ours"].get_color() == figures.look("ours")["color"]
-    assert list(lines["slow*"].get_xdata()) == [1, 10] and ax.get_xscale() == ax.get_yscale() == "log"
+    assert list(lines["slow*"].get_xdata()) == [1, 10, 100] and ax.get_xscale() == ax.get_yscale() == "log"
 
 
 # ---- the command -------------------------------------------------------------------------------------------
