@@ -54,9 +54,12 @@ class AskTell:
         """What the action earned in the context last asked about; the action may be one's own.
 
         Raises:
-            ValueError: feedback that is not finite or that the learner's model excludes, or an unknown action.
+            ValueError: feedback that is not finite, is not one number (unless the learner wants a gradient) or that
+                the learner's model excludes, or an unknown action.
         """
         heard = self._number("feedback", feedback)
+        if self.learner.wants != "gradient" and heard.shape != (1,):  # R x 1 would broadcast to R x R in the state
+            raise ValueError(f"feedback={feedback!r}; allowed: one number")
         played = self._action(action)
         self._validate(self.context, played, heard)
         draw = self.streams.at(self.rounds)

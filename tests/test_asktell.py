@@ -28,6 +28,7 @@ def test_ask_and_tell_equal_play():
 @pytest.mark.parametrize("action, feedback, match", [
     (4, 1.0, "action=4"), (-1, 1.0, "action=-1"), (0.5, 1.0, "index of an arm"), (0, np.nan, "feedback=nan"),
     (0, np.inf, "feedback=inf"), (0, "much", "feedback='much'"), (0, None, "feedback=None"),
+    (0, [1.0], r"feedback=\[1.0\]; allowed: one number"), (0, [1, 0], r"feedback=\[1, 0\]"), (0, np.ones(1), "feedback=array"),
 ])
 def test_refused_feedback_leaves_the_learner_as_it_was(action, feedback, match):
     user = AskTell(Index(), ARMS)
