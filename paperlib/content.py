@@ -15,6 +15,7 @@ import os
 import platform
 import sys
 import sysconfig
+import time
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 import torch
+
+import paperlib
 
 from .core import PLAIN, describe
 from .imports import follow, inside, label, module_file, resolve
@@ -170,7 +173,14 @@ def sources(*names: Any) -> list[Path]:
     return sorted(file for file in found if inside(file))
 
 
-_first: dict[Path, str] = {}  # file -> its SHA-256 when this process first asked
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+# What this process runs: of the package the text at its import, of other files the text when first asked for, which
+# stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
+_first = {file: _sha256(file) for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
+_package, _began = frozenset(_first), time.time_ns() - 20_000_000
 
 
 class Key(NamedTuple):
@@ -186,7 +196,8 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        return [label(file) for file in self.files if _first[file] != _sha256(file)]
+        late = lambda file: file not in _package and file.stat().st_mtime_ns > _began
+        return [label(file) for file in self.files if _first[file] != _sha256(file) or late(file)]
 
 
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
@@ -203,7 +214,3 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
         _first.setdefault(file, hashes[label(file)])
     content = {"inputs": describe(inputs), "files": hashes, "code": text.parts, "versions": versions()}
     return Key(content, tuple(files))
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()

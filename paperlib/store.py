@@ -136,7 +136,7 @@ def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: An
     return found
 
 
-def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> Trace:
+def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace]) -> Trace:
     """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
     path = root() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
@@ -148,22 +148,28 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> T
     with computing():
         if (trace := _load(path, Trace.load)) is not None:  # another process was faster while this one waited
             return trace
-        _load(checkpoint, _arrays)  # a damaged one goes
-        try:
-            trace = compute(ids, checkpoint)
-        except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
-            trace = compute(ids, checkpoint)
-    _keep(known, path, lambda: trace.save(path))
+        if known.edited():  # the key speaks for the newer text: what the older computes must not lie beside it
+            trace = compute(ids, None)
+        else:
+            _load(checkpoint, _arrays)  # a damaged one goes
+            try:
+                trace = compute(ids, checkpoint)
+            except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
+                trace = compute(ids, checkpoint)
+    if not _keep(known, path, lambda: trace.save(path)):
+        return trace
     checkpoint.unlink(missing_ok=True)
     return trace
 
 
-def _keep(known: Key, path: Path, save: Callable[[], None]) -> None:
+def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
+    """Whether the result was saved: not if it may come from code that is older than its key."""
     if edited := known.edited():
         log.warning("%s changed while this process ran: the result is not kept; restart it", ", ".join(edited))
-    else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save()
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save()
+    return True
 
 
 def _load(path: Path, read: Callable[[Path], Any]) -> Any:

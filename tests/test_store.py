@@ -1,7 +1,10 @@
 """What is computed once is found again; what differs is never mistaken for it; what is damaged is made anew."""
 
 import functools
+import importlib
 import logging
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -163,6 +166,7 @@ def toy_paper(tmp_path, monkeypatch):
     }
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
+        os.utime(folder / f"{name}.py", (0, 0))  # older than this process
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     yield folder
     for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
@@ -214,6 +218,42 @@ def test_code_edited_under_a_running_process_is_not_kept(results, monkeypatch, c
     assert [record.levelno for record in caplog.records] == [logging.WARNING] and "restart" in caplog.text
 
 
+def test_code_edited_between_its_import_and_its_first_run_is_not_kept(results, monkeypatch, tmp_path, caplog):
+    file = tmp_path / "mylearning.py"
+    file.write_text("def probe(round):\n    return round.feedback\n")
+    os.utime(file, (0, 0))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "mylearning", raising=False)
+    probe = importlib.import_module("mylearning").probe
+    run(trials=2, probes={"x": probe})
+    kept = files(results)
+    assert len(kept) == 1 and not caplog.text
+    file.write_text("def probe(round):\n    return 2 * round.feedback\n")
+    content._first.pop(file)  # as if it had not been run before
+    seen = []
+    run(trials=2, horizon=200, probes={"x": probe}, every=0, progress=lambda *_: seen.append(files(results)))
+    assert seen and all(found == kept for found in seen)  # no checkpoint either
+    assert files(results) == kept and f"{tmp_path.name}/mylearning.py changed while" in caplog.text
+
+
+def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
+    shutil.copytree(Path(paperlib.__file__).parent, tmp_path / "paperlib", ignore=shutil.ignore_patterns("__pycache__"))
+    code = f"""import os, sys
+sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}]
+from pathlib import Path
+import paperlib.store
+from test_store import run
+file = Path(paperlib.play.__file__)
+assert file.is_relative_to({str(tmp_path)!r})
+stamp = file.stat().st_mtime_ns
+file.write_text(file.read_text() + "# edited\\n")
+os.utime(file, ns=(stamp, stamp))  # as cp -p leaves it
+run(trials=2)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "paperlib/play.py changed while" in done.stderr, done.stderr
+    assert files(results) == {}
+
+
 def test_any_damage_is_found_and_mended(results, caplog):
     good = run(trials=4)
     first, second = sorted(results.glob("*.npz"))
@@ -253,7 +293,8 @@ def test_two_processes_may_compute_the_same(results):
     both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)]
     assert [(p.communicate()[1].decode(), p.returncode) for p in both] == [("", 0), ("", 0)]
     kept = files(results)
-    assert len(kept) == 2 and run(horizon=300, trials=4).equal(run(horizon=300, trials=4)) and files(results) == kept
+    fresh = Trace.merge([play(Index(), Coins(), 300, ids) for ids in store.chunks(4, 2)])
+    assert len(kept) == 2 and run(horizon=300, trials=4).equal(fresh) and files(results) == kept
 
 
 calls = []
