@@ -1,7 +1,7 @@
 """From a notebook to its results: what it is given and what it depends on.
 
-The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint`` and ``inputs``; its jobs
-run in ``paperlib.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
+The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint``, ``inputs`` and ``digest``; its
+jobs run in ``paperlib.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
 cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
 """
 
@@ -21,6 +21,7 @@ PACKAGE = Path(__file__).resolve().parent
 PROFILES = ("quick", "paper")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
+LARGE = 10_000_000  # bytes; hashing more would slow down every call
 LAST = "99_"  # begins the stems of notebooks that show what all others left
 
 
@@ -182,6 +183,19 @@ def inputs(stem: str) -> list[str]:
         with contextlib.suppress(ValueError):  # a file with a wrong checksum: the notebook refuses it
             paths += filter(None, [datasets.find(name)])
     return [str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths]
+
+
+def digest(files: list[str]) -> str:
+    """SHA-256 over names and contents of ``inputs``: what file times miss, an edit during a run or a ``cp -p``.
+
+    Of a large file size and time stand for the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
+    """
+    total = hashlib.sha256()
+    for name in files:
+        stat = (path := root() / name).stat()
+        text = f"{stat.st_size} {stat.st_mtime_ns}".encode() if stat.st_size > LARGE else path.read_bytes()
+        total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
+    return total.hexdigest()
 
 
 def figures() -> Path:

@@ -330,3 +330,9 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):  # noqa: F8
     with open(copy / "data/covtype_arms.csv", "a") as file:
         file.write("\n")
     assert ran(begun) == {"toy_2"}
+    begun, stamp = newest(), (copy / "paperlib/stats.py").stat().st_mtime_ns
+    assert ran(begun) == set()
+    with open(copy / "paperlib/stats.py", "a") as file:
+        file.write("\n")
+    os.utime(copy / "paperlib/stats.py", ns=(stamp, stamp))  # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
+    assert ran(begun) == {"toy_1"}

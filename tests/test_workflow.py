@@ -151,6 +151,23 @@ def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkey
     assert set(found) - set(workflow.inputs("glbomd_9")) == {"covertype.data"}
 
 
+def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
+    small, large = root / "a.py", root / "large.data"
+    small.write_text("a = 1\n"), large.write_text("0" * 40)
+    monkeypatch.setattr(workflow, "LARGE", 20)
+    files, stamp = ["a.py", str(large)], small.stat().st_mtime_ns
+    before = workflow.digest(files)
+    os.utime(small)
+    assert workflow.digest(files) == before != workflow.digest(files[:1])
+    small.write_text("a = 2\n")
+    os.utime(small, ns=(stamp, stamp))  # as cp -p leaves it
+    assert workflow.digest(files) != before
+    small.write_text("a = 1\n")
+    assert workflow.digest(files) == before
+    os.utime(large, ns=(0, 0))  # not read: its time counts
+    assert workflow.digest(files) != before
+
+
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     write(root, "99_x", "from paperlib import ledger")
     assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {Path(path).name for path in workflow.inputs("99_x")}
