@@ -230,8 +230,8 @@ def figures(python: str, options: argparse.Namespace) -> int:
     page = gallery(python, options.profile)
     if options.commit_notebooks and len(failed) < len(stems):
         code = call([python, "-m", "paperlib.canonical", *(s for s in stems if s not in failed)]) or code
-    if options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
-        code = call([python, "-m", "paperlib.readme"], cwd=ROOT) or code  # README's tables
+    if not code and options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
+        code = call([python, "-m", "paperlib.readme"], cwd=ROOT)  # README's tables
     if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
@@ -262,6 +262,13 @@ def progress(log: str, seconds: float) -> str:
     return line + (f"; running {', '.join(running.values())}" if running else "")
 
 
+def scheduled(log: Path, begun: float) -> set[str]:
+    """Rules that a call meant to run, from the table of jobs in its Snakemake log; none if the log is older."""
+    text = log.read_text(errors="replace") if log.exists() and log.stat().st_mtime >= begun else ""
+    stats = re.search(r"^Job stats:\njob +count\n[- ]+\n((?:\S+ +\d+\n)+)", text, re.MULTILINE)
+    return {line.split()[0] for line in stats[1].splitlines()} if stats else set()
+
+
 def draw(line: str) -> None:
     """Show a line that the next output overwrites."""
     print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}\r", end="", flush=True)
@@ -277,12 +284,12 @@ def gallery(python: str, profile: str) -> int:
 
 
 def table(stems: list[str], profile: str, begun: float) -> list[str]:
-    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed."""
+    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached."""
     verdicts: dict[str, Counter] = {}
     for path in sorted(shown(profile).glob("claims/*.json")):
         claim = json.loads(path.read_text())
         verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
-    failed, width = [], max(map(len, [*stems, "notebook"]))
+    due, failed, width = scheduled(folder(profile) / "snakemake.log", begun), [], max(map(len, [*stems, "notebook"]))
     print(f"\n{'notebook':{width}}  seconds  verdicts")
     for stem in stems:
         done = folder(profile) / f"{stem}.done"
@@ -290,8 +297,13 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
             failed.append(stem)
             print(f"{stem:{width}}        -  no result")
             continue
+        fresh = done.stat().st_mtime >= begun
+        if stem in due and not fresh:  # Snakemake keeps what it does not reach
+            failed.append(stem)
+            print(f"{stem:{width}}        -  no new result")
+            continue
         said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items())) or "-"
-        print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if done.stat().st_mtime >= begun else '  (unchanged)'}")
+        print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}")
     for stem in failed:
         log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
         for shard in folder(profile).glob(f"{stem}.shard*.log"):  # one that failed kept the notebook from running
@@ -299,7 +311,10 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
                 log, copy = shard, None
         ran = log.exists() and log.stat().st_mtime >= begun
         reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
-        print(f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else 'it was not reached'}")
+        missed = "it was not reached"
+        if (folder(profile) / f"{stem}.done").exists():
+            missed += ", since what it comes after failed or the call was stopped; what stands is of an earlier call"
+        print(f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else missed}")
         if ran:
             print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))
     if len(failed) < len(stems):

@@ -305,6 +305,34 @@ def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
     assert "toy_2 has no result: cell 3: ValueError: no" in lines and "toy_3 has no result: it was not reached" in lines
 
 
+def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
+    folder = root / "results/quick"
+    folder.mkdir(parents=True)
+    for stem in ("toy_1", "toy_2", "toy_3"):
+        (folder / f"{stem}.done").write_text('{"seconds": 1}')
+        os.utime(folder / f"{stem}.done", (0, 0))
+    log, jobs = folder / "snakemake.log", "Building DAG of jobs...\nJob stats:\njob          count\n---------  -------\ntoy_2              1\ntotal              1\n\n"
+    log.write_text(jobs)
+    assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == ["toy_2"]
+    lines = capsys.readouterr().out.splitlines()
+    assert "toy_1         1.0  -  (unchanged)" in lines and "toy_2           -  no new result" in lines
+    assert "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call" in lines
+    os.utime(log, (0, 0))  # another call's
+    assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == []
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_readme_is_written_after_a_call_without_failures_alone(root, monkeypatch, code):
+    write(root, run.LEDGER, "")
+    (root / "results/paper").mkdir(parents=True)
+    called = []
+    monkeypatch.delenv("PAPERLIB_FIGURES")
+    monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv[2]) or (code if argv[2] == "snakemake" else 0))
+    monkeypatch.setattr(run, "table", lambda *_: [])
+    assert run.figures("python", run.parse(["figures", "--profile", "paper"])) == code
+    assert called == ["snakemake"] + ["paperlib.readme"] * (not code)
+
+
 def call(*arguments, **kwargs):
     environment = {**os.environ, "PAPERLIB_PYTHON": sys.executable}
     return subprocess.Popen([sys.executable, CODE / "run.py", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kwargs)
@@ -335,6 +363,18 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
     assert third.returncode == 1
     assert "AssertionError: too many" in text and str(root / "results/quick/toy_2.log") in text
     assert stamps() == {"toy_1.done": before["toy_1.done"]}
+
+
+@pytest.mark.slow
+def test_what_comes_after_a_failure_is_not_reached_and_not_committed(root):
+    write(root, "toy_1", "1", '[toy_2]\nafter = ["toy_1"]\n')
+    write(root, "toy_2", "2")
+    assert call("figures").wait(200) == 0
+    write(root, "toy_1", "raise OSError('never')")
+    process = call("figures", "--commit-notebooks")
+    text = process.communicate(timeout=200)[0]
+    assert process.returncode == 1 and "toy_2 has no result: it was not reached, since" in text, text
+    assert not nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells[1].outputs
 
 
 def test_a_stopped_call_stops_what_it_started(root):
