@@ -41,6 +41,7 @@ ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 GRACE = 20  # seconds that a command has to end when told to
+STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
 LEDGER = "99_claims"  # the notebook that gathers claims, theory and errata
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
@@ -177,7 +178,10 @@ def make_environment(python: Path) -> None:
 
 def chosen(only: list[str] | None) -> list[str]:
     """Stems of the notebooks that ``--only`` names, all without it; an unknown name ends the call."""
-    stems = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    there = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    stems = [stem for stem in there if re.fullmatch(STEM, stem)]
+    if others := [stem for stem in there if stem not in stems]:
+        print(f"Not run, for their names are not like glbomd_1_logistic: {', '.join(others)}")
     papers = sorted({stem.split("_")[0] for stem in stems if not stem[0].isdigit()})
     wanted = []
     for name in only or []:

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import get_args, get_origin
@@ -21,6 +22,7 @@ PACKAGE = Path(__file__).resolve().parent
 PROFILES = ("quick", "paper")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
+STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
 LARGE = 10_000_000  # bytes; hashing more would slow down every call
 LAST = "99_"  # begins the stems of notebooks that show what all others left
 
@@ -41,8 +43,8 @@ def notebook(stem: str) -> Path:
 
 
 def stems() -> list[str]:
-    """Every notebook of the project, in order."""
-    return sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb"))
+    """Every notebook of the project, in order; those with names of another form are not."""
+    return sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb") if re.fullmatch(STEM, path.stem))
 
 
 def section(stem: str) -> dict:

@@ -230,6 +230,15 @@ def test_only_names_a_paper_or_a_notebook(root):
         run.chosen(["to"])
 
 
+def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, capsys):
+    for stem in ("00_tour", "toy_1", "toy_1-Copy1", "Untitled", "Untitled_1", "toy"):
+        write(root, stem, "")
+    assert run.chosen(None) == workflow.stems() == ["00_tour", "toy_1"] and run.STEM == workflow.STEM
+    assert capsys.readouterr().out == "Not run, for their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+    with pytest.raises(SystemExit, match="no such paper or notebook"):
+        run.chosen(["toy_1-Copy1"])
+
+
 @pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--cluster", "nowhere"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
 def test_wrong_arguments_end_the_call(argv):
     with pytest.raises(SystemExit) as end:
