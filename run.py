@@ -41,6 +41,7 @@ ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 GRACE = 20  # seconds that a command has to end when told to
+FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
 STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
 LEDGER = "99_claims"  # the notebook that gathers claims, theory and errata
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
@@ -348,6 +349,9 @@ def clean(everything: bool) -> int:
 def main(argv: list[str]) -> int:
     """Run one command; returns its exit status."""
     options = parse(argv)
+    for name in (f"PAPERLIB_{folder}" for folder in FOLDERS):
+        if os.environ.get(name):  # the folders that jobs work in are not the caller's
+            os.environ[name] = os.path.abspath(os.environ[name])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not the user's
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # the debugger's warning at kernel start

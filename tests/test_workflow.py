@@ -239,6 +239,28 @@ def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, ca
         run.chosen(["toy_1-Copy1"])
 
 
+@pytest.fixture
+def main(root, monkeypatch):
+    """run.main without an environment to make, and without effect on this process's signals."""
+    for name in ("JUPYTER_PREFER_ENV_PATH", "PYDEVD_DISABLE_FILE_VALIDATION"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(run, "environment", lambda: "python")
+    monkeypatch.setattr(run.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(run, "call", lambda *args, **kwargs: 0)
+    return run.main
+
+
+def test_folders_that_a_user_names_are_those_of_the_call(main, root, monkeypatch):
+    (root / "deep").mkdir()
+    monkeypatch.chdir(root / "deep")
+    for name, folder in {"ROOT": "..", "RESULTS": "out", "FIGURES": "../pictures", "LOCKS": "."}.items():
+        monkeypatch.setenv(f"PAPERLIB_{name}", folder)
+    monkeypatch.setenv("PAPERLIB_DATA", "")
+    assert main(["data"]) == 0
+    found = {name: os.environ[f"PAPERLIB_{name}"] for name in run.FOLDERS}
+    assert found == {"ROOT": str(root), "RESULTS": str(root / "deep/out"), "FIGURES": str(root / "pictures"), "DATA": "", "LOCKS": str(root / "deep")}
+
+
 @pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--cluster", "nowhere"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
 def test_wrong_arguments_end_the_call(argv):
     with pytest.raises(SystemExit) as end:
