@@ -353,6 +353,8 @@ def main(argv: list[str]) -> int:
         if os.environ.get(name):  # the folders that jobs work in are not the caller's
             os.environ[name] = os.path.abspath(os.environ[name])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a connection that ends stops the call, unless nohup stands before it
+        signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not the user's
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # the debugger's warning at kernel start
     with contextlib.ExitStack() as stack:

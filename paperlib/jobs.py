@@ -96,15 +96,20 @@ def run_notebook(stem: str, values: dict, copy: Path) -> None:
 
 
 @contextlib.contextmanager
-def _output_to(path: Path) -> Iterator[Callable[[str], int]]:
+def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
     """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
     sys.stdout.flush(), sys.stderr.flush()
     user, errors = os.dup(1), os.dup(2)
     clear = "\r\x1b[K" if os.isatty(user) else ""  # run.py's line of progress stands there
     with open(path, "w") as log:
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
+
+    def say(line: str) -> None:
+        with contextlib.suppress(OSError):  # nobody listens any more: a closed pipe or connection is no reason to fail
+            os.write(user, f"{clear}{line}\n".encode())
+
     try:
-        yield lambda line: os.write(user, f"{clear}{line}\n".encode())
+        yield say
     finally:
         with contextlib.suppress(OSError):  # a full disk
             sys.stdout.flush(), sys.stderr.flush()

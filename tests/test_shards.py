@@ -171,6 +171,16 @@ def test_a_shard_that_looks_at_results_fails_and_says_where(root):  # noqa: F811
     assert not (root / "results/quick/toy_1.shard1of2.done").exists()
 
 
+def test_a_job_that_nobody_listens_to_is_done(root):  # noqa: F811
+    notebook(root, "toy_1", [("experiment", "1")])
+    end, pipe = os.pipe()
+    os.close(end)
+    process = subprocess.Popen([sys.executable, "-m", "paperlib.jobs", "toy_1", "quick", "--shard", "1/1"], cwd=CODE, stdout=pipe, stderr=subprocess.PIPE)
+    os.close(pipe)
+    said = process.communicate()[1].decode()
+    assert process.returncode == 0 and (root / "results/quick/toy_1.shard1of1.done").exists(), said
+
+
 # ---- Snakemake -------------------------------------------------------------------------------------------------
 
 

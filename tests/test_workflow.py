@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -417,10 +418,21 @@ def test_a_stopped_call_stops_what_it_started(root):
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 143
-    deadline, kernel = time.monotonic() + 30, Path(f"/proc/{pid.read_text()}")
-    while kernel.exists() and time.monotonic() < deadline:
+    deadline, kernel = time.monotonic() + 30, int(pid.read_text())
+    while psutil.pid_exists(kernel) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not kernel.exists()
+    assert not psutil.pid_exists(kernel)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_lost_connection_stops_a_call_unless_nohup_says_otherwise(ignored):
+    code = f"""import os, signal, sys
+sys.path.insert(0, {str(CODE)!r})
+import run
+signal.signal(signal.SIGHUP, signal.{"SIG_IGN" if ignored else "SIG_DFL"})
+run.one_at_a_time = lambda: os.kill(os.getpid(), signal.SIGHUP) or sys.exit(7)
+run.main(["clean"])"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == (7 if ignored else 129)
 
 
 @pytest.mark.parametrize("group", [False, True])
