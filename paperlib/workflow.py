@@ -150,14 +150,19 @@ def fingerprint(stem: str) -> str:
 
 
 def imports(stem: str) -> list[str]:
-    """What a notebook's cells import from paperlib, as dotted names, and what is found by name: claims and other rooms."""
+    """What a notebook's cells import from paperlib, as dotted names, and what is found by name: claims and other rooms.
+
+    Lines of IPython's own (%, !) are left out; a cell that is no Python even so stands for the whole package.
+    """
     names = {f"paperlib.{stem.split('_')[0]}.claims"}
     if stem.startswith(LAST):
         names |= {f"paperlib.{paper}.{room}" for paper in papers() for room in ("claims", "bounds", "errata")}
     for cell in code(stem):
+        source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in cell["source"].splitlines())
         try:
-            tree = ast.parse(cell["source"])
-        except SyntaxError:  # the run reports it, with its cell
+            tree = ast.parse(source)
+        except SyntaxError:  # it may import anything: rather run too often than miss an edit
+            names |= everything()
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -165,6 +170,12 @@ def imports(stem: str) -> list[str]:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return sorted(name for name in names if name.split(".")[0] == "paperlib")
+
+
+def everything() -> set[str]:
+    """Every module of the package, as dotted names."""
+    paths = (path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return {".".join(path.parts).removesuffix(".__init__") for path in paths}
 
 
 def inputs(stem: str) -> list[str]:
