@@ -99,7 +99,7 @@ def one_at_a_time():
     with open(ROOT / ".run.lock", "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:  # not any OSError: a file system without locks is another matter
             file.seek(0)
             sys.exit(f"Another run.py works in {ROOT} ({file.read().strip() or 'just started'}); wait for it or end it.")
         file.truncate(0)

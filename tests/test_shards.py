@@ -218,9 +218,12 @@ def watched(*arguments):
     text = b""
     while True:
         try:
-            text += os.read(mine, 4096)
-        except OSError:  # the last process has closed its end
+            new = os.read(mine, 4096)
+        except OSError:  # the last process has closed its end; macOS returns nothing instead
             break
+        if not new:
+            break
+        text += new
     os.close(mine)
     assert process.wait(200) == 0, text.decode()
     return text.decode()

@@ -1,7 +1,9 @@
 """run.py, the Snakefile and paperlib.workflow, on small notebooks in a folder of their own."""
 
+import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -315,7 +317,7 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
 def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch, capsys):
     monkeypatch.setattr(run, "VENV", root / ".venv")
     monkeypatch.setattr(run, "LOCK", root / "requirements.lock")
-    monkeypatch.setattr(run.sys, "_base_executable", "/bin/false", raising=False)
+    monkeypatch.setattr(run.sys, "_base_executable", shutil.which("false"), raising=False)
     monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
     run.LOCK.write_text("")
     with pytest.raises(SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"):
@@ -366,6 +368,16 @@ def test_readme_is_written_after_a_call_without_failures_alone(root, monkeypatch
     monkeypatch.setattr(run, "table", lambda *_: [])
     assert run.figures("python", run.parse(["figures", "--profile", "paper"])) == code
     assert called == ["snakemake"] + ["paperlib.readme"] * (not code)
+
+
+@pytest.mark.parametrize("number, error, message", [(errno.EWOULDBLOCK, SystemExit, "Another run.py works in"), (errno.ENOLCK, OSError, "No locks")])
+def test_a_folder_without_locks_is_not_a_folder_in_use(root, monkeypatch, number, error, message):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(run.fcntl, "flock", refuse)
+    with pytest.raises(error, match=message), run.one_at_a_time():
+        pass
 
 
 def call(*arguments, **kwargs):
