@@ -254,6 +254,37 @@ run(trials=2)"""
     assert files(results) == {}
 
 
+@pytest.fixture
+def own_modules(tmp_path, monkeypatch):
+    """A user's modules: myprobe -> mypack.inner -> mypack.deep, and myother, which nothing imports."""
+    texts = {
+        "myprobe": "import json\nimport numpy\nfrom mypack import inner\ndef probe(round):\n    return inner.value(round)\n",
+        "mypack/__init__": "", "mypack/inner": "from .deep import level\ndef value(round):\n    return level * round.feedback\n",
+        "mypack/deep": "level = 1.0\n", "myother": "",
+    }
+    (tmp_path / "own/mypack").mkdir(parents=True)
+    for name, text in texts.items():
+        (tmp_path / "own" / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    yield tmp_path / "own"
+    for name in [name for name in sys.modules if name.split(".")[0] in ("myprobe", "mypack", "myother")]:
+        del sys.modules[name]
+
+
+def test_a_users_own_modules_count_with_what_they_import(own_modules, monkeypatch, tmp_path):
+    import myprobe
+
+    text = content._Text()
+    text.add(myprobe.probe)
+    assert {file.relative_to(own_modules).as_posix() for file in text.files} == {"myprobe.py", "mypack/__init__.py", "mypack/inner.py", "mypack/deep.py"}
+    in_cell = typed(monkeypatch, tmp_path, "from mypack import inner\ndef probe(round):\n    return inner.value(round)")["probe"]
+    before = key(myprobe.probe), key(in_cell)
+    (own_modules / "myother.py").write_text("changed = 1\n")
+    assert (key(myprobe.probe), key(in_cell)) == before
+    (own_modules / "mypack/deep.py").write_text("level = 2.0\n")
+    assert key(myprobe.probe) != before[0] and key(in_cell) != before[1]
+
+
 def test_any_damage_is_found_and_mended(results, caplog):
     good = run(trials=4)
     first, second = sorted(results.glob("*.npz"))
