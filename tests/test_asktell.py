@@ -50,6 +50,25 @@ def test_refused_context_leaves_the_learner_as_it_was():
     assert user.rounds == 1 and user.ask() == 0 and torch.equal(user.context[0], torch.eye(4, dtype=torch.float64))
 
 
+def test_a_context_of_another_dimension_is_refused():
+    user = AskTell(Index(), ARMS)
+    user.tell(user.ask(), 1.0)
+    with pytest.raises(ValueError, match=r"context=\(4, 3\); allowed: d = 4"):
+        user.ask(ARMS[:, :3])
+    assert user.rounds == 1 and user.ask(ARMS[::-1].copy()) == 0
+
+
+def test_a_file_of_another_size_is_refused(tmp_path):
+    user = AskTell(Index(), ARMS)
+    user.tell(user.ask(), 1.0)
+    user.save(tmp_path / "state.npz")
+    other = AskTell(Index(), np.eye(3))
+    before = other.state
+    with pytest.raises(ValueError, match=r"state.plays of shape \(1, 4\); allowed: \(1, 3\)"):
+        other.load(tmp_path / "state.npz")
+    assert other.state is before and other.rounds == 0
+
+
 def test_an_action_of_ones_own_counts():
     user = AskTell(Index(), ARMS)
     user.tell(3, 1.0)  # before any ask
