@@ -22,6 +22,7 @@ from .core import Learner, Problem, Trace, write_atomically
 from .linalg import pick_device
 from .play import Probe, play
 from .timing import computing
+from .validation import whole
 
 __all__ = ["chunks", "once", "root", "run", "shard", "sources"]
 
@@ -60,8 +61,8 @@ class _Unread:
 
 def chunks(trials: int, chunk: int = 50) -> list[range]:
     """Trials 0 .. trials - 1 in ranges of ``chunk``."""
-    if trials < 1 or chunk < 1:
-        raise ValueError(f"trials={trials}, chunk={chunk}; allowed: at least 1 each")
+    whole("trials", trials)
+    whole("chunk", chunk)
     return [range(first, min(first + chunk, trials)) for first in range(0, trials, chunk)]
 
 

@@ -59,6 +59,13 @@ def test_chunks_are_plays():
     assert [list(ids) for ids in store.chunks(5, 2)] == [[0, 1], [2, 3], [4]]
 
 
+@pytest.mark.parametrize("name, value", [("trials", 1e2), ("trials", 0), ("chunk", 2.0), ("chunk", 0), ("horizon", 1e2)])
+def test_only_whole_numbers_are_run(results, name, value):
+    with pytest.raises(ValueError, match=f"{name}={value}; allowed: an integer, at least 1"):
+        run(**{name: value})
+    assert files(results) == {}
+
+
 def test_more_trials_compute_only_what_is_new(results):
     first = run(trials=4)
     kept = files(results)
@@ -189,7 +196,7 @@ def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
     assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"core", "linalg", "play", "streams"}
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"core", "linalg", "play", "streams", "validation"}
     assert store.sources(torch.nn.functional.one_hot) == []
 
 
