@@ -140,6 +140,8 @@ def environment() -> str:
     if os.environ.get("PAPERLIB_PYTHON"):  # its kernels find the package here, installed there or not
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
         return os.environ["PAPERLIB_PYTHON"]
+    for name in ("PYTHONPATH", "PYTHONHOME"):  # another Python's packages would come before those of the lock
+        os.environ.pop(name, None)
     python = VENV / "bin/python"
     ready = VENV / ".ready"  # written last
     if not (ready.exists() and ready.read_text() == stamp() and python.exists()):
@@ -162,7 +164,6 @@ def make_environment(python: Path) -> None:
         VENV.unlink()
     shutil.rmtree(VENV, ignore_errors=True)
     base = getattr(sys, "_base_executable", None) or sys.executable  # not a Python inside .venv itself
-    clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     # Compiling all 1.5 GB would double the time; Python compiles what it imports.
     steps = [
         [base, "-m", "venv", VENV],
@@ -170,10 +171,10 @@ def make_environment(python: Path) -> None:
     ]
     with open(log, "w") as out:
         for step in steps:
-            if call(step, stdout=out, stderr=subprocess.STDOUT, env=clean):
+            if call(step, stdout=out, stderr=subprocess.STDOUT):
                 out.flush()
                 sys.stderr.write("".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:]))
-                sys.exit(f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Mend the cause and call again.")
+                sys.exit(f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Fix the cause and call again.")
     print(f"The environment is ready ({time.monotonic() - start:.0f} s).", flush=True)
 
 
@@ -205,7 +206,10 @@ def figures(python: str, options: argparse.Namespace) -> int:
     if not stems:
         sys.exit(f"There is no notebook in {ROOT / 'notebooks'}.")
     profiles = ROOT / "notebooks" / "profiles.toml"
-    known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
+    try:
+        known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
+    except tomllib.TOMLDecodeError as error:
+        sys.exit(f"{profiles} is no TOML: {error}.")
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "paperlib.datasets", *names], cwd=ROOT):
         print("Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged." if options.profile == "quick" else "Some data cannot be used: the notebooks that need them will fail.")
@@ -381,4 +385,4 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         sys.exit("\nStopped; the same call goes on where this one ended.")
     except OSError as error:  # a full disk, or a folder that cannot be written
-        sys.exit(f"run.py cannot go on: {error}. Mend the cause and call again; what is finished is kept.")
+        sys.exit(f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept.")

@@ -297,7 +297,10 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
     monkeypatch.setattr(run, "LOCK", root / "requirements.lock")
     monkeypatch.setattr(run, "make_environment", make)
     run.LOCK.write_text("a==1\n")
+    monkeypatch.setenv("PYTHONPATH", "of another Python")
+    monkeypatch.setenv("PYTHONHOME", "of another Python")
     assert run.environment() == run.environment() == str(made[0]) and len(made) == 1
+    assert "PYTHONPATH" not in os.environ and "PYTHONHOME" not in os.environ
     assert (root / ".venv/lib/python3.11/site-packages/paperlib.pth").read_text() == f"{root}\n"
     run.LOCK.write_text("a==2\n")
     run.environment()
@@ -312,6 +315,12 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
     monkeypatch.setenv("PYTHONPATH", "mine")
     assert run.environment() == "python-of-my-own" and len(made) == 4
     assert os.environ["PYTHONPATH"] == os.pathsep.join((str(CODE), "mine"))
+
+
+def test_a_typo_in_profiles_is_one_clear_line(root):
+    write(root, "toy_1", "", "[toy_1]\nshards = \n")
+    with pytest.raises(SystemExit, match=r"profiles.toml is no TOML: .*line 2"):
+        run.figures("python", run.parse(["figures"]))
 
 
 def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch, capsys):
