@@ -171,6 +171,13 @@ def test_a_shard_that_looks_at_results_fails_and_says_where(root):  # noqa: F811
     assert not (root / "results/quick/toy_1.shard1of2.done").exists()
 
 
+def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):  # noqa: F811
+    notebook(root, "toy_1", [("experiment", "import errno, os\nraise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))")])
+    job("toy_1", "quick", "--shard", "1/1")
+    last = (root / "results/quick/toy_1.shard1of1.log").read_text().strip().splitlines()[-1]
+    assert f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there" in last
+
+
 def test_a_job_that_nobody_listens_to_is_done(root):  # noqa: F811
     notebook(root, "toy_1", [("experiment", "1")])
     end, pipe = os.pipe()
