@@ -15,7 +15,7 @@ CORES = workflow.resource_settings.cores or 1
 if workflow.resource_settings.cores:  # on a cluster there is no number: a job has a node, or a part of one
     workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
 shell.executable("/bin/sh")
-JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.jobs {params.stem} {PROFILE} --device {DEVICE}"
+JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.jobs {params.stem:q} {PROFILE} --device {DEVICE}"
 
 
 def done(name):
@@ -34,6 +34,7 @@ for stem in flow.stems():
     # ancient: what counts of the notebook's own file is the fingerprint of its code cells
     file = ancient(str(flow.notebook(stem)))
     files = flow.inputs(stem)
+    code = flow.digest(files)  # beside the files' times: as of the beginning, so that an edit while a job runs counts
     after = [done(other) for other in flow.after(stem)]
     cells = flow.fingerprint(stem)
     settings = json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True)
@@ -54,6 +55,7 @@ for stem in flow.stems():
             params:
                 stem=stem,
                 cells=cells,
+                code=code,
                 settings=settings,
                 shards=shards,
             resources:
@@ -75,6 +77,7 @@ for stem in flow.stems():
         params:
             stem=stem,
             cells=cells,
+            code=code,
             settings=settings,
         resources:
             timing=CORES if timing else 1,

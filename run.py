@@ -41,6 +41,8 @@ ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 GRACE = 20  # seconds that a command has to end when told to
+FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
+STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
 LEDGER = "99_claims"  # the notebook that gathers claims, theory and errata
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
@@ -97,7 +99,7 @@ def one_at_a_time():
     with open(ROOT / ".run.lock", "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:  # not any OSError: a file system without locks is another matter
             file.seek(0)
             sys.exit(f"Another run.py works in {ROOT} ({file.read().strip() or 'just started'}); wait for it or end it.")
         file.truncate(0)
@@ -138,6 +140,8 @@ def environment() -> str:
     if os.environ.get("PAPERLIB_PYTHON"):  # its kernels find the package here, installed there or not
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
         return os.environ["PAPERLIB_PYTHON"]
+    for name in ("PYTHONPATH", "PYTHONHOME"):  # another Python's packages would come before those of the lock
+        os.environ.pop(name, None)
     python = VENV / "bin/python"
     ready = VENV / ".ready"  # written last
     if not (ready.exists() and ready.read_text() == stamp() and python.exists()):
@@ -160,7 +164,6 @@ def make_environment(python: Path) -> None:
         VENV.unlink()
     shutil.rmtree(VENV, ignore_errors=True)
     base = getattr(sys, "_base_executable", None) or sys.executable  # not a Python inside .venv itself
-    clean = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     # Compiling all 1.5 GB would double the time; Python compiles what it imports.
     steps = [
         [base, "-m", "venv", VENV],
@@ -168,16 +171,19 @@ def make_environment(python: Path) -> None:
     ]
     with open(log, "w") as out:
         for step in steps:
-            if call(step, stdout=out, stderr=subprocess.STDOUT, env=clean):
+            if call(step, stdout=out, stderr=subprocess.STDOUT):
                 out.flush()
                 sys.stderr.write("".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:]))
-                sys.exit(f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Mend the cause and call again.")
+                sys.exit(f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Fix the cause and call again.")
     print(f"The environment is ready ({time.monotonic() - start:.0f} s).", flush=True)
 
 
 def chosen(only: list[str] | None) -> list[str]:
     """Stems of the notebooks that ``--only`` names, all without it; an unknown name ends the call."""
-    stems = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    there = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    stems = [stem for stem in there if re.fullmatch(STEM, stem)]
+    if others := [stem for stem in there if stem not in stems]:
+        print(f"Not run, for their names are not like glbomd_1_logistic: {', '.join(others)}")
     papers = sorted({stem.split("_")[0] for stem in stems if not stem[0].isdigit()})
     wanted = []
     for name in only or []:
@@ -200,7 +206,10 @@ def figures(python: str, options: argparse.Namespace) -> int:
     if not stems:
         sys.exit(f"There is no notebook in {ROOT / 'notebooks'}.")
     profiles = ROOT / "notebooks" / "profiles.toml"
-    known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
+    try:
+        known = tomllib.loads(profiles.read_text()) if profiles.exists() else {}
+    except tomllib.TOMLDecodeError as error:
+        sys.exit(f"{profiles} is no TOML: {error}.")
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "paperlib.datasets", *names], cwd=ROOT):
         print("Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged." if options.profile == "quick" else "Some data cannot be used: the notebooks that need them will fail.")
@@ -230,8 +239,8 @@ def figures(python: str, options: argparse.Namespace) -> int:
     page = gallery(python, options.profile)
     if options.commit_notebooks and len(failed) < len(stems):
         code = call([python, "-m", "paperlib.canonical", *(s for s in stems if s not in failed)]) or code
-    if options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
-        code = call([python, "-m", "paperlib.readme"], cwd=ROOT) or code  # README's tables
+    if not code and options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
+        code = call([python, "-m", "paperlib.readme"], cwd=ROOT)  # README's tables
     if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
@@ -262,6 +271,13 @@ def progress(log: str, seconds: float) -> str:
     return line + (f"; running {', '.join(running.values())}" if running else "")
 
 
+def scheduled(log: Path, begun: float) -> set[str]:
+    """Rules that a call meant to run, from the table of jobs in its Snakemake log; none if the log is older."""
+    text = log.read_text(errors="replace") if log.exists() and log.stat().st_mtime >= begun else ""
+    stats = re.search(r"^Job stats:\njob +count\n[- ]+\n((?:\S+ +\d+\n)+)", text, re.MULTILINE)
+    return {line.split()[0] for line in stats[1].splitlines()} if stats else set()
+
+
 def draw(line: str) -> None:
     """Show a line that the next output overwrites."""
     print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}\r", end="", flush=True)
@@ -277,12 +293,12 @@ def gallery(python: str, profile: str) -> int:
 
 
 def table(stems: list[str], profile: str, begun: float) -> list[str]:
-    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed."""
+    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached."""
     verdicts: dict[str, Counter] = {}
     for path in sorted(shown(profile).glob("claims/*.json")):
         claim = json.loads(path.read_text())
         verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
-    failed, width = [], max(map(len, [*stems, "notebook"]))
+    due, failed, width = scheduled(folder(profile) / "snakemake.log", begun), [], max(map(len, [*stems, "notebook"]))
     print(f"\n{'notebook':{width}}  seconds  verdicts")
     for stem in stems:
         done = folder(profile) / f"{stem}.done"
@@ -290,8 +306,13 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
             failed.append(stem)
             print(f"{stem:{width}}        -  no result")
             continue
+        fresh = done.stat().st_mtime >= begun
+        if stem in due and not fresh:  # Snakemake keeps what it does not reach
+            failed.append(stem)
+            print(f"{stem:{width}}        -  no new result")
+            continue
         said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items())) or "-"
-        print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if done.stat().st_mtime >= begun else '  (unchanged)'}")
+        print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}")
     for stem in failed:
         log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
         for shard in folder(profile).glob(f"{stem}.shard*.log"):  # one that failed kept the notebook from running
@@ -299,7 +320,10 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
                 log, copy = shard, None
         ran = log.exists() and log.stat().st_mtime >= begun
         reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
-        print(f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else 'it was not reached'}")
+        missed = "it was not reached"
+        if (folder(profile) / f"{stem}.done").exists():
+            missed += ", since what it comes after failed or the call was stopped; what stands is of an earlier call"
+        print(f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else missed}")
         if ran:
             print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))
     if len(failed) < len(stems):
@@ -329,7 +353,12 @@ def clean(everything: bool) -> int:
 def main(argv: list[str]) -> int:
     """Run one command; returns its exit status."""
     options = parse(argv)
+    for name in (f"PAPERLIB_{folder}" for folder in FOLDERS):
+        if os.environ.get(name):  # the folders that jobs work in are not the caller's
+            os.environ[name] = os.path.abspath(os.environ[name])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a connection that ends stops the call, unless nohup stands before it
+        signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not the user's
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # the debugger's warning at kernel start
     with contextlib.ExitStack() as stack:
@@ -356,4 +385,4 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         sys.exit("\nStopped; the same call goes on where this one ended.")
     except OSError as error:  # a full disk, or a folder that cannot be written
-        sys.exit(f"run.py cannot go on: {error}. Mend the cause and call again; what is finished is kept.")
+        sys.exit(f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept.")

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .core import Learner, describe, pack, unpack, write_atomically
+from .core import PLAIN, Learner, describe, leaves, pack, unpack, write_atomically
+from .linalg import Rows
 from .streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -29,12 +30,13 @@ class AskTell:
         prepare: maps a context before the learner sees it, for example to bring arms to norm at most 1.
 
     Raises:
-        ValueError: a context outside the learner's model, or a learner that needs a horizon.
+        ValueError: a context outside the learner's model or of another dimension than the first, or a learner that
+            needs a horizon.
     """
 
     def __init__(self, learner: Learner, context: Any, horizon: int | None = None, seed: int = 0, prepare: Callable | None = None):
         self.learner, self.horizon, self.seed, self.prepare = learner, horizon, seed, prepare
-        self.streams, self.rounds, self.pending = Streams(seed, [0]), 0, None
+        self.streams, self.rounds, self.pending, self.dim = Streams(seed, [0]), 0, None, None
         self.context = self._lead(context)
         with torch.no_grad():
             self.state = learner.init(1, self.context, horizon, self.streams.at(-1), **TKWARGS)
@@ -54,9 +56,12 @@ class AskTell:
         """What the action earned in the context last asked about; the action may be one's own.
 
         Raises:
-            ValueError: feedback that is not finite or that the learner's model excludes, or an unknown action.
+            ValueError: feedback that is not finite, is not one number (unless the learner wants a gradient) or that
+                the learner's model excludes, or an unknown action.
         """
         heard = self._number("feedback", feedback)
+        if self.learner.wants != "gradient" and heard.shape != (1,):  # R x 1 would broadcast to R x R in the state
+            raise ValueError(f"feedback={feedback!r}; allowed: one number")
         played = self._action(action)
         self._validate(self.context, played, heard)
         draw = self.streams.at(self.rounds)
@@ -77,12 +82,19 @@ class AskTell:
         """Take up where ``save`` left off; returns itself.
 
         Raises:
-            ValueError: the file was saved by another learner, or with another horizon or seed.
+            ValueError: the file was saved by another learner, with another horizon or seed, or for contexts of another size.
         """
         with np.load(path, allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
             if (saved := {name: head.get(name) for name in self._settings()}) != self._settings():
                 raise ValueError(f"path={str(path)!r} was saved by {saved}; allowed: a file of {self._settings()}")
+            for name, leaf in leaves(self.state):
+                if isinstance(leaf, PLAIN):
+                    continue
+                grows = isinstance(leaf, Rows)
+                there, here = (tuple(shape[:1] + shape[2:] if grows else shape) for shape in (file[name].shape, (leaf.view if grows else leaf).shape))
+                if there != here:
+                    raise ValueError(f"path={str(path)!r} holds {name} of shape {there}; allowed: {here}, that of a learner of the context given here")
             self.state = unpack(self.state, file, head["plain"])
         self.rounds, self.pending = head["rounds"], None
         return self
@@ -100,6 +112,10 @@ class AskTell:
         if not isinstance(context, tuple):
             context = self._number("context", context)
         self._validate(context, None, None)
+        if isinstance(context, Tensor):
+            self.dim = self.dim or context.shape[-1]
+            if context.shape[-1] != self.dim:
+                raise ValueError(f"context={tuple(context.shape[1:])}; allowed: d = {self.dim} as in the first context, the number of arms may differ")
         return context
 
     def _number(self, name: str, value: Any) -> Tensor:

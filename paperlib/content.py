@@ -1,8 +1,9 @@
 """Keys of results by content: the configuration, and the source of all code it runs.
 
-Code of the package enters with the files it imports, transitively (read, not executed); code written in a
-notebook with its bytecode, what it captures and the notebook's own names it uses; other people's packages
-with nothing: the versions of those that compute are in every key.
+Code of the package and of a user's own modules enters with the files it imports, transitively (read, not executed:
+an import by a name that is made at run time is not seen); code written in a notebook with its bytecode, what it
+captures and the notebook's own names it uses; other people's packages with nothing: the versions of those that
+compute are in every key.
 """
 
 import dataclasses
@@ -14,7 +15,7 @@ import json
 import os
 import platform
 import sys
-import sysconfig
+import time
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -23,10 +24,10 @@ import numpy as np
 import scipy
 import torch
 
-from .core import PLAIN, describe
-from .imports import follow, inside, label, module_file, resolve
+import paperlib
 
-INSTALLED = tuple({os.path.join(os.path.realpath(sysconfig.get_path(kind)), "") for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+from .core import PLAIN, describe
+from .imports import INSTALLED, follow, follow_name, inside, label, module_file, resolve
 
 
 def versions() -> dict[str, str]:
@@ -133,7 +134,7 @@ class _Text:
             names |= {name: f.__globals__[name] for name in sorted(_globals(f.__code__)) if name in f.__globals__}
         for name, value in names.items():
             if isinstance(value, ModuleType):
-                follow(module_file(value.__name__), self.files)
+                follow_name(value.__name__, self.files)
             elif isinstance(value, (type, FunctionType, MethodType)):
                 self.add(value)
             elif inspect.isbuiltin(value):
@@ -170,7 +171,14 @@ def sources(*names: Any) -> list[Path]:
     return sorted(file for file in found if inside(file))
 
 
-_first: dict[Path, str] = {}  # file -> its SHA-256 when this process first asked
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+# What this process runs: of the package the text at its import, of other files the text when first asked for, which
+# stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
+_first = {file: _sha256(file) for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
+_package, _began = frozenset(_first), time.time_ns() - 20_000_000
 
 
 class Key(NamedTuple):
@@ -186,7 +194,8 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        return [label(file) for file in self.files if _first[file] != _sha256(file)]
+        late = lambda file: file not in _package and file.stat().st_mtime_ns > _began
+        return [label(file) for file in self.files if _first[file] != _sha256(file) or late(file)]
 
 
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
@@ -198,12 +207,9 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     text = _Text()
     text.add(inputs)
     files = sorted(text.files | set(sources(*also)))
-    hashes = {label(file): _sha256(file) for file in files}
-    for file in files:
-        _first.setdefault(file, hashes[label(file)])
-    content = {"inputs": describe(inputs), "files": hashes, "code": text.parts, "versions": versions()}
+    hashes = [_sha256(file) for file in files]
+    for file, now in zip(files, hashes):
+        _first.setdefault(file, now)
+    named = sorted([label(file), now] for file, now in zip(files, hashes))  # pairs: two files may share a label
+    content = {"inputs": describe(inputs), "files": named, "code": text.parts, "versions": versions()}
     return Key(content, tuple(files))
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()

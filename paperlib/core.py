@@ -128,7 +128,10 @@ def describe(x: Any) -> Any:
         return str(x)
     if hasattr(x, "__qualname__"):  # a function written in a notebook, or a lambda, is known by its text
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
-        return f"{x.__module__}.{x.__qualname__}" if known else inspect.getsource(x)
+        try:
+            return f"{x.__module__}.{x.__qualname__}" if known else inspect.getsource(x)
+        except (OSError, TypeError) as error:  # typed at Python's own prompt
+            raise ValueError(f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell") from error
     if isinstance(x, PLAIN):
         return x
     raise ValueError(f"{x!r} cannot stand in a configuration; allowed: numbers, strings, tensors, functions, frozen dataclasses and containers of these")

@@ -1,9 +1,15 @@
-"""Which files of the package stand behind a name: imports read from the source, not executed."""
+"""Which files of the package, and of a user's own modules, stand behind a name: imports read from the source, not executed."""
 
 import ast
+import os
+import sys
+import sysconfig
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import paperlib
+
+INSTALLED = tuple({os.path.join(os.path.realpath(sysconfig.get_path(kind)), "") for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def module_file(name: str) -> Path | None:
@@ -32,12 +38,37 @@ def resolve(name: str) -> Path | None:
     return home
 
 
+def _own_files(name: str) -> list[Path]:
+    """Files behind a dotted name outside the package, from its outermost package on; none of what is installed."""
+    found, path, parts = [], None, name.split(".")
+    for i in range(1, len(parts) + 1):
+        module = ".".join(parts[:i])
+        spec = getattr(sys.modules.get(module), "__spec__", None) or PathFinder.find_spec(module, path)
+        if spec is None or (spec.origin and os.path.realpath(spec.origin).startswith(INSTALLED)):
+            break
+        if spec.origin and spec.origin.endswith(".py"):
+            found.append(Path(spec.origin))
+        path = spec.submodule_search_locations
+        if path is None:
+            break
+    return found
+
+
+def _home(file: Path) -> list[str]:
+    """Names of the packages that a file lies in, the outermost first."""
+    for root in paperlib.__path__:
+        if file.is_relative_to(root):
+            return ["paperlib", *file.relative_to(root).parent.parts]
+    top = file.parent
+    while (top / "__init__.py").exists():
+        top = top.parent
+    return list(file.parent.relative_to(top).parts)
+
+
 def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
-    """What a file imports from the package: (dotted name, local name)."""
-    root = next(Path(root) for root in paperlib.__path__ if file.is_relative_to(root)) if inside(file) else None
-    package = ["paperlib", *file.relative_to(root).parent.parts] if root else []
-    found = []
-    for node in ast.walk(ast.parse(file.read_text(), str(file))):
+    """What a file imports, of a file of the package what it imports from there: (dotted name, local name)."""
+    package, found = _home(file), []
+    for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
         if isinstance(node, ast.Import) and not handed_on:
             found += [(alias.name, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -45,16 +76,22 @@ def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
             base = ".".join(filter(None, (base, node.module)))
             for alias in node.names:
                 found.append((base if alias.name == "*" else f"{base}.{alias.name}", alias.asname or alias.name))
-    return [(name, local) for name, local in found if name.split(".")[0] == "paperlib"]
+    return [(name, local) for name, local in found if name.split(".")[0] == "paperlib" or not inside(file)]
 
 
 def follow(file: Path | None, found: set[Path]) -> None:
-    """Add a file and all it imports from the package to ``found``."""
+    """Add a file and all it imports to ``found``: from the package, and, where it lies outside, one's own modules."""
     if file is None or file in found:
         return
     found.add(file)
     for name, _ in _imports(file):
-        follow(resolve(name), found)
+        follow_name(name, found)
+
+
+def follow_name(name: str, found: set[Path]) -> None:
+    """The same for what stands behind a dotted name."""
+    for file in [resolve(name)] if name.split(".")[0] == "paperlib" else _own_files(name):
+        follow(file, found)
 
 
 def inside(file: Path) -> bool:

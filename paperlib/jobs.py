@@ -96,15 +96,20 @@ def run_notebook(stem: str, values: dict, copy: Path) -> None:
 
 
 @contextlib.contextmanager
-def _output_to(path: Path) -> Iterator[Callable[[str], int]]:
+def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
     """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
     sys.stdout.flush(), sys.stderr.flush()
     user, errors = os.dup(1), os.dup(2)
     clear = "\r\x1b[K" if os.isatty(user) else ""  # run.py's line of progress stands there
     with open(path, "w") as log:
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
+
+    def say(line: str) -> None:
+        with contextlib.suppress(OSError):  # nobody listens any more: a closed pipe or connection is no reason to fail
+            os.write(user, f"{clear}{line}\n".encode())
+
     try:
-        yield lambda line: os.write(user, f"{clear}{line}\n".encode())
+        yield say
     finally:
         with contextlib.suppress(OSError):  # a full disk
             sys.stdout.flush(), sys.stderr.flush()
@@ -114,11 +119,11 @@ def _output_to(path: Path) -> Iterator[Callable[[str], int]]:
             path.write_text("".join(line for line in lines if NOISE not in line))
 
 
-def reason(error: Exception, profile: str) -> str:
-    """One line: the cell, if one failed, the error, and what to do where the machine is the cause."""
+def reason(error: Exception, profile: str, place: Path) -> str:
+    """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
     text = f"cell {error.exec_count}: {error.ename}: {error.evalue}" if hasattr(error, "ename") else f"{type(error).__name__}: {error}"
     if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
-        text += f" (results are written to {results(profile).parent}, figures to {figures()}; {remedy} and call again: what is finished is kept)"
+        text += f" (results are written to {results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
     return " ".join(text.split())
 
 
@@ -129,7 +134,7 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
         True, with seconds and products in ``<stem>.done`` (of a shard, ``<stem>.shard2of4.done``); False when a
         cell fails: the log's last line then says which and why.
     """
-    folder = results(profile).resolve()
+    folder, place = results(profile).resolve(), figures()  # before a shard has a place of its own
     folder.mkdir(parents=True, exist_ok=True)
     name, shown = (f"{stem}.shard{part.replace('/', 'of')}", f"{stem} {part}") if part else (stem, stem)
     done = folder / f"{name}.done"
@@ -140,7 +145,7 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
             values = checked(stem, settings(stem, profile, device))
             run_cells(stem, values, part) if part else run_notebook(stem, values, folder / f"{stem}.ipynb")
         except Exception as error:
-            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile)
+            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
             with contextlib.suppress(OSError):  # on a full disk; past Python's buffer, which would keep the text
                 os.write(2, f"{story}\n{why}\n".encode())
             say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")  # run.py's table has it in full
@@ -168,10 +173,11 @@ def main(argv: list[str] | None = None) -> int:
     path = notebook(options.notebook)
     if not path.exists():
         parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
+    place = figures()
     try:
         return 0 if execute(path.stem, options.profile, options.device, options.shard) else 1
     except OSError as error:  # results/ cannot be written, not even the log
-        print(f"  {path.stem}  failed, {reason(error, options.profile)}")
+        print(f"  {path.stem}  failed, {reason(error, options.profile, place)}")
         return 1
 
 

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from torch import Tensor
 from .core import Learner, Problem, Trace, describe, pack, unpack, write_atomically
 from .linalg import pick_device, synchronize
 from .streams import Streams
+from .validation import whole
 
 LOOK = 64  # rounds between looks at the clock, at `failed`, and, on a device, at the feedback
 REDUCE = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum}
@@ -109,9 +110,13 @@ def play(
         ValueError: bad arguments; feedback that is not finite, or a learner's ``failed`` report: names round
             and trial. With ``checkpoint`` the state before that round is kept.
     """
-    trials = range(trials) if isinstance(trials, (int, np.integer)) else trials
-    if horizon < 1 or len(trials) < 1:
-        raise ValueError(f"horizon={horizon}, trials={trials}; allowed: at least one round and one trial")
+    whole("horizon", horizon)
+    if not isinstance(trials, Sized):
+        whole("trials", trials)
+        trials = range(trials)
+    if len(trials) < 1:
+        raise ValueError(f"trials={trials!r}; allowed: at least one trial")
+    horizon = int(horizon)  # numpy's integers are not JSON
     probes = {name: p if isinstance(p, Probe) else Probe(p) for name, p in (probes or {}).items()}
     if "regret" in probes:
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")

@@ -22,6 +22,7 @@ from .core import Learner, Problem, Trace, write_atomically
 from .linalg import pick_device
 from .play import Probe, play
 from .timing import computing
+from .validation import whole
 
 __all__ = ["chunks", "once", "root", "run", "shard", "sources"]
 
@@ -60,8 +61,8 @@ class _Unread:
 
 def chunks(trials: int, chunk: int = 50) -> list[range]:
     """Trials 0 .. trials - 1 in ranges of ``chunk``."""
-    if trials < 1 or chunk < 1:
-        raise ValueError(f"trials={trials}, chunk={chunk}; allowed: at least 1 each")
+    whole("trials", trials)
+    whole("chunk", chunk)
     return [range(first, min(first + chunk, trials)) for first in range(0, trials, chunk)]
 
 
@@ -136,7 +137,7 @@ def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: An
     return found
 
 
-def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> Trace:
+def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace]) -> Trace:
     """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
     path = root() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
@@ -148,22 +149,28 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path], Trace]) -> T
     with computing():
         if (trace := _load(path, Trace.load)) is not None:  # another process was faster while this one waited
             return trace
-        _load(checkpoint, _arrays)  # a damaged one goes
-        try:
-            trace = compute(ids, checkpoint)
-        except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
-            trace = compute(ids, checkpoint)
-    _keep(known, path, lambda: trace.save(path))
+        if known.edited():  # the key speaks for the newer text: what the older computes must not lie beside it
+            trace = compute(ids, None)
+        else:
+            _load(checkpoint, _arrays)  # a damaged one goes
+            try:
+                trace = compute(ids, checkpoint)
+            except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
+                trace = compute(ids, checkpoint)
+    if not _keep(known, path, lambda: trace.save(path)):
+        return trace
     checkpoint.unlink(missing_ok=True)
     return trace
 
 
-def _keep(known: Key, path: Path, save: Callable[[], None]) -> None:
+def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
+    """Whether the result was saved: not if it may come from code that is older than its key."""
     if edited := known.edited():
         log.warning("%s changed while this process ran: the result is not kept; restart it", ", ".join(edited))
-    else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save()
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save()
+    return True
 
 
 def _load(path: Path, read: Callable[[Path], Any]) -> Any:

@@ -6,7 +6,7 @@ Shapes: R trials, K arms, d dimensions.
 
 import math
 from collections.abc import Collection
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from torch import Tensor
@@ -38,8 +38,9 @@ def probability(name: str, value: float) -> None:
 
 
 def whole(name: str, value: int, least: int = 1) -> None:
-    """Raise ValueError unless ``value`` is an integer >= ``least``."""
-    _check(name, value, f"an integer, at least {least}", lambda x: x >= least and float(x).is_integer())
+    """Raise ValueError unless ``value`` is an integer, Python's or numpy's, >= ``least``; 20.0 is none."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name}={value!r}; allowed: an integer, at least {least}")
 
 
 def one_of(name: str, value: Any, allowed: Collection) -> None:

@@ -1,7 +1,7 @@
 """From a notebook to its results: what it is given and what it depends on.
 
-The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint`` and ``inputs``; its jobs
-run in ``paperlib.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
+The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint``, ``inputs`` and ``digest``; its
+jobs run in ``paperlib.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
 cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
 """
 
@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import get_args, get_origin
@@ -21,6 +22,8 @@ PACKAGE = Path(__file__).resolve().parent
 PROFILES = ("quick", "paper")
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
+STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
+LARGE = 10_000_000  # bytes; hashing more would slow down every call
 LAST = "99_"  # begins the stems of notebooks that show what all others left
 
 
@@ -40,8 +43,8 @@ def notebook(stem: str) -> Path:
 
 
 def stems() -> list[str]:
-    """Every notebook of the project, in order."""
-    return sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb"))
+    """Every notebook of the project, in order; those with names of another form are not."""
+    return sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb") if re.fullmatch(STEM, path.stem))
 
 
 def section(stem: str) -> dict:
@@ -147,14 +150,19 @@ def fingerprint(stem: str) -> str:
 
 
 def imports(stem: str) -> list[str]:
-    """What a notebook's cells import from paperlib, as dotted names, and what is found by name: claims and other rooms."""
+    """What a notebook's cells import from paperlib, as dotted names, and what is found by name: claims and other rooms.
+
+    Lines of IPython's own (%, !) are left out; a cell that is no Python even so stands for the whole package.
+    """
     names = {f"paperlib.{stem.split('_')[0]}.claims"}
     if stem.startswith(LAST):
         names |= {f"paperlib.{paper}.{room}" for paper in papers() for room in ("claims", "bounds", "errata")}
     for cell in code(stem):
+        source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in cell["source"].splitlines())
         try:
-            tree = ast.parse(cell["source"])
-        except SyntaxError:  # the run reports it, with its cell
+            tree = ast.parse(source)
+        except SyntaxError:  # it may import anything: rather run too often than miss an edit
+            names |= everything()
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -162,6 +170,12 @@ def imports(stem: str) -> list[str]:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return sorted(name for name in names if name.split(".")[0] == "paperlib")
+
+
+def everything() -> set[str]:
+    """Every module of the package, as dotted names."""
+    paths = (path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return {".".join(path.parts).removesuffix(".__init__") for path in paths}
 
 
 def inputs(stem: str) -> list[str]:
@@ -182,6 +196,19 @@ def inputs(stem: str) -> list[str]:
         with contextlib.suppress(ValueError):  # a file with a wrong checksum: the notebook refuses it
             paths += filter(None, [datasets.find(name)])
     return [str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths]
+
+
+def digest(files: list[str]) -> str:
+    """SHA-256 over names and contents of ``inputs``: what file times miss, an edit during a run or a ``cp -p``.
+
+    Of a large file size and time stand for the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
+    """
+    total = hashlib.sha256()
+    for name in files:
+        stat = (path := root() / name).stat()
+        text = f"{stat.st_size} {stat.st_mtime_ns}".encode() if stat.st_size > LARGE else path.read_bytes()
+        total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
+    return total.hexdigest()
 
 
 def figures() -> Path:

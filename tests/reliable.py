@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -36,6 +37,8 @@ class Space:
     """A mount namespace of its own, in which ``mounts`` (a shell command) was done; skips where that is refused."""
 
     def __init__(self, mounts: str):
+        if shutil.which("unshare") is None:
+            pytest.skip("no mount namespace of its own: there is no unshare, as on macOS")
         self.process = subprocess.Popen(["unshare", "-Urm", "sh", "-c", f"{mounts} && echo ready && exec sleep 600"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if (said := self.process.stdout.readline()) != "ready\n":
             pytest.skip(f"no mount namespace of its own: {said.strip()}")
@@ -146,5 +149,5 @@ def until(there, seconds: float = 60) -> None:
     """Wait for ``there()``."""
     deadline = time.monotonic() + seconds
     while not there():
-        assert time.monotonic() < deadline, "it did not come about"
+        assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)

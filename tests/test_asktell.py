@@ -28,6 +28,7 @@ def test_ask_and_tell_equal_play():
 @pytest.mark.parametrize("action, feedback, match", [
     (4, 1.0, "action=4"), (-1, 1.0, "action=-1"), (0.5, 1.0, "index of an arm"), (0, np.nan, "feedback=nan"),
     (0, np.inf, "feedback=inf"), (0, "much", "feedback='much'"), (0, None, "feedback=None"),
+    (0, [1.0], r"feedback=\[1.0\]; allowed: one number"), (0, [1, 0], r"feedback=\[1, 0\]"), (0, np.ones(1), "feedback=array"),
 ])
 def test_refused_feedback_leaves_the_learner_as_it_was(action, feedback, match):
     user = AskTell(Index(), ARMS)
@@ -47,6 +48,25 @@ def test_refused_context_leaves_the_learner_as_it_was():
     with pytest.raises(ValueError, match="context="):
         user.ask(ARMS * np.nan)
     assert user.rounds == 1 and user.ask() == 0 and torch.equal(user.context[0], torch.eye(4, dtype=torch.float64))
+
+
+def test_a_context_of_another_dimension_is_refused():
+    user = AskTell(Index(), ARMS)
+    user.tell(user.ask(), 1.0)
+    with pytest.raises(ValueError, match=r"context=\(4, 3\); allowed: d = 4"):
+        user.ask(ARMS[:, :3])
+    assert user.rounds == 1 and user.ask(ARMS[::-1].copy()) == 0
+
+
+def test_a_file_of_another_size_is_refused(tmp_path):
+    user = AskTell(Index(), ARMS)
+    user.tell(user.ask(), 1.0)
+    user.save(tmp_path / "state.npz")
+    other = AskTell(Index(), np.eye(3))
+    before = other.state
+    with pytest.raises(ValueError, match=r"state.plays of shape \(1, 4\); allowed: \(1, 3\)"):
+        other.load(tmp_path / "state.npz")
+    assert other.state is before and other.rounds == 0
 
 
 def test_an_action_of_ones_own_counts():

@@ -133,3 +133,10 @@ def test_toys_are_configurations():
 
 def test_describe_tells_precision_apart():
     assert describe(torch.zeros(2)) != describe(torch.zeros(2, dtype=torch.float64)) and describe(np.float64(1.5)) == 1.5
+
+
+def test_a_function_without_a_source_cannot_be_described():
+    names = {"__name__": "__main__"}
+    exec(compile("probe = lambda round: round.t", "<stdin>", "exec"), names)  # as at Python's own prompt
+    with pytest.raises(ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"):
+        describe(names["probe"])

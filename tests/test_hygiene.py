@@ -1,6 +1,8 @@
 """Nothing that ships names a machine's folders or a package registry, or holds a large file."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,19 @@ MACHINE = re.compile("|".join(["/" + "root/", "/" + r"home/\w", "/" + r"Users/\w
 REGISTRY = re.compile("|".join(["py" + r"pi\.org", "python" + r"hosted", "conda" + r"\.anaconda", "index" + "-url"]))
 
 
+def top_level(root: Path) -> list[Path]:
+    """Files that lie in a checkout itself, without what git ignores; where there is no git, without what runs leave."""
+    listing = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        names = [path.name for path in root.iterdir() if path.name not in (".git", ".run.lock", "nohup.out")]
+    return sorted({root / name for name in names if "/" not in name and (root / name).is_file()})
+
+
 def shipped() -> list[Path]:
     """Files of the project, as a clone has them."""
-    top = [path for path in ROOT.iterdir() if path.is_file()]
+    top = top_level(ROOT)
     inside = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]
     return [path for path in top + inside if not HIDDEN & set(path.relative_to(ROOT).parts)]
 
@@ -38,3 +50,17 @@ def test_the_search_can_find(text, tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(text)
     assert len(faults(path)) == 1
+
+
+@pytest.mark.parametrize("checkout", [False, True])
+def test_what_runs_leave_is_not_searched(tmp_path, checkout):
+    if checkout:
+        if shutil.which("git") is None:
+            pytest.skip("there is no git")
+        subprocess.run(["git", "init", "-q", tmp_path], check=True)
+        shutil.copy(ROOT / ".gitignore", tmp_path)
+    else:
+        (tmp_path / ".git").write_text("gitdir: elsewhere")  # a worktree's
+    for name in (".run.lock", "nohup.out", "new.py"):
+        (tmp_path / name).write_text("")
+    assert [path.name for path in top_level(tmp_path)] == [".gitignore"] * checkout + ["new.py"]

@@ -1,10 +1,13 @@
 """The loop over rounds: recording, resuming, refusing."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
 
 from paperlib.play import Probe, play, recorded
+from paperlib.validation import whole
 from toy import Coins, Index
 
 
@@ -118,12 +121,6 @@ def test_failed_report_raises():
         play(Failing(), Coins(), 300, 2)
 
 
-@pytest.mark.parametrize("horizon, trials", [(0, 1), (5, 0), (-1, 3)])
-def test_empty_runs_are_refused(horizon, trials):
-    with pytest.raises(ValueError, match="horizon="):
-        play(Index(), Coins(), horizon, trials)
-
-
 def test_probe_names_and_reductions_are_checked():
     with pytest.raises(ValueError, match="reduce='mean'"):
         Probe(lambda seen: seen.feedback, "mean")
@@ -153,3 +150,18 @@ def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
 def test_booleans_are_counted():
     trace = play(Index(), Coins(), 50, 2, probes={"x": Probe(lambda seen: seen.feedback >= 0, "sum")})
     assert trace["x"][:, -1].tolist() == [50, 50]
+
+
+@pytest.mark.parametrize("name, value", [("horizon", 1e2), ("horizon", 0), ("horizon", -1), ("horizon", True), ("trials", 1e1), ("trials", None), ("trials", 0), ("trials", range(0))])
+def test_only_whole_numbers_of_rounds_and_trials_are_played(monkeypatch, name, value):
+    monkeypatch.setattr(Coins, "init", lambda *_, **__: pytest.fail("it began to play"))
+    with pytest.raises(ValueError, match=f"{name}={re.escape(repr(value))}; allowed: "):
+        play(Index(), Coins(), **{"horizon": 10, "trials": 2, name: value})
+
+
+def test_numpys_integers_are_whole_numbers():
+    assert play(Index(), Coins(), np.int64(20), np.int32(2)).equal(play(Index(), Coins(), 20, 2))
+    whole("x", np.int64(3))
+    for value in (3.0, np.float64(3), np.bool_(True), True, "3", None, 2):
+        with pytest.raises(ValueError, match="x=.*; allowed: an integer, at least 3"):
+            whole("x", value, least=3)

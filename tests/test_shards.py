@@ -171,6 +171,23 @@ def test_a_shard_that_looks_at_results_fails_and_says_where(root):  # noqa: F811
     assert not (root / "results/quick/toy_1.shard1of2.done").exists()
 
 
+def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):  # noqa: F811
+    notebook(root, "toy_1", [("experiment", "import errno, os\nraise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))")])
+    job("toy_1", "quick", "--shard", "1/1")
+    last = (root / "results/quick/toy_1.shard1of1.log").read_text().strip().splitlines()[-1]
+    assert f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there" in last
+
+
+def test_a_job_that_nobody_listens_to_is_done(root):  # noqa: F811
+    notebook(root, "toy_1", [("experiment", "1")])
+    end, pipe = os.pipe()
+    os.close(end)
+    process = subprocess.Popen([sys.executable, "-m", "paperlib.jobs", "toy_1", "quick", "--shard", "1/1"], cwd=CODE, stdout=pipe, stderr=subprocess.PIPE)
+    os.close(pipe)
+    said = process.communicate()[1].decode()
+    assert process.returncode == 0 and (root / "results/quick/toy_1.shard1of1.done").exists(), said
+
+
 # ---- Snakemake -------------------------------------------------------------------------------------------------
 
 
@@ -208,9 +225,12 @@ def watched(*arguments):
     text = b""
     while True:
         try:
-            text += os.read(mine, 4096)
-        except OSError:  # the last process has closed its end
+            new = os.read(mine, 4096)
+        except OSError:  # the last process has closed its end; macOS returns nothing instead
             break
+        if not new:
+            break
+        text += new
     os.close(mine)
     assert process.wait(200) == 0, text.decode()
     return text.decode()
@@ -330,3 +350,9 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):  # noqa: F8
     with open(copy / "data/covtype_arms.csv", "a") as file:
         file.write("\n")
     assert ran(begun) == {"toy_2"}
+    begun, stamp = newest(), (copy / "paperlib/stats.py").stat().st_mtime_ns
+    assert ran(begun) == set()
+    with open(copy / "paperlib/stats.py", "a") as file:
+        file.write("\n")
+    os.utime(copy / "paperlib/stats.py", ns=(stamp, stamp))  # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
+    assert ran(begun) == {"toy_1"}

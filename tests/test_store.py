@@ -1,7 +1,10 @@
 """What is computed once is found again; what differs is never mistaken for it; what is damaged is made anew."""
 
 import functools
+import importlib
 import logging
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +57,13 @@ def test_chunks_are_plays():
     pieces = [play(Index(), Coins(), 20, ids) for ids in store.chunks(5, 2)]
     assert run().equal(Trace.merge(pieces))
     assert [list(ids) for ids in store.chunks(5, 2)] == [[0, 1], [2, 3], [4]]
+
+
+@pytest.mark.parametrize("name, value", [("trials", 1e2), ("trials", 0), ("chunk", 2.0), ("chunk", 0), ("horizon", 1e2)])
+def test_only_whole_numbers_are_run(results, name, value):
+    with pytest.raises(ValueError, match=f"{name}={value}; allowed: an integer, at least 1"):
+        run(**{name: value})
+    assert files(results) == {}
 
 
 def test_more_trials_compute_only_what_is_new(results):
@@ -163,6 +173,7 @@ def toy_paper(tmp_path, monkeypatch):
     }
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
+        os.utime(folder / f"{name}.py", (0, 0))  # older than this process
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     yield folder
     for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
@@ -185,7 +196,7 @@ def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
     assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"core", "linalg", "play", "streams"}
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"core", "linalg", "play", "streams", "validation"}
     assert store.sources(torch.nn.functional.one_hot) == []
 
 
@@ -212,6 +223,73 @@ def test_code_edited_under_a_running_process_is_not_kept(results, monkeypatch, c
     trace = run(trials=2)
     assert trace.trials == [0, 1] and files(results) == {}
     assert [record.levelno for record in caplog.records] == [logging.WARNING] and "restart" in caplog.text
+
+
+def test_code_edited_between_its_import_and_its_first_run_is_not_kept(results, monkeypatch, tmp_path, caplog):
+    file = tmp_path / "mylearning.py"
+    file.write_text("def probe(round):\n    return round.feedback\n")
+    os.utime(file, (0, 0))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "mylearning", raising=False)
+    probe = importlib.import_module("mylearning").probe
+    run(trials=2, probes={"x": probe})
+    kept = files(results)
+    assert len(kept) == 1 and not caplog.text
+    file.write_text("def probe(round):\n    return 2 * round.feedback\n")
+    content._first.pop(file)  # as if it had not been run before
+    seen = []
+    run(trials=2, horizon=200, probes={"x": probe}, every=0, progress=lambda *_: seen.append(files(results)))
+    assert seen and all(found == kept for found in seen)  # no checkpoint either
+    assert files(results) == kept and f"{tmp_path.name}/mylearning.py changed while" in caplog.text
+
+
+def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
+    shutil.copytree(Path(paperlib.__file__).parent, tmp_path / "paperlib", ignore=shutil.ignore_patterns("__pycache__"))
+    code = f"""import os, sys
+sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}]
+from pathlib import Path
+import paperlib.store
+from test_store import run
+file = Path(paperlib.play.__file__)
+assert file.is_relative_to({str(tmp_path)!r})
+stamp = file.stat().st_mtime_ns
+file.write_text(file.read_text() + "# edited\\n")
+os.utime(file, ns=(stamp, stamp))  # as cp -p leaves it
+run(trials=2)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and "paperlib/play.py changed while" in done.stderr, done.stderr
+    assert files(results) == {}
+
+
+@pytest.fixture
+def own_modules(tmp_path, monkeypatch):
+    """A user's modules: myprobe -> mypack.inner -> mypack.deep, and myother, which nothing imports."""
+    texts = {
+        "myprobe": "import json\nimport numpy\nfrom mypack import inner\ndef probe(round):\n    return inner.value(round)\n",
+        "mypack/__init__": "", "mypack/inner": "from .deep import level\ndef value(round):\n    return level * round.feedback\n",
+        "mypack/deep": "level = 1.0\n", "myother": "",
+    }
+    (tmp_path / "own/mypack").mkdir(parents=True)
+    for name, text in texts.items():
+        (tmp_path / "own" / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    yield tmp_path / "own"
+    for name in [name for name in sys.modules if name.split(".")[0] in ("myprobe", "mypack", "myother")]:
+        del sys.modules[name]
+
+
+def test_a_users_own_modules_count_with_what_they_import(own_modules, monkeypatch, tmp_path):
+    import myprobe
+
+    text = content._Text()
+    text.add(myprobe.probe)
+    assert {file.relative_to(own_modules).as_posix() for file in text.files} == {"myprobe.py", "mypack/__init__.py", "mypack/inner.py", "mypack/deep.py"}
+    in_cell = typed(monkeypatch, tmp_path, "from mypack import inner\ndef probe(round):\n    return inner.value(round)")["probe"]
+    before = key(myprobe.probe), key(in_cell)
+    (own_modules / "myother.py").write_text("changed = 1\n")
+    assert (key(myprobe.probe), key(in_cell)) == before
+    (own_modules / "mypack/deep.py").write_text("level = 2.0\n")
+    assert key(myprobe.probe) != before[0] and key(in_cell) != before[1]
 
 
 def test_any_damage_is_found_and_mended(results, caplog):
@@ -253,7 +331,8 @@ def test_two_processes_may_compute_the_same(results):
     both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)]
     assert [(p.communicate()[1].decode(), p.returncode) for p in both] == [("", 0), ("", 0)]
     kept = files(results)
-    assert len(kept) == 2 and run(horizon=300, trials=4).equal(run(horizon=300, trials=4)) and files(results) == kept
+    fresh = Trace.merge([play(Index(), Coins(), 300, ids) for ids in store.chunks(4, 2)])
+    assert len(kept) == 2 and run(horizon=300, trials=4).equal(fresh) and files(results) == kept
 
 
 calls = []

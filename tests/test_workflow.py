@@ -1,7 +1,9 @@
 """run.py, the Snakefile and paperlib.workflow, on small notebooks in a folder of their own."""
 
+import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import time
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -131,8 +134,11 @@ def test_fingerprint_changes_with_code_alone(root):
 
 
 def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
-    write(root, "toy_1", "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import nothing_of_this_name\n%broken syntax")
-    assert workflow.imports("toy_1") == ["paperlib.toy.claims"]  # a cell that is no Python shows no import
+    write(root, "toy_1", "from paperlib import play\nfiles = !ls")  # a cell that is no Python may import anything
+    assert {"paperlib", "paperlib.stats", "paperlib.glbomd", "paperlib.glbomd.gloc"} <= set(workflow.imports("toy_1"))
+    assert {"play.py", "stats.py", "gloc.py", "workflow.py"} <= {Path(path).name for path in workflow.inputs("toy_1")}
+    write(root, "toy_1", "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy")
+    assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.toy.claims"]
     write(root, "toy_1", "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name")
     assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.stats", "paperlib.stats.some_name", "paperlib.toy.claims"]
     names = {Path(path).name for path in workflow.inputs("toy_1")}
@@ -149,6 +155,23 @@ def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkey
     assert {"claims.py", "covtype_arms.csv", "covertype.data"} <= {Path(path).name for path in found}
     monkeypatch.setattr(datasets, "find", lambda name: None)
     assert set(found) - set(workflow.inputs("glbomd_9")) == {"covertype.data"}
+
+
+def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
+    small, large = root / "a.py", root / "large.data"
+    small.write_text("a = 1\n"), large.write_text("0" * 40)
+    monkeypatch.setattr(workflow, "LARGE", 20)
+    files, stamp = ["a.py", str(large)], small.stat().st_mtime_ns
+    before = workflow.digest(files)
+    os.utime(small)
+    assert workflow.digest(files) == before != workflow.digest(files[:1])
+    small.write_text("a = 2\n")
+    os.utime(small, ns=(stamp, stamp))  # as cp -p leaves it
+    assert workflow.digest(files) != before
+    small.write_text("a = 1\n")
+    assert workflow.digest(files) == before
+    os.utime(large, ns=(0, 0))  # not read: its time counts
+    assert workflow.digest(files) != before
 
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
@@ -213,6 +236,37 @@ def test_only_names_a_paper_or_a_notebook(root):
         run.chosen(["to"])
 
 
+def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, capsys):
+    for stem in ("00_tour", "toy_1", "toy_1-Copy1", "Untitled", "Untitled_1", "toy"):
+        write(root, stem, "")
+    assert run.chosen(None) == workflow.stems() == ["00_tour", "toy_1"] and run.STEM == workflow.STEM
+    assert capsys.readouterr().out == "Not run, for their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+    with pytest.raises(SystemExit, match="no such paper or notebook"):
+        run.chosen(["toy_1-Copy1"])
+
+
+@pytest.fixture
+def main(root, monkeypatch):
+    """run.main without an environment to make, and without effect on this process's signals."""
+    for name in ("JUPYTER_PREFER_ENV_PATH", "PYDEVD_DISABLE_FILE_VALIDATION"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(run, "environment", lambda: "python")
+    monkeypatch.setattr(run.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(run, "call", lambda *args, **kwargs: 0)
+    return run.main
+
+
+def test_folders_that_a_user_names_are_those_of_the_call(main, root, monkeypatch):
+    (root / "deep").mkdir()
+    monkeypatch.chdir(root / "deep")
+    for name, folder in {"ROOT": "..", "RESULTS": "out", "FIGURES": "../pictures", "LOCKS": "."}.items():
+        monkeypatch.setenv(f"PAPERLIB_{name}", folder)
+    monkeypatch.setenv("PAPERLIB_DATA", "")
+    assert main(["data"]) == 0
+    found = {name: os.environ[f"PAPERLIB_{name}"] for name in run.FOLDERS}
+    assert found == {"ROOT": str(root), "RESULTS": str(root / "deep/out"), "FIGURES": str(root / "pictures"), "DATA": "", "LOCKS": str(root / "deep")}
+
+
 @pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--cluster", "nowhere"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
 def test_wrong_arguments_end_the_call(argv):
     with pytest.raises(SystemExit) as end:
@@ -243,7 +297,10 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
     monkeypatch.setattr(run, "LOCK", root / "requirements.lock")
     monkeypatch.setattr(run, "make_environment", make)
     run.LOCK.write_text("a==1\n")
+    monkeypatch.setenv("PYTHONPATH", "of another Python")
+    monkeypatch.setenv("PYTHONHOME", "of another Python")
     assert run.environment() == run.environment() == str(made[0]) and len(made) == 1
+    assert "PYTHONPATH" not in os.environ and "PYTHONHOME" not in os.environ
     assert (root / ".venv/lib/python3.11/site-packages/paperlib.pth").read_text() == f"{root}\n"
     run.LOCK.write_text("a==2\n")
     run.environment()
@@ -260,10 +317,16 @@ def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypat
     assert os.environ["PYTHONPATH"] == os.pathsep.join((str(CODE), "mine"))
 
 
+def test_a_typo_in_profiles_is_one_clear_line(root):
+    write(root, "toy_1", "", "[toy_1]\nshards = \n")
+    with pytest.raises(SystemExit, match=r"profiles.toml is no TOML: .*line 2"):
+        run.figures("python", run.parse(["figures"]))
+
+
 def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch, capsys):
     monkeypatch.setattr(run, "VENV", root / ".venv")
     monkeypatch.setattr(run, "LOCK", root / "requirements.lock")
-    monkeypatch.setattr(run.sys, "_base_executable", "/bin/false", raising=False)
+    monkeypatch.setattr(run.sys, "_base_executable", shutil.which("false"), raising=False)
     monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
     run.LOCK.write_text("")
     with pytest.raises(SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"):
@@ -286,6 +349,44 @@ def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert "toy_1        12.3  1 fails, 2 holds" in lines
     assert "toy_2 has no result: cell 3: ValueError: no" in lines and "toy_3 has no result: it was not reached" in lines
+
+
+def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
+    folder = root / "results/quick"
+    folder.mkdir(parents=True)
+    for stem in ("toy_1", "toy_2", "toy_3"):
+        (folder / f"{stem}.done").write_text('{"seconds": 1}')
+        os.utime(folder / f"{stem}.done", (0, 0))
+    log, jobs = folder / "snakemake.log", "Building DAG of jobs...\nJob stats:\njob          count\n---------  -------\ntoy_2              1\ntotal              1\n\n"
+    log.write_text(jobs)
+    assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == ["toy_2"]
+    lines = capsys.readouterr().out.splitlines()
+    assert "toy_1         1.0  -  (unchanged)" in lines and "toy_2           -  no new result" in lines
+    assert "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call" in lines
+    os.utime(log, (0, 0))  # another call's
+    assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == []
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_readme_is_written_after_a_call_without_failures_alone(root, monkeypatch, code):
+    write(root, run.LEDGER, "")
+    (root / "results/paper").mkdir(parents=True)
+    called = []
+    monkeypatch.delenv("PAPERLIB_FIGURES")
+    monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv[2]) or (code if argv[2] == "snakemake" else 0))
+    monkeypatch.setattr(run, "table", lambda *_: [])
+    assert run.figures("python", run.parse(["figures", "--profile", "paper"])) == code
+    assert called == ["snakemake"] + ["paperlib.readme"] * (not code)
+
+
+@pytest.mark.parametrize("number, error, message", [(errno.EWOULDBLOCK, SystemExit, "Another run.py works in"), (errno.ENOLCK, OSError, "No locks")])
+def test_a_folder_without_locks_is_not_a_folder_in_use(root, monkeypatch, number, error, message):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(run.fcntl, "flock", refuse)
+    with pytest.raises(error, match=message), run.one_at_a_time():
+        pass
 
 
 def call(*arguments, **kwargs):
@@ -320,6 +421,18 @@ def test_figures_runs_what_changed_and_reports_what_failed(root):
     assert stamps() == {"toy_1.done": before["toy_1.done"]}
 
 
+@pytest.mark.slow
+def test_what_comes_after_a_failure_is_not_reached_and_not_committed(root):
+    write(root, "toy_1", "1", '[toy_2]\nafter = ["toy_1"]\n')
+    write(root, "toy_2", "2")
+    assert call("figures").wait(200) == 0
+    write(root, "toy_1", "raise OSError('never')")
+    process = call("figures", "--commit-notebooks")
+    text = process.communicate(timeout=200)[0]
+    assert process.returncode == 1 and "toy_2 has no result: it was not reached, since" in text, text
+    assert not nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells[1].outputs
+
+
 def test_a_stopped_call_stops_what_it_started(root):
     write(root, "toy_1", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)")
     process, pid = call("figures"), root / "notebooks" / "pid"
@@ -329,10 +442,21 @@ def test_a_stopped_call_stops_what_it_started(root):
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 143
-    deadline, kernel = time.monotonic() + 30, Path(f"/proc/{pid.read_text()}")
-    while kernel.exists() and time.monotonic() < deadline:
+    deadline, kernel = time.monotonic() + 30, int(pid.read_text())
+    while psutil.pid_exists(kernel) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not kernel.exists()
+    assert not psutil.pid_exists(kernel)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_lost_connection_stops_a_call_unless_nohup_says_otherwise(ignored):
+    code = f"""import os, signal, sys
+sys.path.insert(0, {str(CODE)!r})
+import run
+signal.signal(signal.SIGHUP, signal.{"SIG_IGN" if ignored else "SIG_DFL"})
+run.one_at_a_time = lambda: os.kill(os.getpid(), signal.SIGHUP) or sys.exit(7)
+run.main(["clean"])"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == (7 if ignored else 129)
 
 
 @pytest.mark.parametrize("group", [False, True])
