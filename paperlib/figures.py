@@ -157,7 +157,7 @@ def time_panel(
                     shown["batch"] = batch[name][setting]
                     ends.append(shown["batch"])
                     ax.plot(i + (j - (len(settings) - 1) / 2) * width, shown["batch"], "D", color="white", markeredgecolor="black", markersize=3, markeredgewidth=0.6)
-        decade = np.floor(np.log10(min(ends)))
+        decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10 ** max(decade + 1, np.ceil(np.log10(max(ends))))))
         ax.yaxis.set_minor_formatter(NullFormatter())
         labels = [look(name)["label"] + ("*" if batch is not None and name not in batch else "") for name in seconds]

@@ -17,6 +17,9 @@ from ..streams import Draw
 from ..validation import finite, menu, nonnegative, positive, probability, whole
 
 
+ROUNDING = 1e-12  # relative: arms of one length tie at first, and which comes first must not hang on the last bit
+
+
 class State(NamedTuple):
     """What t rounds have taught; its size does not depend on t."""
 
@@ -53,13 +56,15 @@ class Optimist:
         return State(zero, zero, self.ridge * eye, eye / self.ridge, zero[:, 0], 0)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
-        """argmax_x max_theta x^T theta over the ellipsoid = x^T theta_t + radius ||x||_{V_t^{-1}}, ties to the lowest index.
+        """argmax_x max_theta x^T theta over the ellipsoid = x^T theta_t + radius ||x||_{V_t^{-1}}; ties, up to rounding, to the lowest index.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
         """
         width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
         radius = self.scale * self.radius(state)
-        return torch.addcmul(inner(arms, state.theta), width, radius.unsqueeze(1)).argmax(1), state
+        index = torch.addcmul(inner(arms, state.theta), width, radius.unsqueeze(1))
+        top = index.amax(1, keepdim=True)
+        return (index >= top - ROUNDING * top.abs()).to(torch.uint8).argmax(1), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Ridge regression with one more row. ``arm``: R; ``reward``: R."""
