@@ -55,7 +55,7 @@ def measured_block(found: dict) -> str:
     """Seconds and memory of the commands, as ``bench/commands.py`` found them."""
     machine = found["machine"]
     rows = [(name, f"{took['seconds']} s", f"{took['gib']:.1f} GiB") for name, took in found["commands"].items()]
-    about = f"Measured from a fresh clone on {machine['cores']} cores ({machine['processor']}) with {machine['memory_gib']} GiB; memory is the sum over all processes:"
+    about = f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}) with {machine['memory_gib']} GiB; memory is the sum over all processes:"
     return f"{about}\n\n{ledger_text.table(('command', 'time', 'memory at most'), rows)}"
 
 

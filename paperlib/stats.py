@@ -102,14 +102,19 @@ def _resamples(n: int, seed: int, resamples: int) -> np.ndarray:
 
 
 def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    if np.isinf(values).any():  # no interpolation between infinities
+        low, high = (np.sort(values)[math.ceil(share * len(values)) - 1] for share in shares)
+    else:
+        low, high = np.quantile(values, shares)
     return float(low), float(high)
 
 
 def ratio(a, b, statistic: str = "mean", *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
     """Ratio of the means (or medians) of a and b with a bootstrap percentile interval. ``a``, ``b``: R each.
 
-    The trials that both have are resampled for both at once.
+    The trials that both have are resampled for both at once. Single values of b may be 0; where a resample's are all
+    0 its ratio is infinite.
 
     Raises:
         ValueError: an unknown statistic, or values whose ratio means nothing.
@@ -117,11 +122,14 @@ def ratio(a, b, statistic: str = "mean", *, seed: int = 0, resamples: int = RESA
     if statistic not in ("mean", "median"):
         raise ValueError(f"statistic={statistic!r}; allowed: mean, median")
     a, b = _common(a, b)
-    if (b <= 0).any() or not np.isfinite(a).all():
-        raise ValueError(f"a={a!r}, b={b!r}; allowed: finite a, and positive b, else a ratio means nothing")
     center = getattr(np, statistic)
+    if not np.isfinite(a).all():
+        raise ValueError(f"a has {a[~np.isfinite(a)][0]}; allowed: finite numbers")
+    if not (b >= 0).all() or center(b) == 0:
+        raise ValueError(f"b has {b.min()} and the {statistic} {center(b)}; allowed: numbers of at least 0 and a {statistic} above 0, else a ratio means nothing")
     rows = _resamples(len(a), seed, resamples)
-    low, high = _percentiles(center(a[rows], axis=1) / center(b[rows], axis=1), level)
+    above, below = center(a[rows], axis=1), center(b[rows], axis=1)
+    low, high = _percentiles(np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0), level)
     return Interval(float(center(a) / center(b)), low, high, len(a), f"ratio of {statistic}s, {_percent(level)} bootstrap over trials together")
 
 

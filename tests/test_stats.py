@@ -59,6 +59,13 @@ def test_ratio_resamples_both_together():
     assert other.low < 2 < other.high and other.high - other.low > 0.5
 
 
+def test_ratio_stands_a_zero_among_the_denominators():
+    """A learner that begins with the best arm and stays has no regret at all."""
+    found = stats.ratio([3.0, 3.0, 3.0, 3.0], [2.0, 0.0, 1.0, 1.0])
+    assert found.estimate == 3 and found.low < 3 < found.high < np.inf
+    assert stats.ratio([1.0, 1.0], [1.0, 0.0]).high == np.inf
+
+
 def test_ratio_repeats_bit_for_bit_and_heeds_its_seed():
     a, b = rng(5).gamma(3, size=30), rng(6).gamma(3, size=30)
     assert stats.ratio(a, b, seed=1) == stats.ratio(a, b, seed=1)
@@ -147,7 +154,8 @@ def test_several_at_once_are_as_weak_as_the_weakest():
     [
         lambda: stats.mean([]),
         lambda: stats.mean([1.0, math.nan]),
-        lambda: stats.ratio([1.0, 2], [0.0, 1]),
+        lambda: stats.ratio([1.0, 2], [0.0, 0]),
+        lambda: stats.ratio([1.0, 2], [-0.1, 1]),
         lambda: stats.ratio([1.0, 2], [1.0, 1], "mode"),
         lambda: stats.proportion(5, 4),
         lambda: stats.trials_needed(0),
