@@ -35,7 +35,7 @@ figure { margin: 1.6rem 0 0; display: grid; gap: .8rem 2rem; }
 .sheet img { display: block; width: 100%; height: auto; margin: 0 auto; }
 figcaption p { margin: 0 0 .7rem; font-size: .95rem; line-height: 1.5; } .label { font-weight: 650; }
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem; margin: 0 0 .7rem; }
-.chip { display: inline-block; font-size: .8rem; line-height: 1.2; padding: .28rem .5rem; border: 1px solid currentColor; border-radius: 99px; white-space: nowrap; text-decoration: none; }
+.chip { display: inline-block; font-size: .8rem; line-height: 1.2; padding: .28rem .5rem; border: 1px solid currentColor; border-radius: 1rem; text-decoration: none; }
 a.chip:hover { text-decoration: underline; }
 .holds { color: var(--holds); } .fails { color: var(--fails); } .inconclusive { color: var(--inconclusive); } .reported { color: var(--reported); } .not-run { color: var(--not-run); }
 details { border-top: 1px solid var(--line); margin-top: 2.2rem; padding-top: 1rem; } summary { cursor: pointer; font-weight: 600; padding: .3rem 0; }

@@ -149,7 +149,7 @@ def test_tables_say_what_came_out(toy):
     rows = ledger_text.claims_tables(found).splitlines()
     assert "| C1.a | Figure 1 | theta\\* \\| at most twice | a test | holds | 1.23 [1.20, 1.30] | 100 |" in rows
     assert "| C3.x | Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |" in rows
-    assert "1 holds, 2 fail, 1 reported, 1 not run" in rows
+    assert "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in rows
     rows = ledger_text.statements_tables(found).splitlines()
     assert "| Theorem 1 | Covers. | 2 hold | 0.990 [0.975, 0.997], n 400 | 1.50 | -0.500 | 5 to 2.00e+06 | 1 fails |" in rows
     assert any(row.startswith("| Theorem 2 | Never held against anything. | not checked |") for row in rows)
@@ -159,7 +159,7 @@ def test_tables_say_what_came_out(toy):
 def test_block_folds_parts_away(toy):
     found = judged(toy)
     main, folded = ledger_text.block({"papers": {"toy": found["papers"]["toy"]}}).split("<details>")
-    assert "| C1 |" in main and "| C2 |" in main and "| C3.x |" in main and "5 claims: 1 holds, 2 fail, 1 reported, 1 not run" in main
+    assert "| C1 |" in main and "| C2 |" in main and "| C3.x |" in main and "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in main
     assert "| C1.a |" in folded and "| C1.b |" in folded and "2 parts and variants" in folded and "| C2 |" not in folded
 
 
