@@ -38,6 +38,7 @@ class AskTell:
         self.learner, self.horizon, self.seed, self.prepare = learner, horizon, seed, prepare
         self.streams, self.rounds, self.pending, self.dim = Streams(seed, [0]), 0, None, None
         self.context = self._lead(context)
+        self.first = list(self.context.shape[1:]) if isinstance(self.context, Tensor) else None  # sizes of parts of a state may hang on it
         with torch.no_grad():
             self.state = learner.init(1, self.context, horizon, self.streams.at(-1), **TKWARGS)
         caution = learner.caution(self.context) if hasattr(learner, "caution") else None
@@ -75,14 +76,14 @@ class AskTell:
     def save(self, path: str | os.PathLike) -> None:
         """Write state and round to one npz, without pickle."""
         arrays, plain = pack(self.state)
-        head = np.array(json.dumps({**self._settings(), "rounds": self.rounds, "plain": plain}))
+        head = np.array(json.dumps({**self._settings(), "rounds": self.rounds, "plain": plain, "first": self.first}))
         write_atomically(path, lambda file: np.savez(file, head=head, **arrays))
 
     def load(self, path: str | os.PathLike) -> "AskTell":
         """Take up where ``save`` left off; returns itself.
 
         Raises:
-            ValueError: the file was saved by another learner, with another horizon or seed, or for contexts of another size.
+            ValueError: the file was saved by another learner, with another horizon or seed, or begun with a context of another size.
         """
         with np.load(path, allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
@@ -94,7 +95,7 @@ class AskTell:
                 grows = isinstance(leaf, Rows)
                 there, here = (tuple(shape[:1] + shape[2:] if grows else shape) for shape in (file[name].shape, (leaf.view if grows else leaf).shape))
                 if there != here:
-                    raise ValueError(f"path={str(path)!r} holds {name} of shape {there}; allowed: {here}, that of a learner of the context given here")
+                    raise ValueError(f"path={str(path)!r} holds {name} of shape {there}, begun with a context {head.get('first')}; allowed: {here}, of the context given here: begin with one of that size, then ask about others")
             self.state = unpack(self.state, file, head["plain"])
         self.rounds, self.pending = head["rounds"], None
         return self

@@ -62,6 +62,9 @@ def _home(file: Path) -> list[str]:
     top = file.parent
     while (top / "__init__.py").exists():
         top = top.parent
+    if top == file.parent:  # no __init__.py: perhaps a namespace package, below an entry of sys.path
+        roots = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
+        top = Path(max(roots, key=len, default=top))
     return list(file.parent.relative_to(top).parts)
 
 

@@ -64,7 +64,7 @@ def test_a_file_of_another_size_is_refused(tmp_path):
     user.save(tmp_path / "state.npz")
     other = AskTell(Index(), np.eye(3))
     before = other.state
-    with pytest.raises(ValueError, match=r"state.plays of shape \(1, 4\); allowed: \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"state.plays of shape \(1, 4\), begun with a context \[4, 4\]; allowed: \(1, 3\)"):
         other.load(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
 

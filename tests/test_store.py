@@ -261,8 +261,8 @@ run(trials=2)"""
     assert files(results) == {}
 
 
-@pytest.fixture
-def own_modules(tmp_path, monkeypatch):
+@pytest.fixture(params=["package", "namespace package"])
+def own_modules(request, tmp_path, monkeypatch):
     """A user's modules: myprobe -> mypack.inner -> mypack.deep, and myother, which nothing imports."""
     texts = {
         "myprobe": "import json\nimport numpy\nfrom mypack import inner\ndef probe(round):\n    return inner.value(round)\n",
@@ -270,6 +270,8 @@ def own_modules(tmp_path, monkeypatch):
         "mypack/deep": "level = 1.0\n", "myother": "",
     }
     (tmp_path / "own/mypack").mkdir(parents=True)
+    if request.param != "package":
+        del texts["mypack/__init__"]
     for name, text in texts.items():
         (tmp_path / "own" / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path / "own"))
@@ -283,7 +285,7 @@ def test_a_users_own_modules_count_with_what_they_import(own_modules, monkeypatc
 
     text = content._Text()
     text.add(myprobe.probe)
-    assert {file.relative_to(own_modules).as_posix() for file in text.files} == {"myprobe.py", "mypack/__init__.py", "mypack/inner.py", "mypack/deep.py"}
+    assert {file.relative_to(own_modules).as_posix() for file in text.files} - {"mypack/__init__.py"} == {"myprobe.py", "mypack/inner.py", "mypack/deep.py"}
     in_cell = typed(monkeypatch, tmp_path, "from mypack import inner\ndef probe(round):\n    return inner.value(round)")["probe"]
     before = key(myprobe.probe), key(in_cell)
     (own_modules / "myother.py").write_text("changed = 1\n")
