@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 from . import workflow
 from .core import write_atomically
-from .notebook_pages import Picture, image, refresh, title
+from .notebook_pages import Picture, image, refresh, style, title
 from .output import PROFILES, folder
 from .papers import papers
 from .verdicts import Row, table
-from .webpage import document
+from .webpage import CSS, SHEET, document
 
 MARKS = {"holds": "✓", "fails": "✕", "inconclusive": "?", "reported": "•", "not run": "–"}
 SAID = {"holds": "hold", "fails": "fail"}
@@ -228,9 +228,10 @@ def page(profile: str) -> str:
 
 
 def write(profile: str) -> Path:
-    """Write the pages of the notebooks that ran, then ``index.html``; returns its path."""
+    """Write the style sheet, the pages of the notebooks that ran, then ``index.html``; returns its path."""
     target = folder(profile) / "index.html"
     pictures = {figure.digest: figure.picture for paper in collect(profile) for figure in paper.figures}
+    write_atomically(target.parent / SHEET, lambda file: file.write((CSS + style()).encode()))
     refresh(profile, target.parent, pictures)
     text = page(profile)
     write_atomically(target, lambda file: file.write(text.encode()))

@@ -40,12 +40,12 @@ def image(picture: Picture, up: str = "") -> str:
     )
 
 
-def _colors() -> str:
-    """Style of highlighted code, light and dark."""
+def style() -> str:
+    """What these pages add to the style sheet: their layout, and the colors of code, light and dark."""
     from pygments.formatters import HtmlFormatter
 
     light, dark = (HtmlFormatter(style=name, nobackground=True).get_style_defs(".highlight") for name in ("friendly", "github-dark"))
-    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
+    return f"{CSS}{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
 def page(notebook, pictures: dict[str, Picture]) -> str:
@@ -73,7 +73,7 @@ def page(notebook, pictures: dict[str, Picture]) -> str:
     body, _ = exporter.from_notebook_node(notebook)
     body = re.sub(r'href="(\w+)\.ipynb(?=["#])', r'href="\1.html', body)  # cells have the same anchors there
     back = '<nav class="wide notebook" aria-label="Pages"><ul><li><a href="../index.html">All figures</a></li></ul></nav>'
-    return document(title(notebook.cells), f'{back}\n<main class="wide notebook">\n{body}\n</main>\n<footer class="wide notebook"></footer>', css=CSS + _colors())
+    return document(title(notebook.cells), f'{back}\n<main class="wide notebook">\n{body}\n</main>\n<footer class="wide notebook"></footer>', up="../")
 
 
 def title(cells: list) -> str:

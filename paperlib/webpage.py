@@ -1,7 +1,8 @@
-"""The frame of the pages that the project writes: one style, no script, nothing loaded from elsewhere."""
+"""The frame of the pages that the project writes: one style sheet beside them, no script, nothing loaded from elsewhere."""
 
 from html import escape
 
+SHEET = "style.css"  # of all pages, in the folder of figures
 CSS = """
 :root { --paper: #fdfdfb; --ink: #1d2126; --soft: #59616b; --line: #dfe0db; --link: #1a4f8b; --code: #f4f4f0;
   --holds: #0f6b45; --fails: #a3261b; --inconclusive: #7a5200; --reported: #34548a; --not-run: #59616b; }
@@ -46,11 +47,11 @@ footer.wide { padding-top: 1.4rem; padding-bottom: 3rem; color: var(--soft); }
 """
 
 
-def document(title: str, body: str, *, css: str = "", description: str = "") -> str:
-    """A whole page around ``body``, which is HTML; ``title`` and ``description`` are text."""
+def document(title: str, body: str, *, up: str = "", description: str = "") -> str:
+    """A whole page around ``body``, which is HTML; ``title`` and ``description`` are text, ``up`` leads to the folder of figures."""
     about = f'<meta name="description" content="{escape(description)}">\n' if description else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="color-scheme" content="light dark">\n{about}<title>{escape(title)}</title>\n'
-        f'<link rel="icon" href="data:,">\n<style>{CSS}{css}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+        f'<link rel="icon" href="data:,">\n<link rel="stylesheet" href="{up}{SHEET}">\n</head>\n<body>\n{body}\n</body>\n</html>\n'
     )

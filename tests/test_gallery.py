@@ -87,8 +87,11 @@ def faults(place, text=None):
             found.append(f"{attributes['src'][:40]} has no alternative text")
         if tag == "img" and not attributes["src"].startswith("data:") and not {"width", "height"} <= attributes.keys():
             found.append(f"{attributes['src']} has no size")
-        if tag in ("script", "iframe", "object") or (tag == "link" and not attributes["href"].startswith("data:")):
+        sheet = place.parent / attributes["href"] if tag == "link" and attributes.get("rel") == "stylesheet" else None
+        if tag in ("script", "iframe", "object") or (tag == "link" and not sheet and not attributes["href"].startswith("data:")):
             found.append(f"<{tag}> loads something")
+        if sheet and sheet.is_file():  # one that is missing or elsewhere is a wrong address, below
+            found += [f"the style loads {what}" for what in ("@import", "url(") if what in sheet.read_text()]
         if tag == "a" and not attributes.get("href"):
             found.append("a link without an address")
         outside = tag == "a" and attributes.get("href", "").startswith(("http://", "https://"))
@@ -181,6 +184,8 @@ GOOD = '<html lang="en"><head><style>p {}</style></head><body><p id="a"><a href=
         ("<p ", '<p id="b"></p><p id="b"></p><p ', "id b is given twice"),
         ("<p ", "<script></script><p ", "<script> loads something"),
         ("p {}", "p { background: url(x) }", "the style loads url("),
+        ("<style>", '<link rel="stylesheet" href="gone.css"><style>', "gone.css does not exist"),
+        ("<style>", '<link rel="stylesheet" href="https://example.org/x.css"><style>', "https://example.org/x.css leaves the folder"),
     ],
 )
 def test_the_checker_flags_a_broken_page(tmp_path, old, new, expected):
