@@ -110,27 +110,24 @@ def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def ratio(a, b, statistic: str = "mean", *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
-    """Ratio of the means (or medians) of a and b with a bootstrap percentile interval. ``a``, ``b``: R each.
+def ratio(a, b, *, of: str = "means", over: str = "trials", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """Ratio of the means of a and b with a bootstrap percentile interval. ``a``, ``b``: R each; ``of``, ``over``: what they are, in words.
 
     The trials that both have are resampled for both at once. Single values of b may be 0; where a resample's are all
     0 its ratio is infinite.
 
     Raises:
-        ValueError: an unknown statistic, or values whose ratio means nothing.
+        ValueError: values whose ratio means nothing.
     """
-    if statistic not in ("mean", "median"):
-        raise ValueError(f"statistic={statistic!r}; allowed: mean, median")
     a, b = _common(a, b)
-    center = getattr(np, statistic)
     if not np.isfinite(a).all():
         raise ValueError(f"a has {a[~np.isfinite(a)][0]}; allowed: finite numbers")
-    if not (b >= 0).all() or center(b) == 0:
-        raise ValueError(f"b has {b.min()} and the {statistic} {center(b)}; allowed: numbers of at least 0 and a {statistic} above 0, else a ratio means nothing")
+    if not (b >= 0).all() or b.mean() == 0:
+        raise ValueError(f"b has {b.min()} and the mean {b.mean()}; allowed: numbers of at least 0 and a mean above 0, else a ratio means nothing")
     rows = _resamples(len(a), seed, resamples)
-    above, below = center(a[rows], axis=1), center(b[rows], axis=1)
+    above, below = a[rows].mean(1), b[rows].mean(1)
     low, high = _percentiles(np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0), level)
-    return Interval(float(center(a) / center(b)), low, high, len(a), f"ratio of {statistic}s, {_percent(level)} bootstrap over trials together")
+    return Interval(float(a.mean() / b.mean()), low, high, len(a), f"ratio of {of}, {_percent(level)} bootstrap over {over} together")
 
 
 def least(intervals: dict[str, Interval]) -> Interval:

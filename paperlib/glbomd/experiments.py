@@ -170,8 +170,7 @@ def typical(seconds: np.ndarray) -> np.ndarray:
 
 def seconds_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
     """Ratio of typical seconds of two learners, bootstrap over the repetitions that they share."""
-    found = stats.ratio(typical(a), typical(b))
-    return found._replace(method=found.method.replace("ratio of means", "ratio of median seconds").replace("over trials", "over repetitions"))
+    return stats.ratio(typical(a), typical(b), of="median seconds", over="repetitions")
 
 
 def time_growth(seconds: np.ndarray, first: int = 300, width: int = 100) -> stats.Interval:
