@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..validation import nonnegative, positive, probability, whole
 from .oful import Optimist, State
 
 
@@ -34,12 +33,6 @@ class ConfidenceBall(Optimist):
     scale: float = 1.0
     refresh: int = 4096
     ridge = 1.0
-
-    def __post_init__(self):
-        positive("noise", self.noise)
-        probability("delta", self.delta)
-        nonnegative("scale", self.scale)
-        whole("refresh", self.refresh)
 
     def radius_at(self, t: int, dim: int) -> float:
         """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)}; ``t`` = 1, 2, ... is the round about to be played."""

@@ -34,14 +34,23 @@ class State(NamedTuple):
 class Optimist:
     """Optimism over an ellipsoid around the ridge estimate.
 
-    A subclass is a frozen dataclass with ``ridge``, ``scale`` and ``refresh``, and has a ``radius(state)``: R, that
-    of the ellipsoid in the norm of V_t, without ``scale``.
+    A subclass is a frozen dataclass with these fields, and has a ``radius(state)``: R, that of the ellipsoid in the
+    norm of V_t, without ``scale``.
     """
 
+    noise: float
+    delta: float
     ridge: float
     scale: float
     refresh: int
     wants = "reward"
+
+    def __post_init__(self):
+        positive("noise", self.noise)
+        probability("delta", self.delta)
+        positive("ridge", self.ridge)
+        nonnegative("scale", self.scale)
+        whole("refresh", self.refresh)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
@@ -104,12 +113,8 @@ class OFUL(Optimist):
     refresh: int = 4096
 
     def __post_init__(self):
-        positive("noise", self.noise)
+        super().__post_init__()
         positive("norm_bound", self.norm_bound)
-        probability("delta", self.delta)
-        positive("ridge", self.ridge)
-        nonnegative("scale", self.scale)
-        whole("refresh", self.refresh)
 
     def radius(self, state: State) -> Tensor:
         """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""

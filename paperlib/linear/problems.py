@@ -29,9 +29,16 @@ class World(NamedTuple):
 
 
 class _Linear:
-    """What the problems share. Subclasses have a field ``noise`` and make the world."""
+    """What the problems share. Subclasses are frozen dataclasses with these fields, and make the world."""
 
+    norm: float
     noise: float
+    arms: int
+
+    def __post_init__(self):
+        positive("norm", self.norm)
+        nonnegative("noise", self.noise)
+        whole("arms", self.arms)
 
     def context(self, world: World, t: int) -> Tensor:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
@@ -58,11 +65,6 @@ class Circle(_Linear):
     noise: float = 0.1
     arms: int = 100
 
-    def __post_init__(self):
-        positive("norm", self.norm)
-        nonnegative("noise", self.noise)
-        whole("arms", self.arms)
-
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The directions, and theta* from the trials' streams (purpose "problem theta")."""
         angle = torch.arange(self.arms, **tkwargs) * (2 * math.pi / self.arms)
@@ -87,10 +89,8 @@ class FreshArms(_Linear):
     arms: int = 20
 
     def __post_init__(self):
+        super().__post_init__()
         whole("dim", self.dim)
-        positive("norm", self.norm)
-        nonnegative("noise", self.noise)
-        whole("arms", self.arms)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """theta* from the trials' streams (purpose "problem theta")."""
