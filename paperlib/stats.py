@@ -130,6 +130,45 @@ def ratio(a, b, *, of: str = "means", over: str = "trials", seed: int = 0, resam
     return Interval(float(a.mean() / b.mean()), low, high, len(a), f"ratio of {of}, {_percent(level)} bootstrap over {over} together")
 
 
+def bootstrap_mean(x, *, of: str = "mean", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """Mean over trials with a bootstrap percentile interval, for samples far from normal. ``x``: R; ``of``: what it is, in words."""
+    x = _trials("x", x)
+    low, high = _percentiles(x[_resamples(len(x), seed, resamples)].mean(1), level)
+    return Interval(float(x.mean()), low, high, len(x), f"{of}, {_percent(level)} bootstrap over trials")
+
+
+def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
+    """Geometric mean of a / b over the trials both have, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
+
+    Raises:
+        ValueError: a value that is not above 0.
+    """
+    a, b = _common(a, b)
+    if not ((a > 0).all() and (b > 0).all()):
+        raise ValueError(f"a has {a.min()}, b has {b.min()}; allowed: numbers above 0, else a ratio has no logarithm")
+    found = mean(np.log(a / b), level)
+    return Interval(math.exp(found.estimate), math.exp(found.low), math.exp(found.high), found.n, f"geometric mean ratio, {_percent(level)} t-interval over paired trials")
+
+
+def spearman(x, y, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """Rank correlation of two quantities over trials with a bootstrap percentile interval. ``x``, ``y``: R each, in pairs.
+
+    Resamples in which one of them is constant have no correlation and are left out.
+
+    Raises:
+        ValueError: fewer than three trials, or a constant.
+    """
+    x, y = _trials("x", x, least=3), _trials("y", y, least=3)
+    if len(x) != len(y) or np.ptp(x) == 0 or np.ptp(y) == 0:
+        raise ValueError(f"x has {len(x)} values between {x.min()} and {x.max()}, y {len(y)} between {y.min()} and {y.max()}; allowed: as many, and neither constant")
+    rank = lambda values: scipy_stats.rankdata(values, axis=-1)
+    rows = _resamples(len(x), seed, resamples)
+    a, b = (ranks - ranks.mean(1, keepdims=True) for ranks in (rank(x[rows]), rank(y[rows])))
+    norm = np.sqrt((a * a).sum(1) * (b * b).sum(1))
+    low, high = _percentiles((a * b).sum(1)[norm > 0] / norm[norm > 0], level)
+    return Interval(float(scipy_stats.spearmanr(x, y).statistic), low, high, len(x), f"rank correlation, {_percent(level)} bootstrap over trials")
+
+
 def least(intervals: dict[str, Interval]) -> Interval:
     """The interval of the smallest: all lie above a number exactly when it does, one lies below when it does."""
     return _extreme(intervals, "least", min)

@@ -158,3 +158,28 @@ def test_several_at_once_are_as_weak_as_the_weakest():
 def test_what_means_nothing_is_refused(call):
     with pytest.raises(ValueError, match="allowed"):
         call()
+
+
+def test_bootstrap_mean_covers_and_is_a_function_of_its_seed():
+    x = np.random.default_rng(1).exponential(size=200)
+    found = stats.bootstrap_mean(x, of="gap", resamples=2000)
+    assert found == stats.bootstrap_mean(x, of="gap", resamples=2000) and found.estimate == x.mean() and found.method.startswith("gap")
+    assert found.high - found.low == pytest.approx(2 * 1.96 * x.std() / np.sqrt(200), rel=0.1)
+
+
+def test_geometric_ratio_of_paired_trials():
+    b = np.array([1.0, 2.0, 8.0])
+    found = stats.geometric_ratio(3 * b, b)
+    assert (found.estimate, found.low, found.high) == pytest.approx((3, 3, 3))
+    assert stats.geometric_ratio([1, 4], [1, 1]).estimate == pytest.approx(2)
+    with pytest.raises(ValueError, match="b has 0"):
+        stats.geometric_ratio([1.0, 1.0], [0.0, 1.0])
+
+
+def test_rank_correlation():
+    x = np.arange(30.0)
+    assert stats.spearman(x, np.exp(x)).low == pytest.approx(1) and stats.spearman(x, -x).high == pytest.approx(-1)
+    noise = stats.spearman(*np.random.default_rng(0).normal(size=(2, 60)))
+    assert noise.low < 0 < noise.high
+    with pytest.raises(ValueError, match="neither constant"):
+        stats.spearman(x, np.ones(30))
