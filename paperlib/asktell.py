@@ -1,5 +1,6 @@
 """Any learner on a problem of one's own: ask for an action, tell what it earned."""
 
+import hashlib
 import json
 import os
 import warnings
@@ -37,6 +38,7 @@ class AskTell:
     def __init__(self, learner: Learner, context: Any, horizon: int | None = None, seed: int = 0, prepare: Callable | None = None):
         self.learner, self.horizon, self.seed, self.prepare = learner, horizon, seed, prepare
         self.streams, self.rounds, self.pending, self.dim = Streams(seed, [0]), 0, None, None
+        self.fixed = None  # the arms of a learner whose ``fixed_arms`` says that they never change
         self.context = self._lead(context)
         self.first = list(self.context.shape[1:]) if isinstance(self.context, Tensor) else None  # sizes of parts of a state may hang on it
         with torch.no_grad():
@@ -90,7 +92,7 @@ class AskTell:
             if (saved := {name: head.get(name) for name in self._settings()}) != self._settings():
                 raise ValueError(f"path={str(path)!r} was saved by {saved}; allowed: a file of {self._settings()}")
             for name, leaf in leaves(self.state):
-                if isinstance(leaf, PLAIN):
+                if isinstance(leaf, PLAIN) or self.fixed is not None:  # the very same arms: parts may have grown since
                     continue
                 grows = isinstance(leaf, Rows)
                 there, here = (tuple(shape[:1] + shape[2:] if grows else shape) for shape in (file[name].shape, (leaf.view if grows else leaf).shape))
@@ -101,7 +103,8 @@ class AskTell:
         return self
 
     def _settings(self) -> dict:
-        return {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
+        arms = {} if self.fixed is None else {"arms": hashlib.sha256(self.fixed.numpy().tobytes()).hexdigest()}
+        return {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed, **arms}
 
     def _validate(self, context, action, feedback) -> None:
         if hasattr(self.learner, "validate"):
@@ -117,6 +120,10 @@ class AskTell:
             self.dim = self.dim or context.shape[-1]
             if context.shape[-1] != self.dim:
                 raise ValueError(f"context={tuple(context.shape[1:])}; allowed: d = {self.dim} as in the first context, the number of arms may differ")
+        if getattr(self.learner, "fixed_arms", False):
+            self.fixed = context if self.fixed is None else self.fixed
+            if not torch.equal(context, self.fixed):
+                raise ValueError(f"context={tuple(context.shape[1:])}: other arms than the first; allowed for {type(self.learner).__name__}, which counts by index: the same arms in all rounds")
         return context
 
     def _number(self, name: str, value: Any) -> Tensor:
