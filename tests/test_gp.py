@@ -1,0 +1,138 @@
+"""Kernels and the exact posterior, against scikit-learn's."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process import kernels as sk
+
+from paperlib.gp import RBF, FunctionKernel, Linear, Matern, check_kernel, exact_posterior, rank
+
+RNG = np.random.default_rng(5)
+THEIRS = {
+    RBF(3.0): sk.RBF(1 / math.sqrt(6)),
+    Matern(0.5, 0.7): sk.Matern(0.7, nu=0.5),
+    Matern(1.5, 0.7): sk.Matern(0.7, nu=1.5),
+    Matern(2.5, 0.7): sk.Matern(0.7, nu=2.5),
+    Matern(): sk.Matern(1.0, nu=2.5),
+    Linear(): sk.DotProduct(sigma_0=1e-12),
+}
+
+
+def wave(X, Y):
+    """A kernel that is no function of the distance, with an uneven diagonal."""
+    return (1 + X @ Y.mT) ** 2
+
+
+OURS = [*THEIRS, FunctionKernel(wave)]
+
+
+def points(*shape):
+    return torch.tensor(RNG.random(shape))
+
+
+@pytest.mark.parametrize("kernel", THEIRS, ids=repr)
+@pytest.mark.parametrize("dim", [1, 3, 12])  # from 8 on, RBF takes products instead of differences
+def test_kernels_are_scikit_learns(kernel, dim):
+    X, Y = points(9, dim), points(6, dim)
+    np.testing.assert_allclose(kernel(X, Y), THEIRS[kernel](X.numpy(), Y.numpy()), rtol=1e-11)
+    np.testing.assert_allclose(kernel.diag(X), THEIRS[kernel].diag(X.numpy()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", OURS, ids=repr)
+@pytest.mark.parametrize("dim", [2, 9])
+def test_kernels_are_symmetric_positive_and_batched(kernel, dim):
+    X, Y = points(3, 20, dim), points(1, 5, dim)
+    K, cross = kernel(X, X), kernel(X, Y)
+    assert K.shape == (3, 20, 20) and cross.shape == (3, 20, 5) and kernel.diag(X).shape == (3, 20)
+    torch.testing.assert_close(K, K.mT, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(K.diagonal(dim1=1, dim2=2), kernel.diag(X), rtol=1e-12, atol=1e-12)
+    assert torch.linalg.eigvalsh(K).min() > -1e-12 * K.abs().max() * 20
+    for r in range(3):
+        torch.testing.assert_close(cross[r], kernel(X[r], Y[0]))
+    check_kernel(kernel, X)
+
+
+def test_near_points_keep_their_digits():
+    """1 - k(x, x + h) is gamma h^2 to leading order; products instead of differences err by more than that."""
+    x = torch.linspace(0, 1, 50, dtype=torch.float64).unsqueeze(1) + 7
+    K = RBF(100.0)(x, x + 1e-7)
+    np.testing.assert_allclose(1 - K.diagonal(), 1e-12, rtol=1e-3)
+
+
+def test_rank_is_known_where_it_is_finite():
+    assert rank(Linear(), 7) == 7 and rank(RBF(1.0), 7) is None and rank(FunctionKernel(wave), 7) is None
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (lambda X, Y: RBF(1.0)(X, Y)[..., :1], "shapes"),
+        (lambda X, Y: RBF(1.0)(X, Y) * math.nan, "not finite"),
+        (lambda X, Y: -RBF(1.0)(X, Y), "diagonal"),
+        (lambda X, Y: RBF(1.0)(X, Y) + (X[..., :1] - Y[..., :1].mT).clamp(min=0), "not symmetric"),
+    ],
+)
+def test_functions_that_are_no_kernels_are_refused(function, message):
+    with pytest.raises(ValueError, match=f"kernel=.*{message}.*allowed"):
+        check_kernel(FunctionKernel(function), points(1, 8, 2))
+
+
+def test_a_diagonal_of_its_own_is_refused():
+    class Off(RBF):
+        def diag(self, X):
+            return 2 * super().diag(X)
+
+    with pytest.raises(ValueError, match="diag differs"):
+        check_kernel(Off(1.0), points(1, 8, 2))
+    check_kernel(Linear(), torch.zeros(1, 3, 2, dtype=torch.float64))  # only zeros: nothing is wrong
+
+
+@pytest.mark.parametrize(
+    "make, name",
+    [(lambda: RBF(0.0), "gamma"), (lambda: RBF(math.nan), "gamma"), (lambda: Matern(1.0), "nu"), (lambda: Matern(1.5, -1.0), "lengthscale"),
+     (lambda: FunctionKernel(3), "function")],
+)
+def test_fields_out_of_range_are_refused(make, name):
+    with pytest.raises(ValueError, match=f"{name}="):
+        make()
+
+
+# ---- the posterior -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", THEIRS, ids=repr)
+@pytest.mark.parametrize("ridge", [0.01, 2.0])
+def test_posterior_is_scikit_learns(kernel, ridge):
+    """Point by point there; here repeated observations are counted, and one point in six is never observed."""
+    X, at, count = points(2, 6, 3), points(1, 10, 3), torch.tensor([[3, 0, 1, 1, 7, 2], [1, 1, 0, 5, 0, 1]])
+    total, means, variances = torch.zeros(2, 6, dtype=torch.float64), [], []
+    for r in range(2):
+        rows = np.repeat(np.arange(6), count[r])
+        y = RNG.normal(size=len(rows))
+        total[r] = torch.tensor(np.bincount(rows, y, minlength=6))
+        theirs = GaussianProcessRegressor(THEIRS[kernel], alpha=ridge, optimizer=None).fit(X[r].numpy()[rows], y)
+        mean, sd = theirs.predict(at[0].numpy(), return_std=True)
+        means.append(mean), variances.append(sd**2)
+    for n in (count, count.double()):  # integers count as well as floats
+        ours = exact_posterior(kernel, X, n, total, ridge, at)
+        np.testing.assert_allclose(ours.mean, means, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(ours.variance, variances, rtol=1e-8, atol=1e-10)
+
+
+def test_posterior_by_hand():
+    """Two points with k = .5; the first observed twice, 1 and 3, lambda = 1: mean 4/3 and 2/3, variance 1/3 and 5/6."""
+    X = torch.tensor([[[0.0], [1.0]]], dtype=torch.float64)
+    n, total = torch.tensor([[2.0, 0.0]], dtype=torch.float64), torch.tensor([[4.0, 0.0]], dtype=torch.float64)
+    ours = exact_posterior(RBF(math.log(2)), X, n, total, 1.0, X)
+    np.testing.assert_allclose(ours.mean, [[4 / 3, 2 / 3]], rtol=1e-12)
+    np.testing.assert_allclose(ours.variance, [[1 / 3, 5 / 6]], rtol=1e-12)
+
+
+def test_without_observations_the_prior_remains():
+    X, none = points(1, 4, 2), torch.zeros(3, 4, dtype=torch.float64)
+    ours = exact_posterior(Linear(), X, none, none, 0.5, X)
+    assert ours.mean.shape == (3, 4) and not ours.mean.any()
+    torch.testing.assert_close(ours.variance, Linear().diag(X).expand(3, 4))
