@@ -1,0 +1,44 @@
+"""Ridge regression on fixed features of all arms, one observation at a time.
+
+Source: Sherman & Morrison (1950). With V = sum z z^T + lambda I, P = V^{-1} and u = P z of the arm played, every
+arm's mean and width change by its g = z_i^T u alone, so that a round costs O(A M).
+Letters: R trials, A arms, M features.
+"""
+
+import torch
+from torch import Tensor
+
+from .ucb import of_arm
+
+TINY = 1e-300  # variances stay above: a square root is taken of them
+
+
+def column(Z: Tensor, arm: Tensor) -> Tensor:
+    """Features of each trial's arm, R x M. ``Z``: R x M x A or 1 x M x A; ``arm``: R."""
+    if Z.shape[0] == 1:
+        return Z[0].index_select(1, arm).mT
+    return Z.gather(2, arm.view(-1, 1, 1).expand(-1, Z.shape[1], 1)).squeeze(2)
+
+
+def along(Z: Tensor, vector: Tensor) -> Tensor:
+    """z_i^T v for every arm, R x A. ``vector``: R x M."""
+    return vector @ Z[0] if Z.shape[0] == 1 else torch.bmm(vector.unsqueeze(1), Z).squeeze(1)
+
+
+def absorb(Z: Tensor, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """P, mu and s2 after one more observation.
+
+    Args:
+        Z: features, R x M x A or 1 x M x A.
+        inverse: P, R x M x M.
+        mu, s2: R x A; of s2 only the part z^T P z changes.
+        arm, reward: R.
+    """
+    z = column(Z, arm)
+    u = torch.bmm(inverse, z.unsqueeze(2)).squeeze(2)
+    c = 1 + (z * u).sum(1)
+    g = along(Z, u)
+    mu = torch.addcmul(mu, g, ((reward - of_arm(mu, arm)) / c).unsqueeze(1))
+    s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)
+    inverse = torch.addcmul(inverse, (u / -c.unsqueeze(1)).unsqueeze(2), u.unsqueeze(1))
+    return inverse, mu, s2

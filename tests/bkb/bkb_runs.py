@@ -1,0 +1,88 @@
+"""Runs and instances for the tests of the theory: recorded, kept, and played by right and by broken learners."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from paperlib.bkb.bkb import BKB
+from paperlib.bkb.bounds import Replay, Snapshot, probes, sketch_probes
+from paperlib.bkb.confidence import Confidence
+from paperlib.bkb.settings import reference
+from paperlib.gp import RBF, Linear, Matern
+from paperlib.play import Probe, play
+
+KERNELS = {"rbf": RBF(30.0), "matern": Matern(0.5, 0.3), "linear": Linear()}
+_traces = {}
+
+
+def confidence(rule="practical", **changes):
+    """Of the reference problem."""
+    return Confidence(**{"noise": 0.1, "norm_bound": 3.0, "rule": rule} | changes)
+
+
+def record(learner, problem, horizon, trials, sketched=True, seed=0, **more):
+    """A run with every probe in every round, kept for the other tests."""
+    key = (learner, problem, horizon, trials, sketched, seed)
+    if key not in _traces:
+        base = getattr(learner, "base", learner)
+        pairs = sketch_probes(base.kernel, base.confidence, base.qbar, base.merge) if sketched else probes(base.confidence)
+        named = {name: Probe(*pair) for name, pair in pairs.items()} | {name: Probe(*pair) for name, pair in more.items()}
+        _traces[key] = play(learner, problem, horizon, trials, seed, record="all", probes=named)
+    return _traces[key]
+
+
+def reference_run(rule="practical", qbar=10.0, horizon=120, trials=20, kind=BKB, seed=0, **changes):
+    """Trace, replay and learner on the reference problem."""
+    problem = reference()
+    learner = kind(problem.kernel, confidence(rule, **changes), qbar=qbar)
+    trace = record(learner, problem, horizon, trials, seed=seed)
+    arms = problem.init(1, horizon, _draw(), dtype=torch.float64).arms
+    return trace, Replay.of(trace, problem.kernel, arms, learner.confidence.lam), learner
+
+
+def _draw():
+    from paperlib.streams import Streams
+
+    return Streams(0, [0]).at(-1)
+
+
+def instance(name, seed=0, arms=14, rounds=40, trials=3, ridge=0.1):
+    """A replay of random arms."""
+    rng = np.random.default_rng(seed)
+    points = torch.from_numpy(rng.uniform(size=(1, arms, 2)))
+    return Replay(KERNELS[name], points, ridge, torch.from_numpy(rng.integers(0, arms, (trials, rounds))))
+
+
+def dictionary(name, seed=0, arms=30, rounds=200, qbar=20.0, ridge=0.1):
+    """A dictionary drawn by exact variances: a snapshot with multiplicities and probabilities."""
+    rng = np.random.default_rng(seed)
+    points = torch.from_numpy(rng.uniform(size=(arms, 2)))
+    n = torch.from_numpy(rng.multinomial(rounds, np.full(arms, 1 / arms)).astype(float))
+    exact = Snapshot(KERNELS[name], points, n, n > 0, ridge).exact_s2
+    p = (qbar * exact).clamp(max=1)
+    kept = torch.from_numpy(rng.binomial(n.long().numpy(), p.numpy()).astype(float))
+    return Snapshot(KERNELS[name], points, n, kept > 0, ridge, kept=kept, probability=p)
+
+
+@dataclass(frozen=True)
+class Starved(BKB):
+    """Forgets to add what the dictionary does not see."""
+
+    variance: str = "sor"
+
+
+@dataclass(frozen=True)
+class Overconfident(BKB):
+    """Reports a hundredth of its standard deviation, and half its mean."""
+
+    def update(self, state, arms, arm, reward, draw):
+        new = super().update(state, arms, arm, reward, draw)
+        return new._replace(s2=1e-4 * new.s2, mu=0.5 * new.mu)
+
+
+@dataclass(frozen=True)
+class KeepsAll(BKB):
+    """Never forgets a pull: its dictionary is all that was pulled, its multiplicity all pulls."""
+
+    qbar: float = 1e9
