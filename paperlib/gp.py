@@ -125,7 +125,7 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
     """Look at the kernel on the first points. ``X``: ... x n x d.
 
     Raises:
-        ValueError: values that are not finite, of the wrong shape or asymmetric, or a negative or unequal diagonal.
+        ValueError: values that are not finite, of the wrong shape or asymmetric, a negative or unequal diagonal, or a negative eigenvalue.
     """
     if X.device.type == "meta":
         return
@@ -143,13 +143,17 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
         raise ValueError(f"kernel={kernel!r} is not symmetric, by {float((K - K.mT).abs().max())!r}; allowed: k(x, y) = k(y, x)")
     if bool(((K.diagonal(dim1=-2, dim2=-1) - diagonal).abs() > 1e-8 * size).any()):
         raise ValueError(f"kernel={kernel!r}: diag differs from k(x, x); allowed: the same numbers")
+    least = float(torch.linalg.eigvalsh(K).min())
+    if least < -1e-8 * size * n:
+        raise ValueError(f"kernel={kernel!r} has the eigenvalue {least!r} on {n} points; allowed: a positive semidefinite kernel")
 
 
 class Posterior(NamedTuple):
-    """Mean and variance of f, R x A each."""
+    """Mean and variance of f."""
 
-    mean: Tensor
-    variance: Tensor
+    mean: Tensor      # R x A
+    variance: Tensor  # R x A
+    failed: Tensor    # R bool: the points' covariance did not factor
 
 
 def exact_posterior(kernel: Kernel, points: Tensor, count: Tensor, total: Tensor, ridge: float, at: Tensor) -> Posterior:
@@ -167,9 +171,9 @@ def exact_posterior(kernel: Kernel, points: Tensor, count: Tensor, total: Tensor
     """
     weight = count.to(total.dtype).sqrt()  # the root of an integer would be float32
     gram = kernel(points, points) * weight.unsqueeze(1) * weight.unsqueeze(2)
-    factor = torch.linalg.cholesky_ex(gram + ridge * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)).L
+    factor, info = torch.linalg.cholesky_ex(gram + ridge * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device))
     cross = kernel(points, at) * weight.unsqueeze(2)
     half = torch.linalg.solve_triangular(factor, cross, upper=False)
     scaled = (total / weight.clamp(min=1.0)).unsqueeze(2)
     mean = (torch.linalg.solve_triangular(factor, scaled, upper=False) * half).sum(1)
-    return Posterior(mean, (kernel.diag(at) - half.square().sum(1)).clamp(min=0.0))
+    return Posterior(mean, (kernel.diag(at) - half.square().sum(1)).clamp(min=0.0), info != 0)

@@ -116,8 +116,11 @@ def test_the_readme_names_every_command():
     assert {command.split()[0] for command in COMMANDS} == {"figures", "test", "lab", "bench", "data", "clean"}
 
 
-def test_the_readme_example_runs():
-    example = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_the_readme_examples_run(example):
     done = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

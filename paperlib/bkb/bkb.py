@@ -111,8 +111,10 @@ class BKB(Sketched):
         confidence: radius rule and its constants.
         qbar: > 0, oversampling; the theory's is ``theory.qbar_theory``, hundreds; 5 is practical.
         merge: "pulls", the paper's coin for each pull, or "arms", one coin an arm.
-        variance: "dtc", the paper's, or "sor", the subset of regressors, which starves.
+        variance: "dtc", the paper's, or "sor", the subset of regressors, which starves: outside the dictionary it is 0,
+            and with an empty one it stays 0 for ever.
         capacity: slots of the dictionary, or "auto": as many as the largest one needs, a look at the device a round.
+            Of a dictionary that does not fit the arms of largest index are left out; ``report`` flags the trial.
         root: of K_SS: "cholesky", "eigh", or "auto" by kernel and ridge.
         chunk: arms that are embedded at a time.
 
@@ -153,7 +155,10 @@ class BKB(Sketched):
         return self._refit(state, arms, mask, pulls, lambda found: self.add_up(state, arm, pulls.n, found.s2), state.tally.rounds + 1)
 
     def resample(self, state: State, arms: Tensor, draw: Draw, qbar: float) -> State:
-        """The selection once more from the same counters, with another qbar: nothing learned is lost."""
+        """The selection once more from the same counters, with another qbar: nothing learned is lost.
+
+        Go on with ``dataclasses.replace(learner, qbar=qbar)``.
+        """
         positive("qbar", qbar)
         pulls = Pulls(state.n, state.ysum)
         mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(pulls.n, state.s2, qbar, self.merge)

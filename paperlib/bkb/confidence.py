@@ -84,6 +84,9 @@ class Confidence:
         one_of("rule", self.rule, RULES)
         nonnegative("scale", self.scale)
         positive("ridge", self.noise**2 if self.ridge is None else self.ridge)
+        times, bounds = zip(*self.gamma) if self.gamma else ((), ())
+        if list(times) != sorted(set(times)) or not all(math.isfinite(x) and x >= 0 for x in bounds):
+            raise ValueError(f"gamma={self.gamma!r}; allowed: pairs (t, bound), t increasing, bounds finite and at least 0")
         if self.rule == "gamma" and not self.gamma:
             raise ValueError(f"gamma={self.gamma!r}; allowed with rule='gamma': pairs (t, upper bound on gamma_t)")
 

@@ -82,6 +82,8 @@ class ContextualBKB(Sketched):
         t = points.n
         most = max(64, 1 << (t - 1).bit_length())  # one purpose has one shape: the stream changes when the history doubles
         kept = draw.uniform(f"dictionary of {most}", most)[:, :t] < self.qbar * state.widths.append(played).view
+        if t == 1:
+            kept = torch.ones_like(kept)  # S_1 = {x_1}
         kappa2 = torch.maximum(state.tally.kappa2, self.kernel.diag(arms).amax(1))
         found = self._fit(state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=state.tally._replace(kappa2=kappa2)), points.view)
         tally = self.confidence.add(state.tally._replace(kappa2=kappa2), played, found.s2.sum(1))

@@ -53,11 +53,12 @@ class ExactDimension:
 
 
 def entered(seen: Round) -> Tensor:
-    """Suboptimal arms after the round, R x 4: pulled at least ``OFTEN`` times, those of them in the dictionary; pulled once, those of them in it."""
+    """Suboptimal arms after the round, R x 6: how many were pulled at least ``OFTEN`` times, how many of them are in the
+    dictionary, their n s2 together; then the same of those pulled once."""
     after, world = own(seen.after), seen.world
     worse = world.means < world.best.unsqueeze(1)
     groups = [worse & (after.n >= OFTEN), worse & (after.n == 1)]
-    return torch.stack([part.sum(1) for group in groups for part in (group, group & after.mask)], 1)
+    return torch.stack([(group * of).sum(1) for group in groups for of in (1.0, after.mask, after.n * after.s2)], 1)
 
 
 # Statistics over trials -----------------------------------------------------------------------------------
@@ -96,17 +97,17 @@ def _interval(estimate: float, samples: np.ndarray, n: int, method: str) -> stat
 
 
 def often_minus_once(counts: np.ndarray, seed: int = 0) -> stats.Interval:
-    """Share in the dictionary among arms that were pulled often minus among those pulled once. ``counts``: R x 4, see ``entered``.
+    """Share in the dictionary among arms that were pulled often minus among those pulled once. ``counts``: R x 6, see ``entered``.
 
     Trials are resampled; their arms are counted together.
 
     Raises:
         ValueError: no arm was pulled often, or none once.
     """
-    share = lambda c: c[..., 1] / c[..., 0] - c[..., 3] / c[..., 2]
+    share = lambda c: c[..., 1] / c[..., 0] - c[..., 4] / c[..., 3]
     total = counts.sum(0)
-    if not (total[0] and total[2]):
-        raise ValueError(f"counts={total.tolist()}; allowed: arms pulled often, and arms pulled once")
+    if not (total[0] and total[3]):
+        raise ValueError(f"counts={total.tolist()}; allowed: some arms pulled often, some pulled once")
     rows = np.random.default_rng(seed).integers(0, len(counts), (RESAMPLES, len(counts)))
     with np.errstate(divide="ignore", invalid="ignore"):  # resamples without such arms are left out
         return _interval(share(total), share(counts[rows].sum(1)), len(counts), "difference of shares")
@@ -148,7 +149,7 @@ def mean_correlation(pairs: dict[str, tuple[np.ndarray, np.ndarray]], seed: int 
 def while_small(size: np.ndarray) -> np.ndarray:
     """The last quarter of the rounds with t < m_t^2, increasing. ``size``: m_t, T."""
     rounds = np.flatnonzero(np.arange(1, len(size) + 1) < size**2)
-    return rounds[len(rounds) - len(rounds) // 4 - 1 :] if len(rounds) else rounds
+    return rounds[-max(1, len(rounds) // 4) :]
 
 
 def from_seven(size: np.ndarray) -> np.ndarray:
@@ -165,9 +166,9 @@ def while_alike(size: np.ndarray, unique: np.ndarray, count: int = 50) -> np.nda
 # Seconds --------------------------------------------------------------------------------------------------
 
 
-def time_runs(runs: dict[str, tuple[Learner, Problem]], horizon: int, repetitions: int, trials: int = 1) -> dict[str, np.ndarray]:
-    """Seconds of each round, name -> N x T, see ``timing.seconds``; kept."""
-    return store.once("time_runs", timing.seconds, runs=runs, horizon=horizon, repetitions=repetitions, trials=trials)
+def time_runs(runs: dict[str, tuple[Learner, Problem]], horizon: int, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seconds of each round of one trial, name -> N x T, see ``timing.seconds``; kept."""
+    return store.once("time_runs", timing.seconds, runs=runs, horizon=horizon, repetitions=repetitions, seed=seed)
 
 
 def _batches(learner: Learner, problem: Problem, horizon: int, trials: tuple[int, ...], repetitions: int) -> dict[str, np.ndarray]:
@@ -186,21 +187,25 @@ def time_batches(learner: Learner, problem: Problem, horizon: int, trials: tuple
 
 
 def binned(seconds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean seconds over bins of ``width`` rounds, and of these the median repetition: middle rounds and seconds, T // width each.
+    """Middle rounds and seconds of bins of ``width`` rounds, T // width each. ``seconds``: N x T.
 
-    Means, for a learner whose work comes in few rounds must not get them for nothing. ``seconds``: N x T.
+    The repetitions do the same work in the same round: the median over them is the round's. Of the rounds it is the
+    mean, for a learner whose work comes in few rounds must not get these for nothing.
     """
     bins = seconds.shape[1] // width
-    return (np.arange(bins) + 0.5) * width, np.median(seconds[:, : bins * width].reshape(len(seconds), bins, width).mean(2), axis=0)
+    return (np.arange(bins) + 0.5) * width, np.median(seconds, axis=0)[: bins * width].reshape(bins, width).mean(1)
 
 
-def crossover(first: np.ndarray, other: np.ndarray, width: int) -> float | None:
-    """Middle of the first bin from which on the first learner's seconds stay below the other's; None: not so at the end. N x T each."""
+def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
+    """The first round from which on the first learner has needed less, however many rounds are counted from there.
+
+    It is where the seconds by which it is behind are the most; of single rounds some may stay above. None: it does not
+    need less by the end, or only in the last tenth of the rounds. ``first``, ``other``: N x T each, medians of the repetitions are taken.
+    """
     T = min(first.shape[1], other.shape[1])
-    middles, a = binned(first[:, :T], width)
-    above = np.flatnonzero(a >= binned(other[:, :T], width)[1])
-    start = above[-1] + 1 if len(above) else 0
-    return float(middles[start]) if start < len(middles) else None
+    behind = np.append(0.0, np.cumsum(np.median(first[:, :T], axis=0) - np.median(other[:, :T], axis=0)))
+    start = T - int(behind[::-1].argmax())
+    return start + 1 if start < 0.9 * T else None
 
 
 def seconds_ratio(a: np.ndarray, b: np.ndarray, rounds: np.ndarray) -> stats.Interval:

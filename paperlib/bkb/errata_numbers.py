@@ -113,7 +113,7 @@ def counterexample(noise: float, trials: int = 200, arms: int = 10) -> Counterex
         reward = means[arm] + noise * streams.at(t).normal("noise")
         at, regret = arm.unsqueeze(1), regret + means.max() - means[arm]
         n, ysum = n.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1)), ysum.scatter_add(1, at, reward.unsqueeze(1))
-        mu, variance = exact_posterior(Linear(), points, n, ysum, lam, points)
+        mu, variance, _ = exact_posterior(Linear(), points, n, ysum, lam, points)
         s2 = variance / lam
         effective = (n * s2).sum(1)
         beta = confidence.radius(Tally(empty, empty, effective, kappa2, t + 1))

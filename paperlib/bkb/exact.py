@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..gp import Kernel, exact_posterior
+from ..gp import Kernel, Posterior, exact_posterior
 from ..linalg import Rows
 from ..streams import Draw
 from .confidence import Confidence, Tally
@@ -30,6 +30,7 @@ class State(NamedTuple):
     rows: Rows | None      # R x t x A, directions by which v has shrunk (ExactGPUCB)
     arms: Rows | None      # R x t, arms played (NaiveGPUCB)
     rewards: Rows | None   # R x t, rewards heard (NaiveGPUCB)
+    failed: Tensor         # R bool, a covariance did not factor
 
 
 class _Exact(KernelUCB):
@@ -40,25 +41,33 @@ class _Exact(KernelUCB):
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """mu = 0, v = k(x, x); the horizon is not used."""
-        return State(**self.prior(trials, arms), **{"rows": None, "arms": None, "rewards": None, **self.history(trials, arms, **tkwargs)})
+        shared = self.prior(trials, arms)
+        return State(**shared, failed=shared["n"][:, 0] > 0, **{"rows": None, "arms": None, "rewards": None, **self.history(trials, arms, **tkwargs)})
 
     def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Rows]:
         """What is kept beside counters."""
         return {}
 
-    def on_unique(self, pulls: Pulls, arms: Tensor, at: Tensor, rounds: int) -> tuple[Tensor, Tensor]:
-        """mu and s2 from the unique pulled arms and their counters, R x A' each; O(A U^2)."""
+    def on_unique(self, pulls: Pulls, arms: Tensor, at: Tensor, rounds: int) -> Posterior:
+        """The posterior from the unique pulled arms and their counters; O(A U^2)."""
         pulled = listed(pulls.n > 0, pulled_room(pulls.n, rounds))
         count, total = (x.gather(1, pulled.index) * pulled.valid for x in pulls)
-        found = exact_posterior(self.kernel, points_at(arms, pulled.index), count, total, self.confidence.lam, at)
-        return found.mean, found.variance / self.confidence.lam
+        return exact_posterior(self.kernel, points_at(arms, pulled.index), count, total, self.confidence.lam, at)
 
     def predict(self, state: State, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
-        return self.on_unique(Pulls(state.n, state.ysum), arms, at, max(state.tally.rounds, 1))
+        found = self.on_unique(Pulls(state.n, state.ysum), arms, at, max(state.tally.rounds, 1))
+        return found.mean, found.variance / self.confidence.lam
 
     def _next(self, state: State, arm: Tensor, pulls: Pulls, mu: Tensor, s2: Tensor, **history: Any) -> State:
         return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, tally=self.add_up(state, arm, pulls.n, s2), **history)
+
+    def _refit(self, state: State, arm: Tensor, pulls: Pulls, found: Posterior, **history: Any) -> State:
+        return self._next(state, arm, pulls, found.mean, found.variance / self.confidence.lam, failed=state.failed | found.failed, **history)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """Whether a covariance ever failed to factor (then play raises)."""
+        return {"failed": state.failed}
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ class UniqueGPUCB(_Exact):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Count, refit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return self._next(state, arm, pulls, *self.on_unique(pulls, arms, arms, state.tally.rounds + 1))
+        return self._refit(state, arm, pulls, self.on_unique(pulls, arms, arms, state.tally.rounds + 1))
 
 
 @dataclass(frozen=True)
@@ -139,4 +148,4 @@ class NaiveGPUCB(_Exact):
         points = points_at(arms, played.view)
         found = exact_posterior(self.kernel, points, torch.ones_like(rewards.view), rewards.view, self.confidence.lam, arms)
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return self._next(state, arm, pulls, found.mean, found.variance / self.confidence.lam, arms=played, rewards=rewards)
+        return self._refit(state, arm, pulls, found, arms=played, rewards=rewards)

@@ -14,7 +14,7 @@ from ..gp import RBF, Linear
 from ..streams import Draw
 from ..validation import whole
 from .confidence import Confidence, Tally
-from .regression import absorb
+from .regression import REFRESH, absorb, refitted
 from .ucb import KernelUCB, Pulls
 
 
@@ -44,14 +44,18 @@ class _Features(KernelUCB):
         """Draws the features; the horizon is not used."""
         Z = self.features(arms, draw)
         shared = self.prior(trials, arms)
-        shared["s2"] = (Z.square().sum(1) / self.confidence.lam).expand(trials, -1).contiguous()
+        square = Z.square().sum(1)
+        shared |= {"s2": (square / self.confidence.lam).expand(trials, -1).contiguous(), "tally": self.confidence.start(square.amax(1), trials)}
         inverse = (torch.eye(Z.shape[1], **tkwargs) / self.confidence.lam).repeat(trials, 1, 1)
         return State(**shared, Z=Z, inverse=inverse)
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Ridge regression with one more row. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        if (state.tally.rounds + 1) % REFRESH == 0:
+            inverse, mu, s2 = refitted(state.Z, *pulls, self.confidence.lam)
+        else:
+            inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2))
 
 

@@ -15,7 +15,7 @@ from ..streams import Draw
 from ..validation import whole
 from .bkb import Sketched
 from .confidence import Confidence, Tally
-from .regression import absorb
+from .regression import REFRESH, absorb, refitted
 from .sketch import CHUNK
 from .ucb import Pulls
 
@@ -83,7 +83,12 @@ class FixedDictionary(Sketched):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One more observation in the same span. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        if (state.tally.rounds + 1) % REFRESH == 0:
+            inverse, mu, s2 = refitted(state.Z, *pulls, self.confidence.lam)
+            if self.variance == "dtc":
+                s2 = s2 + (self.kernel.diag(arms) - state.Z.square().sum(1)).clamp(min=0.0) / self.confidence.lam
+        else:
+            inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2))
 
     def report(self, state: State) -> dict[str, Tensor]:

@@ -163,7 +163,7 @@ def fit(
     count, total = (x.gather(1, pulled.index) * pulled.valid for x in (n, ysum))
     V = (Z_P * count.unsqueeze(1)) @ Z_P.mT
     V.diagonal(dim1=1, dim2=2).add_(ridge)
-    C = torch.linalg.cholesky_ex(V).L
+    C, info = torch.linalg.cholesky_ex(V)
     w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)
     columns = []
     for part in parts:
@@ -175,7 +175,7 @@ def fit(
     mu, s2, sor, resid = (torch.cat(x, 1) if len(parts) > 1 else x[0] for x in list(zip(*columns))[:4])
     kept = torch.cat([column[4] for column in columns], 2) if keep else None
     log_det = (C.diagonal(dim1=1, dim2=2).log() * 2).sum(1) - C.shape[1] * math.log(ridge)
-    return Fit(mu, s2, sor, resid, log_det, members.valid.sum(1), members.overflow, root.failed, kept, C)
+    return Fit(mu, s2, sor, resid, log_det, members.valid.sum(1), members.overflow, root.failed | (info != 0), kept, C)
 
 
 def nystrom_posterior(

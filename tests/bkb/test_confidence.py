@@ -85,7 +85,7 @@ def test_a_tally_adds_up():
     assert sums.effective.tolist() == [3.0, 4.0] and sums.rounds == 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.sampled_from(RULES[:-1]), st.floats(0.01, 5), st.floats(0.1, 5), st.floats(1e-3, 5), st.floats(1e-6, 0.5), st.floats(0.05, 0.9),
        st.floats(0, 50), st.integers(2, 100))
 def test_radii_grow_with_what_they_pay_for(rule, noise, norm, ridge, delta, eps, sums, rounds):

@@ -18,6 +18,7 @@ from paperlib.bkb.bkb import inclusion
 from paperlib.bkb.sketch import nystrom_posterior
 from paperlib.bkb.ucb import first_copies
 from paperlib.bkb.worlds import FixedArms, World
+from paperlib.bkb.problems import RKHS
 from paperlib.combine import Scripted
 from paperlib.core import take
 from paperlib.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
@@ -567,8 +568,12 @@ def repelling(X, Y):
 
 
 @pytest.mark.parametrize("learner", [BKB(FunctionKernel(repelling), CONF, root="cholesky"), LazyBKB(FunctionKernel(repelling), CONF, root="cholesky", threshold=1.0),
-                                     FixedDictionary(FunctionKernel(repelling), CONF, 5, root="cholesky")], ids=lambda x: type(x).__name__)
-def test_a_kernel_that_is_none_makes_play_raise(learner):
+                                     FixedDictionary(FunctionKernel(repelling), CONF, 5, root="cholesky"), BKB(FunctionKernel(repelling), CONF),
+                                     UniqueGPUCB(FunctionKernel(repelling), CONF), NaiveGPUCB(FunctionKernel(repelling), CONF)], ids=lambda x: f"{type(x).__name__} {getattr(x, 'root', '')}")
+def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
+    with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
+        play(learner, SMOOTH, 100, 2)
+    monkeypatch.setattr("paperlib.bkb.ucb.check_kernel", lambda *_: None)  # it looks at 64 arms only
     with pytest.raises(ValueError, match="reports failure.*trial 0"):
         play(learner, SMOOTH, 100, 2)
 
@@ -599,7 +604,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("learner, field, value", [(l, f, v) for l, fields in BAD for f, values in fields.items() for v in values],
-                         ids=lambda x: x if isinstance(x, str) else type(x).__name__ if hasattr(x, "wants") else repr(x))
+                         ids=lambda x: x if isinstance(x, str) else type(x).__name__ if hasattr(x, "wants") else "function" if callable(x) else repr(x))
 def test_fields_out_of_range_are_refused(learner, field, value):
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         replace(learner, **{field: value})
@@ -623,3 +628,17 @@ def test_arms_and_rewards_out_of_range_are_refused(learner):
 def test_a_kernel_is_looked_at_before_it_is_used():
     with pytest.raises(ValueError, match="kernel=.*diagonal"):
         play(BKB(FunctionKernel(lambda X, Y: -RBF(1.0)(X, Y)), CONF), SMOOTH, 5, 1)
+
+
+@pytest.mark.parametrize("learner", [OFUL(Confidence(0.1, 1.0)), RFFUCB(RBF(30.0), Confidence(0.1, 1.0), 20), FixedDictionary(RBF(30.0), Confidence(0.1, 1.0), 6),
+                                     FixedDictionary(RBF(30.0), Confidence(0.1, 1.0), 6, "sor")], ids=lambda learner: f"{type(learner).__name__} {getattr(learner, 'variance', '')}")
+def test_a_refresh_changes_nothing_but_rounding(learner, monkeypatch):
+    from paperlib.bkb import features, fixed
+
+    problem = RKHS(arms=20, gamma=30.0, noise=0.1)
+    plain = play(learner, problem, 40, 2, record="all", probes={"s2": lambda seen: seen.after.s2, "mu": lambda seen: seen.after.mu})
+    monkeypatch.setattr(features, "REFRESH", 5), monkeypatch.setattr(fixed, "REFRESH", 5)
+    fresh = play(learner, problem, 40, 2, record="all", probes={"s2": lambda seen: seen.after.s2, "mu": lambda seen: seen.after.mu})
+    np.testing.assert_allclose(fresh["s2"], plain["s2"], rtol=1e-7)
+    np.testing.assert_allclose(fresh["mu"], plain["mu"], atol=1e-8)
+    assert not np.array_equal(fresh["s2"], plain["s2"])
