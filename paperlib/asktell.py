@@ -38,6 +38,7 @@ class AskTell:
     def __init__(self, learner: Learner, context: Any, horizon: int | None = None, seed: int = 0, prepare: Callable | None = None):
         self.learner, self.horizon, self.seed, self.prepare = learner, horizon, seed, prepare
         self.streams, self.rounds, self.pending, self.dim = Streams(seed, [0]), 0, None, None
+        self.warned = False  # of an overflow
         self.fixed = None  # the arms of a learner whose ``fixed_arms`` says that they never change
         self.context = self._lead(context)
         self.first = list(self.context.shape[1:]) if isinstance(self.context, Tensor) else None  # sizes of parts of a state may hang on it
@@ -61,6 +62,7 @@ class AskTell:
         Raises:
             ValueError: feedback that is not finite, is not one number (unless the learner wants a gradient) or that
                 the learner's model excludes, or an unknown action.
+            RuntimeError: the learner reports failure; the state stays as it was.
         """
         heard = self._number("feedback", feedback)
         if self.learner.wants != "gradient" and heard.shape != (1,):  # R x 1 would broadcast to R x R in the state
@@ -72,12 +74,25 @@ class AskTell:
             chosen = self.pending
             if chosen is None:  # told without having been asked: the choice still has to be prepared
                 _, chosen = self.learner.select(self.state, self.context, draw)
-            self.state = self.learner.update(chosen, self.context, played, heard, draw)
-        self.rounds, self.pending = self.rounds + 1, None
+            after = self.learner.update(chosen, self.context, played, heard, draw)
+        self._heed(after)
+        self.state, self.rounds, self.pending = after, self.rounds + 1, None
+
+    def _heed(self, state: Any) -> None:
+        """Raise RuntimeError for a state whose report says "failed"; warn once where it says "overflow"."""
+        report = self.learner.report(state) if hasattr(self.learner, "report") else {}
+        said = {name: value[0].item() for name, value in report.items()}
+        if said.get("failed"):
+            raise RuntimeError(f"{type(self.learner).__name__} fails in round {self.rounds + 1} and learns nothing of it: its report is {said}")
+        if said.get("overflow") and not self.warned:
+            self.warned = True
+            warnings.warn(f"{type(self.learner).__name__} reports an overflow of its capacity in round {self.rounds + 1}", stacklevel=3)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write state and round to one npz, without pickle."""
         arrays, plain = pack(self.state)
+        offered, also = pack(self.context, "context")
+        arrays, plain = arrays | offered, plain | also
         head = np.array(json.dumps({**self._settings(), "rounds": self.rounds, "plain": plain, "first": self.first}))
         write_atomically(path, lambda file: np.savez(file, head=head, **arrays))
 
@@ -99,11 +114,13 @@ class AskTell:
                 if there != here:
                     raise ValueError(f"path={str(path)!r} holds {name} of shape {there}, begun with a context {head.get('first')}; allowed: {here}, of the context given here: begin with one of that size, then ask about others")
             self.state = unpack(self.state, file, head["plain"])
+            if any(name == "context" or name.startswith("context.") for name in file.files):
+                self.context = unpack(self.context, file, head["plain"], "context")
         self.rounds, self.pending = head["rounds"], None
         return self
 
     def _settings(self) -> dict:
-        arms = {} if self.fixed is None else {"arms": hashlib.sha256(self.fixed.numpy().tobytes()).hexdigest()}
+        arms = {} if self.fixed is None else {"arms": hashlib.sha256(str(tuple(self.fixed.shape)).encode() + self.fixed.numpy().tobytes()).hexdigest()}
         return {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed, **arms}
 
     def _validate(self, context, action, feedback) -> None:
@@ -138,7 +155,7 @@ class AskTell:
         return x.unsqueeze(0)
 
     def _action(self, action: Any) -> Tensor:
-        if not isinstance(action, (int, np.integer)):
+        if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
             if isinstance(self.context, Tensor):
                 raise ValueError(f"action={action!r}; allowed: the index of an arm, an integer")
             return self._number("action", action)

@@ -12,9 +12,10 @@ from .validation import whole
 
 
 class State(NamedTuple):
-    """The base's state, and the clock."""
+    """The base's state, the one in which the learner that dictates began, and the clock."""
 
     base: Any
+    script: Any  # None for listed actions
     rounds: int  # rounds heard
 
 
@@ -43,7 +44,7 @@ class Scripted:
                 raise ValueError(f"actions={self.actions!r}; allowed: {self.rounds} indices, one a round")
             for action in self.actions:
                 whole("actions", action, least=0)
-        elif not hasattr(self.actions, "select"):
+        elif not (hasattr(self.actions, "init") and hasattr(self.actions, "select")):
             raise ValueError(f"actions={self.actions!r}; allowed: a tuple of indices, or a learner")
 
     @property
@@ -55,6 +56,15 @@ class Scripted:
     def syncs(self) -> str | None:
         """Whether the base has to look at its tensors."""
         return getattr(self.base, "syncs", None)
+
+    @property
+    def fixed_arms(self) -> bool:
+        """Whether the base counts by index."""
+        return getattr(self.base, "fixed_arms", False)
+
+    def caution(self, context: Any) -> str | None:
+        """What the base would warn of."""
+        return self.base.caution(context) if hasattr(self.base, "caution") else None
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base and the learner that dictates validate, and that the dictated arms exist.
@@ -70,8 +80,9 @@ class Scripted:
             raise ValueError(f"actions={max(self.actions)!r}; allowed: 0..{context.shape[1] - 1}")
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """The base's; the learner that dictates keeps nothing."""
-        return State(self.base.init(trials, context, horizon, draw, **tkwargs), 0)
+        """The base's, and that of the learner that dictates, which stays as it is."""
+        script = None if isinstance(self.actions, tuple) else self.actions.init(trials, context, horizon, draw, **tkwargs)
+        return State(self.base.init(trials, context, horizon, draw, **tkwargs), script, 0)
 
     def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
         """The dictated action while there is one, else the base's. Returns R indices."""
@@ -80,12 +91,12 @@ class Scripted:
             if isinstance(self.actions, tuple):
                 action = torch.full_like(action, self.actions[state.rounds])
             else:
-                action, _ = self.actions.select(None, context, draw)
-        return action, State(base, state.rounds)
+                action, _ = self.actions.select(state.script, context, draw)
+        return action, State(base, state.script, state.rounds)
 
     def update(self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw) -> State:
         """The base hears of every round."""
-        return State(self.base.update(state.base, context, action, feedback, draw), state.rounds + 1)
+        return State(self.base.update(state.base, context, action, feedback, draw), state.script, state.rounds + 1)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """The base's."""

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from .validation import one_of, positive
 
-PROBE = 64  # points on which a kernel is looked at before it is used
+PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
 
 
 class Kernel(Protocol):
@@ -47,6 +47,7 @@ class RBF:
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         if X.shape[-1] < 8:
             return (-self.gamma * _distance(X, Y).square_()).exp_()
+        X, Y = X - (origin := Y.reshape(-1, Y.shape[-1])[:1]), Y - origin  # products lose the digits that the points share
         square = X.square().sum(-1).unsqueeze(-1) + Y.square().sum(-1).unsqueeze(-2) - 2 * (X @ Y.mT)
         return (-self.gamma * square.clamp_(min=0)).exp_()
 
@@ -122,22 +123,27 @@ def rank(kernel: Kernel, dim: int) -> int | None:
 
 
 def check_kernel(kernel: Kernel, X: Tensor) -> None:
-    """Look at the kernel on the first points. ``X``: ... x n x d.
+    """Look at the kernel's diagonal, and at all of it on some of the points. ``X``: ... x n x d.
 
     Raises:
         ValueError: values that are not finite, of the wrong shape or asymmetric, a negative or unequal diagonal, or a negative eigenvalue.
     """
     if X.device.type == "meta":
         return
-    X = X[..., :PROBE, :]
+    everywhere = kernel.diag(X)
+    if everywhere.shape != X.shape[:-1]:
+        raise ValueError(f"kernel={kernel!r} has a diagonal of shape {tuple(everywhere.shape)} on {X.shape[-2]} points; allowed: {tuple(X.shape[:-1])}")
+    if not bool(everywhere.isfinite().all()):
+        raise ValueError(f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers")
+    if bool((everywhere < 0).any()):
+        raise ValueError(f"kernel={kernel!r} has {float(everywhere.min())!r} on its diagonal; allowed: at least 0")
+    X = X[..., torch.linspace(0, X.shape[-2] - 1, min(PROBE, X.shape[-2])).long(), :]
     K, diagonal = kernel(X, X), kernel.diag(X)
     n = X.shape[-2]
     if K.shape[-2:] != (n, n) or diagonal.shape[-1:] != (n,):
         raise ValueError(f"kernel={kernel!r} gives shapes {tuple(K.shape)} and {tuple(diagonal.shape)} on {n} points; allowed: ... x {n} x {n} and ... x {n}")
     if not bool(K.isfinite().all() & diagonal.isfinite().all()):
         raise ValueError(f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers")
-    if bool((diagonal < 0).any()):
-        raise ValueError(f"kernel={kernel!r} has {float(diagonal.min())!r} on its diagonal; allowed: at least 0")
     size = float(diagonal.max())
     if bool(((K - K.mT).abs() > 1e-8 * size).any()):
         raise ValueError(f"kernel={kernel!r} is not symmetric, by {float((K - K.mT).abs().max())!r}; allowed: k(x, y) = k(y, x)")

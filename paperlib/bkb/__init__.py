@@ -18,6 +18,7 @@ from .fixed import FixedDictionary
 from .lazy import LazyBKB
 from .optimizer import Optimizer
 from .problems import RKHS, GPDraw, LinearArms, WarmRKHS
+from .sketch import nystrom_posterior
 from .soful import SOFUL
 from .tables import TableArms
 
@@ -35,6 +36,7 @@ __all__ = [
     "SOFUL",            # linear bandits with Frequent Directions
     "UniformArm",       # reference: draws an arm
     "Optimizer",        # ask and tell, one arm or a batch
+    "nystrom_posterior",  # the sketched posterior by hand
     "Confidence",       # radius rule and its constants, shared by learners that are compared
     "RBF", "Matern", "Linear", "FunctionKernel",  # kernels; the last takes any function
     "RKHS",             # functions of known norm

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..gp import Kernel
+from ..gp import Kernel, rank
 from ..streams import Draw
 from ..validation import one_of, positive, whole
 from .confidence import Confidence, Tally
@@ -38,7 +38,14 @@ class State(NamedTuple):
     eigh: bool             # the root
 
 
-def inclusion(n: Tensor, s2: Tensor, qbar: float | Tensor, merge: str = "pulls") -> Tensor:
+def oversampling(qbar: float) -> None:
+    """Raise ValueError unless qbar is a number above 0."""
+    if isinstance(qbar, Tensor):
+        raise ValueError(f"qbar={qbar!r}; allowed: a number, the same in all trials")
+    positive("qbar", qbar)
+
+
+def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tensor:
     """Probability that an arm enters the dictionary, R x A.
 
     "pulls": each of its n pulls is kept with p = min(1, qbar s2), so 1 - (1 - p)^n, Algorithm 1. "arms": one coin an
@@ -77,16 +84,17 @@ class Sketched(KernelUCB):
         if self.capacity != "auto":
             whole("capacity", self.capacity)
 
-    def sampled(self, state, pulls: Pulls, draw: Draw) -> Tensor:
-        """S_{t+1}, R x A bool: the pulls kept by the variance s2_t that chose the last arm. S_1 = {x_1}."""
+    def sampled(self, state, pulls: Pulls, draw: Draw, rows: Tensor | slice = slice(None)) -> Tensor:
+        """S_{t+1} of the trials ``rows``, R x A bool: the pulls kept by the variance s2_t that chose the last arm. S_1 = {x_1}."""
+        n = pulls.n[rows]
         if state.tally.rounds == 0:
-            return pulls.n > 0
-        return draw.uniform("dictionary", pulls.n.shape[1]) < inclusion(pulls.n, state.s2, self.qbar, self.merge)
+            return n > 0
+        return draw.uniform("dictionary", n.shape[1])[rows] < inclusion(n, state.s2[rows], self.qbar, self.merge)
 
     def fitted(self, arms: Tensor, mask: Tensor, pulls: Pulls, tally: Tally, eigh: bool, rounds: int, **options) -> Fit:
         """The sketched posterior; with variance "sor" its s2 is the subset of regressors'."""
         found = fit(self.kernel, arms, mask, *pulls, self.confidence.lam, tally.kappa2, eigh=eigh, slots=room(mask, self.capacity),
-                    rounds=rounds, chunk=self.chunk, **options)
+                    rounds=rounds, chunk=self.chunk, looks=getattr(self, "syncs", None) is not None, **options)
         return found if self.variance == "dtc" else found._replace(s2=found.sor)
 
     def predict(self, state, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
@@ -133,13 +141,14 @@ class BKB(Sketched):
 
     def __post_init__(self):
         super().__post_init__()
-        positive("qbar", self.qbar)
+        oversampling(self.qbar)
         one_of("merge", self.merge, MERGES)
 
     @property
     def syncs(self) -> str | None:
-        """With capacity "auto" the size of the largest dictionary is read each round."""
-        return "per round" if self.capacity == "auto" else None
+        """With capacity "auto" the size of the largest dictionary is read each round, and ``eigh`` waits for a GPU's result."""
+        eigh = self.root == "eigh" or (self.root == "auto" and rank(self.kernel, 1) is not None)
+        return "per round" if self.capacity == "auto" or eigh else None
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """S_0 is empty; the horizon is not used."""
@@ -159,7 +168,7 @@ class BKB(Sketched):
 
         Go on with ``dataclasses.replace(learner, qbar=qbar)``.
         """
-        positive("qbar", qbar)
+        oversampling(qbar)
         pulls = Pulls(state.n, state.ysum)
         mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(pulls.n, state.s2, qbar, self.merge)
         tally = lambda found: state.tally._replace(effective=(pulls.n * found.s2).sum(1))

@@ -77,6 +77,9 @@ class Confidence:
     gamma: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self):
+        for name in ("noise", "norm_bound", "ridge", "scale"):
+            if isinstance(getattr(self, name), Tensor):
+                raise ValueError(f"{name}={getattr(self, name)!r}; allowed: a number, the same in all trials")
         nonnegative("noise", self.noise)
         nonnegative("norm_bound", self.norm_bound)
         open_interval("delta", self.delta)
@@ -84,8 +87,12 @@ class Confidence:
         one_of("rule", self.rule, RULES)
         nonnegative("scale", self.scale)
         positive("ridge", self.noise**2 if self.ridge is None else self.ridge)
-        times, bounds = zip(*self.gamma) if self.gamma else ((), ())
-        if list(times) != sorted(set(times)) or not all(math.isfinite(x) and x >= 0 for x in bounds):
+        try:
+            times, bounds = zip(*self.gamma) if self.gamma else ((), ())
+            good = list(times) == sorted(set(times)) and all(math.isfinite(x) and x >= 0 for x in bounds)
+        except (TypeError, ValueError):
+            good = False
+        if not good:
             raise ValueError(f"gamma={self.gamma!r}; allowed: pairs (t, bound), t increasing, bounds finite and at least 0")
         if self.rule == "gamma" and not self.gamma:
             raise ValueError(f"gamma={self.gamma!r}; allowed with rule='gamma': pairs (t, upper bound on gamma_t)")

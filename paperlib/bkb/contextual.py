@@ -13,11 +13,10 @@ from torch import Tensor
 from ..gp import Kernel
 from ..linalg import Rows
 from ..streams import Draw
-from ..validation import positive
-from .bkb import Sketched
+from .bkb import Sketched, oversampling
 from .confidence import Confidence, Tally
 from .sketch import CHUNK, Fit, points_at
-from .ucb import Pulls, first_best, first_copies
+from .ucb import Pulls, first_best
 
 
 class State(NamedTuple):
@@ -57,7 +56,7 @@ class ContextualBKB(Sketched):
 
     def __post_init__(self):
         super().__post_init__()
-        positive("qbar", self.qbar)
+        oversampling(self.qbar)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Nothing pulled; the horizon is not used."""
@@ -72,7 +71,7 @@ class ContextualBKB(Sketched):
             return (draw.uniform("arm") * arms.shape[1]).long(), state
         mu, s2 = self.predict(state, arms, arms)
         bound = torch.addcmul(mu, self.confidence.radius(state.tally).unsqueeze(1), s2.sqrt())
-        return first_best(bound, first_copies(arms)), state
+        return first_best(bound), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Lines 6-11 of Algorithm 1: every pull, the new one too, is kept with min(1, qbar s2_t). ``arm``, ``reward``: R."""

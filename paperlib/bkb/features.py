@@ -52,10 +52,10 @@ class _Features(KernelUCB):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Ridge regression with one more row. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         if (state.tally.rounds + 1) % REFRESH == 0:
-            inverse, mu, s2 = refitted(state.Z, *pulls, self.confidence.lam)
-        else:
-            inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+            *fresh, good = refitted(state.Z, *pulls, self.confidence.lam)
+            inverse, mu, s2 = (torch.where(good.view(-1, *[1] * (new.dim() - 1)), new, old) for new, old in zip(fresh, (inverse, mu, s2)))
         return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2))
 
 

@@ -15,7 +15,7 @@ from ..streams import Draw
 from ..validation import whole
 from .bkb import Sketched
 from .confidence import Confidence, Tally
-from .regression import REFRESH, absorb, refitted
+from .regression import REFRESH, absorb
 from .sketch import CHUNK
 from .ucb import Pulls
 
@@ -83,13 +83,12 @@ class FixedDictionary(Sketched):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One more observation in the same span. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        failed = state.failed
         if (state.tally.rounds + 1) % REFRESH == 0:
-            inverse, mu, s2 = refitted(state.Z, *pulls, self.confidence.lam)
-            if self.variance == "dtc":
-                s2 = s2 + (self.kernel.diag(arms) - state.Z.square().sum(1)).clamp(min=0.0) / self.confidence.lam
-        else:
-            inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
-        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2))
+            found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds + 1)
+            inverse, mu, s2, failed = torch.cholesky_inverse(found.factor), found.mu, found.s2, failed | found.failed
+        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2), failed=failed)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Size of the dictionary, and whether K_SS failed to factor (then play raises)."""

@@ -14,10 +14,9 @@ from torch.nn.functional import pad
 
 from ..core import take
 from ..gp import Kernel
-from ..linalg import may_look
 from ..streams import Draw
 from ..validation import one_of, positive, whole
-from .bkb import MERGES, Sketched
+from .bkb import MERGES, Sketched, oversampling
 from .confidence import Confidence, Tally
 from .regression import absorb
 from .sketch import CHUNK
@@ -54,6 +53,13 @@ def widened(Z: Tensor, inverse: Tensor, slots: int, ridge: float) -> tuple[Tenso
     return pad(Z, (0, 0, 0, more)), inverse
 
 
+def which(trials: Tensor) -> Tensor:
+    """The trials that are marked, as indices; a look at the tensor. ``trials``: R bool. On the meta device all of them."""
+    if trials.device.type == "meta":
+        return torch.arange(len(trials), device=trials.device)
+    return trials.nonzero().squeeze(1)
+
+
 @dataclass(frozen=True)
 class LazyBKB(Sketched):
     """BKB that samples a new dictionary only once 1 + sum_s s2_fb(x_s) reaches ``threshold``.
@@ -84,7 +90,7 @@ class LazyBKB(Sketched):
 
     def __post_init__(self):
         super().__post_init__()
-        positive("qbar", self.qbar)
+        oversampling(self.qbar)
         one_of("merge", self.merge, MERGES)
         positive("threshold", self.threshold)
         if self.threshold < 1:
@@ -101,53 +107,47 @@ class LazyBKB(Sketched):
                      eigh=self.root_of(arms, shared["tally"]))
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
-        """Between resamplings O(A M); trials whose variance may have shrunk too far do BKB's round. ``arm``, ``reward``: R."""
+        """Rank one, O(A M); then BKB's round for the trials whose variance may have shrunk too far. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         spent = state.spent + of_arm(state.fallback, arm)
-        expired = spent >= (self.threshold - 1 if state.tally.rounds else 0.0)  # S_1 = {x_1}: there is no dictionary yet
-        due = (state.tally.rounds + 1) % self.refresh == 0
-        looks = may_look(expired) or expired.device.type == "cuda"
-        rows = expired.nonzero().squeeze(1) if looks else None  # None: all are computed, and those expired are taken
-        if rows is not None and len(rows) < len(expired) or rows is None:
-            inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
-            state_now = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
-        else:
-            state_now = state._replace(n=pulls.n, ysum=pulls.ysum)
-        if rows is None or len(rows):
-            state_now = self._renew(state_now, arms, self.sampled(state, pulls, draw), expired, rows, True)
-        if due:
-            state_now = self._renew(state_now, arms, state_now.mask, ~expired, (~expired).nonzero().squeeze(1) if looks else None, False)
-        return state_now._replace(tally=self.add_up(state, arm, pulls.n, state_now.s2))
+        # Departure: >= for >, so that threshold 1 samples also after an arm of variance 0; S_1 = {x_1} comes before any dictionary
+        expired = spent >= (self.threshold - 1 if state.tally.rounds else 0.0)
+        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
+        rows = which(expired)
+        if len(rows):
+            new = self._resampled(new, arms, self.sampled(state, pulls, draw, rows), rows)
+        if (state.tally.rounds + 1) % self.refresh == 0:
+            new = self._renewed(new, arms, which(~expired))
+        return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
 
-    def _renew(self, state: State, arms: Tensor, mask: Tensor, which: Tensor, rows: Tensor | None, sampled: bool) -> State:
-        """The posterior of the trials ``which`` computed from their counters and ``mask``; ``sampled``: a new dictionary."""
-        if rows is not None and not len(rows):
-            return state
-        rounds, R = state.tally.rounds + 1, len(which)
-        part = (lambda x: x) if rows is None or len(rows) == R else (lambda x: take(x, rows))
-        tally = state.tally._replace(kappa2=part(state.tally.kappa2))
-        found = self.fitted(part(arms), part(mask), Pulls(part(state.n), part(state.ysum)), tally, state.eigh, rounds, keep=True)
-        Z, inverse, lam = found.Z, torch.cholesky_inverse(found.factor), self.confidence.lam
-        if rows is not None and len(rows) == R:
-            put = lambda old, new: new
-        else:
-            slots = max(Z.shape[1], state.Z.shape[1])
-            Z, inverse = widened(Z, inverse, slots, lam)
-            state = state._replace(**dict(zip(("Z", "inverse"), widened(state.Z, state.inverse, slots, lam))))
-            if rows is None:
-                put = lambda old, new: torch.where(which.view(-1, *[1] * (old.dim() - 1)), new, old)
-            else:
-                put = lambda old, new: old.index_put((rows,), new)
-        state = state._replace(
-            mu=put(state.mu, found.mu), s2=put(state.s2, found.s2), Z=put(state.Z, Z), inverse=put(state.inverse, inverse),
-            overflow=put(state.overflow, part(state.overflow) | found.overflow), failed=put(state.failed, part(state.failed) | found.failed),
+    def _resampled(self, state: State, arms: Tensor, mask: Tensor, rows: Tensor) -> State:
+        """The trials ``rows`` with new dictionaries ``mask``, len(rows) x A bool; their variance is the fallback from now on."""
+        new = self._renewed(state._replace(mask=state.mask.index_put((rows,), mask)), arms, rows)
+        return new._replace(
+            fallback=new.fallback.index_put((rows,), new.s2[rows]), spent=new.spent.index_fill(0, rows, 0.0),
+            resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
         )
-        if not sampled:
+
+    def _renewed(self, state: State, arms: Tensor, rows: Tensor) -> State:
+        """The posterior of the trials ``rows`` computed from their dictionaries and counters."""
+        if not len(rows):
             return state
-        return state._replace(
-            mask=put(state.mask, part(mask)), fallback=put(state.fallback, found.s2), spent=put(state.spent, torch.zeros_like(part(state.spent))),
-            resamplings=put(state.resamplings, part(state.resamplings) + 1),
-        )
+        every, lam = len(rows) == len(state.spent), self.confidence.lam
+        part = (lambda x: x) if every else (lambda x: take(x, rows))
+        pulls, tally = Pulls(part(state.n), part(state.ysum)), state.tally._replace(kappa2=part(state.tally.kappa2))
+        found = self.fitted(part(arms), part(state.mask), pulls, tally, state.eigh, state.tally.rounds + 1, keep=True)
+        new = {
+            "mu": found.mu, "s2": found.s2, "Z": found.Z, "inverse": torch.cholesky_inverse(found.factor),
+            "overflow": part(state.overflow) | found.overflow, "failed": part(state.failed) | found.failed,
+        }
+        if not every:
+            slots = max(found.Z.shape[1], state.Z.shape[1])
+            new["Z"], new["inverse"] = widened(new["Z"], new["inverse"], slots, lam)
+            Z, inverse = widened(state.Z, state.inverse, slots, lam)
+            old = state._replace(Z=Z, inverse=inverse)
+            new = {name: getattr(old, name).index_put((rows,), value) for name, value in new.items()}
+        return state._replace(**new)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """As for ``BKB``, and how often the dictionary was sampled."""

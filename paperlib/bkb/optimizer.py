@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ..asktell import AskTell
+from .ucb import of_arm
 
 
 class Band(NamedTuple):
@@ -35,7 +36,7 @@ class Optimizer(AskTell):
 
         Within a batch each arm is heard as if it had earned its posterior mean, which leaves the mean where it is and
         shrinks the variance (Desautels, Krause & Burdick, 2014). A learner that keeps its dictionary (``LazyBKB``) ends
-        the batch where it would sample a new one (Calandriello et al., 2020), so that fewer arms may come.
+        the batch where it would sample a new one (Calandriello et al., 2020), so that fewer arms may come: one at first.
 
         Args:
             context: the round's arms, if they changed (for ``ContextualBKB``).
@@ -53,8 +54,9 @@ class Optimizer(AskTell):
         with torch.no_grad():
             while len(found) < batch:
                 draw, arm = self.streams.at(self.rounds + len(found) - 1), torch.tensor([found[-1]])
-                mean, _ = self.learner.predict(state, arms, arms[:, arm])
-                after = self.learner.update(state, arms, arm, mean[:, 0], draw)
+                mean = of_arm(state.mu, arm) if hasattr(state, "mu") else self.learner.predict(state, arms, arms[:, arm])[0][:, 0]
+                after = self.learner.update(state, arms, arm, mean, draw)
+                self._heed(after)
                 if hasattr(state, "resamplings") and int(after.resamplings) > int(state.resamplings):
                     break
                 index, state = self.learner.select(after, arms, self.streams.at(self.rounds + len(found)))
@@ -70,22 +72,29 @@ class Optimizer(AskTell):
         if np.ndim(action) == 0:
             return super().tell(action, feedback)
         actions, heard = list(action), np.ravel(feedback)
+        if not actions:
+            raise ValueError(f"action={action!r}; allowed: at least one arm")
         if np.ndim(feedback) != 1 or len(heard) != len(actions):
             raise ValueError(f"feedback={feedback!r}; allowed: {len(actions)} numbers, one for each arm of the batch")
         for arm, reward in zip(actions, heard):
             self._validate(self.context, self._action(arm), self._number("feedback", [reward])[0])
-        for arm, reward in zip(actions, heard):
-            super().tell(arm, float(reward))
+        before = self.state, self.rounds, self.pending
+        try:
+            for arm, reward in zip(actions, heard):
+                super().tell(arm, float(reward))
+        except Exception:
+            self.state, self.rounds, self.pending = before
+            raise
 
     def posterior(self, points: Any = None) -> Band:
-        """Mean and standard deviation of f given all that was told, at n x d points, by default the arms.
+        """Mean and standard deviation of f given all that was told, at n x d points, by default the arms; ``prepare`` maps them too.
 
         Raises:
             ValueError: points of another dimension, or not finite.
         """
-        at = self.context if points is None else self._number("points", points)
-        if at.dim() != 3 or at.shape[2] != self.dim:
-            raise ValueError(f"points: {tuple(at.shape[1:])}; allowed: n x {self.dim}")
+        at = self.context if points is None else self._number("points", points if self.prepare is None else self.prepare(points))
+        if at.dim() != 3 or at.shape[2] != self.dim or at.shape[1] < 1:
+            raise ValueError(f"points: {tuple(at.shape[1:])}; allowed: n x {self.dim} with n at least 1")
         with torch.no_grad():
             mu, s2 = self.learner.predict(self.state, self.context, at)
         return Band(mu[0].numpy().copy(), (self.learner.confidence.lam * s2[0]).sqrt().numpy())

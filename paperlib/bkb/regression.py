@@ -10,18 +10,21 @@ from torch import Tensor
 
 from .ucb import of_arm
 
-TINY = 1e-300  # variances stay above: a square root is taken of them
+TINY = 1e-300  # variances stay above 0, for ratios of them are taken
 REFRESH = 256  # rounds after which learners compute anew what they update
 
 
-def refitted(Z: Tensor, n: Tensor, ysum: Tensor, ridge: float) -> tuple[Tensor, Tensor, Tensor]:
-    """P, mu and z^T P z computed anew from the counters, against the drift of many updates. ``n``, ``ysum``: R x A."""
+def refitted(Z: Tensor, n: Tensor, ysum: Tensor, ridge: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """P, mu and z^T P z computed anew from the counters, against the drift of many updates, and whether V factored, R.
+
+    ``n``, ``ysum``: R x A.
+    """
     V = (Z * n.unsqueeze(1)) @ Z.mT
     V.diagonal(dim1=1, dim2=2).add_(ridge)
-    C = torch.linalg.cholesky_ex(V).L
+    C, info = torch.linalg.cholesky_ex(V)
     w = torch.cholesky_solve(Z @ ysum.unsqueeze(2), C).squeeze(2)
     half = torch.linalg.solve_triangular(C, Z.expand(len(n), -1, -1), upper=False)
-    return torch.cholesky_inverse(C), along(Z, w), half.square_().sum(1)
+    return torch.cholesky_inverse(C), along(Z, w), half.square_().sum(1), info == 0
 
 
 def column(Z: Tensor, arm: Tensor) -> Tensor:

@@ -105,7 +105,7 @@ def square_root(kernel: Kernel, points: Tensor, valid: Tensor, kappa2: Tensor, e
         most = rank(kernel, points.shape[2])  # eigenvalues ascend: the last ones are all there is
         matrix = (vectors * scale.unsqueeze(1)).mT[:, -most if most else None :]
         return Root(matrix, True, torch.zeros_like(valid[:, 0]))
-    kappa2 = kappa2.unsqueeze(1)
+    kappa2 = torch.where(kappa2 > 0, kappa2, 1.0).unsqueeze(1)  # all arms may be zero
     gram = gram + torch.diag_embed(torch.where(valid, 0.0, kappa2))
     matrix, info = torch.linalg.cholesky_ex(gram + torch.diag_embed((JITTERS[0] * kappa2).expand(valid.shape)))
     for jitter in JITTERS[1:]:
@@ -123,15 +123,15 @@ def embed(kernel: Kernel, root: Root, points: Tensor, valid: Tensor, at: Tensor)
     return root.matrix @ cross if root.eigh else torch.linalg.solve_triangular(root.matrix, cross, upper=False)
 
 
-def pulled_room(n: Tensor, rounds: int) -> int:
-    """Slots for the pulled arms: at most one a round; on the CPU as many as there are. ``n``: R x A."""
-    most = int((n > 0).sum(1).max()) if may_look(n) else rounds
+def pulled_room(n: Tensor, rounds: int, looks: bool = False) -> int:
+    """Slots for the pulled arms: at most one a round; as many as there are on the CPU and where one looks anyway. ``n``: R x A."""
+    most = int((n > 0).sum(1).max()) if may_look(n) or (looks and n.device.type != "meta") else rounds
     return max(1, min(-(-most // SLOTS) * SLOTS, n.shape[1]))
 
 
 def fit(
     kernel: Kernel, arms: Tensor, mask: Tensor, n: Tensor, ysum: Tensor, ridge: float, kappa2: Tensor, *, eigh: bool, slots: int, rounds: int,
-    keep: bool = False, at: Tensor | None = None, chunk: int = CHUNK,
+    keep: bool = False, at: Tensor | None = None, chunk: int = CHUNK, looks: bool = False,
 ) -> Fit:
     """The sketched posterior (3)-(6) from a dictionary and counters.
 
@@ -147,11 +147,12 @@ def fit(
         keep: whether to return Z.
         at: other points than the arms, R x A' x d or 1 x A' x d.
         chunk: points that are embedded at a time.
+        looks: whether the caller has said that it looks at tensors.
     """
     members = listed(mask, slots)
     points = points_at(arms, members.index)
     root = square_root(kernel, points, members.valid, kappa2, eigh)
-    pulled = listed(n > 0, pulled_room(n, rounds))
+    pulled = listed(n > 0, pulled_room(n, rounds, looks))
     targets = arms if at is None else at
     parts = [targets[:, first : first + chunk] for first in range(0, targets.shape[1], chunk)]
     whole_set = at is None and len(parts) == 1
@@ -197,6 +198,9 @@ def nystrom_posterior(
         ValueError: values out of range, not finite, or of shapes that do not fit.
         RuntimeError: K_SS factors in no way; names jitter, size and condition.
     """
+    for name, x in {"arms": arms, "mask": mask, "n": n, "ysum": ysum}.items():
+        if not isinstance(x, Tensor):
+            raise ValueError(f"{name} is of type {type(x).__name__}; allowed: a tensor")
     positive("ridge", ridge)
     one_of("root", root, ROOTS)
     whole("chunk", chunk)

@@ -41,6 +41,8 @@ class State(NamedTuple):
 class SOFUL(KernelUCB):
     """OFUL with m rows of Frequent Directions instead of the covariance, and the radius that pays for what they drop.
 
+    Its s2 is a difference of terms of size ||x||^2 / lambda: for lambda near rounding (1e-16 ||x||^2) nothing is left of it.
+
     Source: Kuzborskij, Cella & Cesa-Bianchi (2019), Section 3.
     Departure: ln det(V~ / lambda) as observed instead of its worst case m ln(1 + t L^2 / (m lambda)), and m instead of
     m - 1 rows that are not zero.
@@ -56,6 +58,7 @@ class SOFUL(KernelUCB):
     confidence: Confidence
     size: int = 10
     kernel = Linear()
+    syncs = "per round"  # a GPU's singular values are waited for
 
     def __post_init__(self):
         super().__post_init__()

@@ -51,10 +51,10 @@ def first_copies(arms: Tensor) -> Tensor | None:
     return None if bool((first == index).all()) else first
 
 
-def first_best(bound: Tensor, copies: Tensor | None) -> Tensor:
+def first_best(bound: Tensor, copies: Tensor | None = None) -> Tensor:
     """The first of the arms whose bound is the largest up to rounding, R: which comes first must not hang on the last bit.
 
-    Arms far from all that was played have bounds that differ by less than rounding. ``bound``: R x A; ``copies``: see ``first_copies``.
+    Departure: bounds nearer than ``ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``first_copies``.
     """
     if copies is not None:
         bound = bound.gather(1, copies.expand(len(bound), -1))

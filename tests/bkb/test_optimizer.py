@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.bkb import BKB, OFUL, RBF, Confidence, ContextualBKB, ExactGPUCB, LazyBKB, Optimizer
+from paperlib.asktell import AskTell
+from paperlib.bkb import BKB, OFUL, RBF, Confidence, ContextualBKB, ExactGPUCB, FunctionKernel, LazyBKB, Linear, Optimizer, Scripted, nystrom_posterior
 
 ARMS = np.linspace(0, 1, 60)[:, None]
 KERNEL, RADIUS = RBF(30.0), Confidence(0.1, 2.0)
@@ -135,3 +136,137 @@ def test_bad_arguments():
         Optimizer(OFUL(RADIUS), ARMS)
     with pytest.warns(UserWarning, match="float32"):
         Optimizer(BKB(KERNEL, RADIUS), ARMS.astype(np.float32))
+
+
+def repelling(X, Y):
+    """Covariance on the 64 arms that are looked at, none with the others, whose products are -.9."""
+    near = (X.unsqueeze(-2) == Y.unsqueeze(-3)).all(-1)
+    odd = (X[..., 1].unsqueeze(-1) + Y[..., 1].unsqueeze(-2)) == 2
+    return torch.where(near, 1.0, torch.where(odd, -0.9, 0.0)).double()
+
+
+def test_a_learner_that_fails_raises_and_learns_nothing():
+    looked_at = torch.linspace(0, 199, 64).long().numpy()
+    odd = np.ones(200)
+    odd[looked_at] = 0
+    arms = np.stack([np.arange(200.0), odd], 1)
+    user = Optimizer(BKB(FunctionKernel(repelling), RADIUS, root="cholesky"), arms)
+    hidden = np.flatnonzero(odd)[:4]
+    user.tell(hidden[:2], [1.0, 1.0])
+    before = user.state
+    with pytest.raises(RuntimeError, match="BKB fails in round.*learns nothing"):
+        user.tell(hidden[2:], [1.0, 1.0])
+    assert user.state is before and user.rounds == 2
+
+
+def test_an_overflow_is_warned_of_once():
+    user = Optimizer(BKB(KERNEL, RADIUS, qbar=1e9, capacity=8), ARMS)
+    with pytest.warns(UserWarning, match="overflow") as caught:
+        user.tell(list(range(0, 60, 4)), [0.0] * 15)
+    assert len(caught) == 1
+
+
+def test_posterior_maps_points_as_arms():
+    user = Optimizer(BKB(RBF(3000.0), RADIUS), 10 * ARMS, prepare=lambda x: np.asarray(x) / 10)
+    user.tell(30, 1.0)
+    assert user.posterior(10 * ARMS[30:31]).mean[0] == pytest.approx(user.posterior().mean[30])
+    assert user.posterior().mean[30] > 0.9
+
+
+def test_feedback_goes_to_the_arms_asked_about_also_after_a_load(tmp_path):
+    user = Optimizer(ContextualBKB(KERNEL, RADIUS), ARMS)
+    user.tell(3, 0.0)
+    user.ask(ARMS[::-1].copy())
+    user.save(tmp_path / "state.npz")
+    again = Optimizer(ContextualBKB(KERNEL, RADIUS), ARMS).load(tmp_path / "state.npz")
+    user.tell(0, 1.0), again.tell(0, 1.0)
+    assert again.state.points.view[0, 1, 0] == user.state.points.view[0, 1, 0] == 1.0
+
+
+def test_a_batch_whose_radius_gives_out_is_not_half_learned():
+    short = Confidence(0.1, 2.0, rule="gamma", gamma=((1, 2.0), (3, 4.0)))
+    user = Optimizer(BKB(KERNEL, short), ARMS)
+    before = user.state
+    with pytest.raises(ValueError, match="gamma: pairs up to t = 3"):
+        user.tell([0, 10, 20, 30, 40, 50], [0.0] * 6)
+    assert user.state is before and user.rounds == 0
+
+
+def test_a_scripted_learner_keeps_the_rules_of_its_base(tmp_path):
+    scripted = Scripted(LazyBKB(KERNEL, RADIUS), (5, 6), 2)
+    user = AskTell(scripted, ARMS)
+    assert [user.ask(), user.tell(5, 0.0), user.ask()] == [5, None, 6]
+    user.tell(6, 1.0)
+    with pytest.raises(ValueError, match="other arms"):
+        user.ask(ARMS[::-1].copy())
+    user.save(tmp_path / "state.npz")
+    assert AskTell(scripted, ARMS).load(tmp_path / "state.npz").ask() == user.ask()
+
+
+@pytest.mark.parametrize("learner", [BKB(KERNEL, RADIUS, 1e-3), LazyBKB(KERNEL, RADIUS, 1e-3), ContextualBKB(KERNEL, RADIUS, 1e-3)], ids=lambda x: type(x).__name__)
+def test_an_empty_dictionary_is_no_error(learner):
+    user = play(Optimizer(learner, ARMS), 30)
+    mean, deviation = user.posterior()
+    assert np.isfinite(mean).all() and np.isfinite(deviation).all()
+    if not isinstance(learner, LazyBKB):
+        assert user.learner.report(user.state)["dictionary"].item() <= 2
+
+
+@pytest.mark.parametrize("kernel", [Linear(), FunctionKernel(lambda X, Y: X @ Y.mT)], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("arms", [np.zeros((4, 2)), np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]])], ids=["zero", "one", "duplicates"])
+def test_degenerate_arms(kernel, arms):
+    for learner in (BKB(kernel, RADIUS), LazyBKB(kernel, RADIUS), ContextualBKB(kernel, RADIUS), ExactGPUCB(kernel, RADIUS)):
+        user = Optimizer(learner, arms)
+        for t in range(6):
+            arm = user.ask()
+            user.tell(arm, 1.0)
+            assert t == 0 or arm != 2  # the first arm is drawn
+        mean, deviation = user.posterior()
+        assert np.isfinite(mean).all() and np.isfinite(deviation).all()
+
+
+def test_what_else_is_refused():
+    user = Optimizer(BKB(KERNEL, RADIUS), ARMS)
+    for call, match in ((lambda: user.tell([], []), "action="), (lambda: user.posterior(np.zeros((0, 1))), "points"), (lambda: user.tell(True, 1.0), "action=True")):
+        with pytest.raises(ValueError, match=match):
+            call()
+    for bad in (dict(noise=torch.tensor([0.1, 0.2])), dict(gamma=((1, "a"),)), dict(gamma=(1, 2)), dict(gamma=((3, 1.0), (1, 2.0)))):
+        with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
+            Confidence(**{"noise": 0.1, "norm_bound": 1.0} | bad)
+    for learner in (BKB, LazyBKB, ContextualBKB):
+        with pytest.raises(ValueError, match="qbar="):
+            learner(KERNEL, RADIUS, torch.tensor([1.0, 2.0]))
+
+
+def test_features_far_from_the_origin_are_no_problem():
+    arms = np.random.default_rng(0).random((30, 9))
+    near, far = (play_at(Optimizer(BKB(RBF(1.0), RADIUS), offset + arms), arms) for offset in (0.0, 1e6))
+    assert near == far
+
+
+def play_at(user, arms):
+    arms_played = []
+    for _ in range(10):
+        arms_played.append(user.ask())
+        user.tell(arms_played[-1], f(arms[arms_played[-1]]))
+    return arms_played
+
+
+def test_contextual_sampling_follows_algorithm_1():
+    """Every pull, the newest too, is kept with min(1, qbar s2_t), s2_t of the posterior before it."""
+    learner, user = ContextualBKB(KERNEL, RADIUS, 1.0), Optimizer(ContextualBKB(KERNEL, RADIUS, 1.0), ARMS, seed=2)
+    kept = torch.zeros(1, 0, dtype=torch.bool)
+    for t in range(40):
+        arm = user.ask()
+        pulls = torch.cat([user.state.points.view, user.context[:, [arm]]], 1)
+        if t == 0:
+            expected = torch.ones(1, 1, dtype=torch.bool)
+        else:
+            state = user.state
+            one = torch.ones_like(state.rewards.view)
+            s2 = nystrom_posterior(state.points.view, KERNEL, kept, one, state.rewards.view, RADIUS.lam, at=pulls).s2
+            expected = user.streams.at(t).uniform("dictionary of 64", 64)[:, : t + 1] < learner.qbar * s2
+        user.tell(arm, f(ARMS[arm]))
+        kept = user.state.kept.view
+        assert torch.equal(kept, expected)
+    assert 0 < kept.sum() < 40
