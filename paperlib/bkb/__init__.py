@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 CHOICES = [
-    ("a fixed set of arms and a smooth function of unknown form, thousands of arms or rounds", ["LazyBKB"], "a round costs arms times dictionary; `merge=\"arms\"` misses fewer directions"),
+    ("a fixed set of arms and a smooth function of unknown form, many hundreds of rounds or more", ["LazyBKB"], "a round costs arms times dictionary; `merge=\"arms\"` misses fewer directions"),
     ("the same, a few hundred rounds", ["ExactGPUCB"], "exact, and cheaper than sketching while there are few rounds"),
     ("the same, as the paper has it", ["BKB"], "a new dictionary each round"),
     ("a smooth function, and other arms in every round", ["ContextualBKB"], "keeps the pulled points instead of counters"),

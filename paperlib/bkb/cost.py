@@ -166,9 +166,15 @@ def while_alike(size: np.ndarray, unique: np.ndarray, count: int = 50) -> np.nda
 # Seconds --------------------------------------------------------------------------------------------------
 
 
-def time_runs(runs: dict[str, tuple[Learner, Problem]], horizon: int, repetitions: int, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seconds of each round of one trial, name -> N x T, see ``timing.seconds``; kept."""
-    return store.once("time_runs", timing.seconds, runs=runs, horizon=horizon, repetitions=repetitions, seed=seed)
+def _trials(runs: dict[str, tuple[Learner, Problem]], horizon: int, trials: int, seed: int) -> dict[str, np.ndarray]:
+    with timing.alone():
+        found = [timing.seconds(runs, horizon, 1, seed=seed + i) for i in range(trials)]
+    return {name: np.concatenate([trial[name] for trial in found]) for name in runs}
+
+
+def time_runs(runs: dict[str, tuple[Learner, Problem]], horizon: int, trials: int, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seconds of each round of ``trials`` trials, each played alone and once, name -> N x T; learners take turns; kept."""
+    return store.once("time_runs", _trials, runs=runs, horizon=horizon, trials=trials, seed=seed)
 
 
 def _batches(learner: Learner, problem: Problem, horizon: int, trials: tuple[int, ...], repetitions: int) -> dict[str, np.ndarray]:
@@ -189,36 +195,38 @@ def time_batches(learner: Learner, problem: Problem, horizon: int, trials: tuple
 def binned(seconds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Middle rounds and seconds of bins of ``width`` rounds, T // width each. ``seconds``: N x T.
 
-    The repetitions do the same work in the same round: the median over them is the round's. Of the rounds it is the
-    mean, for a learner whose work comes in few rounds must not get these for nothing.
+    Of the rounds it is the mean, for a learner whose work comes in few rounds must not get these for nothing; of the
+    trials the median.
     """
     bins = seconds.shape[1] // width
-    return (np.arange(bins) + 0.5) * width, np.median(seconds, axis=0)[: bins * width].reshape(bins, width).mean(1)
+    return (np.arange(bins) + 0.5) * width, np.median(seconds[:, : bins * width].reshape(-1, bins, width).mean(2), axis=0)
 
 
 def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
     """The first round from which on the first learner has needed less, however many rounds are counted from there.
 
     It is where the seconds by which it is behind are the most; of single rounds some may stay above. None: it does not
-    need less by the end, or only in the last tenth of the rounds. ``first``, ``other``: N x T each, medians of the repetitions are taken.
+    need less by the end, or only in the last tenth of the rounds. ``first``, ``other``: N x T each, means over the trials are taken.
     """
     T = min(first.shape[1], other.shape[1])
-    behind = np.append(0.0, np.cumsum(np.median(first[:, :T], axis=0) - np.median(other[:, :T], axis=0)))
+    behind = np.append(0.0, np.cumsum(first[:, :T].mean(0) - other[:, :T].mean(0)))
     start = T - int(behind[::-1].argmax())
     return start + 1 if start < 0.9 * T else None
 
 
-def seconds_ratio(a: np.ndarray, b: np.ndarray, rounds: np.ndarray) -> stats.Interval:
-    """Ratio of median seconds over some rounds, as indices; bootstrap over the repetitions. ``a``, ``b``: N x T."""
-    above, below = (np.median(x[:, rounds], axis=1) for x in (a, b))
-    return stats.ratio(above, below, of="median seconds", over="repetitions", resamples=RESAMPLES)
+def seconds_ratio(a: np.ndarray, b: np.ndarray, rounds: list[np.ndarray]) -> stats.Interval:
+    """Ratio of mean seconds over some rounds of each trial, as indices; bootstrap over trials. ``a``, ``b``: N x T."""
+    above, below = (np.array([x[i, at].mean() for i, at in enumerate(rounds)]) for x in (a, b))
+    return stats.ratio(above, below, of="mean seconds", resamples=RESAMPLES)
 
 
 def time_growth(seconds: np.ndarray, bins: int = 20) -> stats.Interval:
-    """Log-log slope of seconds a round over the last three quarters of the rounds, from medians of bins; t-interval over repetitions. N x T."""
+    """Log-log slope of seconds a round over the last three quarters of the rounds, from medians of bins; bootstrap over trials. N x T."""
     middles, medians = timing.by_bin(seconds, max(1, seconds.shape[1] // bins))
     late = middles >= seconds.shape[1] / 4
-    return stats.slope(np.log(middles[late]), np.log(medians[:, late]))
+    x = np.log(middles[late]) - np.log(middles[late]).mean()
+    slopes = np.log(medians[:, late]) @ x / (x @ x)
+    return stats.bootstrap_mean(slopes, of="log-log slope of seconds", resamples=RESAMPLES)
 
 
 def _large_run(arms: int, rounds: int) -> dict[str, float]:

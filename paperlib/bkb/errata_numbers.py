@@ -86,7 +86,7 @@ class Counterexample(NamedTuple):
     """A run against Theorem 4.1 as printed."""
 
     regret: Tensor  # R
-    bound: float    # the smallest of the trials
+    bound: float    # the largest of the trials
     exact_up_to: int
 
 

@@ -197,9 +197,9 @@ def stuck(trace: Trace, exact: Trace, factor: float = 10.0) -> np.ndarray:
 
 
 def share(found: np.ndarray) -> stats.Interval:
-    """Share of trials, Clopper-Pearson, to be held against 0: where it is 0 the interval reaches below it, for it then decides nothing.
+    """Share of trials, Clopper-Pearson, to be held against 0. Without any its low end, 0, is put 1e-9 lower, so that it decides nothing.
 
     ``found``: R bool.
     """
     interval = stats.proportion(int(found.sum()), len(found))
-    return interval if found.any() else interval._replace(low=-interval.high)
+    return interval if found.any() else interval._replace(low=-1e-9)

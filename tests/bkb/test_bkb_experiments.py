@@ -10,6 +10,7 @@ from paperlib.bkb import BKB, ExactGPUCB, LazyBKB, RFFUCB, TableArms, UniformArm
 from paperlib.bkb import experiments as e
 from paperlib.core import Trace
 from paperlib.play import play
+from paperlib.verdicts import claim, decide
 
 
 def trace(regret, rounds=None):
@@ -153,7 +154,8 @@ def test_stuck_trials_lose_ten_times_the_exact_mean():
 
 def test_no_stuck_trial_decides_nothing():
     none, some = e.share(np.array([False] * 8)), e.share(np.array([True] + [False] * 7))
-    assert none.estimate == 0 and none.low < 0 < none.high and some == stats.proportion(1, 8) and some.low > 0
+    assert none == stats.proportion(0, 8)._replace(low=-1e-9) and some == stats.proportion(1, 8) and some.low > 0
+    assert [decide(claim("bkb.C9.stuck.sor"), x.estimate, (x.low, x.high)) for x in (none, some)] == ["inconclusive", "holds"]
 
 
 def test_a_small_run_has_what_the_notebook_reads():

@@ -129,7 +129,7 @@ def test_rounds_in_which_nearly_all_are_in():
 # ---- seconds -----------------------------------------------------------------------------------------------
 
 
-def test_bins_keep_rare_work_and_drop_hiccups():
+def test_bins_keep_rare_work_and_drop_a_slow_trial():
     work = np.tile([1.0, 1, 1, 9], 2)
     hiccup = work.copy()
     hiccup[0] = 500
@@ -150,13 +150,14 @@ def test_crossover(first, other, when):
 
 def test_crossover_of_growing_curves():
     t = np.arange(1.0, 101)
-    assert cost.crossover(np.full((3, 100), 30.5), np.stack([t, t, 99 * t])) == 31  # the median repetition decides
+    assert cost.crossover(np.full((3, 100), 30.5), np.stack([0.5 * t, t, 1.5 * t])) == 31  # means over trials
 
 
-def test_ratio_of_medians():
-    a, b = np.array([[9.0, 2, 2, 50], [9, 2, 2, 2]]), np.array([[9.0, 1, 1, 1], [9, 1, 1, 1]])
-    found = cost.seconds_ratio(a, b, np.array([1, 2, 3]))
-    assert (found.estimate, found.low, found.high, found.n) == (2, 2, 2, 2) and found.method.startswith("ratio of median seconds, 95 % bootstrap over repetitions")
+def test_ratio_of_means():
+    a, b = np.array([[9.0, 2, 2, 8], [9, 6, 2, 2]]), np.array([[9.0, 1, 1, 1], [9, 3, 1, 1]])
+    found = cost.seconds_ratio(a, b, [np.array([1, 2, 3]), np.array([1])])  # means 4 and 6 against 1 and 3
+    assert found.estimate == pytest.approx(10 / 4) and (found.low, found.high, found.n) == (2, 4, 2)
+    assert found.method.startswith("ratio of mean seconds, 95 % bootstrap over trials")
 
 
 def test_growth_of_seconds_sees_the_last_three_quarters():

@@ -1,0 +1,67 @@
+"""Arms of unequal size, and the dictionaries that are taken from a run for the lemmas."""
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
+from paperlib.bkb.uneven import SHOT, SizedRBF, UnevenArms, snapshots
+from paperlib.gp import RBF, check_kernel
+from paperlib.play import Probe, play
+from paperlib.streams import Streams
+
+
+def test_the_kernel_is_that_of_scaled_features():
+    points = UnevenArms(arms=20).init(1, 1, Streams(0, [0]).at(-1), dtype=torch.float64).arms
+    size = points[..., 2]
+    assert bool(((size >= 0.05) & (size <= 1)).all())
+    kernel = SizedRBF(30.0)
+    expected = RBF(30.0)(points[..., :2], points[..., :2]) * size.unsqueeze(2) * size.unsqueeze(1)
+    torch.testing.assert_close(kernel(points, points), expected)
+    torch.testing.assert_close(kernel.diag(points), size**2)
+    check_kernel(kernel, points)
+    with pytest.raises(ValueError, match="gamma="):
+        SizedRBF(0.0)
+
+
+def test_arms_are_shared_and_rewards_are_noise():
+    problem, draws = UnevenArms(arms=10, noise=0.5), Streams(3, range(4))
+    world = problem.init(4, 5, draws.at(-1), dtype=torch.float64)
+    assert world.arms.shape == (1, 10, 3)
+    reward, gap = problem.respond(world, 0, torch.tensor([0, 3, 5, 9]), "reward", draws.at(0))
+    torch.testing.assert_close(reward, 0.5 * draws.at(0).normal("noise"))
+    assert not gap.any()
+
+
+def recorded(qbar, rounds=40, trials=3):
+    problem = UnevenArms(arms=30)
+    learner = Scripted(BKB(problem.kernel, Confidence(1.0, 1.0, ridge=1.0), qbar), UniformArm(), rounds)
+    trace = play(learner, problem, rounds, trials, probes={name: Probe(of, "final") for name, of in SHOT.items()})
+    arms = problem.init(1, 1, Streams(0, [0]).at(-1), dtype=torch.float64).arms
+    return trace, snapshots(trace, problem.kernel, arms, 1.0, qbar)
+
+
+def test_multiplicities_agree_with_the_dictionary():
+    trace, shots = recorded(20.0)
+    for shot in shots:
+        assert torch.equal(shot.kept > 0, shot.mask) and bool((shot.kept <= shot.n).all()) and int(shot.n.sum()) == 40
+        assert bool((shot.kept == shot.kept.round()).all()) and bool(((0 <= shot.probability) & (shot.probability <= 1)).all())
+    assert any(bool(((shot.n > 0) & ~shot.mask).any()) for shot in shots)  # something is left out, or the check is empty
+    again = recorded(20.0)[1]
+    assert all(torch.equal(a.kept, b.kept) for a, b in zip(shots, again))
+
+
+def test_with_everything_kept_the_accuracy_is_perfect():
+    _, shots = recorded(1e9)
+    for shot in shots:
+        assert torch.equal(shot.kept, shot.n) and shot.accuracy == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_trace_without_the_probes_is_refused():
+    problem = UnevenArms(arms=5)
+    trace = play(UniformArm(), problem, 3, 1)
+    with pytest.raises(ValueError, match="lacks n, mask, sampled with"):
+        snapshots(trace, problem.kernel, torch.zeros(1, 5, 3), 1.0, 5.0)
+    with pytest.raises(ValueError, match="arms="):
+        UnevenArms(arms=0)
+    assert np.isfinite(trace["regret"]).all()
