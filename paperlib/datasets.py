@@ -14,12 +14,16 @@ import shutil
 import sys
 import tarfile
 import tomllib
+import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-import pooch
 import requests
+
+with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it asks for ipywidgets
+    warnings.simplefilter("ignore")
+    import pooch
 
 from .datasets_covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
 from .datasets_tables import Prices, Table, parse
