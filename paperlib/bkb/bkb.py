@@ -158,7 +158,7 @@ class BKB(Sketched):
                      eigh=self.root_of(arms, shared["tally"]))
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
-        """Lines 6-11 of Algorithm 1: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
+        """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         mask = self.sampled(state, pulls, draw)
         return self._refit(state, arms, mask, pulls, lambda found: self.add_up(state, arm, pulls.n, found.s2), state.tally.rounds + 1)

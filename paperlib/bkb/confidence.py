@@ -121,7 +121,7 @@ class Confidence:
         """beta_t, R, from what t rounds have summed up to."""
         xi, F, lam, alpha, L, t = self.noise, self.norm_bound, self.lam, self.alpha, math.log(1 / self.delta), tally.rounds
         exact, sketched = math.sqrt(lam) * F, (1 + 1 / math.sqrt(1 - self.eps)) * math.sqrt(lam) * F
-        if self.rule == "paper":  # Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
+        if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
             spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
             beta = 2 * xi * (alpha * spread * tally.effective + L).sqrt() + sketched
         elif self.rule == "corrected":

@@ -74,7 +74,7 @@ class ContextualBKB(Sketched):
         return first_best(bound), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
-        """Lines 6-11 of Algorithm 1: every pull, the new one too, is kept with min(1, qbar s2_t). ``arm``, ``reward``: R."""
+        """The loop of Algorithm 1 after the reward: every pull, the new one too, is kept with min(1, qbar s2_t). ``arm``, ``reward``: R."""
         x = points_at(arms, arm.unsqueeze(1))
         played = self.predict(state, arms, x)[1].squeeze(1)
         points, rewards = state.points.append(x.squeeze(1)), state.rewards.append(reward)

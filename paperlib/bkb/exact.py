@@ -143,7 +143,7 @@ class NaiveGPUCB(_Exact):
         return {"arms": Rows.empty(trials, dtype=torch.int64, device=arms.device), "rewards": Rows.empty(trials, **tkwargs)}
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
-        """(1), (2) of the paper from all t rounds. ``arm``, ``reward``: R."""
+        """Mean and variance (2) from all t rounds. ``arm``, ``reward``: R."""
         played, rewards = state.arms.append(arm), state.rewards.append(reward)
         points = points_at(arms, played.view)
         found = exact_posterior(self.kernel, points, torch.ones_like(rewards.view), rewards.view, self.confidence.lam, arms)

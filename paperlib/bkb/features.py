@@ -32,13 +32,12 @@ class State(NamedTuple):
 
 
 class _Features(KernelUCB):
-    """A subclass is a frozen dataclass with ``features``."""
+    """Ridge regression on features.
+
+    A subclass is a frozen dataclass, and has a ``features(arms, draw)``: those of all arms, R x D x A or 1 x D x A.
+    """
 
     confidence: Confidence
-
-    def features(self, arms: Tensor, draw: Draw) -> Tensor:
-        """Features of all arms, R x D x A or 1 x D x A. ``arms``: R x A x d or 1 x A x d."""
-        raise NotImplementedError
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Draws the features; the horizon is not used."""

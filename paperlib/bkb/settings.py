@@ -8,7 +8,7 @@ from .problems import RKHS
 
 
 def rkhs_1d(instance: int = 0) -> RKHS:
-    """200 arms in [0, 1]; f has standard deviation about 1, and uniform play loses about 1.6 a round."""
+    """200 arms in [0, 1], a rough f and little noise."""
     return RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1, instance=instance)
 
 

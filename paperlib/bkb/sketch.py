@@ -1,6 +1,6 @@
 """The sketched posterior: Gaussian-process regression in the span of a dictionary of arms.
 
-Source: Calandriello et al. (2019), Section 3.1, (3)-(6); the estimator is the "deterministic training conditional"
+Source: Calandriello et al. (2019), Section 3.1; the estimator is the "deterministic training conditional"
 (DTC) of Quinonero-Candela & Rasmussen (2005), and subset of regressors (SoR) is the same without its last term.
 Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
 P the arms pulled, Z^T = L^{-1} K_SX the embedding with L L^T = K_SS, V = Z_P^T diag(n) Z_P + lambda I.
@@ -133,7 +133,10 @@ def fit(
     kernel: Kernel, arms: Tensor, mask: Tensor, n: Tensor, ysum: Tensor, ridge: float, kappa2: Tensor, *, eigh: bool, slots: int, rounds: int,
     keep: bool = False, at: Tensor | None = None, chunk: int = CHUNK, looks: bool = False,
 ) -> Fit:
-    """The sketched posterior (3)-(6) from a dictionary and counters.
+    """The sketched posterior of Section 3.1 from a dictionary and counters.
+
+    Departure: rows of one arm enter by their number and sum, and s2 is a sum of two terms that are not negative, where
+    the paper subtracts: z^T Z^T Z V^{-1} z = z^T z - lambda z^T V^{-1} z makes them equal.
 
     Args:
         arms: R x A x d or 1 x A x d.
@@ -162,16 +165,17 @@ def fit(
     else:
         Z_P = embed(kernel, root, points, members.valid, points_at(arms, pulled.index))
     count, total = (x.gather(1, pulled.index) * pulled.valid for x in (n, ysum))
-    V = (Z_P * count.unsqueeze(1)) @ Z_P.mT
+    V = (Z_P * count.unsqueeze(1)) @ Z_P.mT  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
     V.diagonal(dim1=1, dim2=2).add_(ridge)
     C, info = torch.linalg.cholesky_ex(V)
-    w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)
+    w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)  # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
     columns = []
     for part in parts:
         if not whole_set:
             Z = embed(kernel, root, points, members.valid, part)
         resid = (kernel.diag(part) - Z.square().sum(1)).clamp(min=0.0)
         sor = torch.linalg.solve_triangular(C, Z, upper=False).square_().sum(1)
+        # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
         columns.append(((w.mT @ Z).squeeze(1), resid / ridge + sor, sor, resid, Z if keep else None))
     mu, s2, sor, resid = (torch.cat(x, 1) if len(parts) > 1 else x[0] for x in list(zip(*columns))[:4])
     kept = torch.cat([column[4] for column in columns], 2) if keep else None

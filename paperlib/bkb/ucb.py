@@ -96,7 +96,7 @@ class KernelUCB:
         return {"n": zero, "ysum": zero, "mu": zero, "s2": s2, "tally": tally, "copies": first_copies(arms)}
 
     def select(self, state: Any, arms: Tensor, draw: Draw) -> tuple[Tensor, Any]:
-        """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), ties to the smallest index; a_1 uniform. Returns R indices."""
+        """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
         bound = torch.addcmul(state.mu, self.radius(state).unsqueeze(1), state.s2.sqrt())
