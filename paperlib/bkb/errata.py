@@ -24,7 +24,7 @@ class Erratum(NamedTuple):
 ERRATA = (
     Erratum("E1", "(2) against (5), (8), Theorem 3.1", "the variance of (2) lacks the factor 1 / lambda that all later formulas use",
             "s2 is the scaled variance phi^T A^{-1} phi everywhere; lambda s2 is the Gaussian process's", numbers.e1),
-    Erratum("E2", "Section 3.1, mean", "a row of m numbers multiplies the vector of t rewards", "Z_t(X_t)^T y_t"),
+    Erratum("E2", "Section 3, mean", "a row of m numbers multiplies the vector of t rewards", "Z_t(X_t)^T y_t"),
     Erratum("E3", "Algorithm 1", "the probability of a coin may exceed 1; a footnote sets that aside", "clipped at 1: a clipped term has no variance, and the proof stands", numbers.e3),
     Erratum("E4", "Algorithm 1 and its text", "q for q-bar, a pull's index confused with the round's, and the new reward is never observed", "as in the docstring of BKB"),
     Erratum("E5", "Lemma C.1", "min{s2~, 1} in place of s2~: its lower side is false for unexplored arms; A for its inverse in the last display", "without the minimum", numbers.e5),

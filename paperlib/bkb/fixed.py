@@ -1,6 +1,6 @@
 """Inducing arms chosen once: the classical sparse approximations that BKB is held against.
 
-Source: Calandriello et al. (2019), Section 3.1 on fixed inducing points; Quinonero-Candela & Rasmussen (2005).
+Source: Calandriello et al. (2019), Section 3 on fixed inducing points; Quinonero-Candela & Rasmussen (2005).
 Letters: R trials, A arms, M inducing arms; P = V^{-1}.
 """
 

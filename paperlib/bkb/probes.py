@@ -136,19 +136,38 @@ class VarianceRatio:
         return torch.where((after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True)), 1.0, both).amax(1)
 
 
+def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """1 - (1 - p)^n: the chance that some of n pulls is kept, each with probability p. Shapes broadcast."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
+
+
 def multiplicity(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
     """How many of n pulls, each kept with probability p, the uniform u keeps: the Binomial's quantile at 1 - u.
 
     Above 0 exactly where u < 1 - (1 - p)^n. Shapes broadcast.
     """
     u, n, p = np.broadcast_arrays(u, n, np.clip(p, 0.0, 1.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        some = np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
+    some = entrance(n, p)
     kept, found = u < some, np.zeros(u.shape)
     many = kept & (some > 1e-9)  # below, a second pull has no chance beside the first
     found[kept] = 1.0
     found[many] = np.maximum(binom.ppf(1 - u[many], n[many], p[many]), 1.0)
     return found
+
+
+def redrawn(seed: np.ndarray | int, first: int, mask: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Multiplicities for a dictionary whose uniforms are not shown: drawn again from a stream of their own, given the dictionary.
+
+    Given it, an arm's uniform is uniform below 1 - (1 - p)^n.
+
+    Args:
+        seed: of the stream, a number or R x 1.
+        first: counter of the first arm.
+        mask, n, p: dictionary, pulls and the pulls' probabilities, ... x A.
+    """
+    fresh = uniform(seed, stream_number("multiplicity"), first + np.arange(n.shape[-1]))
+    return np.where(mask, multiplicity(fresh * entrance(n, p), n, p), 0.0)
 
 
 @dataclass(frozen=True)
@@ -176,8 +195,7 @@ class ExpectedSize:
 class Size:
     """|S_{t+1}| with multiplicity, R: kept pulls, each kept with p = min(1, qbar s2_t); on the host.
 
-    A ``Round`` does not show the uniform that made the dictionary. Given the dictionary it is uniform below
-    1 - (1 - p)^n, and so it is drawn again, from a hash of the trial's rewards.
+    A ``Round`` does not show the uniforms that made the dictionary: see ``redrawn``; the seed is a hash of the trial's rewards.
 
     Attributes:
         qbar: of a learner whose ``merge`` is "pulls".
@@ -191,12 +209,8 @@ class Size:
     def __call__(self, seen: "Round") -> Tensor:
         before, after = own(seen.before), own(seen.after)
         n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
-        p = np.clip(self.qbar * s2, 0.0, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            some = np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
         seeds = ysum.sum(1).view(np.uint64)[:, None]
-        fresh = uniform(seeds, stream_number("multiplicity"), seen.t * n.shape[1] + np.arange(n.shape[1]))
-        kept = np.where(mask, multiplicity(fresh * some, n, p), 0.0)
+        kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(self.qbar * s2, 0.0, 1.0))
         return torch.from_numpy(kept.sum(1)).to(after.n)
 
 

@@ -1,6 +1,6 @@
 """The sketched posterior: Gaussian-process regression in the span of a dictionary of arms.
 
-Source: Calandriello et al. (2019), Section 3.1; the estimator is the "deterministic training conditional"
+Source: Calandriello et al. (2019), Section 3; the estimator is the "deterministic training conditional"
 (DTC) of Quinonero-Candela & Rasmussen (2005), and subset of regressors (SoR) is the same without its last term.
 Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
 P the arms pulled, Z^T = L^{-1} K_SX the embedding with L L^T = K_SS, V = Z_P^T diag(n) Z_P + lambda I.
@@ -133,7 +133,7 @@ def fit(
     kernel: Kernel, arms: Tensor, mask: Tensor, n: Tensor, ysum: Tensor, ridge: float, kappa2: Tensor, *, eigh: bool, slots: int, rounds: int,
     keep: bool = False, at: Tensor | None = None, chunk: int = CHUNK, looks: bool = False,
 ) -> Fit:
-    """The sketched posterior of Section 3.1 from a dictionary and counters.
+    """The sketched posterior of Section 3 from a dictionary and counters.
 
     Departure: rows of one arm enter by their number and sum, and s2 is a sum of two terms that are not negative, where
     the paper subtracts: z^T Z^T Z V^{-1} z = z^T z - lambda z^T V^{-1} z makes them equal.

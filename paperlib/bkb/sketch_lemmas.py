@@ -1,7 +1,7 @@
 """Statements about one dictionary: what projection on its span does to determinants, variances and matrices.
 
 Everything is computed densely in a feature space of all arms, apart from how a learner embeds them.
-Source: Calandriello et al. (2019), Section 3.1, Appendices C and D.
+Source: Calandriello et al. (2019), Section 3, Appendices C and D.
 Letters: A arms, r features, Phi the A x r features of all arms with K = Phi Phi^T, P the projection on the span of the
 dictionary's rows, n pulls; A_t = Phi^T diag(n) Phi + lambda I, A~_t = P Phi^T diag(n) Phi P + lambda I.
 """
@@ -124,14 +124,14 @@ class Snapshot:
         return {"A": len(self.arms), "pulls": int(self.n.sum()), "m": int(self.mask.sum()), "lambda": self.ridge}
 
 
-@statement("Section 3.1, posterior", f"{PAPER}, Section 3.1")
+@statement("Section 3, posterior", f"{PAPER}, Section 3")
 def sketched_posterior(shot: Snapshot) -> Check:
     """s2~(x) = phi^T A~^{-1} phi: a learner's variance against the dense one."""
     difference = (shot.claimed - shot.sketched_s2).abs() / shot.sketched_s2.clamp(min=1e-300)
-    return Check("Section 3.1, posterior", sketched_posterior.statement.source, "|s2~ - phi^T A~^-1 phi| / s2~", shot.inputs, difference, JITTERED)
+    return Check("Section 3, posterior", sketched_posterior.statement.source, "|s2~ - phi^T A~^-1 phi| / s2~", shot.inputs, difference, JITTERED)
 
 
-@statement("Section 3.1, sketched variance", f"{PAPER}, Section 3.1; ours")
+@statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
 def sketched_variance(shot: Snapshot) -> Check:
     """s2~ <= s2 in the span of the dictionary, s2~ = k / lambda >= s2 beside it, and SoR's <= s2~ <= k / lambda always.
 
@@ -141,7 +141,7 @@ def sketched_variance(shot: Snapshot) -> Check:
     beside = (shot.features @ shot.projection).square().sum(1) <= 1e-14 * shot.diagonal
     pairs = [(claimed[shot.mask], shot.exact_s2[shot.mask]), (prior[beside], claimed[beside]), (shot.regressors_s2, claimed), (claimed, prior)]
     observed, bound = (torch.cat(side) for side in zip(*pairs))
-    return Check("Section 3.1, sketched variance", sketched_variance.statement.source, "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
+    return Check("Section 3, sketched variance", sketched_variance.statement.source, "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
                  shot.inputs, observed, bound + 1e-9 * prior.max(), tolerance=JITTERED)
 
 

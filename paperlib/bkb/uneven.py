@@ -14,9 +14,9 @@ from torch import Tensor
 
 from ..core import Trace
 from ..gp import RBF, Kernel
-from ..streams import Draw, Streams, stream_number, uniform
+from ..streams import Draw, Streams
 from ..validation import nonnegative, whole
-from .probes import multiplicity, own
+from .probes import own, redrawn
 from .sketch_lemmas import Snapshot
 from .worlds import FixedArms, World
 
@@ -94,7 +94,12 @@ def s2_before(seen: "Round") -> Tensor:
     return own(seen.before).s2
 
 
-SHOT = {"n": n_after, "mask": mask_after, "sampled with": s2_before}
+def s2_after(seen: "Round") -> Tensor:
+    """s2_{t+1}, the learner's, R x A."""
+    return own(seen.after).s2
+
+
+SHOT = {"n": n_after, "mask": mask_after, "s2": s2_after, "sampled with": s2_before}
 
 
 def snapshots(trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: float, seed: int = 0) -> list[Snapshot]:
@@ -115,11 +120,8 @@ def snapshots(trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: fl
     if missing := [name for name in SHOT if name not in trace.final]:
         raise ValueError(f"trace lacks {', '.join(missing)}; allowed: one recorded with the final probes SHOT")
     found = []
-    for trial, n, mask, s2 in zip(trace.trials, *(trace[name] for name in SHOT)):
-        p = np.clip(qbar * s2, 0.0, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            some = np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
-        u = uniform(seed + trial, stream_number("multiplicity"), np.arange(len(n)))
-        kept = np.where(mask > 0, multiplicity(u * some, n, p), 0.0)
-        found.append(Snapshot(kernel, arms[0], torch.from_numpy(n), torch.from_numpy(mask > 0), ridge, kept=torch.from_numpy(kept), probability=torch.from_numpy(p)))
+    for trial, n, mask, s2, before in zip(trace.trials, *(trace[name] for name in SHOT)):
+        p = np.clip(qbar * before, 0.0, 1.0)
+        given = {"s2": s2, "kept": redrawn(seed + trial, 0, mask > 0, n, p), "probability": p}
+        found.append(Snapshot(kernel, arms[0], torch.from_numpy(n), torch.from_numpy(mask > 0), ridge, **{name: torch.from_numpy(x) for name, x in given.items()}))
     return found

@@ -2,7 +2,7 @@
 
 The run's arms are dictated (``Scripted``), so that every learner hears the same evaluations. Standard deviations are
 of f, sqrt(lambda s2), not scaled.
-Source: Calandriello et al. (2019), Section 3.1 and Figure 2; Wang, Gehring, Kohli & Jegelka (2018) on starvation.
+Source: Calandriello et al. (2019), Section 3 and Figure 2; Wang, Gehring, Kohli & Jegelka (2018) on starvation.
 Letters: R trials, A arms on a line, T' recorded rounds; s2 scaled variance, m arms in the dictionary.
 """
 

@@ -60,7 +60,7 @@ def test_with_everything_kept_the_accuracy_is_perfect():
 def test_a_trace_without_the_probes_is_refused():
     problem = UnevenArms(arms=5)
     trace = play(UniformArm(), problem, 3, 1)
-    with pytest.raises(ValueError, match="lacks n, mask, sampled with"):
+    with pytest.raises(ValueError, match="lacks n, mask, s2, sampled with"):
         snapshots(trace, problem.kernel, torch.zeros(1, 5, 3), 1.0, 5.0)
     with pytest.raises(ValueError, match="arms="):
         UnevenArms(arms=0)
