@@ -130,11 +130,24 @@ def ratio(a, b, *, of: str = "means", over: str = "trials", seed: int = 0, resam
     return Interval(float(a.mean() / b.mean()), low, high, len(a), f"ratio of {of}, {_percent(level)} bootstrap over {over} together")
 
 
+def bootstrap(x, statistic, *, of: str, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """A function of the mean over trials with a bootstrap percentile interval.
+
+    Args:
+        x: R x k.
+        statistic: maps means, ... x k, to numbers, ...; resamples for which it is not finite are left out.
+        of: what it is, in words.
+    """
+    x = _trials("x", x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = statistic(x[_resamples(len(x), seed, resamples)].mean(1))
+    low, high = _percentiles(values[np.isfinite(values)], level)
+    return Interval(float(statistic(x.mean(0))), low, high, len(x), f"{of}, {_percent(level)} bootstrap over trials")
+
+
 def bootstrap_mean(x, *, of: str = "mean", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
     """Mean over trials with a bootstrap percentile interval, for samples far from normal. ``x``: R; ``of``: what it is, in words."""
-    x = _trials("x", x)
-    low, high = _percentiles(x[_resamples(len(x), seed, resamples)].mean(1), level)
-    return Interval(float(x.mean()), low, high, len(x), f"{of}, {_percent(level)} bootstrap over trials")
+    return bootstrap(x, lambda mean: mean, of=of, seed=seed, resamples=resamples, level=level)
 
 
 def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
@@ -150,23 +163,36 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     return Interval(math.exp(found.estimate), math.exp(found.low), math.exp(found.high), found.n, f"geometric mean ratio, {_percent(level)} t-interval over paired trials")
 
 
-def spearman(x, y, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
-    """Rank correlation of two quantities over trials with a bootstrap percentile interval. ``x``, ``y``: R each, in pairs.
+def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rank correlation along the last axis, NaN where one is constant."""
+    a, b = (ranks - ranks.mean(-1, keepdims=True) for ranks in (scipy_stats.rankdata(x, axis=-1), scipy_stats.rankdata(y, axis=-1)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
 
-    Resamples in which one of them is constant have no correlation and are left out.
+
+def rank_correlation(pairs: dict[str, tuple], *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+    """Mean over groups of the rank correlation over trials (Spearman's), trials resampled within each group.
+
+    Resamples in which a quantity is constant have no correlation and are left out.
+
+    Args:
+        pairs: group -> two quantities, one number a trial each.
 
     Raises:
-        ValueError: fewer than three trials, or a constant.
+        ValueError: fewer than three trials, or a quantity that is the same in all trials of a group.
     """
-    x, y = _trials("x", x, least=3), _trials("y", y, least=3)
-    if len(x) != len(y) or np.ptp(x) == 0 or np.ptp(y) == 0:
-        raise ValueError(f"x has {len(x)} values between {x.min()} and {x.max()}, y {len(y)} between {y.min()} and {y.max()}; allowed: as many, and neither constant")
-    rank = lambda values: scipy_stats.rankdata(values, axis=-1)
-    rows = _resamples(len(x), seed, resamples)
-    a, b = (ranks - ranks.mean(1, keepdims=True) for ranks in (rank(x[rows]), rank(y[rows])))
-    norm = np.sqrt((a * a).sum(1) * (b * b).sum(1))
-    low, high = _percentiles((a * b).sum(1)[norm > 0] / norm[norm > 0], level)
-    return Interval(float(scipy_stats.spearmanr(x, y).statistic), low, high, len(x), f"rank correlation, {_percent(level)} bootstrap over trials")
+    rng, estimates, samples = np.random.default_rng(seed), [], []
+    for name, (x, y) in pairs.items():
+        x, y = _trials("x", x, least=3), _trials("y", y, least=3)
+        if len(x) != len(y) or np.ptp(x) == 0 or np.ptp(y) == 0:
+            raise ValueError(f"pairs[{name!r}]: {len(x)} and {len(y)} trials, ranges {np.ptp(x)} and {np.ptp(y)}; allowed: as many, and neither constant")
+        rows = rng.integers(0, len(x), (resamples, len(x)))
+        estimates.append(_correlations(x, y))
+        samples.append(_correlations(x[rows], y[rows]))
+    values = np.mean(samples, 0)
+    low, high = _percentiles(values[np.isfinite(values)], level)
+    n = min(len(x) for x, _ in pairs.values())
+    return Interval(float(np.mean(estimates)), low, high, n, f"mean rank correlation, {_percent(level)} bootstrap over trials")
 
 
 def least(intervals: dict[str, Interval]) -> Interval:

@@ -178,8 +178,19 @@ def test_geometric_ratio_of_paired_trials():
 
 def test_rank_correlation():
     x = np.arange(30.0)
-    assert stats.spearman(x, np.exp(x)).low == pytest.approx(1) and stats.spearman(x, -x).high == pytest.approx(-1)
-    noise = stats.spearman(*np.random.default_rng(0).normal(size=(2, 60)))
-    assert noise.low < 0 < noise.high
-    with pytest.raises(ValueError, match="neither constant"):
-        stats.spearman(x, np.ones(30))
+    of = lambda x, y: stats.rank_correlation({"": (x, y)})
+    assert of(x, np.exp(x)).low == pytest.approx(1) and of(x, -x).high == pytest.approx(-1)
+    noise = np.random.default_rng(0).normal(size=(2, 60))
+    assert of(*noise).low < 0 < of(*noise).high and of(*noise).estimate == pytest.approx(scipy_stats.spearmanr(*noise).statistic)
+    both = stats.rank_correlation({"a": (x, noise[0, :30]), "b": (x, np.exp(x))})
+    assert both.estimate == pytest.approx((of(x, noise[0, :30]).estimate + 1) / 2) and both.n == 30
+    assert stats.rank_correlation({"": (np.arange(4), [0, 0, 0, 1])}).low > 0.7  # constant resamples are left out
+    for pair in ((x, np.ones(30)), (np.arange(4), np.arange(5))):
+        with pytest.raises(ValueError, match=r"pairs\['b'\]"):
+            stats.rank_correlation({"a": (x, -x), "b": pair})
+
+
+def test_bootstrap_of_a_function_of_means():
+    x = np.array([[1.0, 2.0], [3.0, 2.0], [0.0, 0.0]])
+    found = stats.bootstrap(x, lambda mean: mean[..., 0] / mean[..., 1], of="ratio", resamples=500)
+    assert found.estimate == 1 and (found.low, found.high) == (0.5, 1.5) and found.method.startswith("ratio")
