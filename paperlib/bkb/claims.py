@@ -9,6 +9,7 @@ from ..verdicts import Claim
 VARIANCE, REGRET, LINEAR, COST, THEORY = (f"bkb_{name}" for name in ("1_variance", "2_regret", "3_linear", "4_cost", "5_theory"))
 FIGURE_2, TEXT = "Figure 2 and Section 3", "Section 4, in our test"
 SHARE = "share of draws, 95 % Clopper-Pearson"
+ANY = 1e-9  # strictly above 0: a share without a single trial, whose interval begins at 0, decides nothing
 BOOT = "95 % bootstrap over trials"
 RATIO = f"ratio of mean final regrets, {BOOT}"
 SLOPE = f"log-log slope of the mean regret over the last three quarters of the rounds, {BOOT}"
@@ -54,7 +55,7 @@ CLAIMS = [
     Claim("bkb.C9.parity", TEXT, "after a warm start on half of the arms BKB has the regret of exact GP-UCB within 10 %", RATIO, "within", (0.9, 1.1), REGRET),
     *[Claim(f"bkb.C9.{key}", "Section 3, in our test", f"after a warm start {who} has more than twice the regret of exact GP-UCB", RATIO, "above", 2.0, REGRET)
       for key, who in {"sor": "the adaptive subset of regressors", "rff20": "UCB on 20 random Fourier features", "rff30": "UCB on 30 random Fourier features"}.items()],
-    *[Claim(f"bkb.C9.stuck.{key}", "Section 3, in our test", f"after a warm start {who} stays stuck in at least one trial: more than ten times the exact mean regret over the last 100 rounds", "share of trials, 95 % Clopper-Pearson", "above", 0.0, REGRET)
+    *[Claim(f"bkb.C9.stuck.{key}", "Section 3, in our test", f"after a warm start {who} stays stuck in at least one trial: more than ten times the exact mean regret over the last 100 rounds", "share of trials, 95 % Clopper-Pearson", "above", ANY, REGRET)
       for key, who in {"sor": "the adaptive subset of regressors", "rff20": "UCB on 20 random Fourier features"}.items()],
     Claim("bkb.C9.stuck.bkb", "Section 3, in our test", "after a warm start BKB is stuck in no trial", "number of trials, an exact count", "equal", 0, REGRET),
     _parent("C10", TEXT, "on real arm sets BKB keeps the exact regret and the subset of regressors does not", *(f"{name}.{part}" for name in ("diabetes", "digits", "abalone", "california") for part in ("parity", "sor"))),
@@ -67,9 +68,8 @@ CLAIMS = [
     _parent("C13", "Section 4, linear bandits", "random projections cost regret", "slope", "ratio"),
     Claim("bkb.C13.slope", "Section 4, linear bandits", "CBRAP in 6 dimensions has nearly linear regret (flat spectrum, radius times .2)", SLOPE, "above", 0.7, LINEAR),
     Claim("bkb.C13.ratio", "Section 4, linear bandits", "CBRAP in 6 dimensions has more than twice OFUL's regret (flat spectrum, radius times .2)", RATIO, "above", 2.0, LINEAR),
-    _parent("C14", "Theorem 3.1, in our sharper form", "the dictionary stays within its bounds", "expected", "unique"),
     Claim("bkb.C14.expected", "Theorem 3.1, in our sharper form", "pulls in the dictionary, expected given the past, are at most alpha qbar d_eff + 1 in the mean over rounds", f"mean over rounds of expected pulls / (alpha qbar d_eff(t - 1) + 1), {BOOT}", "below", 1.0, COST),
-    Claim("bkb.C14.unique", "Theorem 3.1", "the dictionary has at most as many arms as were pulled and as pulls were drawn: true by construction, a check of the code", "rounds in which it has more, an exact count", "equal", 0, COST),
+    Claim("bkb.C14.unique", "Theorem 3.1", "the dictionary has at most as many arms as were pulled and as pulls were drawn (true by construction, and so not judged)", "rounds in which it has more, an exact count", "reported", notebook=COST),
     Claim("bkb.C15", TEXT, "the dictionary grows like the effective dimension, not like the arms played: m_T / U_T is below .2 (dense arms, one dimension)", f"mean of m_T / U_T, {BOOT}", "below", 0.2, COST),
     _parent("C16", "Theorem 3.1, in our test", "enough oversampling makes the variance accurate", "pulls", "arms", "monotone"),
     *[Claim(f"bkb.C16.{merge}", "Theorem 3.1, in our test", f"with qbar = {qbar} and one coin {coin} every trial's variance stays within a factor 1.5 in all rounds", "share of trials, exact", "equal", 1.0, COST)

@@ -194,12 +194,3 @@ def late_loss(trace: Trace, rounds: int = LATE) -> np.ndarray:
 def stuck(trace: Trace, exact: Trace, factor: float = 10.0) -> np.ndarray:
     """Trials that still lose more than ``factor`` times what exact GP-UCB loses in the mean over trials, by ``late_loss``; R bool."""
     return late_loss(trace) > factor * late_loss(exact).mean()
-
-
-def share(found: np.ndarray) -> stats.Interval:
-    """Share of trials, Clopper-Pearson, to be held against 0. Without any its low end, 0, is put 1e-9 lower, so that it decides nothing.
-
-    ``found``: R bool.
-    """
-    interval = stats.proportion(int(found.sum()), len(found))
-    return interval if found.any() else interval._replace(low=-1e-9)

@@ -4,21 +4,8 @@
 None of it touches the algorithm or its orders of regret. Source: Zhang, Xu, Zhao & Sugiyama (2025).
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
-
+from ..errata import Erratum
 from . import errata_numbers as numbers
-
-
-class Erratum(NamedTuple):
-    """One remark on the paper."""
-
-    id: str
-    where: str
-    problem: str
-    resolution: str
-    function: Callable[[], dict[str, float]] | None = None
-
 
 ERRATA = (
     Erratum("E1", "Section 2.1, x_{t,*}", "the optimal action is printed as an argmin", "argmax, as in the caption of Table 1", numbers.e1),

@@ -153,8 +153,7 @@ def test_stuck_trials_lose_ten_times_the_exact_mean():
 
 
 def test_no_stuck_trial_decides_nothing():
-    none, some = e.share(np.array([False] * 8)), e.share(np.array([True] + [False] * 7))
-    assert none == stats.proportion(0, 8)._replace(low=-1e-9) and some == stats.proportion(1, 8) and some.low > 0
+    none, some = stats.proportion(0, 8), stats.proportion(1, 8)
     assert [decide(claim("bkb.C9.stuck.sor"), x.estimate, (x.low, x.high)) for x in (none, some)] == ["inconclusive", "holds"]
 
 
