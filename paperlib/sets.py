@@ -1,17 +1,142 @@
-"""Convex sets: projections.
+"""Convex sets: linear oracles and projections.
 
-Shapes: R trials, d dimensions.
+A set is a NamedTuple with methods, so that it travels in a context and is sliced by trials like any tensor. Its
+coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it lies in the ball of radius ``R`` about 0
+and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
+times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
+Polytopes stand in ``sets_polytope``, sets of matrices in ``sets_matrix``, sets known by an oracle alone in ``sets_oracle``.
+Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
 """
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from .linalg import may_look, needed
+from .validation import whole
 
 STEPS = 30  # Newton steps of the masked form
+
+
+class ConvexSet(Protocol):
+    """What learners over a convex set need of it; coordinates are normalized."""
+
+    dim: int
+    r: float     # radius of a ball about 0 inside
+    R: Tensor    # 1 or R, radius of a ball about 0 around
+    D: Tensor    # 1 or R, diameter
+    exact: bool  # whether ``lmo`` answers for this very set
+
+    def lmo(self, c: Tensor) -> Tensor: ...
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor: ...
+    def to_native(self, y: Tensor) -> Tensor: ...
+
+
+def scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor) -> Tensor:
+    """Closest point of ``scale`` K from that of K, s Pi_K(z / s); 0 K is the origin. ``z``: R x d; ``scale``: a number, 1 or R."""
+    s = torch.as_tensor(scale, dtype=z.dtype, device=z.device).reshape(-1, 1)
+    return s * closest(torch.where(s > 0, z / s, 0.0))
+
+
+def support(cset: ConvexSet, u: Tensor) -> Tensor:
+    """max over the set of <u, .>, by its oracle. ``u``: R x d. Returns R."""
+    return (u * cset.lmo(-u)).sum(-1)
+
+
+class Ball(NamedTuple):
+    """The unit ball of d dimensions."""
+
+    dim: int
+    R: Tensor  # 1
+    D: Tensor  # 1
+    r: float = 1.0
+    exact: bool = True
+
+    @classmethod
+    def of(cls, dim: int, **tkwargs) -> "Ball":
+        """The ball of ``dim`` dimensions.
+
+        Raises:
+            ValueError: ``dim`` below 1.
+        """
+        whole("dim", dim)
+        return cls(dim, torch.ones(1, **tkwargs), torch.full((1,), 2.0, **tkwargs))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
+        norm = torch.linalg.vector_norm(c, dim=-1, keepdim=True)
+        first = torch.zeros_like(c)
+        first[:, 0] = -1.0
+        return torch.where(norm > 0, -c / torch.where(norm > 0, norm, 1.0), first)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Radial clip. ``z``: R x d."""
+        return scaled(lambda z: z / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp(min=1.0), z, scale)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return torch.linalg.vector_norm(y, dim=-1) <= 1 + tolerance
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """The same."""
+        return y
+
+
+class SubSimplex(NamedTuple):
+    """{x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1."""
+
+    dim: int   # n
+    R: Tensor  # 1, sqrt(4 n^2 - 3 n), at the vertex 2 n e_i - 1
+    D: Tensor  # 1, 2 sqrt(2) n
+    r: float = 1.0
+    exact: bool = True
+
+    @classmethod
+    def of(cls, dim: int, **tkwargs) -> "SubSimplex":
+        """The sub-simplex of ``dim`` dimensions; for one it is the interval [-1, 1].
+
+        Raises:
+            ValueError: ``dim`` below 1.
+        """
+        whole("dim", dim)
+        number = lambda x: torch.full((1,), x, **tkwargs)
+        return cls(dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """2 n e_i - 1 for the least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
+        least, i = c.min(-1, keepdim=True)
+        return torch.full_like(c, -1.0).scatter_add(1, i, torch.where(least < 0, 2.0 * self.dim, 0.0).to(c))
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Closest point, by sorting. ``z``: R x n."""
+        return scaled(lambda z: 2 * self.dim * _sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return (y.amin(-1) >= -1 - tolerance) & (y.sum(-1) <= self.dim + tolerance * self.dim)
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """x = (y + 1) / 2 n."""
+        return (y + 1) / (2 * self.dim)
+
+
+def project_simplex(x: Tensor, total: float = 1.0) -> Tensor:
+    """Closest point of {p >= 0, sum p = total}, by sorting. ``x``: R x n."""
+    ordered = x.sort(-1, descending=True).values
+    excess = (ordered.cumsum(-1) - total) / torch.arange(1, x.shape[-1] + 1, dtype=x.dtype, device=x.device)
+    last = (ordered > excess).sum(-1, keepdim=True) - 1
+    return (x - excess.gather(-1, last)).clamp(min=0.0)
+
+
+def _sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
+    """Closest point of {p >= 0, sum p <= total}."""
+    inside = x.clamp(min=0.0)
+    return torch.where(inside.sum(-1, keepdim=True) > total, project_simplex(x, total), inside)
 
 
 class Projected(NamedTuple):

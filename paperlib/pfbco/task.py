@@ -1,0 +1,48 @@
+"""What a learner over a convex set is told, and what it keeps of the losses that it has heard.
+
+Shapes: R trials, n dimensions.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+FEW = 5  # losses below which their spread is measured from 0
+
+
+class Task(NamedTuple):
+    """A round's context: the set, in normalized coordinates, and bounds on losses and gradients in these."""
+
+    cset: Any           # sets.ConvexSet
+    loss_bound: Tensor  # M, 1 or R: |f_t| <= M
+    grad_bound: Tensor  # G, 1 or R: ||grad f_t|| <= G
+
+
+class Heard(NamedTuple):
+    """Moments of all losses of a run, epochs included."""
+
+    count: int
+    mean: Tensor       # R
+    deviation: Tensor  # R, sum of squared deviations from the mean
+    above: Tensor      # R, losses with |f| > M so far
+
+    @classmethod
+    def none(cls, trials: int, **tkwargs) -> "Heard":
+        """Before the first loss."""
+        zero = torch.zeros(trials, **tkwargs)
+        return cls(0, zero, zero, zero)
+
+    def hear(self, loss: Tensor, bound: Tensor) -> "Heard":
+        """One more loss of every trial, by Welford's update. ``loss``: R; ``bound``: 1 or R."""
+        step = loss - self.mean
+        mean = self.mean + step / (self.count + 1)
+        return Heard(self.count + 1, mean, self.deviation + step * (loss - mean), self.above + (loss.abs() > bound))
+
+    def spread(self) -> Tensor:
+        """Standard deviation, of fewer than five losses their root mean square; 1 where there are none or all are equal. Returns R."""
+        if self.count == 0:
+            return torch.ones_like(self.mean)
+        few = (self.deviation / self.count + self.mean**2).sqrt()
+        found = few if self.count < FEW else (self.deviation / (self.count - 1)).sqrt()
+        return torch.where(found < 1e-12 * self.mean.abs().clamp(min=1.0), 1.0, found)
