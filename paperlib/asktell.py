@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .core import PLAIN, Learner, describe, leaves, pack, unpack, write_atomically
+from .core import PLAIN, Learner, describe, leaves, pack, tree_map, unpack, write_atomically
 from .linalg import Rows
 from .streams import Streams
 
@@ -25,7 +25,8 @@ class AskTell:
 
     Args:
         learner: any learner of the package.
-        context: the first context, without the leading trial dimension (for bandits the arms, K x d).
+        context: the first context, without the leading trial dimension (for bandits the arms, K x d); a tuple or
+            NamedTuple of tensors, each without it, for learners that take more than one.
         horizon: rounds, for learners that need to know; None otherwise.
         seed: of the learner's own random numbers.
         prepare: maps a context before the learner sees it, for example to bring arms to norm at most 1.
@@ -89,9 +90,9 @@ class AskTell:
             warnings.warn(f"{type(self.learner).__name__} reports an overflow of its capacity in round {self.rounds + 1}", stacklevel=3)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write state and round to one npz, without pickle."""
+        """Write state and round to one npz, without pickle; functions in a context are not written."""
         arrays, plain = pack(self.state)
-        offered, also = pack(self.context, "context")
+        offered, also = pack(_without_functions(self.context), "context")
         arrays, plain = arrays | offered, plain | also
         head = np.array(json.dumps({**self._settings(), "rounds": self.rounds, "plain": plain, "first": self.first}))
         write_atomically(path, lambda file: np.savez(file, head=head, **arrays))
@@ -115,7 +116,7 @@ class AskTell:
                     raise ValueError(f"path={str(path)!r} holds {name} of shape {there}, begun with a context {head.get('first')}; allowed: {here}, of the context given here: begin with one of that size, then ask about others")
             self.state = unpack(self.state, file, head["plain"])
             if any(name == "context" or name.startswith("context.") for name in file.files):
-                self.context = unpack(self.context, file, head["plain"], "context")
+                self.context = _with_functions(unpack(_without_functions(self.context), file, head["plain"], "context"), self.context)
         self.rounds, self.pending = head["rounds"], None
         return self
 
@@ -130,8 +131,8 @@ class AskTell:
     def _lead(self, context: Any) -> Any:
         if self.prepare is not None:
             context = self.prepare(context)
-        if not isinstance(context, tuple):
-            context = self._number("context", context)
+        lead = lambda x: x.detach().clone().unsqueeze(0)  # a copy: the caller's stays the caller's
+        context = tree_map(lead, context) if isinstance(context, tuple) else self._number("context", context)
         self._validate(context, None, None)
         if isinstance(context, Tensor):
             self.dim = self.dim or context.shape[-1]
@@ -162,3 +163,19 @@ class AskTell:
         if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
             raise ValueError(f"action={action!r}; allowed: 0..{self.context.shape[1] - 1}")
         return torch.tensor([int(action)])
+
+
+def _without_functions(tree: Any) -> Any:
+    """The tree with None for each function, such as a set's oracle: it is the user's own, given anew before a load."""
+    if isinstance(tree, tuple):
+        kids = [_without_functions(kid) for kid in tree]
+        return type(tree)(*kids) if hasattr(tree, "_fields") else tuple(kids)
+    return None if callable(tree) else tree
+
+
+def _with_functions(tree: Any, like: Any) -> Any:
+    """The tree with the functions of ``like`` back in their places."""
+    if isinstance(like, tuple):
+        kids = [_with_functions(kid, other) for kid, other in zip(tree, like)]
+        return type(like)(*kids) if hasattr(like, "_fields") else tuple(kids)
+    return like if callable(like) else tree

@@ -1,4 +1,4 @@
-"""Further kinds of panels: values along a setting, one quantity against another, rows of dots, bounds over runs."""
+"""Further kinds of panels: values along a setting, one quantity against another, rows of dots, bounds over runs; and reference lines."""
 
 import math
 from collections.abc import Callable
@@ -146,3 +146,20 @@ def bound_panel(
         ax.set(title=title, xlabel="rounds", ylabel="regret", xscale="log", yscale="log")
         ax.margins(x=0)
     return numbers
+
+
+def lines_across(ax: Axes, lines: dict[str, float], *, right: bool = False, below: bool = False) -> dict[str, float]:
+    """Thin lines across a panel, behind its curves, each with its name on it (``below``: under it) at the left or (``right``) at the right edge.
+
+    Args:
+        lines: name -> height, in the panel's units.
+
+    Returns:
+        The plotted numbers, ``lines``.
+    """
+    with style():
+        for name, height in lines.items():
+            ax.axhline(height, color=COLORS["black"], linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
+            ax.annotate(name, (1 if right else 0, height), (-2 if right else 2, -2 if below else 1.5), xycoords=("axes fraction", "data"), textcoords="offset points", color=COLORS["black"],
+                        ha="right" if right else "left", va="top" if below else "bottom", fontsize=6.5, zorder=9)
+    return lines

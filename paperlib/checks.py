@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 
 from .output import number, plain
 from .papers import room
@@ -150,3 +151,62 @@ class Check:
             "ratio": self.ratio, "slack": float(self.slack.min()), "trivial": self.trivial, "informative_from": informative,
             "coverage": None if self.delta is None else self.coverage, "remark": self.remark, "line": str(self),
         })
+
+
+class Reported(Check):
+    """A bound shown beside what was observed where its statement does not apply: neither holds nor fails."""
+
+    @property
+    def verdict(self) -> str:
+        """Always "reported"."""
+        return "reported"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Expected(Check):
+    """A bound on an expectation; nothing is said about a single trial.
+
+    ``observed`` is the upper one-sided confidence limit of a mean over trials, ``lower`` the lower one. It ``holds`` where the
+    upper limit is at most the bound in every entry, ``fails`` where the lower one is above it in some, and is else ``inconclusive``.
+    """
+
+    lower: Any = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "lower", np.broadcast_to(np.asarray(self.lower, float), self.observed.shape))
+
+    @classmethod
+    def over_trials(cls, statement: str, source: str, formula: str, inputs: dict, values: Any, bound: Any, level: float = 0.99, **more: Any) -> "Expected":
+        """From one value a trial: t-limits of the mean, entry by entry.
+
+        Where bounds differ by trial the limits are those of the mean of value / bound, shown in units of the mean bound.
+
+        Args:
+            values: R or R x ..., R at least 2.
+            bound: above 0, broadcasts against ``values``.
+            level: of each one-sided limit.
+            more: other fields.
+
+        Raises:
+            ValueError: fewer than two trials, values that are not finite, or a bound that is not above 0.
+        """
+        values = np.asarray(values, float)
+        bound, R = np.broadcast_to(np.asarray(bound, float), values.shape), len(values)
+        if R < 2 or not np.isfinite(values).all():
+            raise ValueError(f"{statement}: values of {R} trials, {int((~np.isfinite(values)).sum())} not finite; allowed: at least two trials of finite values")
+        if not (bound > 0).all():
+            raise ValueError(f"{statement}: bound={bound.min()}; allowed: above 0")
+        scale, ratio = bound.mean(0), values / bound
+        center = ratio.mean(0)
+        half = student.ppf(level, R - 1) * ratio.std(0, ddof=1) / math.sqrt(R)
+        middle = float(np.median(1 / center[center > 0])) if (center > 0).any() else math.inf
+        inputs = inputs | {"trials": R, "level": level, "median bound / mean": middle}
+        return cls(statement, source, formula, inputs, (center + half) * scale, scale, lower=(center - half) * scale, **more)
+
+    @property
+    def verdict(self) -> str:
+        """holds, fails or inconclusive, by the limits of the mean."""
+        if self.held.all():
+            return "holds"
+        return "fails" if (self.lower > self.bound + self.tolerance * np.abs(self.bound)).any() else "inconclusive"

@@ -126,7 +126,7 @@ class Doubling:
     base: Learner
 
     def __post_init__(self):
-        if not (hasattr(self.base, "init") and hasattr(self.base, "update")):
+        if isinstance(self.base, type) or not (hasattr(self.base, "init") and hasattr(self.base, "update")):
             raise ValueError(f"base={self.base!r}; allowed: a learner")
 
     @property

@@ -1,6 +1,7 @@
 """Which files of the package, and of a user's own modules, stand behind a name: imports read from the source, not executed."""
 
 import ast
+import functools
 import os
 import sys
 import sysconfig
@@ -68,17 +69,26 @@ def _home(file: Path) -> list[str]:
     return list(file.parent.relative_to(top).parts)
 
 
+@functools.lru_cache(maxsize=None)
+def _statements(text: bytes, name: str) -> list[tuple[int | None, str | None, list[tuple[str, str | None]]]]:
+    """Import statements of a file's text: level (None for ``import x``), module, and names with what they are called; each text is parsed once."""
+    found = []
+    for node in ast.walk(ast.parse(text, name)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append((getattr(node, "level", None), getattr(node, "module", None), [(alias.name, alias.asname) for alias in node.names]))
+    return found
+
+
 def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
     """What a file imports, of a file of the package what it imports from there: (dotted name, local name)."""
     package, found = _home(file), []
-    for node in ast.walk(ast.parse(file.read_bytes(), str(file))):
-        if isinstance(node, ast.Import) and not handed_on:
-            found += [(alias.name, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) + 1 - node.level] if node.level else [])
-            base = ".".join(filter(None, (base, node.module)))
-            for alias in node.names:
-                found.append((base if alias.name == "*" else f"{base}.{alias.name}", alias.asname or alias.name))
+    for level, module, names in _statements(file.read_bytes(), str(file)):
+        if level is None:
+            found += [] if handed_on else [(name, name) for name, _ in names]
+            continue
+        base = ".".join(package[: len(package) + 1 - level] if level else [])
+        base = ".".join(filter(None, (base, module)))
+        found += [(base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names]
     return [(name, local) for name, local in found if name.split(".")[0] == "paperlib" or not inside(file)]
 
 

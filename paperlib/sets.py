@@ -65,7 +65,8 @@ class Ball(NamedTuple):
             ValueError: ``dim`` below 1.
         """
         whole("dim", dim)
-        return cls(dim, torch.ones(1, **tkwargs), torch.full((1,), 2.0, **tkwargs))
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
+        return cls(dim, number(1.0), number(2.0))
 
     def lmo(self, c: Tensor) -> Tensor:
         """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
@@ -104,7 +105,7 @@ class SubSimplex(NamedTuple):
             ValueError: ``dim`` below 1.
         """
         whole("dim", dim)
-        number = lambda x: torch.full((1,), x, **tkwargs)
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim))
 
     def lmo(self, c: Tensor) -> Tensor:

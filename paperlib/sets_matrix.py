@@ -18,7 +18,7 @@ from .linalg import may_look
 from .sets import _sub_simplex, scaled
 from .validation import positive, whole
 
-LARGE = 100  # p from which one extreme eigenpair by Lanczos beats a dense factorization
+LARGE = {True: 100, False: 500}  # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 
 
 @functools.lru_cache(maxsize=32)
@@ -50,7 +50,7 @@ def _outer(v: Tensor, weight) -> Tensor:
 def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
     """An eigenpair of least eigenvalue, or (``most``) of largest absolute value. ``C``: R x p x p. Returns R and R x p.
 
-    A single matrix on the host takes LAPACK's subset or, from p = 100, Lanczos; a batch is factored whole.
+    A single matrix on the host takes LAPACK's subset or, if it is large, Lanczos; a batch is factored whole.
     """
     if len(C) == 1 and may_look(C):
         value, v = _extreme_of_one(C[0].numpy(), most)
@@ -64,7 +64,7 @@ def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
 
 def _extreme_of_one(C: np.ndarray, most: bool) -> tuple[float, np.ndarray]:
     p = len(C)
-    if p >= LARGE and C.any():  # Lanczos has no start for the zero matrix
+    if p >= LARGE[most] and C.any():  # Lanczos has no start for the zero matrix
         start = np.cos(np.arange(p) ** 2 + 1.0)  # fixed, in no subspace
         values, vectors = scipy.sparse.linalg.eigsh(C, k=1, which="LM" if most else "SA", v0=start)
         return float(values[0]), vectors[:, 0]
@@ -98,7 +98,7 @@ class NuclearBall(NamedTuple):
         """
         whole("p", p)
         positive("k", k)
-        number = lambda x: torch.full((1,), x, **tkwargs)
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(p * (p + 1) // 2, p, float(k), number(math.sqrt(p)), number(2 * math.sqrt(p)), 1.0, exact)
 
     @property
@@ -110,7 +110,7 @@ class NuclearBall(NamedTuple):
         """-sign(l) k v v^T for the eigenvalue l of largest absolute value. For c = 0: -k e_1 e_1^T, and k e_1 e_1^T as printed. ``c``: R x n."""
         C = smat(c, self.p)
         value, v = extreme(C, most=self.exact)
-        weight = torch.where(value < 0, 1.0, -1.0) if self.exact else torch.ones_like(value)
+        weight = torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)  # torch.where of two numbers is float32
         first = torch.zeros_like(v)
         first[:, 0] = 1.0
         v = torch.where((c == 0).all(-1, keepdim=True), first, v)
@@ -156,7 +156,7 @@ class Spectrahedron(NamedTuple):
         positive("k", k)
         s = k / (p + math.sqrt(p))
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
-        number = lambda x: torch.full((1,), x, **tkwargs)
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(p * (p + 1) // 2, p, float(k), number(far), number(math.sqrt(min(2, p)) * k / s))
 
     @property
@@ -171,7 +171,7 @@ class Spectrahedron(NamedTuple):
     def lmo(self, c: Tensor) -> Tensor:
         """k v v^T for the least eigenvalue where that is negative, else 0. ``c``: R x n."""
         value, v = extreme(smat(c, self.p), most=False)
-        weight = torch.where(value < 0, self.k / self.rho, 0.0).to(c)
+        weight = self.k / self.rho * (value < 0).to(c)
         return svec(_outer(v, weight.view(-1, 1, 1))) - self._middle(c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:

@@ -55,6 +55,7 @@ def oracle_set(oracle: Callable[[np.ndarray], np.ndarray], center, radius: float
         RuntimeError: the oracle's answers are not finite, or its set does not hold the ball (64 directions are tried).
     """
     positive("radius", radius)
+    tkwargs = {"dtype": torch.float64} | tkwargs
     center = np.atleast_1d(np.asarray(center, float))
     if center.ndim != 1 or not np.isfinite(center).all():
         raise ValueError(f"center={center!r}; allowed: n finite numbers")

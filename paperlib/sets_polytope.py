@@ -19,6 +19,7 @@ from .sets import scaled
 from .validation import whole
 
 MOST = 20_000     # vertices; above it the oracle solves a linear program a call
+BLOCK = 1024      # vertices whose distances to all are held at once
 NARROWEST = 1e-9  # inscribed radius below which the interior counts as empty
 
 
@@ -67,6 +68,7 @@ class Polytope(NamedTuple):
 def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
     """argmin over {y: C y <= e} of ||y - z||, by Lawson and Hanson's least-distance programming.
 
+    A point far away loses digits to rounding: its answer is projected once more.
     Source: Lawson & Hanson, Solving Least Squares Problems (1974), chapter 23.
 
     Args:
@@ -74,15 +76,18 @@ def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
         e: q.
         z: n.
     """
-    over = C @ z - e
-    if over.max() <= 1e-12:
-        return z
-    E = np.vstack([-C.T, over])
-    f = np.zeros(len(E))
-    f[-1] = 1.0
-    u, _ = nnls(E, f)
-    residual = E @ u - f
-    return z - residual[:-1] / residual[-1]
+    for _ in range(2):
+        over = C @ z - e
+        far = over.max()
+        if far <= 1e-12:
+            break
+        E = np.vstack([-C.T, over / far])  # in units of the violation: the last residual falls as 1 / distance^2
+        f = np.zeros(len(E))
+        f[-1] = 1.0
+        u, _ = nnls(E, f)
+        residual = E @ u - f
+        z = z - far * residual[:-1] / residual[-1]
+    return z
 
 
 def inscribed(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
@@ -113,7 +118,8 @@ def corners(C: np.ndarray, e: np.ndarray) -> np.ndarray:
         found = np.array([[ends[C[:, 0] < 0].max(initial=-math.inf)], [ends[C[:, 0] > 0].min(initial=math.inf)]])
     else:
         try:
-            found = HalfspaceIntersection(np.column_stack([C, -e]), np.zeros(C.shape[1])).intersections
+            with np.errstate(divide="ignore", invalid="ignore"):  # vertices at infinity are refused below
+                found = HalfspaceIntersection(np.column_stack([C, -e]), np.zeros(C.shape[1])).intersections
         except QhullError as error:
             raise ValueError(f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes") from error
     if not np.isfinite(found).all():
@@ -166,12 +172,19 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> _One:
     vertices = corners(C, offsets) if most else np.empty((0, n))
     if 0 < len(vertices) <= most:
         square = (vertices**2).sum(1)
-        apart = square[:, None] + square - 2 * vertices @ vertices.T
-        return _One(offsets, vertices, center, rho, float(np.sqrt(square.max())), float(np.sqrt(apart.max())))
+        parts = range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
+        apart = max((square[i:i + BLOCK, None] + square - 2 * vertices[i:i + BLOCK] @ vertices.T).max() for i in parts)
+        return _One(offsets, vertices, center, rho, float(np.sqrt(square.max())), float(np.sqrt(apart)))
     # A box around: a width a coordinate bounds the diameter, its farthest corner the radius.
-    solve = lambda c: linprog(c, C, offsets, bounds=[(None, None)] * n, method="highs").fun
-    high, low = (np.array([sign * solve(sign * row) for row in np.eye(n)]) for sign in (-1.0, 1.0))
+    high, low = (np.array([sign * _least(C, offsets, sign * row) for row in np.eye(n)]) for sign in (-1.0, 1.0))
     return _One(offsets, np.empty((0, n)), center, rho, float(np.linalg.norm(np.maximum(high, -low))), float(np.linalg.norm(high - low)))
+
+
+def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
+    found = linprog(c, C, e, bounds=[(None, None)] * len(c), method="highs")
+    if found.status != 0:  # 0 is inside, so that there is no other reason
+        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+    return found.fun
 
 
 def _programs(cset: Polytope, c: Tensor) -> Tensor:
@@ -222,4 +235,6 @@ class Program:
             return found.x
         self.solver.changeColsCost(len(c), self.columns, np.ascontiguousarray(c))
         self.solver.run()
+        if self.solver.modelStatusToString(self.solver.getModelStatus()) != "Optimal":
+            raise RuntimeError(f"the linear program fails: {self.solver.modelStatusToString(self.solver.getModelStatus())}")
         return np.array(self.solver.getSolution().col_value)

@@ -1,5 +1,9 @@
 """Ask and tell: one trial of a learner for a problem of one's own."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import torch
@@ -117,3 +121,47 @@ def test_float32_is_cast_with_a_warning():
     with pytest.warns(UserWarning, match="float32"):
         user = AskTell(Index(), ARMS.astype(np.float32))
     assert user.context.dtype == torch.float64
+
+
+class Offer(NamedTuple):
+    arms: torch.Tensor
+    bonus: torch.Tensor
+    rule: Callable
+
+
+@dataclass(frozen=True)
+class Offered(Index):
+    """Learns of contexts with more than one part, one of them a function."""
+
+    def init(self, trials, offer, horizon, draw, **tkwargs):
+        return super().init(trials, offer.arms, horizon, draw, **tkwargs)
+
+    def select(self, state, offer, draw):
+        assert offer.arms.shape[0] == offer.bonus.shape[0] == 1 and offer.arms.dim() == 3 and offer.bonus.dim() == 2
+        return offer.rule(state.total / state.plays + offer.bonus).argmax(1), state
+
+    def update(self, state, offer, arm, reward, draw):
+        return super().update(state, offer.arms, arm, reward, draw)
+
+
+def offer(*bonus):
+    return Offer(torch.eye(4, dtype=torch.float64), torch.tensor(bonus, dtype=torch.float64), lambda x: x)
+
+
+def test_parts_of_a_context_are_led_by_the_one_trial_and_copied():
+    mine = offer(0.0, 2.0, 0.0, 1.0)
+    user = AskTell(Offered(), mine)
+    mine.bonus.mul_(0)
+    assert user.ask() == 1
+    user.tell(1, -5.0)
+    assert user.ask() == 3 and user.ask(offer(9.0, 0, 0, 0)) == 0
+
+
+def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
+    user = AskTell(Offered(), offer(0.0, 2.0, 0.0, 1.0))
+    user.tell(user.ask(offer(0.0, 0.0, 3.0, 0.0)), 1.0)
+    user.save(tmp_path / "state.npz")
+    again = AskTell(Offered(), offer(0.0, 2.0, 0.0, 1.0))
+    rule = again.context.rule
+    again.load(tmp_path / "state.npz")
+    assert again.context.rule is rule and again.context.bonus.tolist() == [[0, 0, 3, 0]] and again.ask() == user.ask() == 2

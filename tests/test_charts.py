@@ -81,3 +81,15 @@ def test_bounds_reach_beyond_the_run():
     assert 2500 < crossing < 2500 * 1.15  # 50 sqrt(T) < T from T = 2500 on, read off the grid
     labels = axes[0, 0].get_legend_handles_labels()[1]
     assert labels == ["uniform play", "bound", "tight", "largest possible"]
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_lines_across_stand_at_their_heights_with_their_names(right):
+    fig, axes = figures.panels(1)
+    ax, lines = axes[0, 0], {"center": 0.7, "optimum": 0.0}
+    ax.set_ylim(-1, 2)
+    assert charts.lines_across(ax, lines, right=right) == lines
+    assert [set(line.get_ydata()) for line in ax.get_lines()] == [{0.7}, {0.0}]
+    charts.lines_across(ax, {"under": 1.0}, right=right, below=True)
+    assert [(text.get_text(), text.xy, text.get_va()) for text in ax.texts] == [("center", (int(right), 0.7), "bottom"), ("optimum", (int(right), 0.0), "bottom"), ("under", (int(right), 1.0), "top")]
+    assert {text.get_ha() for text in ax.texts} == {"right" if right else "left"}

@@ -1,14 +1,15 @@
-"""Scripted: what is dictated is played, then the base goes on with all that it heard."""
+"""Scripted: what is dictated is played, then the base goes on with all that it heard. Doubling: horizons 1, 2, 4, ..."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
 from toy import Coins, Index
 
-from paperlib.combine import Scripted
-from paperlib.core import take
+from paperlib.combine import Doubling, Scripted
+from paperlib.core import pack, take, unpack
 from paperlib.play import Probe, play
 from paperlib.reference import UniformArm
 from paperlib.streams import Streams
@@ -128,3 +129,110 @@ def test_an_arm_past_the_last_is_refused_before_the_first_round():
     with pytest.raises(ValueError, match="actions=4; allowed: 0..3"):
         trace(Scripted(Index(), (0, 4), 2))
     trace(Scripted(Index(), (0, 3), 2))
+
+
+# ---- Doubling ----------------------------------------------------------------------------------------------
+
+
+class Count(NamedTuple):
+    arm: torch.Tensor  # R
+    horizon: int
+    rounds: int
+    ever: int          # rounds of all epochs, where an epoch is restarted
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Needs its horizon; plays the arm drawn when an epoch began."""
+
+    wants = "reward"
+
+    def init(self, trials, arms, horizon, draw, **tkwargs):
+        return Count((4 * draw.uniform("arm")).long(), horizon, 0, 0)
+
+    def select(self, state, arms, draw):
+        return state.arm, state
+
+    def update(self, state, arms, arm, reward, draw):
+        return state._replace(rounds=state.rounds + 1, ever=state.ever + 1)
+
+    def report(self, state):
+        return {"rounds": torch.full((3,), float(state.rounds))}
+
+
+@dataclass(frozen=True)
+class Restarted(Fixed):
+    """Carries its rounds over."""
+
+    def restart(self, state, arms, horizon, draw):
+        return Count((state.arm + 1) % 4, horizon, 0, state.ever)
+
+
+def epochs(learner, count, **kwargs):
+    """The state before each round, and after the last."""
+    states, state = [], None
+    for t in range(count + 1):
+        state, _ = steps(learner, 0 if t == 0 else 1, state=state, start=max(t - 1, 0), **kwargs)
+        states.append(state)
+    return states
+
+
+def test_horizons_double():
+    """T = 10: epochs of 1, 2, 4 and 3 rounds with horizons 1, 2, 4, 8."""
+    states = epochs(Doubling(Fixed()), 10)
+    assert [s.base.horizon for s in states] == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8]
+    assert [s.base.rounds for s in states] == [0, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3]
+    assert [s.epoch for s in states] == [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3] and [s.rounds for s in states] == list(range(11))
+    assert [s.base.ever for s in states] == [s.base.rounds for s in states]
+
+
+def test_a_base_that_restarts_carries_over_what_it_likes():
+    states = epochs(Doubling(Restarted()), 10)
+    assert [s.base.ever for s in states] == list(range(11)) and [s.base.horizon for s in states[:4]] == [1, 2, 2, 4]
+    assert torch.equal(states[7].base.arm, (states[0].base.arm + 3) % 4)
+
+
+def test_a_base_that_does_not_restart_draws_anew():
+    states = epochs(Doubling(Fixed()), 7)
+    draws = Streams(0, range(3))
+    for first in (1, 3, 7):  # by the draw of the last round of the epoch before
+        assert torch.equal(states[first].base.arm, (4 * draws.at(first - 1).uniform("arm")).long())
+
+
+def test_a_running_epoch_can_be_sliced_and_saved():
+    middle, _ = steps(Doubling(Index()), 5)
+    whole, _ = steps(Doubling(Index()), 6, state=middle, start=5)
+    part, _ = steps(Doubling(Index()), 6, trials=[2, 0], state=take(middle, [2, 0]), start=5)
+    torch.testing.assert_close(part.base.plays, take(whole, [2, 0]).base.plays)
+    arrays, plain = pack(middle)
+    again, _ = steps(Doubling(Index()), 6, state=unpack(steps(Doubling(Index()), 0)[0], arrays, plain), start=5)
+    assert torch.equal(again.base.plays, whole.base.plays) and (again.rounds, again.epoch) == (11, 3)
+
+
+def test_updating_leaves_the_state_alone_where_an_epoch_ends():
+    state, _ = steps(Doubling(Index()), 6)
+    before = state.base.plays.clone()
+    after, _ = steps(Doubling(Index()), 1, state=state, start=6)
+    assert state.rounds == 6 and state.epoch == 2 and torch.equal(state.base.plays, before) and after.epoch == 3 and after.base.rounds == 0
+
+
+def test_doubling_is_what_its_base_is():
+    learner = Doubling(Wary())
+    assert learner.wants == "loss" and learner.syncs == "per round" and Doubling(Index()).syncs is None and not learner.fixed_arms
+    with pytest.raises(ValueError, match="three"):
+        trace(learner)
+    assert Doubling(UniformArm()).report(steps(Doubling(UniformArm()), 1)[0]) == {} and Doubling(Index()).caution(None) is None
+    assert Doubling(Fixed()).report(steps(Doubling(Fixed()), 5)[0])["rounds"].tolist() == [2.0] * 3
+    assert trace(Doubling(Fixed()))["report.rounds"].tolist() == [5.0] * 3  # of 12
+
+
+def test_doubling_may_be_scripted():
+    learner = Scripted(Doubling(Index()), ACTIONS, 4)
+    np.testing.assert_array_equal(trace(learner)["arm"][:, :4], [ACTIONS] * 3)
+    assert steps(learner, 5)[0].base.epoch == 2
+
+
+@pytest.mark.parametrize("base", [None, 3, Index, "PF"], ids=["none", "number", "class", "name"])
+def test_a_base_is_a_learner(base):
+    with pytest.raises(ValueError, match="base=.*allowed: a learner"):
+        Doubling(base)

@@ -159,13 +159,14 @@ def test_shortcuts_change_nothing(name):
 def test_runs_on_meta(name):
     """On the meta device a forgotten CPU tensor or a look at a value raises."""
     case, tkwargs = CASES[name], {"dtype": torch.float64, "device": "meta"}
-    context = tree_map(lambda x: x.to("meta"), Steps(case).context())
+    run = Steps(case).step()
+    context, feedback = (tree_map(lambda x: x.to("meta"), tree) for tree in (run.context(), run.feedback))
     draw = Streams(0, range(TRIALS), "meta")
     with torch.no_grad():
         state = case.learner.init(TRIALS, context, HORIZON, draw.at(-1), **tkwargs)
         for t in range(3):
             action, chosen = case.learner.select(state, context, draw.at(t))
-            state = case.learner.update(chosen, context, action, torch.zeros(TRIALS, **tkwargs), draw.at(t))
+            state = case.learner.update(chosen, context, action, feedback, draw.at(t))
     assert all(value.device.type == "meta" for value in numbers(state).values())
 
 

@@ -178,7 +178,7 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-PRINTED = re.compile(r"^(C[\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE)
+PRINTED = re.compile(r"^([CN][\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE)
 
 
 def printed_claims(path: Path) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..checks import Check, statement
+from ..checks import Check, Reported, statement
 from ..core import Trace
 from ..gp import Kernel
 from .confidence import Confidence
@@ -35,15 +35,6 @@ __all__ = [
     "sketched_posterior", "sketched_variance", "sum_of_variances", "theorem_3_1_accuracy", "theorem_3_1_expected", "theorem_3_1_size",
     "theorem_3_1_tight", "theorem_4_1", "theorem_4_1_printed", "theorem_d1",
 ]
-
-
-class Reported(Check):
-    """A bound shown beside what was observed where its statement does not apply: neither holds nor fails."""
-
-    @property
-    def verdict(self) -> str:
-        """Always "reported"."""
-        return "reported"
 
 
 def first_below(rounds, bound, trivial) -> int | None:

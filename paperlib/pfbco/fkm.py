@@ -27,6 +27,7 @@ class FKM(OnePoint):
     """
 
     variant: str = "book"
+    projects = True
 
     def __post_init__(self):
         super().__post_init__()
@@ -42,6 +43,14 @@ class FKM(OnePoint):
         delta = (horizon**-0.25 * (cset.R * n * bound * cset.r / (3 * (task.grad_bound * cset.r + bound))).sqrt()).clamp(max=cset.r)
         nu = cset.R / (bound * math.sqrt(horizon))                      # x_{t+1} = Pi(x_t - nu f_t u_t)
         return Epoch(delta, delta / cset.r, nu * delta / n)
+
+    def restart(self, state: State, task: Task, horizon: int, draw: Draw) -> State:
+        """As ``OnePoint.restart``; delta of 2005 may rise with a measured M, so that a warm start is projected."""
+        state = super().restart(state, task, horizon, draw)
+        if not (self.warm_start and self.variant == "2005"):
+            return state
+        x1 = task.cset.project(state.x1, 1 - state.alpha)
+        return state._replace(x=x1, x1=x1)
 
     def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
         """A step along the estimate and a projection. ``y``: R x n, as proposed; ``loss``: R."""

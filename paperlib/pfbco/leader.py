@@ -22,6 +22,8 @@ class RegularizedLeader(PFBCO):
         ValueError: ``regularized=False``.
     """
 
+    projects = True
+
     def __post_init__(self):
         super().__post_init__()
         if not self.regularized:

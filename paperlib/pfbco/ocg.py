@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..sets_oracle import probe
 from ..streams import Draw
-from ..validation import nonnegative, one_of, positive
+from ..validation import nonnegative, one_of, positive, whole
 from .task import Task
 
 
@@ -73,6 +73,7 @@ class StochOCG:
         """
         if horizon is None:
             raise ValueError("horizon=None; allowed for StochOCG: rounds, at least 1, or the learner within Doubling")
+        whole("horizon", horizon)
         probe(task.cset)
         return self._begin(task, horizon, torch.zeros(trials, task.cset.dim, **tkwargs))
 

@@ -4,7 +4,9 @@ Source: Chen, Zhang & Karbasi (2019), Section 2; the options beyond it are marke
 Shapes: R trials, n dimensions.
 """
 
+import math
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import NamedTuple
 
 import torch
@@ -12,7 +14,7 @@ from torch import Tensor
 
 from ..sets_oracle import probe
 from ..streams import Draw
-from ..validation import finite, one_of, positive
+from ..validation import finite, one_of, positive, whole
 from .task import Heard, Task
 
 
@@ -61,6 +63,7 @@ class OnePoint:
     warm_start: bool = False
     sham: bool = False
     wants = "loss"
+    projects = False  # whether it projects on the set
 
     def __post_init__(self):
         positive("c", self.c)
@@ -68,20 +71,25 @@ class OnePoint:
             one_of("scale", self.scale, ("task", "spread"))
         else:
             positive("scale", self.scale)
-        if self.start is not None and not (isinstance(self.start, tuple) and self.start):
-            raise ValueError(f"start={self.start!r}; allowed: None, or a tuple of n numbers")
+        for name in ("baseline", "warm_start", "sham"):
+            one_of(name, getattr(self, name), (False, True))
+        if self.start is not None and not (isinstance(self.start, tuple) and self.start and all(isinstance(x, Real) and math.isfinite(x) for x in self.start)):
+            raise ValueError(f"start={self.start!r}; allowed: None, or a tuple of n finite numbers")
 
     def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
-        """Check bounds and the starting point.
+        """Check bounds, the starting point, and that the set can be projected on where that is needed.
 
         Raises:
-            ValueError: a bound that is not finite and above 0, or a start of another dimension than the set's.
+            ValueError: a bound that is not finite and above 0, a start of another dimension than the set's, or a set known by its oracle alone.
         """
         positive("loss_bound", task.loss_bound)
         positive("grad_bound", task.grad_bound)
         positive("D", task.cset.D)
         if self.start is not None and len(self.start) != task.cset.dim:
             raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
+        if (self.projects or self.start is not None) and not hasattr(task.cset, "project"):
+            why = type(self).__name__ if self.projects else "a start other than 0"
+            raise ValueError(f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection")
         if action is not None:
             finite("action", action)
 
@@ -98,6 +106,7 @@ class OnePoint:
         """
         if horizon is None:
             raise ValueError(f"horizon=None; allowed for {type(self).__name__}: rounds, at least 1, or the learner within Doubling")
+        whole("horizon", horizon)
         probe(task.cset)
         state = self._begin(task, horizon, self._first(torch.zeros(trials, task.cset.dim, **tkwargs)), Heard.none(trials, **tkwargs))
         if state.x.device.type != "meta":

@@ -38,6 +38,7 @@ class PFBCO(OnePoint):
         super().__post_init__()
         one_of("eta_rule", self.eta_rule, ("corrected", "paper"))
         one_of("tie", self.tie, ("stay", "vertex"))
+        one_of("regularized", self.regularized, (False, True))
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta = c T^{-1/5}, alpha = delta / r, and eta."""

@@ -1,0 +1,129 @@
+"""Ask/tell on a set of one's own: one loss a round, no gradient, no projection."""
+
+import hashlib
+import math
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..asktell import AskTell
+from ..combine import Doubling, Epochs
+from ..core import leaves, tree_map
+from ..validation import positive, whole
+from .pfbco import PFBCO
+from .task import Task
+
+ANSWERS = 8  # of an oracle, by which a file knows the set again
+
+
+class Optimizer(AskTell):
+    """``PFBCO`` on a convex set, in the set's own coordinates.
+
+        disk = oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), center=[0.0, 0.0], radius=1.0)
+        user = Optimizer(disk)
+        for _ in range(2000):
+            user.tell(f(user.ask()))
+        user.center
+
+    It begins at the center of the ball inside. The same seed and losses give the same points.
+
+    Args:
+        cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or another of ``paperlib.sets*``.
+        c: exploration scale in units of the radius of the ball inside, in (0, 1].
+        loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured anew where an epoch
+            begins, and no theorem covers it.
+        horizon: rounds that the rates are set for; None: epochs of 1, 2, 4, ... rounds.
+        baseline: the mean of earlier losses is subtracted from a loss, which leaves the estimate unbiased.
+        warm_start: an epoch begins where the last one ended.
+        seed: of the directions.
+
+    Raises:
+        ValueError: a value out of range, a set of several trials, or a horizon without a bound, for the spread is not known when rates are set.
+        RuntimeError: an oracle whose set does not hold its ball.
+    """
+
+    def __init__(
+        self, cset: Any, c: float = 1.0, loss_bound: float | None = None, horizon: int | None = None, baseline: bool = True, warm_start: bool = True, seed: int = 0,
+    ):
+        if not (isinstance(cset, tuple) and hasattr(cset, "lmo")):
+            raise ValueError(f"cset: {type(cset).__name__}; allowed: a set of paperlib.sets, such as polytope(C, d), oracle_set(oracle, center, radius) or Ball.of(n)")
+        if any(leaf.shape[0] != 1 for _, leaf in leaves(cset) if isinstance(leaf, Tensor)):
+            raise ValueError(f"cset: {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials; allowed: one set")
+        positive("c", c)
+        if c > cset.r:
+            raise ValueError(f"c={c!r}; allowed: a number in (0, 1], exploration stays in the ball inside")
+        if loss_bound is not None:
+            positive("loss_bound", loss_bound)
+        if horizon is not None:
+            whole("horizon", horizon)
+            if loss_bound is None:
+                raise ValueError(f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, or horizon=None")
+        learner = PFBCO(float(c), baseline=baseline, scale="spread" if loss_bound is None else "task", warm_start=warm_start)
+        own = tree_map(lambda x: x[0].to("cpu", torch.float64) if x.is_floating_point() else x[0].cpu(), cset)  # AskTell leads it by the one trial
+        one = torch.ones((), dtype=torch.float64)
+        self.asked = None  # the point, in normalized coordinates
+        self.loss_bound = None if loss_bound is None else float(loss_bound)
+        super().__init__(learner if horizon is not None else Doubling(learner), Task(own, one * (self.loss_bound or 1.0), one), horizon, seed)
+        self.known = _fingerprint(self.context.cset)
+
+    def ask(self) -> np.ndarray:
+        """Where to evaluate next, n numbers in the set; asked again before ``tell``, the same."""
+        self.asked = super().ask()
+        return self._native(torch.from_numpy(self.asked).unsqueeze(0))
+
+    def tell(self, loss: float) -> None:
+        """The loss at the point last asked for. The first one beyond ``loss_bound`` is warned of.
+
+        Raises:
+            ValueError: a loss that is no finite number; nothing is learned of it.
+            RuntimeError: nothing was asked since the last loss.
+        """
+        if self.asked is None:
+            raise RuntimeError("tell: no point was asked for since the last loss; allowed: after ask()")
+        if np.ndim(loss) or not isinstance(number := getattr(loss, "item", lambda: loss)(), Real) or not math.isfinite(number):
+            raise ValueError(f"loss={loss!r} in round {self.rounds + 1}, trial 0; allowed: a finite number")
+        super().tell(self.asked, float(number))
+        self.asked = None
+        if self.loss_bound is not None and abs(number) > self.loss_bound and not self.warned:
+            self.warned = True
+            warnings.warn(f"loss={loss!r} in round {self.rounds}; the learning rate takes all to be at most loss_bound={self.loss_bound!r} in absolute value", stacklevel=2)
+
+    @property
+    def center(self) -> np.ndarray:
+        """The current iterate, n numbers, around which points are asked for."""
+        state = self.state.base if isinstance(self.state, Epochs) else self.state
+        return self._native(state.x)
+
+    def load(self, path: Any) -> "Optimizer":
+        """Take up where ``save`` left off; ask for the point again before telling its loss. Returns itself.
+
+        Raises:
+            ValueError: the file is of another set, seed, horizon or other settings.
+        """
+        super().load(path)
+        self.asked = None
+        return self
+
+    def _native(self, y: Tensor) -> np.ndarray:
+        return self.context.cset.to_native(y)[0].numpy().copy()
+
+    def _settings(self) -> dict:
+        return super()._settings() | {"set": self.known, "loss_bound": self.loss_bound}
+
+
+def _fingerprint(cset: Any) -> str:
+    """Of a set's numbers and, as a function has none, of some answers of its oracle."""
+    digest = hashlib.sha256(type(cset).__name__.encode())
+    for name, leaf in leaves(cset):
+        if isinstance(leaf, Tensor):
+            digest.update(name.encode() + str(tuple(leaf.shape)).encode() + leaf.numpy().tobytes())
+        elif not callable(leaf):
+            digest.update(f"{name}={leaf!r}".encode())
+    if any(callable(leaf) for _, leaf in leaves(cset)):
+        for c in np.random.default_rng(0).normal(size=(ANSWERS, cset.dim)):
+            digest.update(cset.lmo(torch.from_numpy(c).unsqueeze(0)).numpy().round(9) + 0.0)
+    return digest.hexdigest()

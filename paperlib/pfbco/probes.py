@@ -1,0 +1,139 @@
+"""What the figures and the theory need of a run, as probes for ``play``.
+
+A state is read by field names (x, x1, A, delta, alpha, rounds, heard), below a ``Doubling`` too; what is read is the state that
+chose the round's point, so that x is x_t and A is eta times the sum of g_1, ..., g_{t-1}.
+Shapes: R trials, n dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ..core import Problem
+from .ocg import StochOCG
+from .pfbco import sigma
+
+if TYPE_CHECKING:
+    from ..play import Round
+
+
+def own(state: Any) -> Any:
+    """The state of the learner itself, below a learner around it."""
+    return own(state.base) if hasattr(state, "base") else state
+
+
+@dataclass(frozen=True)
+class PlayedLoss:
+    """f_t(y_t), R: what is suffered, also where the learner hears a gradient.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Problem
+
+    def __call__(self, seen: "Round") -> Tensor:
+        return self.problem.loss(seen.world, seen.t, seen.action, seen.world.streams.at(seen.t))
+
+
+@dataclass(frozen=True)
+class CenterLoss:
+    """f_t(x_t), R: the loss of the center, which nobody suffers.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Problem
+
+    def __call__(self, seen: "Round") -> Tensor:
+        return self.problem.loss(seen.world, seen.t, own(seen.before).x, seen.world.streams.at(seen.t))
+
+
+@dataclass(frozen=True)
+class GradientNorm:
+    """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate, R.
+
+    Attributes:
+        baseline: the learner subtracts the mean of earlier losses.
+    """
+
+    baseline: bool = False
+
+    def __call__(self, seen: "Round") -> Tensor:
+        before = own(seen.before)
+        signal = seen.feedback - before.heard.mean if self.baseline else seen.feedback
+        return seen.context.cset.dim / before.delta * signal.abs()
+
+
+@dataclass(frozen=True)
+class NoiseNorm:
+    """Norm of the noise that a StochOCG adds to the round's gradient, R.
+
+    Attributes:
+        learner: the one that is played, without a learner around it.
+    """
+
+    learner: StochOCG
+
+    def __call__(self, seen: "Round") -> Tensor:
+        n = seen.context.cset.dim
+        noise = seen.world.streams.at(seen.t).normal("gradient noise", n)
+        return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """How far the center is from x*_t = argmin over (1 - alpha) K of F_t, as ratios that the theory bounds: R x 2.
+
+    The first is h_t / (D^2 sigma_t) with h_t = F_t(x_t) - F_t(x*_t), the second ||x_t - x*_t|| / (D t^{-1/5}); t counts from
+    1 in every epoch. As ``Probe(Tracking(), "max")`` they are uniform in time. It takes a projection a round, and a
+    regularized learner.
+    """
+
+    def __call__(self, seen: "Round") -> Tensor:
+        before, cset = own(seen.before), seen.context.cset
+        free = before.x1 - before.A / 2                       # F_t(x) = ||x - free||^2 + const
+        best = cset.project(free, 1 - before.alpha)
+        away = before.x - best
+        # A difference of squares, factored: |free| may be large.
+        gap, s = (away * (before.x + best - 2 * free)).sum(1), sigma(before.rounds + 1)
+        return torch.stack([gap / (cset.D**2 * s), torch.linalg.vector_norm(away, dim=1) / (cset.D * s**0.5)], 1)
+
+
+@dataclass(frozen=True)
+class Feasible:
+    """Distance of x_t from (1 - alpha) K, and of y_t from K, R x 2: 0 but for rounding, by projection."""
+
+    def __call__(self, seen: "Round") -> Tensor:
+        before, project = own(seen.before), seen.context.cset.project
+        distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
+        # StochOCG does not explore, and its set does not shrink.
+        return torch.stack([distance(before.x, 1 - before.alpha if hasattr(before, "alpha") else 1.0), distance(seen.action, 1.0)], 1)
+
+
+@dataclass(frozen=True)
+class Constants:
+    """M, G, D and R of each trial, R x 4, which the bounds are made of."""
+
+    def __call__(self, seen: "Round") -> Tensor:
+        task = seen.context
+        return torch.stack([value.expand(len(seen.action)) for value in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)], 1)
+
+
+@dataclass(frozen=True)
+class FixedLoss:
+    """f_t at a point that never moves, R, whoever plays.
+
+    Attributes:
+        problem: the one that is played.
+        value: of every coordinate, in normalized ones: 0 is the center; 1 on the sub-simplex the uniform portfolio.
+    """
+
+    problem: Problem
+    value: float = 0.0
+
+    def __call__(self, seen: "Round") -> Tensor:
+        return self.problem.loss(seen.world, seen.t, torch.full_like(own(seen.before).x, self.value), seen.world.streams.at(seen.t))

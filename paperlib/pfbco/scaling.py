@@ -1,0 +1,228 @@
+"""How regret grows with the horizon, and the statements of the theory along runs on the sets of all problems.
+
+Letters: R trials, T rounds, T' horizons, n dimensions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import stats
+from ..checks import Check, Expected
+from ..combine import Doubling
+from ..core import Problem, Trace
+from ..play import Probe
+from ..streams import Draw, Streams
+from ..validation import one_of
+from . import bounds
+from .block import BlockPFBCO
+from .bounds import Replay, Setting
+from .experiments import RESAMPLES, between
+from .fkm import FKM
+from .onepoint import practical
+from .pfbco import PFBCO
+from .probes import Feasible, own
+from .problems import BallLinear, BallQuadratic, MatrixCompletion, Portfolio, QuadraticPolytope
+
+if TYPE_CHECKING:
+    from ..play import Round
+
+# Growth ---------------------------------------------------------------------------------------------------
+
+
+def columns(runs: dict[int, Trace]) -> np.ndarray:
+    """Final regret of runs of their own horizons, R x T', in the order of the horizons."""
+    return np.stack([runs[T]["regret"][:, -1] for T in sorted(runs)], 1)
+
+
+def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Interval]:
+    """log2(R_2T / R_T) of the mean regrets, one for each doubling. ``regret``: R x T', trials that shared their draws over all horizons.
+
+    Raises:
+        ValueError: horizons that do not double, or another number of columns.
+    """
+    T = np.asarray(horizons)
+    if T.ndim != 1 or len(T) < 2 or (T[1:] != 2 * T[:-1]).any() or regret.shape[1:] != T.shape:
+        raise ValueError(f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: each twice the one before, a column each")
+    slope = lambda mean: np.log2(mean[..., 1] / mean[..., 0])
+    return [stats.bootstrap(regret[:, i : i + 2], slope, of="local slope", resamples=RESAMPLES) for i in range(len(T) - 1)]
+
+
+class Line(NamedTuple):
+    """A straight line in the dimension."""
+
+    intercept: float
+    slope: float
+
+    def at(self, dim):
+        """Its height. ``dim``: a number or an array."""
+        return self.intercept + self.slope * np.asarray(dim, float)
+
+
+def line(dims: Sequence[int], regret: np.ndarray) -> Line:
+    """Least squares through the mean regrets. ``regret``: R x len(dims).
+
+    Raises:
+        ValueError: fewer than two dimensions, or another number of columns.
+    """
+    if len(set(dims)) < 2 or regret.shape[1:] != (len(dims),):
+        raise ValueError(f"dims={list(dims)}, regret: shape {regret.shape}; allowed: two dimensions or more, a column each")
+    slope, intercept = np.polyfit(np.asarray(dims, float), regret.mean(0), 1)
+    return Line(float(intercept), float(slope))
+
+
+# Losses as large as they may be ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Loud:
+    """The sets of a problem under the constant loss M: the longest estimates that are legal, of which none says anything.
+
+    Attributes:
+        problem: whose world has ``task``.
+    """
+
+    problem: Problem
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
+        """The problem's world."""
+        return self.problem.init(trials, horizon, draw, **tkwargs)
+
+    def context(self, world: Any, t: int) -> Any:
+        """The problem's."""
+        return self.problem.context(world, t)
+
+    def loss(self, world: Any, t: int, y: Tensor, draw: Draw | None = None) -> Tensor:
+        """M, R."""
+        return world.task.loss_bound.expand(len(y)).clone()
+
+    def respond(self, world: Any, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """M, R, or the gradient 0, R x n; and a regret of 0, for all points are alike."""
+        one_of("wants", wants, ("loss", "gradient"))
+        loss = self.loss(world, t, action)
+        return (loss if wants == "loss" else torch.zeros_like(action)), torch.zeros_like(loss)
+
+
+# Statements along a run -----------------------------------------------------------------------------------
+
+
+def small_problems(c: float) -> dict[str, Problem]:
+    """One of each kind, small enough to project in every round; ``c``: of the learner, which the portfolio's M and G depend on."""
+    return {
+        "ball, linear": BallLinear(3), "ball, quadratic": BallQuadratic(3), "polytope": QuadraticPolytope(4, 4), "sub-simplex": Portfolio(8, "synthetic", c),
+        "nuclear ball": MatrixCompletion(4, 3, "nuclear"), "spectrahedron": MatrixCompletion(4, 3, "psd"),
+    }
+
+
+@dataclass(frozen=True)
+class Own:
+    """A field of the learner's state that chose the round's point, one row a trial.
+
+    Attributes:
+        name: of the field.
+    """
+
+    name: str
+
+    def __call__(self, seen: "Round") -> Tensor:
+        value = getattr(own(seen.before), self.name)
+        return value.expand(len(seen.action), *value.shape[1:])
+
+
+@dataclass(frozen=True)
+class Steepness:
+    """||grad f_t(y_t)||, R.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Problem
+
+    def __call__(self, seen: "Round") -> Tensor:
+        gradient, _ = self.problem.respond(seen.world, seen.t, seen.action, "gradient", seen.world.streams.at(seen.t))
+        return torch.linalg.vector_norm(gradient, dim=1)
+
+
+def played(seen: "Round") -> Tensor:
+    """The points, R x n."""
+    return seen.action
+
+
+def heard(seen: "Round") -> Tensor:
+    """The losses, R."""
+    return seen.feedback
+
+
+KEPT = {"x": Own("x"), "y": played, "loss": heard} | {name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")}  # what ``replayed`` takes
+
+
+def recording(problem: Problem) -> dict[str, Any]:
+    """Probes that ``along`` takes what it needs from; every round has to be recorded."""
+    return KEPT | {"distance": Probe(Feasible(), "max"), "steepness": Probe(Steepness(problem), "max")}
+
+
+def world(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
+    """What the problem of a run was, which a trace does not keep."""
+    return problem.init(trials, horizon, Streams(seed, range(trials)).at(-1), dtype=torch.float64, device="cpu")
+
+
+def replayed(trace: Trace, cset: Any) -> Replay:
+    """The one epoch of a run with the probes ``KEPT``.
+
+    Raises:
+        ValueError: rounds that were not recorded.
+    """
+    if len(trace.rounds) != trace.rounds[-1]:
+        raise ValueError(f"trace: {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record=\"all\"")
+    return Replay(cset, *(torch.from_numpy(trace[name]) for name in ("x", "y", "loss", "eta", "delta", "alpha")))
+
+
+def along(trace: Trace, task: Any, c: float) -> list[Check]:
+    """All statements that hold on every run of Algorithm 1, and the printed tracking beside. ``task``: the run's set and bounds."""
+    run, s = replayed(trace, task.cset), Setting.of(task, c)
+    return [
+        bounds.assumption_bounded(trace["loss"], s.loss_bound), bounds.assumption_gradient(trace["steepness"], s.grad_bound),
+        bounds.estimate_norm(run.norms, s, float(run.delta[0])), bounds.feasibility(trace["distance"]),
+        bounds.be_the_leader(run), bounds.leader_step(run), bounds.lemma_6(run), bounds.lemma_6_sharp(run), bounds.tracking(run.ratios), bounds.tracking_printed(run.ratios),
+    ]
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """One statement, held against several runs, as one check.
+
+    Raises:
+        ValueError: none, several statements, or such as speak of a probability or a mean.
+    """
+    if len({check.statement for check in checks}) != 1 or any(check.delta is not None or isinstance(check, Expected) for check in checks):
+        raise ValueError(f"checks={list(checks)}; allowed: at least one, all of one statement that holds on every run")
+    flat = lambda name: np.concatenate([getattr(check, name).ravel() for check in checks])
+    return replace(checks[0], inputs={"runs": len(checks)}, observed=flat("observed"), bound=flat("bound"))
+
+
+# Practical constants --------------------------------------------------------------------------------------
+
+
+def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
+    """PF with the theory's constants, with practical ones, and with a warm start besides, each with its sham control; and others.
+
+    "FKM, practical" and "Block, practical" have a baseline, a warm start and M = 10 or 3: with the spread of the losses for M
+    both step too far.
+    """
+    ours = {"PF": PFBCO(c), "PF, practical": practical(PFBCO(c), warm_start=False), "PF, warm": practical(PFBCO(c))}
+    others = {
+        "FKM": FKM(c), "Block": BlockPFBCO(c), "FKM, practical": FKM(c, baseline=True, scale=10.0, warm_start=True),
+        "Block, practical": BlockPFBCO(c, baseline=True, scale=3.0, warm_start=True),
+    }
+    pairs = {key: learner for name, base in ours.items() for key, learner in ((name, base), (f"{name}, sham", replace(base, sham=True)))}
+    return {name: Doubling(base) for name, base in (pairs | others).items()}
+
+
+def last_quarter(trace: Trace) -> np.ndarray:
+    """Mean loss over the last quarter of the rounds, R; T + 1 a power of two."""
+    T = int(trace.rounds[-1])
+    return between(trace, 3 * (T + 1) // 4, T)

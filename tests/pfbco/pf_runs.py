@@ -1,0 +1,103 @@
+"""What the tests of PF-BCO share: one set of each kind, and learners advanced by hand on losses that the test writes."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from paperlib.pfbco import Ball, NuclearBall, Spectrahedron, SubSimplex, Task, oracle_set, polytope
+from paperlib.streams import Streams
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+KAPPA = 2.3
+
+
+def packings(trials, n, rows, seed=0, most=20_000):
+    """{x: 0 <= x <= 1, A x <= 1}, another A in each trial."""
+    A = np.random.default_rng(seed).random((trials, rows, n))
+    axes = np.broadcast_to(np.eye(n), (trials, n, n))
+    C = np.concatenate([-axes, axes, A], 1)
+    return polytope(C, np.concatenate([np.zeros((trials, n)), np.ones((trials, n + rows))], 1), most=most, **TKWARGS)
+
+
+def l1_oracle(c):
+    """argmin over the l1 ball of <c, .>."""
+    x = np.zeros(len(c))
+    i = np.abs(c).argmax()
+    x[i] = -np.sign(c[i])
+    return x
+
+
+def l1_ball(n):
+    return oracle_set(l1_oracle, np.zeros(n), 1 / np.sqrt(n))
+
+
+TRIANGLE = polytope([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], [0.0, 0.0, 1.0])
+SETS = {
+    "ball": Ball.of(4), "interval": Ball.of(1), "sub-simplex": SubSimplex.of(5), "one stock": SubSimplex.of(1), "packings": packings(3, 4, 3), "triangle": TRIANGLE,
+    "segment": polytope([[-2.0], [1.0]], [0.0, 3.0]), "packings by programs": packings(3, 4, 3, most=0), "nuclear": NuclearBall.of(4, 3.0), "one by one": NuclearBall.of(1, 2.0),
+    "trace": Spectrahedron.of(4, 3.0), "one by one, trace": Spectrahedron.of(1, 2.0),
+}
+
+
+def task(cset, bound=1.0, grad=1.0):
+    number = lambda x: torch.as_tensor(x, **TKWARGS).reshape(-1)
+    return Task(cset, number(bound), number(grad))
+
+
+class Drawn:
+    """Directions of one's own, R x n, in place of a ``Draw``; ``signs``: of the sham control, R."""
+
+    def __init__(self, u, signs=None):
+        self.u, self.signs = torch.as_tensor(u, **TKWARGS), signs
+
+    def sphere(self, purpose, dim):
+        assert purpose == "direction" and self.u.shape[1] == dim
+        return self.u
+
+    def uniform(self, purpose):
+        return torch.where(torch.as_tensor(self.signs) < 0, 0.25, 0.75).to(self.u)
+
+
+class Run(NamedTuple):
+    """``states[t]`` has heard t rounds and chose ``played[t]``, R x n, which earned ``heard[t]``, R (x n)."""
+
+    states: list
+    played: list
+    heard: list
+    draws: Any
+
+    def base(self, t):
+        """The learner's own state, below ``Doubling``."""
+        state = self.states[t]
+        return state.base if hasattr(state, "base") else state
+
+    def centers(self):
+        """T + 1 x R x n."""
+        return torch.stack([self.base(t).x for t in range(len(self.states))])
+
+
+def run(learner, context, f, rounds, trials=range(3), horizon="rounds", seed=0, draws=None):
+    """Play ``rounds`` of ``f(t, y)``, which returns R losses, or gradients, R x n; ``draws``: a list of ``Drawn``."""
+    streams = Streams(seed, trials)
+    at = streams.at if draws is None else draws.__getitem__
+    with torch.no_grad():
+        states, played, heard = [learner.init(len(trials), context, rounds if horizon == "rounds" else horizon, streams.at(-1), **TKWARGS)], [], []
+        for t in range(rounds):
+            y, chosen = learner.select(states[-1], context, at(t))
+            feedback = f(t, y)
+            states.append(learner.update(chosen, context, y, feedback, at(t)))
+            played.append(y), heard.append(feedback)
+    return Run(states, played, heard, streams)
+
+
+def directions(streams, rounds, n, trial, purpose="direction"):
+    """u_1, ..., u_T of a trial, T x n, as numpy."""
+    return np.array([streams.at(t).sphere(purpose, n)[trial].numpy() for t in range(rounds)])
+
+
+def linear(n, trials=3, seed=5, offset=0.0):
+    """Losses <a_t, y> + offset with another unit vector each round and trial, R x n each."""
+    a = np.random.default_rng(seed).normal(size=(4096, trials, n))
+    a = torch.tensor(a / np.linalg.norm(a, axis=2, keepdims=True))
+    return lambda t, y: (a[t, : len(y)] * y).sum(1) + offset

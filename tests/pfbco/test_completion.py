@@ -1,0 +1,173 @@
+"""Matrix completion: the losses have their expectation, the bounds hold, and learners end where the geometry sends them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.combine import Doubling
+from paperlib.core import take
+from paperlib.pfbco import completion
+from paperlib.pfbco.completion import MatrixCompletion
+from paperlib.pfbco.fkm import FKM
+from paperlib.pfbco.ocg import StochOCG
+from paperlib.pfbco.pfbco import PFBCO
+from paperlib.play import Probe, play
+from paperlib.sets_matrix import smat, svec
+from paperlib.streams import Streams
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+SMALL = MatrixCompletion(5, 3)
+MODES = [MatrixCompletion(mode=mode) for mode in ("paper_lmo", "nuclear", "psd")]
+
+
+def world_of(problem, trials=4, horizon=10, seed=0):
+    return problem.init(trials, horizon, Streams(seed, range(trials)).at(-1), **TKWARGS)
+
+
+def coordinates(world, X):
+    """y of a symmetric matrix, or of one a trial."""
+    cset, p = world.task.cset, X.shape[-1]
+    middle = cset.to_native(torch.zeros(1, cset.dim, **TKWARGS))
+    return ((svec(X.reshape(-1, p, p)) - middle) / cset.rho).expand(len(world.streams.seeds), -1)
+
+
+def points(cset, trials, seed=0):
+    """Vertices and points between."""
+    generator = torch.Generator().manual_seed(seed)
+    c, weight = torch.randn(2, trials, cset.dim, generator=generator, **TKWARGS), torch.rand(trials, 1, generator=generator, **TKWARGS)
+    v, w = cset._replace(exact=True).lmo(c[0]), cset._replace(exact=True).lmo(c[1])
+    return [v, torch.lerp(v, w, weight)]
+
+
+@pytest.mark.parametrize("problem", MODES, ids=lambda problem: problem.mode)
+def test_mean_losses_are_the_closed_form(problem):
+    trials = 20_000
+    world = problem.init(trials, 1, Streams(0, range(trials)).at(-1), **TKWARGS)
+    identity, corner = torch.eye(20, **TKWARGS), torch.zeros(20, 20, **TKWARGS)
+    corner[0, 0] = 18.0
+    for X, expected in ((0 * identity, 3510.0), (0.9 * identity, 3352.05), (corner, 3429.0)):
+        assert expected == pytest.approx(((X - 18 * identity).square().sum().item() + 18 * 20 * 21) / 4)
+        loss = problem.loss(world, 0, coordinates(world, X), world.streams.at(0))
+        assert abs(loss.mean().item() - expected) < 4 * loss.std().item() / trials**0.5
+
+
+@pytest.mark.parametrize("problem", [SMALL, MatrixCompletion()], ids=["p 5", "p 20"])
+def test_half_of_the_entries_are_seen(problem):
+    M, seen = problem.entries(Streams(0, range(400)).at(3))
+    p = problem.p
+    assert bool((seen.sum((1, 2)) == p**2 // 2).all()) and set(seen.unique().tolist()) == {0.0, 1.0}
+    assert bool((torch.linalg.matrix_rank(M) == min(problem.k, p)).all())
+    torch.testing.assert_close(M, M.mT)
+    share = (p**2 // 2) / p**2
+    assert (seen.mean(0) - share).abs().max() < 5 * (share * (1 - share) / 400) ** 0.5  # no entry is favored
+    assert not seen.equal(seen.mT)
+
+
+@pytest.mark.parametrize("mode", completion.MODES)
+def test_losses_and_gradients_against_sums_over_entries(mode):
+    problem = replace(SMALL, mode=mode)
+    world = world_of(problem)
+    y = points(world.task.cset, 4)[1]
+    M, seen = problem.entries(world.streams.at(6))
+    loss, gap = problem.respond(world, 6, y, "loss", world.streams.at(6))
+    gradient, _ = problem.respond(world, 6, y, "gradient", world.streams.at(6))
+    X = smat(world.task.cset.to_native(y), 5)
+    for row in range(4):
+        plain = sum((X[row, i, j] - M[row, i, j]).item() ** 2 / 2 for i in range(5) for j in range(5) if seen[row, i, j])
+        assert loss[row].item() == pytest.approx(plain, rel=1e-12)
+    assert loss.equal(gap) and loss.equal(problem.loss(world, 6, y, world.streams.at(6))) and gradient.equal(problem.gradient(world, 6, y))
+    for k, h in enumerate(1e-5 * torch.eye(15, **TKWARGS)):
+        slope = (problem.loss(world, 6, y + h, None) - problem.loss(world, 6, y - h, None)) / 2e-5
+        torch.testing.assert_close(gradient[:, k], slope, rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="wants='reward'"):
+        problem.respond(world, 6, y, "reward", None)
+
+
+@pytest.mark.parametrize("mode", completion.MODES)
+def test_bounds_hold_at_every_round_and_are_no_larger_than_certified(mode):
+    problem, T = replace(SMALL, mode=mode), 40
+    world = world_of(problem, horizon=T)
+    for t in range(T):
+        for y in points(world.task.cset, 4, seed=t):
+            assert bool((problem.loss(world, t, y, None) <= world.task.loss_bound).all())
+            assert bool((problem.gradient(world, t, y).norm(dim=-1) <= world.task.grad_bound).all())
+    norms = [(M * seen).norm(dim=(1, 2)) for M, seen in (problem.entries(world.streams.at(t)) for t in range(T))]
+    reach = torch.stack(norms).amax(0) + 3
+    torch.testing.assert_close(world.task.loss_bound, reach**2 / 2)
+    torch.testing.assert_close(world.task.grad_bound, world.task.cset.rho * reach)
+
+
+def test_totals_add_up_the_losses():
+    world = world_of(SMALL, horizon=30)
+    W, S, constant, _ = world.totals
+    for y in points(world.task.cset, 4):
+        X = smat(world.task.cset.to_native(y), 5)
+        total = sum(SMALL.loss(world, t, y, None) for t in range(30))
+        torch.testing.assert_close((W * X * X / 2 - S * X).sum((1, 2)) + constant, total)
+    assert W.equal(W.mT) and S.equal(S.mT)
+
+
+def test_losses_are_added_up_once_a_run(monkeypatch):
+    first, calls = world_of(SMALL, horizon=12, seed=90), []
+    monkeypatch.setattr(MatrixCompletion, "_add", lambda self, streams, horizon: calls.append(horizon) or first.totals)
+    again = world_of(replace(SMALL, mode="psd"), horizon=12, seed=90)  # the losses do not depend on the mode
+    assert again.totals is first.totals and not calls
+    world_of(SMALL, horizon=13, seed=90), world_of(SMALL, horizon=12, seed=91), world_of(MatrixCompletion(5, 2), horizon=12, seed=90)
+    assert calls == [13, 12, 12]
+    for seed in range(200, 200 + 2 * completion.KEPT):
+        world_of(SMALL, horizon=3, seed=seed)
+    assert len(completion._totals) == completion.KEPT
+    completion._totals.clear()  # what was put there is no sum of losses
+
+
+def test_a_trial_has_the_same_losses_alone():
+    batch, alone = world_of(SMALL, 5, seed=20), world_of(SMALL, 1, seed=23)
+    torch.testing.assert_close(take(batch, [3]).task.loss_bound, alone.task.loss_bound)
+    y = points(alone.task.cset, 1)[1]
+    torch.testing.assert_close(SMALL.loss(batch, 4, y.expand(5, -1), None)[3:4], SMALL.loss(alone, 4, y, None))
+
+
+def test_sizes_of_the_bounds():
+    task = world_of(MatrixCompletion(mode="nuclear"), 10, 1023).task
+    assert task.loss_bound.mean().item() == pytest.approx(8650, abs=400) and task.grad_bound.mean().item() == pytest.approx(530, abs=12)
+
+
+@pytest.mark.parametrize("c", [0.1, 1.0])
+def test_the_final_trace_does_not_depend_on_the_losses(c):
+    """Every answer of the printed oracle has trace k, so that of the last epoch, which begins with round 128, is k (1 - alpha)."""
+    trace = {"trace": Probe(lambda seen: smat(seen.context.cset.to_native(seen.after.base.x), 20).diagonal(dim1=1, dim2=2).sum(1), "final")}
+    for learner in (PFBCO(c), PFBCO(c, sham=True)):
+        found = play(Doubling(learner), MatrixCompletion(), 254, 2, record=1, probes=trace)["trace"]
+        np.testing.assert_allclose(found, 18 * (1 - c * 128**-0.2), atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", completion.MODES)
+def test_orders_of_the_final_losses(mode):
+    """Differences paired over trials, of the average loss after 255 rounds, several standard errors wide."""
+    T, problem = 255, MatrixCompletion(mode=mode)
+    learners = {"PF": PFBCO(), "sham": PFBCO(sham=True), "Unregularized": PFBCO(regularized=False), "FKM": FKM(), "StochOCG": StochOCG()}
+    mean = {name: play(Doubling(learner), problem, T, 10, record=1)["regret"][:, -1] / T for name, learner in learners.items()}
+    above = {name: (x - mean["PF"]).mean() for name, x in mean.items()}
+    assert abs(above["sham"]) < 4  # nothing is learned
+    if mode == "paper_lmo":
+        assert above["FKM"] > 80 and above["Unregularized"] > 20 and abs(above["StochOCG"]) < 15
+    elif mode == "nuclear":
+        assert -70 < above["StochOCG"] < -40 and above["Unregularized"] > above["FKM"]
+    else:
+        assert abs(above["FKM"]) < 10 and above["Unregularized"] > 20
+
+
+@pytest.mark.parametrize("mode", ["nuclear", "psd"])
+def test_oracle_answers_are_on_the_set_to_all_digits(mode):
+    cset = MatrixCompletion(mode=mode).cset(**TKWARGS)
+    c = torch.randn(6, cset.dim, generator=torch.Generator().manual_seed(1), **TKWARGS)
+    sizes = torch.linalg.eigvalsh(smat(cset.to_native(cset.lmo(c)), 20)).abs().sum(1)
+    np.testing.assert_allclose(sizes, 18.0, rtol=1e-13)
+
+
+@pytest.mark.parametrize("field, value", [("p", 1), ("p", 2.5), ("k", 0), ("k", -1), ("mode", "trace")])
+def test_completion_fields_out_of_range_are_refused(field, value):
+    with pytest.raises(ValueError, match=f"{field}=.*allowed"):
+        replace(SMALL, **{field: value})

@@ -1,0 +1,381 @@
+"""Statements of the theory: on runs and closed forms, and with input broken on purpose, which must be flagged."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from pf_replay import F64, SETS, linear_task, record
+
+from paperlib.checks import Check, Expected, Reported, Statement, statements
+from paperlib.combine import Doubling
+from paperlib.pfbco import bounds, tables, theory
+from paperlib.pfbco.ball import BallLinear
+from paperlib.pfbco.block import BlockPFBCO
+from paperlib.pfbco.fkm import FKM
+from paperlib.pfbco.leader import RegularizedLeader
+from paperlib.pfbco.pfbco import PFBCO
+from paperlib.pfbco.probes import Constants, Feasible, GradientNorm, Tracking
+from paperlib.pfbco.theory import Setting, unit_ball
+from paperlib.play import Probe, play
+from paperlib.sets import Ball, SubSimplex
+from paperlib.sets_matrix import NuclearBall
+from paperlib.streams import Streams
+
+RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [("ball", 257, 1.0), ("subsimplex", 257, 0.1)]
+ALONG = (bounds.be_the_leader, bounds.leader_step, bounds.lemma_6, bounds.lemma_6_sharp)
+
+
+def fails(check: Check) -> bool:
+    return check.verdict == "fails"
+
+
+# Checks of expectations -----------------------------------------------------------------------------------
+
+
+def expected(values, bound) -> Expected:
+    return Expected.over_trials("a", "b", "c", {}, values, bound)
+
+
+def test_limits_are_those_of_the_mean_not_of_trials():
+    values = np.array([[0.0], [4.0], [2.0], [2.0]])
+    check = expected(values, 5.0)
+    half = 4.540702858698419 * math.sqrt(8 / 3) / 2  # t_{.99, 3}
+    assert check.observed == pytest.approx([2 + half]) and check.lower == pytest.approx([2 - half])
+    assert check.verdict == "inconclusive" and expected(values, 2 + 1.01 * half).verdict == "holds"
+    assert expected(np.tile([[0.0], [4.0]], (500, 1)), 2.5).verdict == "holds"  # though half of the trials lie above
+    assert fails(expected(values + 10, 5.0))
+    assert check.inputs["median bound / mean"] == 2.5 and check.to_json()["coverage"] is None and "inconclusive" in str(check)
+
+
+def test_bounds_that_differ_by_trial():
+    """Trials with ten times the bound may have ten times the regret."""
+    bound = np.array([[1.0], [10.0]] * 50)
+    assert expected(0.9 * bound, bound).verdict == "holds" and expected(0.9 * bound, bound).ratio == pytest.approx(0.9)
+    assert fails(expected(1.1 * bound, bound))
+    assert expected(np.full(100, 0.9), bound[:, 0]).bound.tolist() == [5.5]
+
+
+@pytest.mark.parametrize("values, bound, text", [
+    ([[1.0]], 2.0, "two trials"), ([[1.0], [math.inf]], 2.0, "1 not finite"), ([[1.0], [2.0]], 0.0, "above 0"),
+], ids=["one", "infinite", "zero"])
+def test_expectations_of_nothing_are_refused(values, bound, text):
+    with pytest.raises(ValueError, match=text):
+        expected(values, bound)
+
+
+def test_one_entry_above_is_enough_to_fail():
+    low, high = np.full((20, 1), 0.5), np.full((20, 1), 1.5)
+    assert fails(expected(np.hstack([low, high]), 1.0)) and expected(np.hstack([low, low]), 1.0).verdict == "holds"
+
+
+# Assumptions ----------------------------------------------------------------------------------------------
+
+
+def points(cset, trials=2, seed=0):
+    """Two points of the set, R x n each."""
+    draw = Streams(seed, range(trials)).at(0)
+    return cset.lmo(draw.normal("a", cset.dim)), 0.5 * cset.lmo(draw.normal("b", cset.dim))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_assumptions_on_every_set(name):
+    cset = SETS[name]()
+    a, b = points(cset)
+    assert bounds.assumption_balls(cset).verdict == bounds.assumption_diameter(cset).verdict == "holds"
+    assert bounds.assumption_convex(lambda y: (y**2).sum(1) / 2, a, b).verdict == "holds"
+    assert fails(bounds.assumption_convex(lambda y: -(y**2).sum(1), a, b))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_false_constants_of_a_set_are_flagged(name):
+    cset = SETS[name]()
+    assert fails(bounds.assumption_balls(cset._replace(R=0.5 * cset.R))) and fails(bounds.assumption_diameter(cset._replace(D=0.3 * cset.D)))
+    assert fails(bounds.assumption_balls(cset._replace(r=30.0)))
+
+
+def test_nothing_is_claimed_for_an_oracle_that_is_not_the_sets():
+    cset = NuclearBall.of(4, 3.0, exact=False, **F64)
+    for check in (bounds.assumption_balls(cset), bounds.assumption_diameter(cset), bounds.tracking(np.full((2, 5, 2), 9.0), exact=False)):
+        assert isinstance(check, Reported) and "oracle" in check.remark
+    assert not bounds.assumption_balls(cset).held.all()  # the ball is not inside what the oracle answers for
+    regret = np.full((5, 1), 1e9)
+    assert bounds.theorem_1(regret, [10], unit_ball(1), exact=False).verdict == "reported" and fails(bounds.theorem_1(regret, [10], unit_ball(1)))
+
+
+def test_bounds_on_losses_and_gradients():
+    losses = np.array([[0.5, -1.0], [2.0, 1.0]])
+    assert bounds.assumption_bounded(losses, np.array([1.0, 2.0])).verdict == bounds.assumption_bounded(losses, 2.0).verdict == "holds"
+    assert fails(bounds.assumption_bounded(losses, np.array([2.0, 1.0]))) and fails(bounds.assumption_bounded(losses, 1.0))
+    assert bounds.assumption_gradient(np.abs(losses), 2.0).verdict == "holds" and fails(bounds.assumption_gradient(np.abs(losses), np.array([0.9, 2.0])))
+
+
+def test_losses_that_depend_on_the_play_are_flagged():
+    """At fixed points, along two runs: once <a_t, p>, and once with a_t turned against the point that was played."""
+    runs = [record(PFBCO(1.0), Ball.of(3, **F64), 20, seed=0), record(FKM(1.0), Ball.of(3, **F64), 20, seed=0)]
+    p = torch.tensor([0.3, -0.2, 0.5], **F64)
+    oblivious = [played.a @ p for played in runs]
+    adaptive = [(played.a * torch.sign((played.a * played.run.y).sum(2, keepdim=True))) @ p for played in runs]
+    assert not torch.equal(runs[0].run.y, runs[1].run.y)
+    assert bounds.assumption_oblivious(*oblivious).verdict == "holds" and fails(bounds.assumption_oblivious(*adaptive))
+
+
+def test_exploration():
+    assert bounds.assumption_exploration(1.0, 1).verdict == bounds.assumption_exploration(2.0, 32).verdict == "holds"
+    assert fails(bounds.assumption_exploration(2.1, 32)) and fails(bounds.assumption_exploration(0.0, 5)) and fails(bounds.assumption_exploration(-0.1, 5))
+
+
+# Estimates ------------------------------------------------------------------------------------------------
+
+
+def test_smoothing():
+    """Closed forms: linear losses are their own averages, ||x||^2 / 2 gains delta^2 n / (2 (n + 2)); its sign is Jensen's."""
+    x = torch.tensor([[0.1, 0.2, -0.3], [0.5, 0.0, 0.5]], **F64)
+    f, G, delta = (x**2).sum(1) / 2, 2.0, 0.3
+    smoothed = theory.smoothed_quadratic((x**2).sum(1), delta, 3)
+    assert bounds.smoothing(f, smoothed, delta, G).verdict == bounds.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict == "holds"
+    assert fails(bounds.smoothing(-f, -smoothed, delta, G))          # concave
+    assert fails(bounds.smoothing(f, smoothed + delta * G, delta, G))  # steeper than G
+    inside = torch.randn(200_000, 3, generator=torch.Generator().manual_seed(0), **F64)
+    inside = inside / inside.norm(dim=1, keepdim=True) * torch.rand(200_000, 1, generator=torch.Generator().manual_seed(1), **F64) ** (1 / 3)
+    assert float(((x[0] + delta * inside) ** 2).sum(1).mean() / 2) == pytest.approx(float(smoothed[0]), abs=3e-4)
+
+
+def test_estimates_are_unbiased():
+    """A million directions: a for <a, x>, and x for ||x||^2 / 2; wrong factors are flagged."""
+    draw, delta = torch.Generator().manual_seed(2), 0.4
+    u = torch.randn(10**6, 3, generator=draw, **F64)
+    u = u / u.norm(dim=1, keepdim=True)
+    a, x = torch.tensor([0.6, -0.8, 0.1], **F64), torch.tensor([0.2, 0.1, -0.5], **F64)
+    for loss, gradient in ((lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)):
+        estimates = bounds.one_point(loss, x, u, delta)
+        assert bounds.unbiased_estimate(estimates, gradient).verdict == "holds"
+        assert fails(bounds.unbiased_estimate(estimates / 3, gradient))      # without n
+        assert fails(bounds.unbiased_estimate(estimates * delta, gradient))  # without 1 / delta
+
+
+@pytest.mark.parametrize("name, T, c", RUNS)
+def test_every_statement_along_a_run_holds(name, T, c):
+    """With losses of the largest size allowed, so that nothing holds for lack of signal."""
+    for loss in (None, lambda a, y: torch.full_like(y[:, 0], 1.0)):
+        played = record(PFBCO(c), SETS[name](), T, loss=loss)
+        run, s = played.run, Setting.of(played.task, c)
+        for statement in ALONG:
+            assert statement(run).verdict == "holds", statement(run)
+        assert bounds.estimate_norm(run.norms, s, float(run.delta)).verdict == "holds"
+        assert bounds.tracking(run.ratios).verdict == "holds", bounds.tracking(run.ratios)
+        distance = torch.stack([(run.y[:, t] - run.cset.project(run.y[:, t])).norm(dim=1) for t in range(T)], 1)
+        assert bounds.feasibility(distance).verdict == "holds"
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("T", [2, 3, 16])
+def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
+    """The first step then goes all the way, which is the worst case of the recursion."""
+    run = record(PFBCO(1.0, tie="vertex"), SETS[name](), T, loss=lambda a, y: torch.ones_like(y[:, 0])).run
+    check = bounds.tracking(run.ratios)
+    assert check.verdict == "holds" and (run.ratios[..., 0].numpy() <= theory.worst_tracking(T) + 1e-9).all()
+
+
+def test_replay_is_what_the_learner_knows():
+    """Estimates from points and losses agree with the learner's own A; the exact leader's centers are the leaders."""
+    cset = SubSimplex.of(4, **F64)
+    run = record(RegularizedLeader(1.0), cset, 30).run
+    assert torch.allclose(run.x, run.leaders[:, :-1], atol=1e-12) and float(run.ratios.abs().max()) < 1e-9
+    assert torch.equal(record(PFBCO(1.0), cset, 3).run.leaders[:, 0], torch.zeros(2, 4, **F64))
+    with pytest.raises(ValueError, match="x: "):
+        replace(run, y=run.y[:, 1:])
+
+
+def test_probes_give_the_same_numbers():
+    """What ``probes`` records on the way, and the replay of the same run."""
+    probes = {"tracking": Tracking(), "feasible": Probe(Feasible(), "max"), "norm": GradientNorm(), "constants": Constants()}
+    trace = play(PFBCO(1.0), BallLinear(2), 50, 4, record="all", probes=probes)
+    assert bounds.tracking(trace["tracking"]).verdict == bounds.feasibility(trace["feasible"]).verdict == "holds"
+    s = Setting.recorded(trace["constants"][:, -1], 2, 1.0)
+    assert bounds.estimate_norm(trace["norm"], s, 50**-0.2).verdict == "holds" and fails(bounds.estimate_norm(2 * trace["norm"], s, 50**-0.2))
+    assert bounds.estimate_norm(trace["norm"], s._replace(loss_bound=1.0), np.full(50, 50**-0.2)).verdict == "holds"
+
+
+@dataclass(frozen=True)
+class Outside(PFBCO):
+    """Explores three times as far as its set shrinks."""
+
+    def constants(self, task, horizon, bound):
+        epoch = super().constants(task, horizon, bound)
+        return epoch._replace(delta=3 * epoch.delta)
+
+
+def test_broken_learners_are_flagged():
+    cset, one = Ball.of(1, **F64), lambda a, y: torch.ones_like(y[:, 0])
+    distance = lambda run: (run.y.norm(dim=2) - 1).clamp(min=0)
+    assert bounds.feasibility(distance(record(PFBCO(0.9), cset, 20).run)).verdict == "holds"
+    assert fails(bounds.feasibility(distance(record(Outside(0.9), cset, 20).run)))
+    printed = lambda T: record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run  # c < 1; enough trials for all sequences of four signs
+    assert fails(bounds.tracking(printed(4).ratios)) and float(printed(4).ratios[..., 0].max()) == pytest.approx(3.0852048979)
+    assert bounds.leader_step(printed(16)).verdict == "holds" and fails(bounds.leader_step(printed(4))) and fails(bounds.leader_step(printed(1)))
+    lazy = record(PFBCO(1.0), cset, 200, loss=lambda a, y: y[:, 0]).run
+    assert bounds.tracking(lazy.ratios).verdict == "holds"
+    strong = record(PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]).run  # a thousand times the rate
+    assert fails(bounds.tracking(strong.ratios)) and fails(bounds.leader_step(strong))
+    task = linear_task(cset)
+    loud = record(PFBCO(1.0), cset, 20, loss=lambda a, y: 2 * torch.ones_like(y[:, 0]))
+    assert fails(bounds.estimate_norm(loud.run.norms, Setting.of(task, 1.0), float(loud.run.delta)))
+
+
+@pytest.mark.parametrize("name", ["ball", "subsimplex", "polytope"])
+def test_false_leaders_are_flagged(name):
+    run = record(PFBCO(1.0, scale=0.01), SETS[name](), 60).run  # a large rate, so that leaders reach the boundary
+    assert bounds.be_the_leader(run).verdict == bounds.lemma_6_sharp(run).verdict == "holds"
+    stuck = run.x[:, :1].expand_as(run.leaders)
+    assert fails(bounds.be_the_leader(run, stuck))
+    zero = torch.zeros_like(run.g[:, :1])
+    vertices = torch.stack([run.cset.lmo(row) for row in torch.cat([zero, run.g.cumsum(1)], 1).unbind(1)], 1)  # without the regularizer
+    slow = record(PFBCO(1.0), SETS[name](), 60).run
+    assert fails(bounds.lemma_6(slow, vertices)) and fails(bounds.lemma_6_sharp(slow, vertices))
+    doubled = slow.leaders * 2
+    assert bounds.lemma_6(slow, doubled).verdict == "holds" and fails(bounds.lemma_6_sharp(slow, doubled))  # what the sharper constant sees
+
+
+# Tracking in closed form ----------------------------------------------------------------------------------
+
+
+def test_closed_forms():
+    assert bounds.polynomial().verdict == bounds.sum_of_steps([1, 2, 10, 1000, 10**5]).verdict == bounds.tracking_induction().verdict == "holds"
+    assert not bounds.polynomial(1000, 2.0).held.any() and fails(bounds.tracking_induction(2.2))
+    assert bounds.tracking_induction(2.2).held[:2].all() and not bounds.tracking_induction(2.2).held[2:5].any()
+    assert bounds.tracking_recursion([1, 2, 3, 4, 16, 64, 1000]).verdict == "holds"
+    assert fails(bounds.tracking_recursion([2, 4], kappa=2.0)) and fails(bounds.tracking_recursion([64], 0.1, "paper")) and fails(bounds.tracking_recursion([64], 0.5, "paper"))
+
+
+def test_a_false_sum_is_flagged(monkeypatch):
+    monkeypatch.setattr(theory, "steps_total", lambda T: T**0.85)
+    assert fails(bounds.sum_of_steps([10, 1000]))
+
+
+def test_printed_tracking_is_reported():
+    ratios = np.full((2, 3, 2), 1.0)
+    ratios[0, 0] = [2.09, 1.445]
+    check = bounds.tracking_printed(ratios)
+    assert isinstance(check, Reported) and check.verdict == "reported" and "E2" in check.remark and check.held.sum() == 10
+    assert bounds.tracking(ratios).verdict == "holds" and fails(bounds.tracking(ratios + 0.3))
+    with pytest.raises(ValueError, match="ratios"):
+        bounds.tracking(np.ones((2, 3)))
+
+
+# What the regret is made of -------------------------------------------------------------------------------
+
+
+def fixed(trials=60, T=128, dim=2, c=1.0):
+    """One linear loss a trial: its parts, constants and horizon."""
+    a = Streams(9, range(trials)).at(0).sphere("fixed", dim)
+    run = record(PFBCO(c), Ball.of(dim, **F64), T, trials, loss=lambda _, y: (a * y).sum(1)).run
+    return bounds.split(run, a.unsqueeze(1), -a), unit_ball(dim, c), T
+
+
+def test_decomposition():
+    parts, s, T = fixed()
+    assert bounds.decomposition(parts, s, T).verdict == bounds.leader_regret(parts, s, T).verdict == "holds"
+    assert float(parts.shrink.mean()) == pytest.approx(T * T**-0.2) and torch.allclose(parts.regret, sum(parts[1:]))
+    assert abs(float(parts.explore.mean())) < 5 * float(parts.explore.std()) / 60**0.5
+    regret = float(parts.regret.mean())
+    trace = play(PFBCO(1.0), BallLinear(2), T, 60)
+    assert regret == pytest.approx(trace["regret"][:, -1].mean(), rel=0.05)
+
+
+def test_false_parts_are_flagged():
+    parts, s, T = fixed(20)
+    for name in parts._fields:
+        assert fails(bounds.decomposition(parts._replace(**{name: getattr(parts, name) + 1e-3}), s, T))
+    assert fails(bounds.decomposition(parts._replace(shrink=parts.shrink * 1.1, regret=parts.regret + 0.1 * parts.shrink), s, T))
+    assert fails(bounds.leader_regret(parts._replace(leader=parts.leader + 1e5), s, T))
+
+
+# Theorems -------------------------------------------------------------------------------------------------
+
+
+def regrets(learner, horizons, trials=40, dim=1):
+    return np.stack([play(learner, BallLinear(dim), T, trials)["regret"][:, -1] for T in horizons], 1)
+
+
+def test_theorem_1():
+    T = [1, 16, 64, 512]
+    for dim, c in ((1, 1.0), (2, 1.0), (2, 0.3)):
+        check = bounds.theorem_1(regrets(PFBCO(c), T, dim=dim), T, unit_ball(dim, c))
+        assert check.verdict == "holds" and check.observed.shape == (4,) and check.remark == "" and check.inputs["trials"] == 40
+        if c == 1:
+            assert 3 < check.inputs["median bound / mean"] < 12 and check.informative_from == tables.ball_row(dim, 10).corrected_from and check.trivial == 1024
+
+
+@dataclass(frozen=True)
+class Uphill(PFBCO):
+    """Climbs: hears the negative loss."""
+
+    def estimate(self, state, task, loss, draw):
+        return super().estimate(state, task, -loss, draw)
+
+
+@dataclass(frozen=True)
+class UphillBlock(BlockPFBCO):
+    """The same in blocks."""
+
+    def estimate(self, state, task, loss, draw):
+        return super().estimate(state, task, -loss, draw)
+
+
+@dataclass(frozen=True)
+class UphillFKM(FKM):
+    """The same with projections."""
+
+    def estimate(self, state, task, loss, draw):
+        return super().estimate(state, task, -loss, draw)
+
+
+def test_a_learner_that_climbs_is_flagged():
+    """At a horizon at which the bound says something: below it no regret can break it."""
+    early, late = 256, 8192
+    assert bounds.theorem_1(regrets(Uphill(1.0), [early], 10), [early], unit_ball(1)).verdict == "holds"
+    assert fails(bounds.theorem_1(regrets(Uphill(1.0), [late], 10), [late], unit_ball(1)))
+    T, s = [64, 2048], unit_ball(1)
+    assert bounds.block_variant(regrets(BlockPFBCO(1.0), T), T, s).verdict == bounds.fkm(regrets(FKM(1.0), T), T, s).verdict == "holds"
+    assert fails(bounds.block_variant(regrets(UphillBlock(1.0), T[1:], 10), T[1:], s)) and fails(bounds.fkm(regrets(UphillFKM(1.0), T[1:], 10), T[1:], s))
+
+
+def test_theorem_1_as_printed():
+    T = [64, 256]
+    regret = regrets(PFBCO(1.0), T)
+    check = bounds.theorem_1_printed(regret, T, unit_ball(1))
+    assert isinstance(check, Reported) and "E2" in check.remark and check.held.all()
+    with pytest.raises(ValueError, match="E1"):
+        bounds.theorem_1_printed(regret, T, unit_ball(1, 0.1))
+
+
+def test_theorem_2():
+    trace = play(Doubling(PFBCO(1.0)), BallLinear(2), 500, 40, record=[1, 2, 3, 10, 63, 255, 300])
+    check = bounds.theorem_2(trace["regret"], trace.rounds, unit_ball(2))
+    assert check.verdict == "holds" and check.ratio < 0.15 and check.informative_from == pytest.approx(1.1e6, rel=0.05)
+    assert fails(bounds.theorem_2(trace["regret"], trace.rounds, Setting(2, 0.01, 0.01, 2.0, 1.0, 1.0)))  # false constants
+    with pytest.raises(ValueError, match="regret: shape"):
+        bounds.theorem_2(trace["regret"], trace.rounds[1:], unit_ball(2))
+
+
+def test_constants_by_trial():
+    s = Setting(1, np.array([1.0, 10.0] * 20), np.array([1.0, 10.0] * 20), 2.0, 1.0, 1.0)
+    regret = regrets(PFBCO(1.0), [64]) * np.array([[1.0], [10.0]] * 20)
+    check = bounds.theorem_1(regret, [64], s)
+    assert check.verdict == "holds" and check.bound[0] == pytest.approx(5.5 * theory.theorem_1(unit_ball(1), 64))
+    assert check.inputs["median bound / mean"] == pytest.approx(bounds.theorem_1(regrets(PFBCO(1.0), [64]), [64], unit_ball(1)).inputs["median bound / mean"])
+
+
+# The list -------------------------------------------------------------------------------------------------
+
+
+def test_statements_are_listed_and_named_once():
+    found = statements("pfbco")
+    names = [s.name for s in found]
+    assert len(found) == len(set(names)) == 28 and all(isinstance(s, Statement) and s.source and s.summary for s in found)
+    assert {"Theorem 1", "Theorem 1, printed", "Theorem 2", "Lemma 6", "Lemma 6, sharp", "Tracking", "Block variant"} <= set(names)
+    assert sum(name.startswith("Assumption") for name in names) == 7
+    assert all(s.function.__annotations__["return"] is Check for s in found)
+    assert {s.function.__name__ for s in found} <= set(bounds.__all__)

@@ -1,0 +1,240 @@
+"""Ask and tell on a set of one's own: it gets lower, stays in the set, and survives bad input and a restart."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from pf_runs import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, run, task
+
+from paperlib.pfbco import PFBCO, Ball, Doubling, NuclearBall, Optimizer, SubSimplex, oracle_set, polytope, practical
+
+BOX = {"C": [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], "d": [0.0, 0.0, 1.0]}
+
+
+def play(user, f, rounds):
+    return np.array([told for _ in range(rounds) for told in [f(user.ask())] if user.tell(told) is None])
+
+
+def in_box(x):
+    return (np.array(BOX["C"]) @ x <= np.array(BOX["d"]) + 1e-9).all()
+
+
+# ---- it works ----------------------------------------------------------------------------------------------
+
+
+def test_ten_lines_over_a_polytope():
+    target = np.array([0.7, 0.1])
+    f = lambda x: float(((x - target) ** 2).sum())
+    user = Optimizer(polytope(**BOX))
+    start = f(user.center)
+    for _ in range(2000):
+        x = user.ask()
+        user.tell(f(x))
+        assert in_box(x)
+    assert start > 0.2 and f(user.center) < 0.005
+
+
+def test_ten_lines_over_a_set_known_by_its_oracle():
+    """The l1 ball, on which nobody projects; the best point is the vertex e_2."""
+    f = lambda x: float(3 - 2 * x[1] + 0.5 * x[0])
+    user = Optimizer(oracle_set(l1_oracle, center=np.zeros(3), radius=1 / np.sqrt(3)), c=0.5)
+    losses = []
+    for _ in range(3000):
+        x = user.ask()
+        losses.append(f(x))
+        user.tell(losses[-1])
+        assert np.abs(x).sum() <= 1 + 1e-9
+    assert f(np.zeros(3)) == 3 and np.mean(losses[-500:]) < 1.6 and f(user.center) < 1.6
+
+
+def test_the_example_of_the_docstring():
+    f = lambda x: ((x - 0.4) ** 2).sum()
+    disk = oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), center=[0.0, 0.0], radius=1.0)
+    user = Optimizer(disk)
+    for _ in range(2000):
+        user.tell(f(user.ask()))
+    assert f(user.center) < 0.05 < f(np.zeros(2)) and "oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300)" in Optimizer.__doc__
+
+
+@pytest.mark.parametrize("cset", [Ball.of(3), SubSimplex.of(3), NuclearBall.of(2, 2.0), SETS["one by one, trace"], SETS["segment"]], ids=lambda x: f"{type(x).__name__} {x.dim}")
+@pytest.mark.parametrize("scale, offset", [(1.0, 0.0), (1e-3, 5.0), (1e4, -1e6)])
+def test_the_unit_and_the_zero_of_losses_do_not_matter(cset, scale, offset):
+    best = cset.to_native(0.8 * cset.lmo(torch.ones(1, cset.dim, **TKWARGS)))[0].numpy()
+    f = lambda x: offset + scale * ((x - best) ** 2).sum()
+    user = Optimizer(cset, 0.5)
+    start = f(user.center) - offset
+    play(user, f, 2047)
+    assert f(user.center) - offset < 0.3 * start
+
+
+def test_another_seed_is_another_run_and_the_same_one_the_same():
+    f = lambda x: x.sum()
+    one, two, other = (play(Optimizer(TRIANGLE, seed=seed), f, 50) for seed in (3, 3, 4))
+    assert np.array_equal(one, two) and not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("settings, learner, horizon", [
+    ({}, Doubling(practical(PFBCO(1.0))), None), ({"c": 0.4, "warm_start": False}, Doubling(practical(PFBCO(0.4), warm_start=False)), None),
+    ({"loss_bound": 3.0}, Doubling(PFBCO(1.0, baseline=True, warm_start=True)), None), ({"loss_bound": 3.0, "horizon": 40, "baseline": False}, PFBCO(1.0), 40),
+    ({"baseline": False}, Doubling(PFBCO(1.0, scale="spread", warm_start=True)), None),
+], ids=["default", "cold", "bounded", "one epoch", "no baseline"])
+def test_it_is_the_learner_in_other_coordinates(settings, learner, horizon):
+    user, f = Optimizer(TRIANGLE, seed=2, **settings), lambda x: 1 + x[0] - 2 * x[1]
+    reference = run(learner, task(TRIANGLE, settings.get("loss_bound", 1.0)), lambda t, y: torch.tensor([f(TRIANGLE.to_native(y)[0].numpy())], **TKWARGS), 40, [0], horizon, seed=2)
+    for t in range(40):
+        x = user.ask()
+        np.testing.assert_allclose(x, TRIANGLE.to_native(reference.played[t])[0], atol=1e-12)
+        np.testing.assert_allclose(user.center, TRIANGLE.to_native(reference.base(t).x)[0], atol=1e-12)
+        user.tell(f(x))
+    assert user.rounds == 40
+
+
+def test_a_set_in_single_precision_is_computed_with_in_double():
+    user = Optimizer(Ball.of(3, dtype=torch.float32))
+    play(user, lambda x: x.sum(), 10)
+    assert user.state.base.x.dtype == user.state.base.eta.dtype == torch.float64
+
+
+# ---- asking and telling ------------------------------------------------------------------------------------
+
+
+def test_a_point_is_asked_for_before_its_loss_is_told():
+    user = Optimizer(TRIANGLE)
+    with pytest.raises(RuntimeError, match="no point was asked for"):
+        user.tell(1.0)
+    x = user.ask()
+    assert np.array_equal(user.ask(), x)
+    user.tell(1.0)
+    with pytest.raises(RuntimeError, match="no point was asked for"):
+        user.tell(1.0)
+    assert user.rounds == 1 and not np.array_equal(user.ask(), x)
+
+
+@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, "1", None, [1.0], np.ones(1), 1j, torch.tensor(np.nan)], ids=lambda x: repr(x).replace("\n", ""))
+def test_a_refused_loss_leaves_the_state_usable(loss):
+    user = Optimizer(TRIANGLE)
+    play(user, lambda x: x.sum(), 4)
+    before, x = user.state, user.ask()
+    with pytest.raises(ValueError, match="loss=.* in round 5, trial 0; allowed: a finite number"):
+        user.tell(loss)
+    assert user.state is before and user.rounds == 4 and np.array_equal(user.ask(), x)
+    user.tell(0.5)
+    assert user.rounds == 5
+
+
+@pytest.mark.parametrize("loss", [2, np.float64(2), np.float32(2), np.int64(2), torch.tensor(2.0), np.array(2.0)], ids=lambda x: type(x).__name__ + str(getattr(x, "dtype", "")))
+def test_numbers_of_any_kind_are_heard(loss):
+    one, two = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one.ask(), one.tell(loss), two.ask(), two.tell(2.0)
+    assert np.array_equal(one.center, two.center) and torch.equal(one.state.base.heard.mean, two.state.base.heard.mean)
+
+
+def test_what_is_handed_out_is_the_users_own():
+    user = Optimizer(Ball.of(2))
+    play(user, lambda x: x[0], 5)
+    x, center = user.ask().copy(), user.center.copy()
+    user.ask()[:] = 9.0
+    user.center[:] = 9.0
+    assert np.array_equal(user.ask(), x) and np.array_equal(user.center, center)
+    user.tell(1.0)
+    assert np.abs(user.center).max() < 1
+
+
+def test_the_set_may_be_changed_behind_its_back():
+    cset = polytope(**BOX)
+    user, other = Optimizer(cset), Optimizer(polytope(**BOX))
+    cset.vertices.mul_(100.0)
+    assert np.array_equal(play(user, lambda x: x.sum(), 20), play(other, lambda x: x.sum(), 20))
+
+
+def test_a_loss_beyond_the_bound_is_warned_of_once():
+    user = Optimizer(TRIANGLE, loss_bound=2.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        play(user, lambda x: -2.0, 3)
+        assert not caught
+        play(user, lambda x: -2.5, 3)
+    assert len(caught) == 1 and "loss=-2.5 in round 4" in str(caught[0].message) and "loss_bound=2.0" in str(caught[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(Optimizer(TRIANGLE), lambda x: 1e9 * x[0], 9)
+
+
+# ---- files -------------------------------------------------------------------------------------------------
+
+KEPT = {
+    "polytope": lambda: polytope(**BOX), "oracle": lambda: l1_ball(3), "lambda": lambda: oracle_set(lambda c: -np.sign(c), [0.0, 0.0], 1.0), "ball": lambda: Ball.of(2),
+    "programs": lambda: polytope(**BOX, most=0), "matrices": lambda: NuclearBall.of(2, 1.0),
+}
+
+
+@pytest.mark.parametrize("settings", [{}, {"loss_bound": 4.0, "horizon": 50}], ids=["practical", "one epoch"])
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("asked", [False, True])
+def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
+    user, f = Optimizer(KEPT[name](), **settings), lambda x: 1 + x[0]
+    play(user, f, 13)
+    x = user.ask() if asked else None
+    user.save(tmp_path / "state.npz")
+    again = Optimizer(KEPT[name](), **settings)
+    assert again.load(tmp_path / "state.npz") is again and again.rounds == 13 and np.array_equal(again.center, user.center)
+    with pytest.raises(RuntimeError, match="no point was asked for"):
+        again.tell(0.0)
+    assert x is None or np.array_equal(again.ask(), x)
+    assert np.array_equal(play(user, f, 20), play(again, f, 20))
+    with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
+        assert "head" in file.files
+
+
+@pytest.mark.parametrize("cset, settings", [
+    (polytope(BOX["C"], [0.0, 0.0, 2.0]), {}), (polytope(BOX["C"], [0.0, 0.0, 1.0 + 1e-6]), {}), (Ball.of(2), {}), (TRIANGLE, {"c": 0.5}), (TRIANGLE, {"seed": 1}), (TRIANGLE, {"loss_bound": 1.0}),
+    (TRIANGLE, {"baseline": False}), (TRIANGLE, {"warm_start": False}), (TRIANGLE, {"loss_bound": 1.0, "horizon": 50}),
+], ids=["larger", "a bit larger", "ball", "c", "seed", "bound", "baseline", "warm start", "horizon"])
+def test_a_file_of_another_set_or_learner_is_refused(cset, settings, tmp_path):
+    play(user := Optimizer(TRIANGLE), lambda x: x.sum(), 5)
+    user.save(tmp_path / "state.npz")
+    other = Optimizer(cset, **settings)
+    before = other.state
+    with pytest.raises(ValueError, match="was saved by"):
+        other.load(tmp_path / "state.npz")
+    assert other.state is before and other.rounds == 0
+    Optimizer(TRIANGLE).load(tmp_path / "state.npz")
+
+
+def test_a_file_of_another_bound_is_refused(tmp_path):
+    Optimizer(TRIANGLE, loss_bound=2.0).save(tmp_path / "state.npz")
+    with pytest.raises(ValueError, match="was saved by"):
+        Optimizer(TRIANGLE, loss_bound=3.0).load(tmp_path / "state.npz")
+
+
+def test_a_file_of_another_oracle_is_refused(tmp_path):
+    """The same dimension, center, radius and widths: known by its answers."""
+    square, disk = lambda c: -np.sign(c), lambda c: -c / np.linalg.norm(c)
+    corner = lambda c: np.array([-np.sign(c[0]), -np.sign(c[1])]) * (1.0 if abs(c[0]) < 5 * abs(c[1]) else [1.0, 0.9])
+    Optimizer(oracle_set(square, [0.0, 0.0], 1.0)).save(tmp_path / "state.npz")
+    for oracle in (disk, corner):
+        with pytest.raises(ValueError, match="was saved by"):
+            Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")
+    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")  # written otherwise, the same set
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings, match", [
+    ({"c": 0.0}, "c="), ({"c": -1.0}, "c="), ({"c": np.nan}, "c="), ({"c": 1.01}, r"c=1.01; allowed: a number in \(0, 1\]"), ({"loss_bound": 0.0}, "loss_bound="),
+    ({"loss_bound": np.inf}, "loss_bound="), ({"loss_bound": "a"}, "loss_bound="), ({"horizon": 10}, "loss_bound=None with horizon=10"), ({"loss_bound": 1.0, "horizon": 0}, "horizon=0"),
+    ({"loss_bound": 1.0, "horizon": 2.5}, "horizon=2.5"), ({"baseline": "no"}, "baseline="), ({"warm_start": 2}, "warm_start="), ({"seed": -1}, "seed="), ({"seed": 0.5}, "seed="),
+], ids=range(14))
+def test_settings_out_of_range_are_refused(settings, match):
+    with pytest.raises(ValueError, match=match):
+        Optimizer(TRIANGLE, **settings)
+
+
+@pytest.mark.parametrize("cset", [SETS["packings"], None, np.eye(2), "ball", Ball], ids=["three trials", "none", "array", "name", "class"])
+def test_what_is_no_single_set_is_refused(cset):
+    with pytest.raises(ValueError, match="cset.*allowed"):
+        Optimizer(cset)

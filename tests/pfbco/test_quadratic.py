@@ -1,0 +1,196 @@
+"""Quadratic losses over random polytopes: values, bounds over all vertices and rounds, and the best point in hindsight."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import LinearConstraint, linprog, minimize
+
+from paperlib.combine import Doubling
+from paperlib.pfbco import quadratic
+from paperlib.pfbco.comparators import best_quadratic
+from paperlib.pfbco.fkm import FKM
+from paperlib.pfbco.ocg import StochOCG
+from paperlib.pfbco.pfbco import PFBCO
+from paperlib.pfbco.quadratic import QuadraticPolytope, packing
+from paperlib.play import play
+from paperlib.streams import Streams
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+SMALL = QuadraticPolytope(3, 2)
+
+
+def world_of(problem, horizon=20, trials=3, seed=0):
+    trials = range(trials) if isinstance(trials, int) else trials
+    return problem.init(len(trials), horizon, Streams(seed, trials).at(-1), **TKWARGS)
+
+
+def interior(world, seed=1):
+    """A point inside each polytope, R x n."""
+    y = torch.from_numpy(np.random.default_rng(seed).normal(size=world.task.cset.center.shape))
+    return 0.8 * world.task.cset.project(3 * y)
+
+
+@pytest.mark.parametrize("problem", [SMALL, QuadraticPolytope(1, 1), QuadraticPolytope(4, 6)], ids=repr)
+def test_loss_and_gradient(problem):
+    world = world_of(problem)
+    cset, y = world.task.cset, interior(world).requires_grad_()
+    for t in (0, 7):
+        draw = world.streams.at(t)
+        loss, gap = problem.respond(world, t, y, "loss", draw)
+        gradient, same = problem.respond(world, t, y, "gradient", draw)
+        both = draw.normal("loss", problem.dim, problem.dim + 1).numpy()
+        for i in range(3):
+            x = (cset.center[i] + cset.rho[i] * y[i]).detach().numpy()
+            G, w = both[i][:, :-1], both[i][:, -1]
+            assert loss[i].item() == pytest.approx(x @ G.T @ G @ x / 2 + w @ x, rel=1e-12)
+            assert bool((cset.normals[i] @ y[i] <= cset.offsets[i]).all())
+        assert gap.equal(loss) and same.equal(loss) and problem.loss(world, t, y, draw).equal(loss)
+        torch.testing.assert_close(torch.autograd.grad(loss.sum(), y)[0], gradient.detach())
+
+
+def test_the_polytope_is_that_of_its_rows():
+    world = world_of(SMALL)
+    A = Streams(0, range(3)).at(-1).uniform("problem", 2, 3)
+    cset = world.task.cset
+    corners = cset.center.unsqueeze(1) + cset.rho.view(-1, 1, 1) * cset.vertices
+    assert bool((corners >= -1e-9).all()) and bool((corners <= 1 + 1e-9).all()) and bool((torch.einsum("rmn,rvn->rvm", A, corners) <= 1 + 1e-9).all())
+    assert bool((corners.abs().sum(2).amin(1) < 1e-9).all())  # the origin is a vertex
+    for i in range(3):
+        c = -np.ones(3)
+        best = linprog(c, A[i].numpy(), np.ones(2), bounds=(0, 1)).fun
+        assert corners[i].numpy().dot(c).min() == pytest.approx(best, abs=1e-9)
+
+
+def test_the_triangle():
+    cset = packing([[1.0, 1.0]])
+    assert cset.rho.item() == pytest.approx(0.2928932188, rel=1e-9)
+    assert cset.D.item() == pytest.approx(4.8284271247, rel=1e-9) and cset.R.item() == pytest.approx(2.6131259298, rel=1e-9)
+    c = torch.tensor([[-1.0, -2.0]]).to(cset.rho)
+    torch.testing.assert_close(cset.to_native(cset.lmo(c)), torch.tensor([[0.0, 1.0]]).to(c), atol=1e-9, rtol=0)
+    z = (torch.ones(1, 2).to(c) - cset.center) / cset.rho
+    torch.testing.assert_close(cset.to_native(cset.project(z)), torch.full((1, 2), 0.5).to(c), atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("problem", [SMALL, QuadraticPolytope(5, 4)], ids=repr)
+@pytest.mark.parametrize("rounds, numbers", [(512, 1 << 21), (7, 1), (3, 40)])
+def test_bounds_are_those_of_every_vertex_and_round(problem, rounds, numbers, monkeypatch):
+    monkeypatch.setattr(quadratic, "ROUNDS", rounds)
+    monkeypatch.setattr(quadratic, "NUMBERS", numbers)
+    quadratic._task.cache_clear()
+    world = world_of(problem, 25)
+    quadratic._task.cache_clear()
+    for i in range(3):
+        x = world.task.cset.center[i] + world.task.cset.rho[i] * world.task.cset.vertices[i]
+        M = G = 0.0
+        for t in range(25):
+            g, w = (part[i] for part in problem.coefficients(world.streams.at(t)))
+            M = max(M, (((x @ g.T) ** 2).sum(1) / 2 + x @ w).max().item(), -(x @ w).min().item())
+            G = max(G, torch.linalg.vector_norm(x @ g.T @ g + w, dim=1).max().item())
+        assert world.task.loss_bound[i].item() == pytest.approx(M, rel=1e-12)
+        assert world.task.grad_bound[i].item() == pytest.approx(world.task.cset.rho[i].item() * G, rel=1e-12)
+
+
+def test_norms_bound_where_no_vertices_are_listed():
+    exact, certified = world_of(SMALL, 25).task, world_of(replace(SMALL, most=0), 25).task
+    assert certified.cset.vertices.shape[1] == 0 and exact.cset.vertices.shape[1] > 0
+    for bound in ("loss_bound", "grad_bound"):
+        ratio = getattr(certified, bound) / getattr(exact, bound)
+        assert bool((ratio >= 1).all()) and bool((ratio < 4).all())
+
+
+def test_losses_of_a_run_stay_below_the_bounds():
+    world, problem = world_of(SMALL, 200, 5), SMALL
+    seen, steep = torch.zeros(5).double(), torch.zeros(5).double()
+    for t in range(200):
+        y, draw = world.task.cset.lmo(torch.from_numpy(np.random.default_rng(t).normal(size=(5, 3)))), world.streams.at(t)
+        seen = torch.maximum(seen, problem.loss(world, t, y, draw).abs())
+        steep = torch.maximum(steep, torch.linalg.vector_norm(problem.respond(world, t, y, "gradient", draw)[0], dim=1))
+    for found, bound in ((seen, world.task.loss_bound), (steep, world.task.grad_bound)):
+        assert bool((found <= bound * (1 + 1e-9)).all()) and bool((found > 0.4 * bound).all())
+
+
+def test_a_trial_is_the_same_alone_and_bounds_are_kept():
+    batch, alone = world_of(SMALL, 30, 5, seed=20).task, world_of(SMALL, 30, 1, seed=23).task
+    assert batch.loss_bound[3].equal(alone.loss_bound[0]) and batch.grad_bound[3].equal(alone.grad_bound[0]) and batch.cset.center[3].equal(alone.cset.center[0])
+    assert world_of(SMALL, 30, 5, seed=20).task is batch
+    longer = world_of(SMALL, 300, 5, seed=20).task
+    assert longer.cset is batch.cset and bool((longer.loss_bound >= batch.loss_bound).all()) and not longer.loss_bound.equal(batch.loss_bound)
+    assert not world_of(SMALL, 30, 5, seed=25).task.loss_bound.equal(batch.loss_bound)
+
+
+def test_the_expected_loss():
+    trials = 3
+    world = world_of(SMALL, 1, trials)
+    y = interior(world)
+    losses = torch.stack([SMALL.loss(world, t, y, world.streams.at(t)) for t in range(4000)])
+    error = losses.std(0) / 4000**0.5
+    assert bool(((losses.mean(0) - SMALL.expected(world, y)).abs() < 4 * error).all())
+
+
+def test_best_point_in_hindsight():
+    world = world_of(QuadraticPolytope(4, 3), 60, 4)
+    problem, cset = QuadraticPolytope(4, 3), world.task.cset
+    Q, w = problem.total(world, 60)
+    x0 = cset.center
+    summed = sum(problem.loss(world, t, torch.zeros(4, 4).double(), world.streams.at(t)) for t in range(60))
+    torch.testing.assert_close((x0.unsqueeze(1) @ Q @ x0.unsqueeze(2)).flatten() / 2 + (w * x0).sum(1), summed)
+    for i in range(4):
+        C, d = cset.normals[i].numpy(), (cset.offsets[i] * cset.rho[i] + cset.normals[i] @ cset.center[i]).numpy()
+        q, v = Q[i].numpy(), w[i].numpy()
+        x, value = best_quadratic(C, d, q, v)
+        f = lambda x: x @ q @ x / 2 + v @ x
+        assert (C @ x <= d + 1e-9).all() and value == pytest.approx(f(x), rel=1e-12)
+        corners = (cset.center[i] + cset.rho[i] * cset.vertices[i]).numpy()
+        assert value <= min(map(f, corners)) + 1e-9 and value <= f(cset.center[i].numpy())
+        gradient = q @ x + v
+        assert gradient @ x - (corners @ gradient).min() <= 1e-6 * np.abs(q).max()
+        other = minimize(f, cset.center[i].numpy(), jac=lambda x: q @ x + v, method="SLSQP", constraints=LinearConstraint(C, ub=d), options={"ftol": 1e-14, "maxiter": 500})
+        np.testing.assert_allclose(x, other.x, atol=1e-5)
+
+
+def test_best_point_inside_and_on_a_side():
+    C, d = np.vstack([-np.eye(2), np.eye(2)]), np.array([0.0, 0.0, 1.0, 1.0])
+    x, value = best_quadratic(C, d, 4.0 * np.eye(2), np.array([-1.0, -2.0]))
+    np.testing.assert_allclose(x, [0.25, 0.5])
+    assert value == pytest.approx(-0.625)
+    x, value = best_quadratic(C, d, np.eye(2), np.array([1.0, -0.5]))
+    np.testing.assert_allclose(x, [0.0, 0.5], atol=1e-12)
+    assert value == pytest.approx(-0.125)
+    with pytest.raises(ValueError, match="Q: least eigenvalue -1; allowed"):
+        best_quadratic(C, d, np.diag([3.0, -1.0]), np.zeros(2))
+
+
+def test_sizes_of_the_default_polytopes():
+    task = world_of(QuadraticPolytope(), 255, 20).task
+    cset, mean = task.cset, lambda x: x.mean().item()
+    assert mean(cset.D) == pytest.approx(14.6, abs=0.7) and mean(cset.R) == pytest.approx(9.8, abs=0.6) and mean(cset.rho) == pytest.approx(0.117, abs=0.006)
+    assert 500 < cset.vertices.shape[1] < 6000
+
+
+def test_averages_are_those_of_another_implementation():
+    """Final average losses at T = 1023, whose errors with 10 trials are below .1, of Unregularized .3."""
+    expected = {PFBCO(): 1.074, PFBCO(sham=True): 1.077, FKM(): 0.694, FKM(variant="2005"): 0.751, PFBCO(regularized=False): 4.375, StochOCG(): 1.576}
+    for learner, loss in expected.items():
+        found = play(Doubling(learner), QuadraticPolytope(), 1023, 10, 0, record=[1023])["regret"][:, -1] / 1023
+        assert abs(found.mean() - loss) < (0.6 if loss > 4 else 0.2), learner
+
+
+@pytest.mark.parametrize("field, value", [("dim", 0), ("dim", 2.5), ("rows", 0), ("most", -1)])
+def test_bad_settings_are_refused(field, value):
+    with pytest.raises(ValueError, match=f"{field}={value}; allowed"):
+        replace(SMALL, **{field: value})
+
+
+@pytest.mark.parametrize("A, message", [([[0.5, -0.1]], "least entry -0.1"), ([[0.5, np.nan]], "least entry nan"), ([0.5, 0.5], r"shape \(2,\)"),
+                                        ([[1e12, 0.0]], "largest ball inside has radius")], ids=["negative", "nan", "flat", "thin"])
+def test_bad_rows_are_refused(A, message):
+    with pytest.raises(ValueError, match=f"{message}.*allowed"):
+        packing(A)
+
+
+def test_an_unknown_feedback_is_refused():
+    world = world_of(SMALL)
+    with pytest.raises(ValueError, match="wants='reward'; allowed: loss, gradient"):
+        SMALL.respond(world, 0, interior(world), "reward", world.streams.at(0))
