@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import warnings
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -39,7 +40,9 @@ class AskTell:
     def __init__(self, learner: Learner, context: Any, horizon: int | None = None, seed: int = 0, prepare: Callable | None = None):
         self.learner, self.horizon, self.seed, self.prepare = learner, horizon, seed, prepare
         self.streams, self.rounds, self.pending, self.dim = Streams(seed, [0]), 0, None, None
+        self.proposed = None  # the action that was asked for
         self.warned = False  # of an overflow
+        self.late = False  # warned of rounds beyond the horizon
         self.fixed = None  # the arms of a learner whose ``fixed_arms`` says that they never change
         self.context = self._lead(context)
         self.first = list(self.context.shape[1:]) if isinstance(self.context, Tensor) else None  # sizes of parts of a state may hang on it
@@ -54,15 +57,18 @@ class AskTell:
         lead = self.context if context is None else self._lead(context)
         with torch.no_grad():
             action, pending = self.learner.select(self.state, lead, self.streams.at(self.rounds))
-        self.context, self.pending = lead, pending
+        self.context, self.pending, self.proposed = lead, pending, action
         return action[0].numpy().copy() if action.dim() > 1 else int(action[0])
 
     def tell(self, action: int | np.ndarray, feedback: float | np.ndarray) -> None:
-        """What the action earned in the context last asked about; the action may be one's own.
+        """What the action earned in the context last asked about; it may be one's own unless the learner's ``own_actions`` is False.
+
+        The first round beyond the horizon is warned of.
 
         Raises:
             ValueError: feedback that is not finite, is not one number (unless the learner wants a gradient) or that
-                the learner's model excludes, or an unknown action.
+                the learner's model excludes, or an unknown action, or another than the one asked for where the learner
+                credits feedback to what it drew.
             RuntimeError: the learner reports failure; the state stays as it was.
         """
         heard = self._number("feedback", feedback)
@@ -72,11 +78,16 @@ class AskTell:
         self._validate(self.context, played, heard)
         draw = self.streams.at(self.rounds)
         with torch.no_grad():
-            chosen = self.pending
+            proposed, chosen = self.proposed, self.pending
             if chosen is None:  # told without having been asked: the choice still has to be prepared
-                _, chosen = self.learner.select(self.state, self.context, draw)
+                proposed, chosen = self.learner.select(self.state, self.context, draw)
+            if not getattr(self.learner, "own_actions", True) and not torch.equal(played, proposed):
+                raise ValueError(f"action={action!r}; allowed for {type(self.learner).__name__}, which learns of its own actions only: the one asked for, {proposed[0].tolist()}")
             after = self.learner.update(chosen, self.context, played, heard, draw)
         self._heed(after)
+        if self.horizon is not None and self.rounds >= self.horizon and not self.late:
+            self.late = True
+            warnings.warn(f"round {self.rounds + 1} is beyond horizon={self.horizon}: settings, and what is proved of them, are for {self.horizon} rounds", stacklevel=2)
         self.state, self.rounds, self.pending = after, self.rounds + 1, None
 
     def _heed(self, state: Any) -> None:
@@ -101,12 +112,14 @@ class AskTell:
         """Take up where ``save`` left off; returns itself.
 
         Raises:
-            ValueError: the file was saved by another learner, with another horizon or seed, or begun with a context of another size.
+            ValueError: the file is none of ``save``'s, was saved by another learner, with another horizon or seed, or begun with a
+                context of another size.
         """
+        head, own = _head(path), self._settings()
+        if other := _differing({name: head.get(name) for name in own}, own):
+            there, here = (", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1))
+            raise ValueError(f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}")
         with np.load(path, allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
-            if (saved := {name: head.get(name) for name in self._settings()}) != self._settings():
-                raise ValueError(f"path={str(path)!r} was saved by {saved}; allowed: a file of {self._settings()}")
             for name, leaf in leaves(self.state):
                 if isinstance(leaf, PLAIN) or self.fixed is not None:  # the very same arms: parts may have grown since
                     continue
@@ -163,6 +176,23 @@ class AskTell:
         if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
             raise ValueError(f"action={action!r}; allowed: 0..{self.context.shape[1] - 1}")
         return torch.tensor([int(action)])
+
+
+def _head(path: str | os.PathLike) -> dict:
+    """What ``save`` wrote beside the arrays."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(json.loads(str(file["head"])))
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:  # what numpy makes of text, arrays and halves of files
+        raise ValueError(f"path={str(path)!r} holds no saved learner; allowed: a file that save wrote") from error
+
+
+def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:
+    """The settings that differ, by dotted name."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        inner = [_differing(there.get(key), here.get(key), f"{name}.{key}" if name else key) for key in {**here, **there}]
+        return {key: pair for found in inner for key, pair in found.items()}
+    return {} if there == here else {name: (there, here)}
 
 
 def _without_functions(tree: Any) -> Any:

@@ -168,12 +168,17 @@ class Expected(Check):
 
     ``observed`` is the upper one-sided confidence limit of a mean over trials, ``lower`` the lower one. It ``holds`` where the
     upper limit is at most the bound in every entry, ``fails`` where the lower one is above it in some, and is else ``inconclusive``.
+
+    Raises:
+        ValueError: no lower limit, or one that is NaN.
     """
 
     lower: Any = None
 
     def __post_init__(self):
         super().__post_init__()
+        if self.lower is None or np.isnan(np.asarray(self.lower, float)).any():  # NaN is never above a bound: it could not fail
+            raise ValueError(f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers")
         object.__setattr__(self, "lower", np.broadcast_to(np.asarray(self.lower, float), self.observed.shape))
 
     @classmethod

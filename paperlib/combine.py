@@ -30,7 +30,7 @@ class Scripted:
         rounds: how many rounds are dictated.
 
     Raises:
-        ValueError: as many actions as rounds are not given, or an action that is no index.
+        ValueError: a base that learns of its own actions only, not as many actions as rounds, or an action that is no index.
     """
 
     base: Learner
@@ -38,6 +38,8 @@ class Scripted:
     rounds: int
 
     def __post_init__(self):
+        if not getattr(self.base, "own_actions", True):
+            raise ValueError(f"base={self.base!r}; allowed: a learner that learns of other actions than its own")
         whole("rounds", self.rounds, least=0)
         if isinstance(self.actions, tuple):
             if len(self.actions) != self.rounds:
@@ -115,8 +117,9 @@ class Epochs(NamedTuple):
 class Doubling:
     """A learner of known horizon made anytime: epoch m = 0, 1, ... runs it with horizon 2^m.
 
-    A base with a method ``restart(state, context, horizon, draw)`` begins its epochs by it and may carry something
-    over; any other is initialized anew.
+    A base with the optional method ``restart(state, context, horizon, draw)``, which returns the state in which an epoch
+    of that horizon begins, starts its epochs by it and may carry something over; any other is initialized anew. What
+    ``core.Learner`` lists as optional, and ``fixed_arms`` and ``own_actions``, is the base's.
     Source: the doubling trick; Chen, Zhang & Karbasi (2019), Algorithm 2.
 
     Raises:
@@ -143,6 +146,11 @@ class Doubling:
     def fixed_arms(self) -> bool:
         """Whether the base counts by index."""
         return getattr(self.base, "fixed_arms", False)
+
+    @property
+    def own_actions(self) -> bool:
+        """Whether the base learns of other actions than its own."""
+        return getattr(self.base, "own_actions", True)
 
     def caution(self, context: Any) -> str | None:
         """What the base would warn of."""

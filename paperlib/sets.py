@@ -5,6 +5,7 @@ coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it
 and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
 times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
 Polytopes stand in ``sets_polytope``, sets of matrices in ``sets_matrix``, sets known by an oracle alone in ``sets_oracle``.
+Sets of matrices factor theirs (``eigh``), which may wait for a GPU; ``host`` names the methods that compute on the host.
 Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
 """
 
@@ -29,7 +30,8 @@ class ConvexSet(Protocol):
     r: float     # radius of a ball about 0 inside
     R: Tensor    # 1 or R, radius of a ball about 0 around
     D: Tensor    # 1 or R, diameter
-    exact: bool  # whether ``lmo`` answers for this very set
+    exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
+    host: tuple[str, ...]  # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
@@ -56,6 +58,7 @@ class Ball(NamedTuple):
     D: Tensor  # 1
     r: float = 1.0
     exact: bool = True
+    host = ()
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "Ball":
@@ -70,6 +73,9 @@ class Ball(NamedTuple):
 
     def lmo(self, c: Tensor) -> Tensor:
         """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
+        size, limits = c.abs().amax(-1, keepdim=True), torch.finfo(c.dtype)
+        far = (size > 0) & ((size < limits.tiny**0.25) | (size > limits.max**0.25))
+        c = torch.where(far, c / size, c)  # squares would under- or overflow
         norm = torch.linalg.vector_norm(c, dim=-1, keepdim=True)
         first = torch.zeros_like(c)
         first[:, 0] = -1.0
@@ -96,6 +102,7 @@ class SubSimplex(NamedTuple):
     D: Tensor  # 1, 2 sqrt(2) n
     r: float = 1.0
     exact: bool = True
+    host = ()
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "SubSimplex":
@@ -115,7 +122,7 @@ class SubSimplex(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point, by sorting. ``z``: R x n."""
-        return scaled(lambda z: 2 * self.dim * _sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale)
+        return scaled(lambda z: 2 * self.dim * project_sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -134,8 +141,8 @@ def project_simplex(x: Tensor, total: float = 1.0) -> Tensor:
     return (x - excess.gather(-1, last)).clamp(min=0.0)
 
 
-def _sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
-    """Closest point of {p >= 0, sum p <= total}."""
+def project_sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
+    """Closest point of {p >= 0, sum p <= total}. ``x``: R x n."""
     inside = x.clamp(min=0.0)
     return torch.where(inside.sum(-1, keepdim=True) > total, project_simplex(x, total), inside)
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from .linalg import may_look
-from .sets import _sub_simplex, scaled
-from .validation import positive, whole
+from .sets import project_sub_simplex, scaled
+from .validation import finite, positive, whole
 
 LARGE = {True: 100, False: 500}  # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 
@@ -51,7 +51,12 @@ def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
     """An eigenpair of least eigenvalue, or (``most``) of largest absolute value. ``C``: R x p x p. Returns R and R x p.
 
     A single matrix on the host takes LAPACK's subset or, if it is large, Lanczos; a batch is factored whole.
+
+    Raises:
+        ValueError: an entry that is not finite, on the host.
     """
+    if may_look(C):
+        finite("C", C)
     if len(C) == 1 and may_look(C):
         value, v = _extreme_of_one(C[0].numpy(), most)
         return C.new_full((1,), value), torch.from_numpy(np.ascontiguousarray(v)).to(C).unsqueeze(0)
@@ -88,6 +93,7 @@ class NuclearBall(NamedTuple):
     D: Tensor  # 1, 2 sqrt(p)
     r: float = 1.0
     exact: bool = True
+    host = ()
 
     @classmethod
     def of(cls, p: int, k: float, exact: bool = True, **tkwargs) -> "NuclearBall":
@@ -122,7 +128,7 @@ class NuclearBall(NamedTuple):
 
     def _closest(self, z: Tensor) -> Tensor:
         values, vectors = torch.linalg.eigh(smat(z, self.p))
-        values = _sub_simplex(values.abs(), self.k / self.rho) * values.sign()
+        values = project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
         return svec((vectors * values.unsqueeze(1)) @ vectors.mT)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
@@ -144,6 +150,7 @@ class Spectrahedron(NamedTuple):
     D: Tensor  # 1, sqrt(2) k / s
     r: float = 1.0
     exact: bool = True
+    host = ()
 
     @classmethod
     def of(cls, p: int, k: float, **tkwargs) -> "Spectrahedron":
@@ -181,7 +188,7 @@ class Spectrahedron(NamedTuple):
     def _closest(self, z: Tensor) -> Tensor:
         middle = self._middle(z)
         values, vectors = torch.linalg.eigh(smat(z + middle, self.p))
-        values = _sub_simplex(values, self.k / self.rho)
+        values = project_sub_simplex(values, self.k / self.rho)
         return svec((vectors * values.unsqueeze(1)) @ vectors.mT) - middle
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:

@@ -1,11 +1,10 @@
 """Polytopes {x: C x <= d}, moved and scaled so that their largest inscribed ball is the unit ball about 0.
 
 Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
-Work on the host: linear programs, Qhull's vertices and projections (an active-set method, trial by trial). The oracle
-over vertices is one product and an argmin, on any device.
+Work on the host: linear programs (``sets_programs``), Qhull's vertices and projections (an active-set method, trial by
+trial). The oracle over vertices is one product and an argmin, on any device.
 """
 
-import functools
 import math
 from typing import NamedTuple
 
@@ -16,9 +15,11 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 from torch import Tensor
 
 from .sets import scaled
+from .sets_programs import Program
 from .validation import whole
 
 MOST = 20_000     # vertices; above it the oracle solves a linear program a call
+LISTED = 12       # dimensions; above it vertices are not listed: a box of 20 has 10^6, over which Qhull takes a minute before they can be counted
 BLOCK = 1024      # vertices whose distances to all are held at once
 NARROWEST = 1e-9  # inscribed radius below which the interior counts as empty
 
@@ -27,7 +28,7 @@ class Polytope(NamedTuple):
     """K = {y: C y <= e}, with x = center + rho y."""
 
     dim: int
-    normals: Tensor   # R x q x n, rows of C
+    normals: Tensor   # R x q x n, rows of C, each of length 1
     offsets: Tensor   # R x q, e = (d - C center) / rho
     vertices: Tensor  # R x V x n; V = 0: the oracle solves a linear program
     center: Tensor    # R x n, Chebyshev center
@@ -37,8 +38,13 @@ class Polytope(NamedTuple):
     r: float = 1.0
     exact: bool = True
 
+    @property
+    def host(self) -> tuple[str, ...]:
+        """Projections, and the oracle where no vertices are listed."""
+        return ("project",) if self.vertices.shape[1] else ("lmo", "project")
+
     def lmo(self, c: Tensor) -> Tensor:
-        """The first vertex of least <c, .>; vertices[0] for c = 0. ``c``: R x n."""
+        """The first vertex of least <c, .>; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
         if self.vertices.shape[1] == 0:
             return _programs(self, c)
         if self.vertices.shape[0] == 1:
@@ -68,7 +74,8 @@ class Polytope(NamedTuple):
 def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
     """argmin over {y: C y <= e} of ||y - z||, by Lawson and Hanson's least-distance programming.
 
-    A point far away loses digits to rounding: its answer is projected once more.
+    A point far away loses digits to rounding: its answer is projected once more. What it gives up of the distance is
+    1e-8 of it at 10^6 inscribed radii and 1e-4 at 10^10; beyond, the answer lies in the set, but is not the closest.
     Source: Lawson & Hanson, Solving Least Squares Problems (1974), chapter 23.
 
     Args:
@@ -133,18 +140,22 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
     Args:
         C: R x q x n, or q x n for one that the trials share.
         d: R x q, or q.
-        most: with more vertices than this the oracle solves linear programs, and D and R are upper bounds.
+        most: with more vertices than this, or above 12 dimensions, where none are listed, the oracle solves linear
+            programs, and D and R are upper bounds; 0: always so.
 
     Raises:
         ValueError: shapes that do not fit, numbers that are not finite, a constraint without a normal, an empty interior, or an unbounded set.
     """
     whole("most", most, least=0)
-    C, d = (np.asarray(x.cpu() if isinstance(x, Tensor) else x, float) for x in (C, d))
+    C, d = (_numbers(name, x) for name, x in (("C", C), ("d", d)))
     C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
     if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:
         raise ValueError(f"C: {C.shape}, d: {d.shape}; allowed: R x q x n and R x q, or q x n and q")
-    if not (np.isfinite(C).all() and np.isfinite(d).all()) or (np.linalg.norm(C, axis=2) == 0).any():
+    if not (np.isfinite(C).all() and np.isfinite(d).all()) or (C == 0).all(2).any():
         raise ValueError("C, d: a number is not finite or a row of C is 0; allowed: finite numbers and rows with a normal")
+    size = np.abs(C).max(axis=2, keepdims=True)  # first: squares would under- or overflow
+    length = size * np.linalg.norm(C / size, axis=2, keepdims=True)
+    C, d = C / length, d / length[:, :, 0]  # tolerances are absolute: a row's unit must not matter
     parts = [_one(c, b, most) for c, b in zip(C, d)]
     listed = all(len(part.vertices) for part in parts)
     longest = max(len(part.vertices) for part in parts) if listed else 0
@@ -154,6 +165,13 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         C.shape[2], torch.as_tensor(C, **tkwargs), stack([part.offsets for part in parts]), stack([pad(part.vertices) for part in parts]),
         stack([part.center for part in parts]), stack([part.rho for part in parts]), stack([part.R for part in parts]), stack([part.D for part in parts]),
     )
+
+
+def _numbers(name: str, x) -> np.ndarray:
+    try:
+        return np.asarray(x.cpu() if isinstance(x, Tensor) else x, float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}={x!r}; allowed: an array of numbers") from error
 
 
 class _One(NamedTuple):
@@ -169,7 +187,7 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> _One:
     center, rho = inscribed(C, d)
     offsets = (d - C @ center) / rho
     n = C.shape[1]
-    vertices = corners(C, offsets) if most else np.empty((0, n))
+    vertices = corners(C, offsets) if most and n <= LISTED else np.empty((0, n))
     if 0 < len(vertices) <= most:
         square = (vertices**2).sum(1)
         parts = range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
@@ -192,49 +210,3 @@ def _programs(cset: Polytope, c: Tensor) -> Tensor:
     C, e = cset.normals.cpu().numpy(), cset.offsets.cpu().numpy()
     solved = [Program.of(C[i % len(C)].tobytes(), e[i % len(C)].tobytes(), cset.dim).solve(row) for i, row in enumerate(c.detach().cpu().numpy())]
     return torch.from_numpy(np.stack(solved)).to(c)
-
-
-class Program:
-    """min <c, y> over {y: C y <= e} for one c after the other; with highspy each starts from the last one's basis."""
-
-    def __init__(self, C: np.ndarray, e: np.ndarray):
-        self.C, self.e, self.solver = C, e, None
-        try:
-            import highspy
-        except ImportError:
-            return  # scipy's, from scratch each time
-        q, n = C.shape
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = n, q
-        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), np.full(n, -math.inf), np.full(n, math.inf)
-        model.row_lower_, model.row_upper_ = np.full(q, -math.inf), e
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = np.arange(q + 1) * n, np.tile(np.arange(n), q), C.ravel()
-        self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
-        self.solver.setOptionValue("output_flag", False)
-        self.solver.setOptionValue("threads", 1)
-        self.solver.passModel(model)
-
-    @classmethod
-    @functools.lru_cache(maxsize=256)
-    def of(cls, C: bytes, e: bytes, n: int) -> "Program":
-        """The program of a polytope, kept from call to call."""
-        e = np.frombuffer(e)
-        return cls(np.frombuffer(C).reshape(len(e), n), e)
-
-    def solve(self, c: np.ndarray) -> np.ndarray:
-        """A minimizer, n; a vertex.
-
-        Raises:
-            RuntimeError: the solver fails.
-        """
-        if self.solver is None:
-            found = linprog(c, self.C, self.e, bounds=[(None, None)] * len(c), method="highs")
-            if found.status != 0:
-                raise RuntimeError(f"the linear program fails: {found.message}")
-            return found.x
-        self.solver.changeColsCost(len(c), self.columns, np.ascontiguousarray(c))
-        self.solver.run()
-        if self.solver.modelStatusToString(self.solver.getModelStatus()) != "Optimal":
-            raise RuntimeError(f"the linear program fails: {self.solver.modelStatusToString(self.solver.getModelStatus())}")
-        return np.array(self.solver.getSolution().col_value)

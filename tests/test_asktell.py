@@ -1,5 +1,6 @@
 """Ask and tell: one trial of a learner for a problem of one's own."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -165,3 +166,43 @@ def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
     rule = again.context.rule
     again.load(tmp_path / "state.npz")
     assert again.context.rule is rule and again.context.bonus.tolist() == [[0, 0, 3, 0]] and again.ask() == user.ask() == 2
+
+
+def test_what_differs_of_another_learner_is_named(tmp_path):
+    AskTell(Index(bonus=3.0), ARMS, seed=1).save(tmp_path / "state.npz")
+    with pytest.raises(ValueError) as error:
+        AskTell(Index(), ARMS, seed=2).load(tmp_path / "state.npz")
+    said = str(error.value)
+    assert "learner.bonus=3.0, seed=1; allowed: learner.bonus=" in said and "seed=2" in said and "horizon" not in said and "kind" not in said
+
+
+@pytest.mark.parametrize("what", ["text", "empty", "array", "arrays", "half", "list"])
+def test_what_is_no_saved_learner_is_refused(what, tmp_path):
+    path, user = tmp_path / "state.npz", AskTell(Index(), ARMS)
+    user.save(path)
+    whole = path.read_bytes()
+    if what in ("array", "arrays", "list"):
+        with open(path, "wb") as file:
+            np.save(file, np.ones(3)) if what == "array" else np.savez(file, **({"x": np.ones(3)} if what == "arrays" else {"head": np.array("[1]")}))
+    else:
+        path.write_bytes({"text": b"hello", "empty": b"", "half": whole[: len(whole) // 2]}[what])
+    before = user.state
+    with pytest.raises(ValueError, match=r"path='.*state.npz' holds no saved learner; allowed: a file that save wrote"):
+        user.load(path)
+    assert user.state is before
+    with pytest.raises(FileNotFoundError):
+        user.load(tmp_path / "other.npz")
+
+
+def test_the_first_round_beyond_the_horizon_is_warned_of():
+    user, free = AskTell(Index(), ARMS, horizon=3), AskTell(Index(), ARMS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            user.tell(user.ask(), 1.0)
+        for _ in range(9):
+            free.tell(free.ask(), 1.0)
+    with pytest.warns(UserWarning, match="round 4 is beyond horizon=3") as caught:
+        for _ in range(3):
+            user.tell(user.ask(), 1.0)
+    assert len(caught) == 1 and user.rounds == 6

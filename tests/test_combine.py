@@ -8,6 +8,7 @@ import pytest
 import torch
 from toy import Coins, Index
 
+from paperlib.asktell import AskTell
 from paperlib.combine import Doubling, Scripted
 from paperlib.core import pack, take, unpack
 from paperlib.play import Probe, play
@@ -224,6 +225,22 @@ def test_doubling_is_what_its_base_is():
     assert Doubling(UniformArm()).report(steps(Doubling(UniformArm()), 1)[0]) == {} and Doubling(Index()).caution(None) is None
     assert Doubling(Fixed()).report(steps(Doubling(Fixed()), 5)[0])["rounds"].tolist() == [2.0] * 3
     assert trace(Doubling(Fixed()))["report.rounds"].tolist() == [5.0] * 3  # of 12
+
+
+@dataclass(frozen=True)
+class Own(Index):
+    """Credits what it hears to what it drew."""
+
+    own_actions = False
+
+
+def test_a_base_that_learns_of_its_own_actions_only():
+    assert Doubling(Index()).own_actions and not Doubling(Own()).own_actions and not Doubling(Doubling(Own())).own_actions
+    for base in (Own(), Doubling(Own())):
+        with pytest.raises(ValueError, match="base=.*allowed: a learner that learns of other actions than its own"):
+            Scripted(base, ACTIONS, 4)
+    with pytest.raises(ValueError, match="own actions only"):
+        AskTell(Doubling(Own()), np.eye(4)).tell(3, 1.0)
 
 
 def test_doubling_may_be_scripted():

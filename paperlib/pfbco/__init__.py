@@ -6,7 +6,7 @@ Source: Chen, Zhang & Karbasi, "Projection-Free Bandit Convex Optimization" (201
 from ..combine import Doubling
 from ..core import Case
 from ..sets import Ball, SubSimplex
-from ..sets_matrix import NuclearBall, Spectrahedron
+from ..sets_matrix import NuclearBall, Spectrahedron, smat, svec
 from ..sets_oracle import oracle_set
 from ..sets_polytope import polytope
 from ..styles import Style
@@ -33,6 +33,7 @@ __all__ = [
     "polytope",           # {x: C x <= d}
     "oracle_set",         # a set known by a linear oracle and a ball inside
     "Ball", "SubSimplex", "NuclearBall", "Spectrahedron",  # sets with oracles and projections
+    "svec", "smat",       # symmetric matrices to the coordinates of the last two, and back
     "BallLinear",         # linear losses on the ball
     "BallQuadratic",      # quadratic losses on the ball
     "QuadraticPolytope",  # Figure 1a
@@ -51,7 +52,7 @@ CHOICES = [
 STYLES = {
     "PF": Style("vermilion", "o", emphasis=True),
     "PF, sham": Style("black", "x", linestyle="--", label="PF, sham feedback", zorder=4),  # in front: it often covers PF's
-    "PF, practical": Style("vermilion", "d", linestyle="-.", label="PF, practical"),
+    "PF, practical": Style("vermilion", "d", linestyle="-."),
     "PF, warm": Style("vermilion", "*", label="PF, practical, warm"),
     "PF, vertex": Style("vermilion", "<", linestyle=":", label="PF, vertex at ties"),
     "FKM": Style("blue", "s"),
@@ -93,7 +94,7 @@ CASES = {
     "StochOCG, matrices": Case(Doubling(StochOCG(bound="noisy", tie="vertex")), MatrixCompletion(3, 2, "psd")),
     "StochOCG, one epoch": Case(StochOCG(noise=0.5), _ball, _tie | {"noise": [-1.0, float("nan")], "bound": ["other"]}),
     "Leader": Case(Doubling(RegularizedLeader(0.5)), _ball),
-    "Leader, one epoch": Case(RegularizedLeader(0.5, baseline=True), Portfolio(5, "synthetic"), _shared | _tie | {"regularized": [False]}),
+    "Leader, one epoch": Case(RegularizedLeader(0.5, baseline=True), Portfolio(5, "synthetic"), _shared | {"tie": ["other", None, "vertex"], "regularized": [False]}),
     "Block": Case(Doubling(BlockPFBCO(0.5)), _ball),
     "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared),
 }

@@ -15,24 +15,23 @@ from torch import Tensor
 
 from ..checks import Check, Expected, statement
 from ..sets import ConvexSet, support
+from ..sets_oracle import DIRECTIONS
 from ..streams import Streams
 from . import theory
 from .lemmas import (
-    HALF, NOT_ITS_OWN, PAPER, be_the_leader, beyond, decomposition, estimate_norm, feasibility, leader_regret, leader_step, lemma_6,
+    HALF, NOT_ITS_OWN, PAPER, accumulated, be_the_leader, beyond, decomposition, estimate_norm, feasibility, leader_regret, leader_step, lemma_6,
     lemma_6_sharp, one_point, polynomial, smoothing, sum_of_steps, tracking, tracking_induction, tracking_printed, tracking_recursion, unbiased_estimate,
 )
 from .replay import Replay, Split, split
 from .theory import Setting
+from .vacuity import first_informative
 
 __all__ = [
-    "Replay", "Setting", "Split", "assumption_balls", "assumption_bounded", "assumption_convex", "assumption_diameter", "assumption_exploration",
+    "Replay", "Setting", "Split", "accumulated", "assumption_balls", "assumption_bounded", "assumption_convex", "assumption_diameter", "assumption_exploration",
     "assumption_gradient", "assumption_oblivious", "be_the_leader", "block_variant", "decomposition", "estimate_norm", "feasibility", "fkm",
     "leader_regret", "leader_step", "lemma_6", "lemma_6_sharp", "one_point", "polynomial", "smoothing", "split", "sum_of_steps", "theorem_1",
     "theorem_1_printed", "theorem_2", "tracking", "tracking_induction", "tracking_printed", "tracking_recursion", "unbiased_estimate",
 ]
-
-DIRECTIONS = 64  # along which a set is looked at
-
 
 # Assumptions ----------------------------------------------------------------------------------------------
 
@@ -119,7 +118,7 @@ def _regret_check(name: str, source: str, formula: str, bound: Callable, regret,
     inputs = {"n": s.dim, "M": s.loss_bound, "G": s.grad_bound, "D": s.diameter, "R": s.outer, "c": s.c}
     inputs = {key: float(np.max(value)) for key, value in inputs.items()} | {"T": T}
     check = Expected.over_trials(name, source, formula, inputs, regret, grid, trivial=float(np.max(theory.trivial_regret(s, T[-1]))),
-                                 informative_from=theory.first_informative(bound, s))
+                                 informative_from=first_informative(bound, s))
     return beyond(check, remark)
 
 

@@ -120,23 +120,25 @@ def ratio(a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float
 
 
 def beats(traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False) -> stats.Test:
-    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons."""
+    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons. Raises ValueError where trials differ."""
     sign = -1.0 if largest else 1.0
-    return stats.weakest(stats.wilcoxon({rival: sign * _difference(final(traces[rival]), final(traces[name])) for rival in rivals}))
+    return stats.weakest(stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals}))
 
 
-def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a - b of the trials that both have; an infinite loss counts as a very large one."""
-    n = min(len(a), len(b))
-    return np.nan_to_num(a[:n], posinf=1e300) - np.nan_to_num(b[:n], posinf=1e300)
+def _difference(a: Trace, b: Trace) -> np.ndarray:
+    """Final average losses of a less those of b, R; an infinite loss counts as a very large one."""
+    if list(a.trials) != list(b.trials):
+        raise ValueError(f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial")
+    return np.nan_to_num(final(a), posinf=1e300) - np.nan_to_num(final(b), posinf=1e300)
 
 
 def relative_difference(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """Mean of a - b over the mean of b, with the t-interval of the paired differences. ``a``, ``b``: R each."""
-    n = min(len(a), len(b))
-    found, base = stats.paired(a, b), float(b[:n].mean())
+    """Mean of a - b over the mean of b, with the t-interval of the paired differences. ``a``, ``b``: R each, the same trials."""
+    if len(a) != len(b):
+        raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
+    found, base = stats.paired(a, b), float(b.mean())
     low, high = sorted((found.low / base, found.high / base))
-    return stats.Interval(found.estimate / base, low, high, n, "relative mean difference, 95 % t-interval over paired trials")
+    return stats.Interval(found.estimate / base, low, high, len(a), "relative mean difference, 95 % t-interval over paired trials")
 
 
 def agreed(found: dict[str, Found]) -> Found:
@@ -175,18 +177,6 @@ def thin(trace: Trace, rounds: list[int]) -> Trace:
     return replace(trace, rounds=trace.rounds[at], series={name: x[:, at] for name, x in trace.series.items()}, seconds=trace.seconds[at])
 
 
-def thin(trace: Trace, rounds: list[int]) -> Trace:
-    """The same run with some of its recorded rounds.
-
-    Raises:
-        ValueError: a round that was not recorded.
-    """
-    if missing := sorted(set(rounds) - set(trace.rounds.tolist())):
-        raise ValueError(f"rounds={missing}; allowed: recorded rounds")
-    at = np.searchsorted(trace.rounds, rounds)
-    return replace(trace, rounds=trace.rounds[at], series={name: x[:, at] for name, x in trace.series.items()}, seconds=trace.seconds[at])
-
-
 def averaged(traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None) -> dict[str, Trace]:
     """The traces at some rounds with the series "average", the average loss so far; ``beside``: R x T', what a fixed point lost until then, is taken off."""
     found = {}
@@ -210,7 +200,7 @@ def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.
     world = problem.init(trials, horizon, Streams(seed, range(trials)).at(-1), dtype=torch.float64, device="cpu")
     cset = world.task.cset
     if isinstance(problem, Portfolio):
-        return bcrp(world.ratios[0, :horizon][:, world.stocks].transpose(0, 1)).value.numpy()
+        return bcrp(world.history(horizon)).value.numpy()
     if isinstance(problem, MatrixCompletion):
         sums = world.totals
         return ((best_completion(sums.weight, sums.target, cset, 1e-6 * horizon).value + sums.constant) / horizon).numpy()
@@ -240,10 +230,10 @@ def _bracket(x: stats.Interval) -> str:
 
 
 def table(traces: dict[str, Trace], against: str = "PF", family: tuple[str, ...] = FIGURE) -> dict[str, Row]:
-    """Final average losses of all learners, each held against one of them; Holm over ``family``, and over the rest."""
+    """Final average losses of all learners, each held against one of them; Holm over ``family``, and over the rest. Raises: as ``beats``."""
     base, values = final(traces[against]), {name: final(trace) for name, trace in traces.items()}
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
-    p = {name: test(_difference(value, base)) for name, value in values.items() if name != against}
+    p = {name: test(_difference(trace, traces[against])) for name, trace in traces.items() if name != against}
     adjusted = stats.holm({name: p[name] for name in p if name in family}) | stats.holm({name: p[name] for name in p if name not in family})
     found = {}
     for name, value in values.items():

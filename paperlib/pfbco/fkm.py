@@ -21,6 +21,8 @@ from .task import Task
 class FKM(OnePoint):
     """x_{t+1} = Pi_{(1 - alpha) K}(x_t - eta g_t).
 
+    It computes where the set projects: on the host, trial by trial, where the set's ``host`` names "project".
+
     Attributes:
         variant: "book": delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}; "2005": the step and delta of the paper of
             2005, with M, G, R and r, which do not use c.

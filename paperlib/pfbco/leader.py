@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ..streams import Draw
+from ..validation import one_of
 from .onepoint import State
 from .pfbco import PFBCO
 from .task import Task
@@ -18,8 +19,10 @@ from .task import Task
 class RegularizedLeader(PFBCO):
     """Plays x*_t + delta u with x*_t = argmin over (1 - alpha) K of F_t, the projection of x_1 - A / 2.
 
+    It takes no Frank-Wolfe step, so that it has no ties to break.
+
     Raises:
-        ValueError: ``regularized=False``.
+        ValueError: ``regularized=False`` or ``tie="vertex"``.
     """
 
     projects = True
@@ -28,6 +31,7 @@ class RegularizedLeader(PFBCO):
         super().__post_init__()
         if not self.regularized:
             raise ValueError("regularized=False; allowed: True, for F_t has no single minimizer without")
+        one_of("tie", self.tie, ("stay",))
 
     def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
         """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""

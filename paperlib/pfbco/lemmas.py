@@ -76,6 +76,15 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
     return Check("Estimate norm", estimate_norm.statement.source, "||g_t|| <= n M / delta", inputs, norms, s.dim * M / np.asarray(delta, float))
 
 
+@statement("Accumulated estimates", f"{PAPER}, Algorithm 1")
+def accumulated(run: Replay, A) -> Check:
+    """What a learner has added up before round t is eta (g_1 + ... + g_{t-1}), by its points and losses. ``A``: its own, R x T x n."""
+    anew = 2 * (run.x[:, :1] - run.free[:, :-1])
+    size = run.eta.view(-1, 1) * torch.cat([torch.zeros_like(run.norms[:, :1]), run.norms.cumsum(1)[:, :-1]], 1)  # of what is added up
+    return Check("Accumulated estimates", accumulated.statement.source, "A_t = eta (g_1 + ... + g_{t-1})", run.inputs,
+                 torch.linalg.vector_norm(torch.as_tensor(A) - anew, dim=2), ROUNDING * size)
+
+
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
     """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
@@ -83,15 +92,15 @@ def feasibility(distances) -> Check:
 
 
 # Leaders --------------------------------------------------------------------------------------------------
+# Those of a learner that computes them: of leaders that ``Replay`` computes anew the statements hold by their construction.
 
 
 @statement("Be the leader", PROOF)
-def be_the_leader(run: Replay, leaders: Tensor | None = None) -> Check:
+def be_the_leader(run: Replay, star: Tensor) -> Check:
     """sum g_t (x*_t - z) <= ||z - x_1||^2 / eta + sum g_t (x*_t - x*_{t+1}) for all z in (1 - alpha) K, after every round.
 
-    The z that is worst is the leader after that round, computed anew. ``leaders``: a learner's, R x (T + 1) x n; else the replay's.
+    The z that is worst is the leader after that round, computed anew. ``star``: a learner's leaders, R x (T + 1) x n.
     """
-    star = run.leaders if leaders is None else leaders
     z, total = run.leaders[:, 1:], run.g.cumsum(1)
     played = (run.g * star[:, :-1]).sum(2).cumsum(1)
     moved = (run.g * (star[:, :-1] - star[:, 1:])).sum(2).cumsum(1)
@@ -109,24 +118,23 @@ def leader_step(run: Replay) -> Check:
                  run.eta.view(-1, 1) * run.norms / 2, run.cset.D.view(-1, 1) * (2 * s).sqrt())
 
 
-def _moves(run: Replay, leaders: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """g_t (x*_t - x*_{t+1}), ||x*_t - x*_{t+1}||, each R x T, and eta, R x 1."""
-    star = run.leaders if leaders is None else leaders
     move = star[:, :-1] - star[:, 1:]
     return (run.g * move).sum(2), torch.linalg.vector_norm(move, dim=2), run.eta.view(-1, 1)
 
 
 @statement("Lemma 6", f"{PAPER}, Lemma 6")
-def lemma_6(run: Replay, leaders: Tensor | None = None) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``leaders``: a learner's, R x (T + 1) x n; else the replay's."""
-    gain, _, eta = _moves(run, leaders)
+def lemma_6(run: Replay, star: Tensor) -> Check:
+    """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``star``: a learner's leaders, R x (T + 1) x n."""
+    gain, _, eta = _moves(run, star)
     return Check("Lemma 6", lemma_6.statement.source, "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2", run.inputs, gain, 2 * eta * run.norms**2, tolerance=ROUNDING)
 
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
-def lemma_6_sharp(run: Replay, leaders: Tensor | None = None) -> Check:
-    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: four times better (E3). ``leaders``: as there."""
-    gain, step, eta = _moves(run, leaders)
+def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
+    """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: four times better (E3). ``star``: as there."""
+    gain, step, eta = _moves(run, star)
     observed, bound = torch.stack([gain, step], 2), torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2)
     size = torch.stack([run.norms, torch.ones_like(run.norms)], 2)  # of what is subtracted, times leaders of order 1
     return Check("Lemma 6, sharp", lemma_6_sharp.statement.source, "g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2, ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2",
@@ -195,7 +203,7 @@ def sum_of_steps(horizons: Sequence[int]) -> Check:
 
 @statement("Decomposition", PROOF)
 def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
-    """The regret is the sum of its parts: exploring is at most delta G T, tracking sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking alpha R G T. Linear losses."""
+    """The regret that ``play`` counted is the sum of its parts: exploring is at most delta G T, tracking sqrt(kappa) (5 / 4) D G T^{4/5}, shrinking alpha R G T. Linear losses."""
     T, G = horizon, s.grad_bound
     regret, explore, track, leader, shrink = (np.asarray(part, float) for part in parts)
     missing = np.abs(regret - (explore + track + leader + shrink))

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..sets_oracle import probe
 from ..streams import Draw
-from ..validation import nonnegative, one_of, positive, whole
+from ..validation import nonnegative, one_of, positive
+from .onepoint import point, prepare
+from .pfbco import untie
 from .task import Task
 
 
@@ -46,6 +47,7 @@ class StochOCG:
     bound: str = "gradient"
     tie: str = "stay"
     wants = "gradient"
+    own_actions = False  # a gradient is that at x_t
 
     def __post_init__(self):
         if self.noise is not None:
@@ -54,13 +56,15 @@ class StochOCG:
         one_of("tie", self.tie, ("stay", "vertex"))
 
     def validate(self, task: Task, action: Tensor | None, gradient: Tensor | None) -> None:
-        """Check bounds and the gradient's shape.
+        """Check bounds and the shapes of action and gradient.
 
         Raises:
-            ValueError: a bound that is not finite and above 0, or a gradient of other than n numbers.
+            ValueError: a bound that is not finite and above 0, or an action or a gradient of other than n numbers.
         """
         positive("grad_bound", task.grad_bound)
         positive("D", task.cset.D)
+        if action is not None:
+            point(task, action)
         if gradient is not None and gradient.shape[1:] != (task.cset.dim,):
             raise ValueError(f"feedback: shape {tuple(gradient.shape[1:])}; allowed: a gradient of {task.cset.dim} numbers")
 
@@ -71,10 +75,7 @@ class StochOCG:
             ValueError: no horizon.
             RuntimeError: an oracle whose set is not between its balls.
         """
-        if horizon is None:
-            raise ValueError("horizon=None; allowed for StochOCG: rounds, at least 1, or the learner within Doubling")
-        whole("horizon", horizon)
-        probe(task.cset)
+        prepare(self, task, horizon)
         return self._begin(task, horizon, torch.zeros(trials, task.cset.dim, **tkwargs))
 
     def restart(self, state: OCGState, task: Task, horizon: int, draw: Draw) -> OCGState:
@@ -99,9 +100,7 @@ class StochOCG:
         """Frank-Wolfe step with the gradients of earlier rounds, then this round's with noise. ``gradient``: R x n."""
         t, n = state.rounds + 1, task.cset.dim
         direction = state.A + 2 * (state.x - state.x1)
-        v = task.cset.lmo(direction)
-        if self.tie == "stay":
-            v = torch.where((direction == 0).all(-1, keepdim=True), state.x, v)
+        v = untie(self.tie, direction, state.x, task.cset.lmo(direction))
         after = torch.lerp(state.x, v, min(1.0, 2 / t**0.5))
         heard = gradient + self.deviation(n) * draw.normal("gradient noise", n)
         return OCGState(after, state.x1, torch.addcmul(state.A, state.eta.unsqueeze(1), heard), state.eta, t)

@@ -1,13 +1,13 @@
 """What learners share that estimate a gradient from one loss a round: g = (n / delta) f(x + delta u) u.
 
-Source: Chen, Zhang & Karbasi (2019), Section 2; the options beyond it are marked "practical", and no theorem covers them.
+Source: Chen, Zhang & Karbasi (2019), Algorithm 1; the options beyond it are marked "practical", and no theorem covers them.
 Shapes: R trials, n dimensions.
 """
 
 import math
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -63,6 +63,7 @@ class OnePoint:
     warm_start: bool = False
     sham: bool = False
     wants = "loss"
+    own_actions = False  # a loss is credited to the direction that was drawn
     projects = False  # whether it projects on the set
 
     def __post_init__(self):
@@ -77,10 +78,10 @@ class OnePoint:
             raise ValueError(f"start={self.start!r}; allowed: None, or a tuple of n finite numbers")
 
     def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
-        """Check bounds, the starting point, and that the set can be projected on where that is needed.
+        """Check bounds, the starting point, the action's shape, and that the set can be projected on where that is needed.
 
         Raises:
-            ValueError: a bound that is not finite and above 0, a start of another dimension than the set's, or a set known by its oracle alone.
+            ValueError: a bound that is not finite and above 0, a start or an action of another dimension than the set's, or a set known by its oracle alone.
         """
         positive("loss_bound", task.loss_bound)
         positive("grad_bound", task.grad_bound)
@@ -91,7 +92,7 @@ class OnePoint:
             why = type(self).__name__ if self.projects else "a start other than 0"
             raise ValueError(f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection")
         if action is not None:
-            finite("action", action)
+            point(task, action)
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta, alpha and eta for a horizon; ``bound``: M, 1 or R."""
@@ -104,10 +105,7 @@ class OnePoint:
             ValueError: no horizon, an exploration radius above r, or a start outside (1 - alpha) K.
             RuntimeError: an oracle whose set is not between its balls.
         """
-        if horizon is None:
-            raise ValueError(f"horizon=None; allowed for {type(self).__name__}: rounds, at least 1, or the learner within Doubling")
-        whole("horizon", horizon)
-        probe(task.cset)
+        prepare(self, task, horizon)
         state = self._begin(task, horizon, self._first(torch.zeros(trials, task.cset.dim, **tkwargs)), Heard.none(trials, **tkwargs))
         if state.x.device.type != "meta":
             self._feasible(state, task, horizon)
@@ -159,6 +157,30 @@ class OnePoint:
         return {"above": state.heard.above}
 
 
+def prepare(learner: Any, task: Task, horizon: int | None) -> None:
+    """What every learner of known horizon asks for before its first round.
+
+    Raises:
+        ValueError: no horizon.
+        RuntimeError: an oracle whose set is not between its balls.
+    """
+    if horizon is None:
+        raise ValueError(f"horizon=None; allowed for {type(learner).__name__}: rounds, at least 1, or the learner within Doubling")
+    whole("horizon", horizon)
+    probe(task.cset)
+
+
+def point(task: Task, action: Tensor) -> None:
+    """Check that actions are points of the set's space, R x n, finite."""
+    if action.shape[1:] != (task.cset.dim,):
+        raise ValueError(f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers")
+    finite("action", action)
+
+
 def practical(learner: OnePoint, warm_start: bool = True) -> OnePoint:
-    """The learner with a baseline, and M from the spread of the losses."""
+    """The learner with a baseline, and M from the spread of the losses.
+
+    Losses may have any unit and zero within double precision: a spread below 1e-12, or below 1e-12 of the mean, counts as none
+    (then M = 1), and squares overflow where losses are above 1e150.
+    """
     return replace(learner, baseline=True, scale="spread", warm_start=warm_start)

@@ -17,7 +17,8 @@ from ..validation import positive, whole
 from .pfbco import PFBCO
 from .task import Task
 
-ANSWERS = 8  # of an oracle, by which a file knows the set again
+ANSWERS = 8      # of an oracle, by which a file knows the set again
+LARGEST = 1e150  # loss whose square is a number
 
 
 class Optimizer(AskTell):
@@ -29,20 +30,28 @@ class Optimizer(AskTell):
             user.tell(f(user.ask()))
         user.center
 
-    It begins at the center of the ball inside. The same seed and losses give the same points.
+    It begins at the center of the ball inside. The same seed and losses give the same points. On sets of matrices points
+    are vectors, svec(X), of which ``smat(x, p)`` makes X again.
+
+    What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from it, which explore.
 
     Args:
         cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or another of ``paperlib.sets*``.
-        c: exploration scale in units of the radius of the ball inside, in (0, 1].
+        c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon T up to T^{1/5}.
         loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured anew where an epoch
-            begins, and no theorem covers it.
+            begins. Then losses lie within 1e150, and a spread below 1e-12, or below 1e-12 of their mean, counts as none:
+            multiply smaller ones.
         horizon: rounds that the rates are set for; None: epochs of 1, 2, 4, ... rounds.
         baseline: the mean of earlier losses is subtracted from a loss, which leaves the estimate unbiased.
         warm_start: an epoch begins where the last one ended.
         seed: of the directions.
 
+    The theorems are about ``loss_bound=M, baseline=False, warm_start=False``: a bound alone, with the other two left on, does
+    not bring them.
+
     Raises:
-        ValueError: a value out of range, a set of several trials, or a horizon without a bound, for the spread is not known when rates are set.
+        ValueError: a value out of range, a set of several trials or whose oracle is not its own (``exact=False``), or a
+            horizon without a bound, for the spread is not known when rates are set.
         RuntimeError: an oracle whose set does not hold its ball.
     """
 
@@ -53,15 +62,17 @@ class Optimizer(AskTell):
             raise ValueError(f"cset: {type(cset).__name__}; allowed: a set of paperlib.sets, such as polytope(C, d), oracle_set(oracle, center, radius) or Ball.of(n)")
         if any(leaf.shape[0] != 1 for _, leaf in leaves(cset) if isinstance(leaf, Tensor)):
             raise ValueError(f"cset: {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials; allowed: one set")
-        positive("c", c)
-        if c > cset.r:
-            raise ValueError(f"c={c!r}; allowed: a number in (0, 1], exploration stays in the ball inside")
+        if not cset.exact:
+            raise ValueError(f"cset: {type(cset).__name__} with exact=False, whose oracle is that of another set; allowed: exact=True")
         if loss_bound is not None:
             positive("loss_bound", loss_bound)
         if horizon is not None:
             whole("horizon", horizon)
             if loss_bound is None:
                 raise ValueError(f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, or horizon=None")
+        positive("c", c)
+        if c > (most := cset.r * (horizon or 1) ** 0.2):
+            raise ValueError(f"c={c!r}; allowed: a number in (0, {most:g}], exploration stays in the ball inside")
         learner = PFBCO(float(c), baseline=baseline, scale="spread" if loss_bound is None else "task", warm_start=warm_start)
         own = tree_map(lambda x: x[0].to("cpu", torch.float64) if x.is_floating_point() else x[0].cpu(), cset)  # AskTell leads it by the one trial
         one = torch.ones((), dtype=torch.float64)
@@ -76,16 +87,18 @@ class Optimizer(AskTell):
         return self._native(torch.from_numpy(self.asked).unsqueeze(0))
 
     def tell(self, loss: float) -> None:
-        """The loss at the point last asked for. The first one beyond ``loss_bound`` is warned of.
+        """The loss at the point last asked for. The first one beyond ``loss_bound`` is warned of, and the first round beyond the horizon.
 
         Raises:
-            ValueError: a loss that is no finite number; nothing is learned of it.
-            RuntimeError: nothing was asked since the last loss.
+            ValueError: a loss that is no finite number, or without a bound one above 1e150; nothing is learned of it.
+            RuntimeError: nothing was asked since the last loss, or the set's oracle gives no point; nothing is learned, tell again.
         """
         if self.asked is None:
             raise RuntimeError("tell: no point was asked for since the last loss; allowed: after ask()")
-        if np.ndim(loss) or not isinstance(number := getattr(loss, "item", lambda: loss)(), Real) or not math.isfinite(number):
+        if np.ndim(loss) or not isinstance(number := getattr(loss, "item", lambda: loss)(), Real) or isinstance(number, bool) or not math.isfinite(number):
             raise ValueError(f"loss={loss!r} in round {self.rounds + 1}, trial 0; allowed: a finite number")
+        if self.loss_bound is None and abs(number) > LARGEST:
+            raise ValueError(f"loss={loss!r} in round {self.rounds + 1}, trial 0; allowed: up to {LARGEST:g}, for moments are kept, or a loss_bound")
         super().tell(self.asked, float(number))
         self.asked = None
         if self.loss_bound is not None and abs(number) > self.loss_bound and not self.warned:
@@ -94,7 +107,11 @@ class Optimizer(AskTell):
 
     @property
     def center(self) -> np.ndarray:
-        """The current iterate, n numbers, around which points are asked for."""
+        """The current iterate, n numbers, around which points are asked for: what to use in the end.
+
+        It lies in (1 - alpha) K with alpha = c T^{-1/5} of the epoch, 1/4 of it missing at c = 1 and T = 1024: where the best
+        point lies on the boundary a smaller c comes closer, at the price of noisier estimates.
+        """
         state = self.state.base if isinstance(self.state, Epochs) else self.state
         return self._native(state.x)
 
@@ -116,14 +133,20 @@ class Optimizer(AskTell):
 
 
 def _fingerprint(cset: Any) -> str:
-    """Of a set's numbers and, as a function has none, of some answers of its oracle."""
+    """Of a set's numbers and of some answers of its oracle, as a function has no numbers; to nine digits, as solvers differ by machine."""
     digest = hashlib.sha256(type(cset).__name__.encode())
-    for name, leaf in leaves(cset):
-        if isinstance(leaf, Tensor):
-            digest.update(name.encode() + str(tuple(leaf.shape)).encode() + leaf.numpy().tobytes())
-        elif not callable(leaf):
+    unit = float(getattr(cset, "rho", getattr(cset, "radius", 1.0)))
+    for name, leaf in leaves(cset, ""):
+        if isinstance(leaf, Tensor) and name != ".vertices":  # those follow from the rest, in an order that hangs on rounding
+            digest.update(name.encode() + str(tuple(leaf.shape)).encode() + _digits(leaf, unit if name in (".center", ".rho", ".radius") else 1.0))
+        elif not isinstance(leaf, Tensor) and not callable(leaf):
             digest.update(f"{name}={leaf!r}".encode())
-    if any(callable(leaf) for _, leaf in leaves(cset)):
-        for c in np.random.default_rng(0).normal(size=(ANSWERS, cset.dim)):
-            digest.update(cset.lmo(torch.from_numpy(c).unsqueeze(0)).numpy().round(9) + 0.0)
-    return digest.hexdigest()
+    for c in np.random.default_rng(0).normal(size=(ANSWERS, cset.dim)):
+        digest.update(_digits(cset.lmo(torch.from_numpy(c).unsqueeze(0)), 1.0))
+    return digest.hexdigest()[:16]
+
+
+def _digits(x: Tensor, least: float) -> bytes:
+    """Nine digits of the largest number, at least ``least``. Off by 0.3183: numbers that are round do not lie where rounding turns."""
+    size = 10.0 ** math.ceil(math.log10(max(float(x.abs().max()), least)) - 0.3183)
+    return torch.floor(x / size * 1e9 + 0.3183).numpy().tobytes()

@@ -53,9 +53,7 @@ class PFBCO(OnePoint):
         """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
         t = state.rounds + 1
         gradient = self.gradient(state)                                 # of F_t at x_t: g_1, ..., g_{t-1} only
-        v = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
-        if self.tie == "stay":
-            v = torch.where((gradient == 0).all(-1, keepdim=True), state.x, v)
+        v = untie(self.tie, gradient, state.x, (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient))
         x = torch.lerp(state.x, v, sigma(t))                            # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
         step, heard = self.estimate(state, task, loss, draw)            # after the step: g_t has no part in v_t
         return State(x, state.x1, state.A + step, state.eta, state.delta, state.alpha, t, heard)
@@ -63,6 +61,11 @@ class PFBCO(OnePoint):
     def gradient(self, state: State) -> Tensor:
         """Gradient of F_t at x_t, R x n."""
         return state.A + 2 * (state.x - state.x1) if self.regularized else state.A
+
+
+def untie(tie: str, gradient: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    """The oracle's answers ``v``, but with "stay" x where the gradient is 0. All R x n."""
+    return torch.where((gradient == 0).all(-1, keepdim=True), x, v) if tie == "stay" else v
 
 
 def sigma(t: int) -> float:

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from .. import datasets
-from ..linalg import may_look
 from ..sets import SubSimplex
 from ..streams import Draw, Streams
 from ..validation import one_of, positive, whole
@@ -37,7 +36,7 @@ class PortfolioWorld(NamedTuple):
 
     def history(self, horizon: int) -> Tensor:
         """r_1, ..., r_T of each trial's stocks, R x T x n, for ``comparators.bcrp``."""
-        return torch.stack([self.relatives(t) for t in range(horizon)], 1)
+        return self.ratios[0, :horizon][:, self.stocks].transpose(0, 1)
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Portfolio:
         c: exploration scale for which M and G are made; that of the learners.
         days: the market's first so many days; None: all.
         allow_infinite: a loss of +inf (a portfolio without wealth) is recorded, so that the trial's running loss stays infinite,
-            while the learner hears 0 in that round; False: it is an error.
+            while the learner hears 0 in that round; False: it is heard, and ``play`` refuses it by round and trial.
         data_checksum: SHA-256 of the file, under which results are kept; None for the synthetic market.
 
     Raises:
@@ -121,24 +120,16 @@ class Portfolio:
         return (world.relatives(t) * world.task.cset.to_native(y)).sum(-1)
 
     def respond(self, world: PortfolioWorld, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
-        """What is heard, and the loss, R. ``action``: R x n.
-
-        Raises:
-            ValueError: a loss that is not finite and not allowed, by round and trial.
-        """
+        """What is heard, R or R x n, and the loss, R. ``action``: R x n."""
         one_of("wants", wants, ("loss", "gradient"))
         wealth = self._wealth(world, t, action)
         loss = _loss(wealth)
-        if not self.allow_infinite and may_look(loss) and not bool(loss.isfinite().all()):
-            row = int((~loss.isfinite()).nonzero()[0, 0])
-            invested = world.task.cset.to_native(action)[row].sum().item()
-            raise ValueError(f"loss={loss[row].item()} in round {t + 1}, trial {row} (seed {world.streams.seeds[row]}), where x sums to {invested:g}; "
-                             "allowed: portfolios with r . x > 0")
-        heard = loss
-        if wants == "gradient":
-            heard = world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
-        if self.allow_infinite:
-            heard = torch.where((loss == torch.inf).view(-1, *[1] * (heard.dim() - 1)), 0.0, heard)
+        heard = loss if wants == "loss" else world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
+        # Departure: a lost trial plays on and hears 0, instead of being frozen: a problem without a state knows nothing of
+        # earlier rounds, and the trial's infinite sum is the same. Where that is not allowed, what is heard is infinite, also a
+        # gradient at a wealth below 0, which would be finite.
+        instead = 0.0 if self.allow_infinite else torch.inf
+        heard = torch.where((loss == torch.inf).view(-1, *[1] * (heard.dim() - 1)), instead, heard)
         return heard, loss
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..core import Problem
 from .ocg import StochOCG
-from .pfbco import sigma
+from .replay import behind
 
 if TYPE_CHECKING:
     from ..play import Round
@@ -22,20 +22,6 @@ if TYPE_CHECKING:
 def own(state: Any) -> Any:
     """The state of the learner itself, below a learner around it."""
     return own(state.base) if hasattr(state, "base") else state
-
-
-@dataclass(frozen=True)
-class PlayedLoss:
-    """f_t(y_t), R: what is suffered, also where the learner hears a gradient.
-
-    Attributes:
-        problem: the one that is played.
-    """
-
-    problem: Problem
-
-    def __call__(self, seen: "Round") -> Tensor:
-        return self.problem.loss(seen.world, seen.t, seen.action, seen.world.streams.at(seen.t))
 
 
 @dataclass(frozen=True)
@@ -96,11 +82,7 @@ class Tracking:
     def __call__(self, seen: "Round") -> Tensor:
         before, cset = own(seen.before), seen.context.cset
         free = before.x1 - before.A / 2                       # F_t(x) = ||x - free||^2 + const
-        best = cset.project(free, 1 - before.alpha)
-        away = before.x - best
-        # A difference of squares, factored: |free| may be large.
-        gap, s = (away * (before.x + best - 2 * free)).sum(1), sigma(before.rounds + 1)
-        return torch.stack([gap / (cset.D**2 * s), torch.linalg.vector_norm(away, dim=1) / (cset.D * s**0.5)], 1)
+        return behind(before.x, cset.project(free, 1 - before.alpha), free, cset.D, before.rounds + 1)
 
 
 @dataclass(frozen=True)

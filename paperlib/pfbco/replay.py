@@ -13,8 +13,16 @@ import torch
 from torch import Tensor
 
 from ..sets import ConvexSet
+from .pfbco import sigma
 
 ROUNDING = 1e-9
+
+
+def behind(x: Tensor, leader: Tensor, free: Tensor, diameter: Tensor, t: Any) -> Tensor:
+    """h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), ... x 2, where F_t(x) = ||x - free||^2 + const. Points: ... x n."""
+    away, s = x - leader, sigma(t)
+    gap = (away * (x + leader - 2 * free)).sum(-1)  # a difference of squares, factored: |free| may be large
+    return torch.stack([gap / (diameter**2 * s), torch.linalg.vector_norm(away, dim=-1) / (diameter * s**0.5)], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +73,8 @@ class Replay:
     @cached_property
     def ratios(self) -> Tensor:
         """h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x T x 2."""
-        best, D = self.leaders[:, :-1], self.cset.D.view(-1, 1)
-        gap = ((self.x - best) * (self.x + best - 2 * self.free[:, :-1])).sum(2)
-        s = torch.arange(1, self.x.shape[1] + 1, dtype=gap.dtype) ** -0.4
-        return torch.stack([gap / (D**2 * s), torch.linalg.vector_norm(self.x - best, dim=2) / (D * s**0.5)], 2)
+        t = torch.arange(1, self.x.shape[1] + 1, dtype=self.x.dtype)
+        return behind(self.x, self.leaders[:, :-1], self.free[:, :-1], self.cset.D.view(-1, 1), t)
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -79,15 +85,22 @@ class Replay:
 class Split(NamedTuple):
     """Regret of a run with linear losses and its four parts, R each."""
 
-    regret: Tensor    # sum f_t(y_t) - f_t(x*)
+    regret: Tensor    # sum f_t(y_t) - f_t(x*), as counted by who played
     explore: Tensor   # sum f_t(y_t) - f_t(x_t), of mean 0
     tracking: Tensor  # sum f_t(x_t) - f_t(x*_t)
     leader: Tensor    # sum f_t(x*_t) - f_t(z), z the projection of the best point on (1 - alpha) K
     shrink: Tensor    # sum f_t(z) - f_t(x*)
 
 
-def split(run: Replay, a: Tensor, best: Tensor) -> Split:
-    """The parts for f_t(y) = <a_t, y>. ``a``: R x T x n, or R x 1 x n; ``best``: R x n."""
+def split(run: Replay, a: Tensor, best: Tensor, regret: Any) -> Split:
+    """The parts for f_t(y) = <a_t, y>.
+
+    Args:
+        run: the epoch.
+        a: R x T x n, or R x 1 x n.
+        best: x*, R x n.
+        regret: as counted while it was played, R: summed up anew from points it would be the sum of its parts whatever happened.
+    """
     z, star = run.cset.project(best, 1 - run.alpha).unsqueeze(1), run.leaders[:, :-1]
     total = lambda move: (a * move).sum((1, 2))
-    return Split(total(run.y - best.unsqueeze(1)), total(run.y - run.x), total(run.x - star), total(star - z), total((z - best.unsqueeze(1)).expand_as(run.x)))
+    return Split(torch.as_tensor(regret), total(run.y - run.x), total(run.x - star), total(star - z), total((z - best.unsqueeze(1)).expand_as(run.x)))

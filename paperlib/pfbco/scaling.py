@@ -21,7 +21,7 @@ from ..validation import one_of
 from . import bounds
 from .block import BlockPFBCO
 from .bounds import Replay, Setting
-from .experiments import RESAMPLES, between
+from .experiments import RESAMPLES, between, thin
 from .fkm import FKM
 from .onepoint import practical
 from .pfbco import PFBCO
@@ -158,7 +158,14 @@ def heard(seen: "Round") -> Tensor:
     return seen.feedback
 
 
-KEPT = {"x": Own("x"), "y": played, "loss": heard} | {name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")}  # what ``replayed`` takes
+def ended(seen: "Round") -> Tensor:
+    """The center that would be next, R x n."""
+    return own(seen.after).x
+
+
+KEPT = {
+    "x": Own("x"), "A": Own("A"), "y": played, "loss": heard, "end": Probe(ended, "final"), **{name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")},
+}  # what ``replayed`` and ``along_leader`` take
 
 
 def recording(problem: Problem) -> dict[str, Any]:
@@ -183,13 +190,20 @@ def replayed(trace: Trace, cset: Any) -> Replay:
 
 
 def along(trace: Trace, task: Any, c: float) -> list[Check]:
-    """All statements that hold on every run of Algorithm 1, and the printed tracking beside. ``task``: the run's set and bounds."""
+    """Statements that hold on every run of Algorithm 1, and the printed tracking beside. ``task``: the run's set and bounds."""
     run, s = replayed(trace, task.cset), Setting.of(task, c)
     return [
         bounds.assumption_bounded(trace["loss"], s.loss_bound), bounds.assumption_gradient(trace["steepness"], s.grad_bound),
         bounds.estimate_norm(run.norms, s, float(run.delta[0])), bounds.feasibility(trace["distance"]),
-        bounds.be_the_leader(run), bounds.leader_step(run), bounds.lemma_6(run), bounds.lemma_6_sharp(run), bounds.tracking(run.ratios), bounds.tracking_printed(run.ratios),
+        bounds.accumulated(run, trace["A"]), bounds.leader_step(run), bounds.tracking(run.ratios), bounds.tracking_printed(run.ratios),
     ]
+
+
+def along_leader(trace: Trace, cset: Any) -> list[Check]:
+    """Statements about leaders, of those that ``RegularizedLeader`` computed in a run with the probes ``KEPT``."""
+    run = replayed(trace, cset)
+    star = torch.cat([run.x, torch.from_numpy(trace["end"]).unsqueeze(1)], 1)
+    return [bounds.accumulated(run, trace["A"]), bounds.be_the_leader(run, star), bounds.lemma_6(run, star), bounds.lemma_6_sharp(run, star)]
 
 
 def joined(checks: Sequence[Check]) -> Check:
@@ -226,3 +240,10 @@ def last_quarter(trace: Trace) -> np.ndarray:
     """Mean loss over the last quarter of the rounds, R; T + 1 a power of two."""
     T = int(trace.rounds[-1])
     return between(trace, 3 * (T + 1) // 4, T)
+
+
+def by_epoch(trace: Trace) -> Trace:
+    """The same run at the last rounds of its epochs, 2^m - 1 for m = 1, 2, ..., with the mean loss in each as "epoch"."""
+    ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
+    loss = np.stack([between(trace, first, last) for first, last in zip([0, *ends], ends)], 1)
+    return replace(thin(trace, ends), series={"epoch": loss})

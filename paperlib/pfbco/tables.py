@@ -6,7 +6,8 @@ Letters: as in ``theory``.
 
 from typing import NamedTuple
 
-from .theory import coefficients, first_informative, theorem_1, theorem_1_printed, unit_ball
+from .theory import coefficients, theorem_1, theorem_1_printed, unit_ball
+from .vacuity import first_informative
 
 
 class Kind(NamedTuple):

@@ -1,4 +1,4 @@
-"""Numbers of the analysis of projection-free bandit convex optimization: tracking, coefficients of the regret bounds, vacuity.
+"""Numbers of the analysis of projection-free bandit convex optimization: tracking, coefficients of the regret bounds.
 
 Where the printed constant differs from what its proof gives, both are here, and the erratum is named.
 Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2 with their proofs.
@@ -7,18 +7,15 @@ sigma_t = t^{-2/5} Frank-Wolfe step, h_t = F_t(x_t) - F_t(x*_t), kappa with h_t 
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import informative_from
 from ..validation import one_of, positive, whole
 
 KAPPA = 2.3          # with which the induction on h_t goes through; the paper's 2 needs a smoothness that F_t has not (E2)
 KAPPA_PRINTED = 2.0
 TAIL = 11            # from this t on the induction is proved by one inequality, before it by evaluation
-CAP = 10**40         # largest horizon to look at
 
 
 class Setting(NamedTuple):
@@ -126,14 +123,6 @@ def polynomial(t, factor: float = 3.0):
     return -4 * p**2 * q**2 + 4 * p**4 - 2 * p * q + factor * q**2
 
 
-def step_ratio(t, horizon: int, c: float = 1.0, rule: str = "corrected"):
-    """Largest eta ||g|| / 2 over sqrt(2 D^2 sigma_{t+1}), at most 1 by the proof. ``t``: a number or an array.
-
-    True with the corrected rate; with the printed one where 4 c T^{3/5} >= (t + 1)^{1/5}, c in units of r.
-    """
-    return estimate_step(horizon, c, rule) / np.sqrt(8 * sigma(np.asarray(t, float) + 1))
-
-
 def steps_total(horizon: int) -> float:
     """sum_{t <= T} t^{-1/5}."""
     whole("horizon", horizon)
@@ -236,11 +225,6 @@ def fkm_bound(s: Setting, horizon):
     return (s.dim * s.loss_bound * s.diameter / s.c + (2 * s.c + s.unit * s.outer) * s.grad_bound) * horizon**0.75
 
 
-def ocg_bound(s: Setting, horizon):
-    """Regret of online conditional gradient with exact gradients, 8 D G T^{3/4}: quoted from Hazan's book, not certified here."""
-    return 8 * s.diameter * s.grad_bound * horizon**0.75
-
-
 def block_bound(s: Setting, horizon):
     """Expected regret of ``BlockPFBCO``: [sqrt(2) D Q + G D + 2 c G + c R G / r] T^{3/4}, Q^2 = n^2 M^2 / c^2 + G^2, plus a term for round(sqrt(T)) > sqrt(T).
 
@@ -254,30 +238,3 @@ def block_bound(s: Setting, horizon):
     root = np.sqrt(float(horizon) if np.isscalar(horizon) else np.asarray(horizon, float))
     longer = np.maximum(np.maximum(np.rint(root), 1) - root, 0.0)
     return (math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G) * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25
-
-
-# Vacuity --------------------------------------------------------------------------------------------------
-
-
-def first_informative(bound: Callable[[Setting, Any], Any], s: Setting) -> int | None:
-    """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
-    return informative_from(lambda T: float(np.max(bound(s, T) / trivial_regret(s, T))), lambda T: 1.0, CAP)
-
-
-def rule_of_thumb(s: Setting) -> float:
-    """(n D / (sqrt(2) c))^5: Theorem 1 says nothing before, because of its first term alone."""
-    return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5
-
-
-class Vacuity(NamedTuple):
-    """A bound at one horizon, the largest over trials, and when it says something."""
-
-    horizon: int
-    ratio: float                  # bound / 2 M T
-    informative_from: int | None
-
-
-def vacuity(s: Setting, horizon: int, bound: Callable[[Setting, Any], Any] = theorem_1) -> Vacuity:
-    """How far a bound is from the trivial one."""
-    whole("horizon", horizon)
-    return Vacuity(horizon, float(np.max(bound(s, horizon) / trivial_regret(s, horizon))), first_informative(bound, s))

@@ -30,11 +30,13 @@ SETS = {
 
 
 class Played(NamedTuple):
-    """A run: the replay, losses' vectors, and what the learner was told."""
+    """A run: the replay, losses' vectors, what the learner was told, and what it computed."""
 
     run: Replay
-    a: Tensor  # R x T x n
+    a: Tensor     # R x T x n
     task: Task
+    A: Tensor     # R x T x n, what it had added up before each round
+    star: Tensor  # R x (T + 1) x n, its centers, the last one after the run: the leaders where it computes them
 
 
 def linear_task(cset) -> Task:
@@ -47,14 +49,14 @@ def record(learner, cset, horizon: int, trials: int = 2, loss=None, seed: int = 
     task = task or linear_task(cset)
     streams = Streams(seed, range(trials))
     state = first = learner.init(trials, task, horizon, streams.at(-1), **F64)
-    kept = {name: [] for name in ("x", "y", "loss", "a")}
+    kept = {name: [] for name in ("x", "y", "loss", "a", "A")}
     for t in range(horizon):
         draw = streams.at(t)
         a = draw.sphere("loss", cset.dim)
         y, state = learner.select(state, task, draw)
         f = (a * y).sum(1) if loss is None else loss(a, y)
-        for name, value in (("x", state.x), ("y", y), ("loss", f), ("a", a)):
+        for name, value in (("x", state.x), ("y", y), ("loss", f), ("a", a), ("A", state.A)):
             kept[name].append(value)
         state = learner.update(state, task, y, f, draw)
-    x, y, f, a = (torch.stack(kept[name], 1) for name in ("x", "y", "loss", "a"))
-    return Played(Replay(cset, x, y, f, first.eta, first.delta, first.alpha), a, task)
+    x, y, f, a, A = (torch.stack(kept[name], 1) for name in ("x", "y", "loss", "a", "A"))
+    return Played(Replay(cset, x, y, f, first.eta, first.delta, first.alpha), a, task, A, torch.cat([x, state.x.unsqueeze(1)], 1))

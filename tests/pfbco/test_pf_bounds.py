@@ -14,7 +14,7 @@ from paperlib.pfbco import bounds, tables, theory
 from paperlib.pfbco.ball import BallLinear
 from paperlib.pfbco.block import BlockPFBCO
 from paperlib.pfbco.fkm import FKM
-from paperlib.pfbco.leader import RegularizedLeader
+from paperlib.pfbco.leader import RegularizedLeader, leader
 from paperlib.pfbco.pfbco import PFBCO
 from paperlib.pfbco.probes import Constants, Feasible, GradientNorm, Tracking
 from paperlib.pfbco.theory import Setting, unit_ball
@@ -24,7 +24,7 @@ from paperlib.sets_matrix import NuclearBall
 from paperlib.streams import Streams
 
 RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [("ball", 257, 1.0), ("subsimplex", 257, 0.1)]
-ALONG = (bounds.be_the_leader, bounds.leader_step, bounds.lemma_6, bounds.lemma_6_sharp)
+LEADERS = (bounds.be_the_leader, bounds.lemma_6, bounds.lemma_6_sharp)
 
 
 def fails(check: Check) -> bool:
@@ -32,6 +32,13 @@ def fails(check: Check) -> bool:
 
 
 # Checks of expectations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lower", [None, np.nan, [1.0, np.nan]], ids=["none", "nan", "one nan"])
+def test_a_mean_without_a_lower_limit_could_not_fail(lower):
+    with pytest.raises(ValueError, match="a: lower=.*allowed: lower limits"):
+        Expected("a", "b", "c", {}, [5.0, 6.0], 1.0, **({} if lower is None else {"lower": lower}))
+    assert Expected("a", "b", "c", {}, [5.0, 6.0], 1.0, lower=[2.0, 0.5]).verdict == "fails"
 
 
 def expected(values, bound) -> Expected:
@@ -161,8 +168,11 @@ def test_every_statement_along_a_run_holds(name, T, c):
     for loss in (None, lambda a, y: torch.full_like(y[:, 0], 1.0)):
         played = record(PFBCO(c), SETS[name](), T, loss=loss)
         run, s = played.run, Setting.of(played.task, c)
-        for statement in ALONG:
-            assert statement(run).verdict == "holds", statement(run)
+        assert bounds.leader_step(run).verdict == bounds.accumulated(run, played.A).verdict == "holds"
+        ideal = record(RegularizedLeader(c), SETS[name](), T, loss=loss)
+        for statement in LEADERS:
+            assert statement(ideal.run, ideal.star).verdict == "holds", statement(ideal.run, ideal.star)
+        assert bounds.accumulated(ideal.run, ideal.A).verdict == "holds"
         assert bounds.estimate_norm(run.norms, s, float(run.delta)).verdict == "holds"
         assert bounds.tracking(run.ratios).verdict == "holds", bounds.tracking(run.ratios)
         distance = torch.stack([(run.y[:, t] - run.cset.project(run.y[:, t])).norm(dim=1) for t in range(T)], 1)
@@ -224,10 +234,18 @@ def test_broken_learners_are_flagged():
     assert fails(bounds.estimate_norm(loud.run.norms, Setting.of(task, 1.0), float(loud.run.delta)))
 
 
+def test_printed_step_of_the_leader():
+    """Of one round, with the printed rate: legal from c = 2^{1/5} / 4 = .2872 on, where it is attained; with the corrected rate for all c."""
+    first = 2**0.2 / 4
+    check = lambda c, rule: bounds.leader_step(record(PFBCO(c, eta_rule=rule), Ball.of(1, **F64), 1, loss=lambda a, y: torch.ones_like(y[:, 0])).run)
+    assert first == pytest.approx(0.2872, abs=5e-5) and check(first, "paper").ratio == pytest.approx(1) and check(1.001 * first, "paper").verdict == "holds"
+    assert fails(check(0.999 * first, "paper")) and check(0.1, "corrected").verdict == "holds"
+
+
 @pytest.mark.parametrize("name", ["ball", "subsimplex", "polytope"])
 def test_false_leaders_are_flagged(name):
     run = record(PFBCO(1.0, scale=0.01), SETS[name](), 60).run  # a large rate, so that leaders reach the boundary
-    assert bounds.be_the_leader(run).verdict == bounds.lemma_6_sharp(run).verdict == "holds"
+    assert bounds.be_the_leader(run, run.leaders).verdict == bounds.lemma_6_sharp(run, run.leaders).verdict == "holds"
     stuck = run.x[:, :1].expand_as(run.leaders)
     assert fails(bounds.be_the_leader(run, stuck))
     zero = torch.zeros_like(run.g[:, :1])
@@ -236,6 +254,50 @@ def test_false_leaders_are_flagged(name):
     assert fails(bounds.lemma_6(slow, vertices)) and fails(bounds.lemma_6_sharp(slow, vertices))
     doubled = slow.leaders * 2
     assert bounds.lemma_6(slow, doubled).verdict == "holds" and fails(bounds.lemma_6_sharp(slow, doubled))  # what the sharper constant sees
+
+
+@dataclass(frozen=True)
+class Late(RegularizedLeader):
+    """Leads by the estimates up to the last round but one."""
+
+    def update(self, state, task, y, loss, draw):
+        return super().update(state, task, y, loss, draw)._replace(x=state.x1 if state.rounds == 0 else leader(task, state.x1, state.A, state.alpha))
+
+
+@dataclass(frozen=True)
+class Hasty(RegularizedLeader):
+    """Adds up three times its estimates."""
+
+    def estimate(self, state, task, loss, draw):
+        step, heard = super().estimate(state, task, loss, draw)
+        return 3 * step, heard
+
+
+@dataclass(frozen=True)
+class Wild(RegularizedLeader):
+    """Regularizes an eighth as much as it says."""
+
+    def update(self, state, task, y, loss, draw):
+        after = super().update(state, task, y, loss, draw)
+        return after._replace(x=leader(task, state.x1, 8 * after.A, state.alpha))
+
+
+def test_leaders_that_compute_something_else_are_flagged():
+    cset, one = Ball.of(3, **F64), lambda a, y: torch.ones_like(y[:, 0])
+    verdicts = lambda learner: [fails(statement(played.run, played.star)) for played in [record(learner, cset, 60, loss=one)] for statement in LEADERS]
+    assert verdicts(RegularizedLeader(1.0)) == [False, False, False]
+    assert verdicts(Late(1.0)) == [True, False, False] and verdicts(Hasty(1.0)) == [False, False, True] and verdicts(Wild(1.0)) == [False, True, True]
+
+
+def test_estimates_that_were_not_made_are_flagged():
+    cset = Ball.of(3, **F64)
+    check = lambda played: bounds.accumulated(played.run, played.A)
+    for learner in (PFBCO(1.0), RegularizedLeader(0.3), PFBCO(1.0, regularized=False)):
+        assert check(record(learner, cset, 30)).verdict == "holds"
+    for learner in (PFBCO(1.0, sham=True), Hasty(1.0), PFBCO(1.0, baseline=True)):
+        assert fails(check(record(learner, cset, 30)))
+    first = record(PFBCO(1.0), cset, 1)
+    assert not first.A.any() and fails(bounds.accumulated(first.run, first.A + 1e-9))
 
 
 # Tracking in closed form ----------------------------------------------------------------------------------
@@ -271,7 +333,7 @@ def fixed(trials=60, T=128, dim=2, c=1.0):
     """One linear loss a trial: its parts, constants and horizon."""
     a = Streams(9, range(trials)).at(0).sphere("fixed", dim)
     run = record(PFBCO(c), Ball.of(dim, **F64), T, trials, loss=lambda _, y: (a * y).sum(1)).run
-    return bounds.split(run, a.unsqueeze(1), -a), unit_ball(dim, c), T
+    return bounds.split(run, a.unsqueeze(1), -a, run.loss.sum(1) + T), unit_ball(dim, c), T
 
 
 def test_decomposition():
@@ -374,7 +436,7 @@ def test_constants_by_trial():
 def test_statements_are_listed_and_named_once():
     found = statements("pfbco")
     names = [s.name for s in found]
-    assert len(found) == len(set(names)) == 28 and all(isinstance(s, Statement) and s.source and s.summary for s in found)
+    assert len(found) == len(set(names)) == 29 and all(isinstance(s, Statement) and s.source and s.summary for s in found)
     assert {"Theorem 1", "Theorem 1, printed", "Theorem 2", "Lemma 6", "Lemma 6, sharp", "Tracking", "Block variant"} <= set(names)
     assert sum(name.startswith("Assumption") for name in names) == 7
     assert all(s.function.__annotations__["return"] is Check for s in found)

@@ -1,106 +1,22 @@
-"""How seconds are taken, and the sets that are asked by solvers."""
+"""How seconds are taken, and how often FKM projects."""
 
 import numpy as np
 import pytest
 import torch
 
 from paperlib.combine import Doubling
-from paperlib.pfbco import FKM, PFBCO, BallLinear, MatrixCompletion, Portfolio, QuadraticPolytope, StochOCG, cost
+from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope, cost
 from paperlib.play import Probe, play
-from paperlib.sets import Ball, SubSimplex
-from paperlib.sets_matrix import NuclearBall
-from paperlib.sets_polytope import polytope
+from paperlib.sets import Ball
 from paperlib.streams import Streams
 
-solvers = pytest.mark.skipif(not cost.has_solvers(), reason="cvxpy or highspy is not installed")
 PROBLEM = QuadraticPolytope(3, 2)
-GENERATOR = np.random.default_rng(0)
-C = np.concatenate([-np.eye(3), np.eye(3), GENERATOR.uniform(size=(2, 3))])
-SETS = {
-    "polytope": polytope(np.stack([C, C + 0.1 * np.eye(8, 3)]), np.ones((2, 8))),
-    "shared polytope": polytope(C, np.ones(8)),
-    "sub-simplex": SubSimplex.of(4),
-    "nuclear ball": NuclearBall.of(3, 2.0),
-    "printed": NuclearBall.of(3, 2.0, exact=False),
-}
 
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
-
-
-def points(cset, scale):
-    return scale * torch.as_tensor(GENERATOR.normal(size=(2, cset.dim)))
-
-
-# ---- solvers -----------------------------------------------------------------------------------------------
-
-
-@solvers
-@pytest.mark.parametrize("name", SETS)
-def test_solvers_find_the_closest_point(name):
-    cset = SETS[name]
-    asked = cost.SolverSet.of(cset)
-    tolerance = 2e-3 if isinstance(cset, NuclearBall) else 1e-5
-    for scale in (1.0, 0.4):
-        for far in (0.2, 3.0, 5.0):
-            z = points(cset, far)
-            torch.testing.assert_close(asked.project(z, scale), cset.project(z, scale), atol=tolerance, rtol=0)
-    assert (asked.dim, asked.r, asked.exact) == (cset.dim, 1.0, cset.exact) and asked.D is cset.D and asked.R is cset.R
-
-
-@solvers
-@pytest.mark.parametrize("name", SETS)
-def test_solvers_minimize_linear_functions(name):
-    cset = SETS[name]
-    for _ in range(5):
-        c = points(cset, 1.0)
-        found = cost.SolverSet.of(cset).lmo(c)
-        torch.testing.assert_close((found * c).sum(1), (cset.lmo(c) * c).sum(1), atol=1e-8, rtol=0)
-        assert not cset.exact or cset.contains(found, 1e-7).all()
-
-
-def test_solver_sets_of_other_kinds():
-    with pytest.raises(ValueError, match="cset=Ball; allowed: Polytope, SubSimplex or NuclearBall"):
-        cost.SolverSet.of(Ball.of(2))
-
-
-@solvers
-@pytest.mark.parametrize("problem", [PROBLEM, Portfolio(4, "synthetic"), MatrixCompletion(3, 2)], ids=["polytope", "portfolio", "matrices"])
-def test_learners_play_alike_with_solvers(problem):
-    for learner in (PFBCO(0.1), FKM(0.1), StochOCG()):
-        first, second = (play(Doubling(learner), p, 12, 2)["regret"] for p in (problem, cost.Solved(problem)))
-        np.testing.assert_allclose(second, first, rtol=1e-3)
-
-
-@solvers
-def test_solved_asks_solvers_and_keeps_the_losses():
-    problem, solved = MatrixCompletion(3, 2, "nuclear"), cost.Solved(MatrixCompletion(3, 2, "nuclear"))
-    streams = Streams(0, range(2))
-    worlds = [p.init(2, 5, streams.at(-1), dtype=torch.float64, device="cpu") for p in (problem, solved)]
-    before, after = problem.context(worlds[0], 0), solved.context(worlds[1], 0)
-    assert isinstance(after.cset, cost.SolverSet) and after.loss_bound.equal(before.loss_bound)
-    y = points(before.cset, 0.3)
-    assert solved.loss(worlds[1], 2, y, streams.at(2)).equal(problem.loss(worlds[0], 2, y, streams.at(2)))
-
-
-def test_without_solvers(monkeypatch):
-    monkeypatch.setattr(cost, "find_spec", lambda name: None)
-    assert not cost.has_solvers()
-    with pytest.raises(ImportError, match="cvxpy and highspy"):
-        cost.Solved(PROBLEM)
-
-
-@solvers
-def test_a_program_that_fails_is_an_error():
-    import cvxpy
-
-    x, z = cvxpy.Variable(), cvxpy.Parameter()
-    solve = cost._solver(cvxpy.Problem(cvxpy.Minimize(cvxpy.square(x - z)), [x >= 1, x <= 0]), x, z, solver="CLARABEL")
-    with pytest.raises(RuntimeError, match="CLARABEL: the projection ends as 'infeasible'"):
-        solve(np.array(0.5))
 
 
 # ---- seconds -----------------------------------------------------------------------------------------------

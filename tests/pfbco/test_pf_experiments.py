@@ -1,5 +1,7 @@
 """The learners and probes of Figure 1, and the statistics of average losses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -148,6 +150,17 @@ def test_beats_counts_an_infinite_loss_as_the_largest():
     assert e.beats(found, "PF", ("StochOCG",)).p < LEVEL
     both = {"PF": flat([np.inf] * 6), "StochOCG": flat([np.inf] * 6)}
     assert e.beats(both, "PF", ("StochOCG",)).p == 1
+
+
+def test_learners_of_other_trials_are_not_compared():
+    found = runs(PF=0.0, FKM=0.1)
+    for trials in (range(1, 13), range(11)):
+        other = replace(found["FKM"], trials=list(trials), series={"regret": found["FKM"]["regret"][: len(trials)]})
+        for compare in (lambda: e.beats(found | {"FKM": other}, "PF", ("FKM",)), lambda: e.table(found | {"FKM": other})):
+            with pytest.raises(ValueError, match="trials=.*allowed: the same"):
+                compare()
+    with pytest.raises(ValueError, match="12 and 11"):
+        e.relative_difference(np.ones(12), np.ones(11))
 
 
 def test_relative_difference():

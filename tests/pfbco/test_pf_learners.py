@@ -14,7 +14,7 @@ from scipy.stats import ks_2samp
 from paperlib.asktell import AskTell
 from paperlib.core import take
 from paperlib.pfbco import (
-    FKM, PFBCO, Ball, BlockPFBCO, Doubling, MatrixCompletion, NuclearBall, Portfolio, RegularizedLeader, StochOCG, SubSimplex, practical,
+    FKM, PFBCO, Ball, BlockPFBCO, Doubling, MatrixCompletion, NuclearBall, Portfolio, RegularizedLeader, StochOCG, SubSimplex, Task, practical,
 )
 from paperlib.pfbco.block import minimize
 from paperlib.pfbco.leader import leader
@@ -360,7 +360,7 @@ def test_practical_learners_need_no_bound():
 
 
 def test_a_baseline_takes_a_constant_away():
-    """f -> f + b changes nothing once b has been heard: from the second epoch on A differs by one estimate only."""
+    """f -> f + b changes only the first estimate, before b has been heard."""
     learner, a = PFBCO(0.5, baseline=True), linear(3)
     plain, lifted = (run(learner, task(Ball.of(3)), lambda t, y, b=b: a(t, y) + b, 5) for b in (0.0, 1000.0))
     first = 1000 * plain.states[0].eta * 3 / plain.states[0].delta
@@ -538,6 +538,11 @@ def test_a_warm_start_goes_on_where_it_was():
     assert (played.base(15).alpha < played.base(14).alpha).all()
 
 
+def test_the_exact_leader_has_no_ties_to_break():
+    with pytest.raises(ValueError, match="tie='vertex'; allowed: stay"):
+        RegularizedLeader(tie="vertex")
+
+
 # ---- bad input ---------------------------------------------------------------------------------------------
 
 
@@ -564,7 +569,10 @@ def test_exploration_stays_in_the_ball_inside(kind):
         begin(Doubling(kind(1.001)), task(Ball.of(2)))
 
 
-@pytest.mark.parametrize("learner", [PFBCO(0.5), FKM(0.5), RegularizedLeader(0.5), BlockPFBCO(0.5), StochOCG(), Doubling(PFBCO(0.5)), Doubling(StochOCG())], ids=lambda x: type(getattr(x, "base", x)).__name__)
+BEGUN = [PFBCO(0.5), FKM(0.5), RegularizedLeader(0.5), BlockPFBCO(0.5), StochOCG()]
+
+
+@pytest.mark.parametrize("learner", [*BEGUN, Doubling(PFBCO(0.5)), Doubling(StochOCG())], ids=lambda x: type(getattr(x, "base", x)).__name__)
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
 def test_bounds_are_numbers_above_zero(learner, bad):
     wants = getattr(learner, "base", learner)
@@ -579,7 +587,7 @@ def test_bounds_are_numbers_above_zero(learner, bad):
         begin(learner, task(Ball.of(2)._replace(D=torch.tensor([bad]))))
 
 
-@pytest.mark.parametrize("learner", [PFBCO(0.5), FKM(0.5), RegularizedLeader(0.5), BlockPFBCO(0.5), StochOCG()], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("learner", BEGUN, ids=lambda x: type(x).__name__)
 def test_horizons_are_whole_and_known(learner):
     for bad in (None, 0, -3, 2.5):
         with pytest.raises(ValueError, match="horizon="):
@@ -587,7 +595,9 @@ def test_horizons_are_whole_and_known(learner):
     begin(Doubling(learner), task(Ball.of(2)), None)
 
 
-@pytest.mark.parametrize("start, match", [((0.9, 0.0), "start=.*1 - alpha"), ((0.1,), "allowed: 2 numbers"), ((0.1, 0.1, 0.1), "allowed: 2 numbers"), ((math.nan, 0.0), "finite"), ([0.1, 0.1], "tuple"), ((), "tuple")])
+@pytest.mark.parametrize("start, match", [
+    ((0.9, 0.0), "start=.*1 - alpha"), ((0.1,), "allowed: 2 numbers"), ((0.1, 0.1, 0.1), "allowed: 2 numbers"), ((math.nan, 0.0), "finite"), ([0.1, 0.1], "tuple"), ((), "tuple"),
+])
 def test_a_start_lies_in_the_shrunken_set(start, match):
     begin(PFBCO(0.5, start=(0.3, 0.0)), task(Ball.of(2)))
     with pytest.raises(ValueError, match=match):
@@ -634,6 +644,29 @@ def test_ask_and_tell_take_a_task_of_one_trial_without_its_dimension():
     assert gradient.rounds == 1
 
 
+@pytest.mark.parametrize("learner", [x for base in BEGUN for x in (base, Doubling(base))], ids=[f"{type(x).__name__}{what}" for x in BEGUN for what in ("", ", doubling")])
+def test_feedback_is_taken_on_the_point_asked_for_alone(learner):
+    """A loss is credited to the direction drawn: one of another point would be an estimate of nothing."""
+    one = torch.tensor(1.0, **TKWARGS)
+    ball = Ball.of(2)._replace(R=one, D=2 * one)
+    user, other = (AskTell(learner, Task(ball, one, one), horizon=8) for _ in range(2))
+    feedback = np.array([0.3, -0.2]) if learner.wants == "gradient" else 0.5
+    user.tell(user.ask(), feedback), other.tell(other.ask(), feedback)
+    for asked in (False, True):
+        before, y = user.state, other.ask() if not asked else user.ask()
+        for own in (-y, y + 1e-3, np.zeros(2) if y.any() else np.ones(2)):
+            if np.array_equal(own, y):
+                continue
+            with pytest.raises(ValueError, match="action=.*which learns of its own actions only: the one asked for"):
+                user.tell(own, feedback)
+        for shape in (np.zeros(5), 1, np.zeros((2, 2))):
+            with pytest.raises(ValueError, match="action: shape .*allowed: a point of 2 numbers"):
+                user.tell(shape, feedback)
+        assert user.state is before and user.rounds == 1 + asked
+        user.tell(y, feedback), other.tell(other.ask(), feedback)
+    assert np.array_equal(user.ask(), other.ask())
+
+
 def test_losses_that_are_not_finite_name_round_and_trial():
     class Broken(Portfolio):
         def respond(self, world, t, action, wants, draw):
@@ -667,15 +700,17 @@ def test_losses_of_zero_move_nobody():
 
 def test_constant_losses_are_noise_whose_sign_does_not_matter():
     """f = k: the estimate is symmetric, so that PF and its control have one law; signs that are turned give -x."""
-    one, control = (run(learner, task(Ball.of(2)), lambda t, y: torch.full((len(y),), 0.8, **TKWARGS), 15, range(400)).centers()[-1] for learner in (PFBCO(0.5), PFBCO(0.5, sham=True)))
+    constant = lambda t, y: torch.full((len(y),), 0.8, **TKWARGS)
+    one, control = (run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 15, range(400)).centers()[-1] for sham in (False, True))
     assert not torch.allclose(one, control) and ks_2samp(one[:, 0], control[:, 0]).pvalue > 0.01
-    practically = run(Doubling(practical(PFBCO(0.5))), task(Ball.of(2)), lambda t, y: torch.full((len(y),), 0.8, **TKWARGS), 40)
+    practically = run(Doubling(practical(PFBCO(0.5))), task(Ball.of(2)), constant, 40)
     assert practically.centers().isfinite().all() and practically.base(40).heard.spread().tolist() == [1.0] * 3
 
 
 def test_signs_of_the_control_are_fair_and_leave_the_loss_alone():
     """The same size of estimates, either sign, and independent of the direction."""
-    honest, control = (run(learner, task(Ball.of(2)), lambda t, y: torch.full((len(y),), 0.8, **TKWARGS), 1, range(4000)) for learner in (PFBCO(0.5), PFBCO(0.5, sham=True)))
+    constant = lambda t, y: torch.full((len(y),), 0.8, **TKWARGS)
+    honest, control = (run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 1, range(4000)) for sham in (False, True))
     ratio = control.base(1).A / honest.base(1).A
     assert torch.equal(ratio.abs(), torch.ones_like(ratio)) and abs(ratio.mean().item()) < 4 / math.sqrt(4000)
     assert torch.equal(control.base(1).heard.mean, honest.base(1).heard.mean)

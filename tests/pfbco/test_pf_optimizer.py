@@ -7,7 +7,7 @@ import pytest
 import torch
 from pf_runs import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, run, task
 
-from paperlib.pfbco import PFBCO, Ball, Doubling, NuclearBall, Optimizer, SubSimplex, oracle_set, polytope, practical
+from paperlib.pfbco import PFBCO, Ball, Doubling, NuclearBall, Optimizer, SubSimplex, oracle_set, polytope, practical, smat, svec
 
 BOX = {"C": [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], "d": [0.0, 0.0, 1.0]}
 
@@ -111,7 +111,7 @@ def test_a_point_is_asked_for_before_its_loss_is_told():
     assert user.rounds == 1 and not np.array_equal(user.ask(), x)
 
 
-@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, "1", None, [1.0], np.ones(1), 1j, torch.tensor(np.nan)], ids=lambda x: repr(x).replace("\n", ""))
+@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, True, np.True_, "1", None, [1.0], np.ones(1), 1j, torch.tensor(np.nan)], ids=lambda x: repr(x).replace("\n", ""))
 def test_a_refused_loss_leaves_the_state_usable(loss):
     user = Optimizer(TRIANGLE)
     play(user, lambda x: x.sum(), 4)
@@ -163,6 +163,71 @@ def test_a_loss_beyond_the_bound_is_warned_of_once():
         play(Optimizer(TRIANGLE), lambda x: 1e9 * x[0], 9)
 
 
+def test_rounds_beyond_the_horizon_are_warned_of_once():
+    user = Optimizer(TRIANGLE, loss_bound=2.0, horizon=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(user, lambda x: x[0], 5)
+    with pytest.warns(UserWarning, match="round 6 is beyond horizon=5") as caught:
+        play(user, lambda x: x[0], 5)
+    assert len(caught) == 1 and user.rounds == 10
+
+
+@pytest.mark.parametrize("answer", [np.full(3, np.nan), np.ones(1), np.float64(0.7)], ids=["nan", "one number", "scalar"])
+def test_an_oracle_that_fails_in_a_later_round_leaves_the_state_usable(answer):
+    broken = []
+    user, sound = Optimizer(oracle_set(lambda c: answer if broken else l1_oracle(c), np.zeros(3), 0.5)), Optimizer(oracle_set(l1_oracle, np.zeros(3), 0.5))
+    f = lambda x: x.sum()
+    play(user, f, 20), play(sound, f, 20)
+    before, x = user.state, user.ask()
+    broken.append(True)
+    with pytest.raises(RuntimeError, match="oracle: its answer"):
+        user.tell(f(x))
+    assert user.state is before and user.rounds == 20 and np.array_equal(user.ask(), x)
+    broken.clear()
+    assert np.array_equal(play(user, f, 20), play(sound, f, 20))
+
+
+def test_losses_whose_squares_overflow_are_refused_without_a_bound():
+    user = Optimizer(TRIANGLE)
+    play(user, lambda x: 1e150, 9)
+    before, _ = user.state, user.ask()
+    with pytest.raises(ValueError, match=r"loss=-1e\+151 in round 10, trial 0; allowed: up to 1e\+150"):
+        user.tell(-1e151)
+    assert user.state is before and user.state.base.heard.deviation.isfinite().all()
+    bounded = Optimizer(TRIANGLE, loss_bound=1e200)
+    play(bounded, lambda x: 1e200 * x[0], 31)
+    assert np.isfinite(bounded.center).all() and not np.array_equal(bounded.center, Optimizer(TRIANGLE).center)
+
+
+def test_the_smallest_losses_of_the_docstring():
+    """Without a bound a spread below 1e-12 counts as none: M is 1 and nothing moves; multiplied, they are learned of."""
+    f = lambda x: float(((x - np.array([0.7, 0.1])) ** 2).sum())
+    dead, alive = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
+    begin = alive.center
+    play(dead, lambda x: 1e-14 * f(x), 1023), play(alive, lambda x: 1e-10 * f(x), 1023)
+    assert f(alive.center) < 0.3 * f(begin) < 0.9 * f(dead.center)
+
+
+def test_exploration_may_be_wider_with_a_horizon():
+    """delta = c T^{-1/5}, at most the radius of the ball inside, 1."""
+    user = Optimizer(Ball.of(2), c=2.0, loss_bound=1.0, horizon=32)
+    assert user.state.delta.item() == user.state.alpha.item() == pytest.approx(1.0)
+    for c, settings in ((2.01, {"horizon": 32, "loss_bound": 1.0}), (2.0, {}), (2.0, {"loss_bound": 1.0})):
+        with pytest.raises(ValueError, match=r"c=2.*; allowed: a number in \(0, "):
+            Optimizer(Ball.of(2), c=c, **settings)
+
+
+def test_matrices_are_asked_for_as_vectors():
+    cset, X = NuclearBall.of(3, 2.0), np.diag([0.8, -0.4, 0.0])
+    f = lambda x: float(((smat(torch.from_numpy(x)[None], 3)[0].numpy() - X) ** 2).sum())
+    user = Optimizer(cset)
+    start = f(user.center)
+    play(user, f, 2047)
+    assert user.ask().shape == (6,) and f(user.center) < 0.5 * start
+    np.testing.assert_allclose(svec(smat(torch.from_numpy(user.center)[None], 3))[0], user.center, atol=1e-12)
+
+
 # ---- files -------------------------------------------------------------------------------------------------
 
 KEPT = {
@@ -190,8 +255,8 @@ def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
 
 
 @pytest.mark.parametrize("cset, settings", [
-    (polytope(BOX["C"], [0.0, 0.0, 2.0]), {}), (polytope(BOX["C"], [0.0, 0.0, 1.0 + 1e-6]), {}), (Ball.of(2), {}), (TRIANGLE, {"c": 0.5}), (TRIANGLE, {"seed": 1}), (TRIANGLE, {"loss_bound": 1.0}),
-    (TRIANGLE, {"baseline": False}), (TRIANGLE, {"warm_start": False}), (TRIANGLE, {"loss_bound": 1.0, "horizon": 50}),
+    (polytope(BOX["C"], [0.0, 0.0, 2.0]), {}), (polytope(BOX["C"], [0.0, 0.0, 1.0 + 1e-6]), {}), (Ball.of(2), {}),
+    (TRIANGLE, {"c": 0.5}), (TRIANGLE, {"seed": 1}), (TRIANGLE, {"loss_bound": 1.0}), (TRIANGLE, {"baseline": False}), (TRIANGLE, {"warm_start": False}), (TRIANGLE, {"loss_bound": 1.0, "horizon": 50}),
 ], ids=["larger", "a bit larger", "ball", "c", "seed", "bound", "baseline", "warm start", "horizon"])
 def test_a_file_of_another_set_or_learner_is_refused(cset, settings, tmp_path):
     play(user := Optimizer(TRIANGLE), lambda x: x.sum(), 5)
@@ -221,6 +286,26 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
     Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")  # written otherwise, the same set
 
 
+def test_a_set_is_known_again_on_another_machine(tmp_path):
+    """Qhull and linear programs differ in the last digits, and so in the order of vertices."""
+    for cset in (TRIANGLE, polytope(BOX["C"], [0.5, 0.5, 0.0]), polytope(BOX["C"], [1.0, 1e5, 1e-3]), l1_ball(3)):
+        Optimizer(cset).save(tmp_path / "state.npz")
+        for seed in range(20):
+            noise = np.random.default_rng(seed)
+            shaken = {name: x + 1e-14 * x.abs().max() * torch.from_numpy(noise.normal(size=x.shape)) for name, x in cset._asdict().items() if isinstance(x, torch.Tensor)}
+            if "vertices" in shaken:
+                shaken["vertices"] = shaken["vertices"][:, noise.permutation(3)]
+            Optimizer(cset._replace(**shaken)).load(tmp_path / "state.npz")
+
+
+def test_another_set_is_named_and_what_agrees_is_not(tmp_path):
+    Optimizer(TRIANGLE).save(tmp_path / "state.npz")
+    with pytest.raises(ValueError) as error:
+        Optimizer(Ball.of(2), c=0.5).load(tmp_path / "state.npz")
+    said = str(error.value)
+    assert "set='" in said and "learner.base.c=1.0" in said and "learner.base.c=0.5" in said and "seed" not in said and "horizon" not in said and len(said) < 400
+
+
 # ---- bad input ---------------------------------------------------------------------------------------------
 
 
@@ -234,7 +319,7 @@ def test_settings_out_of_range_are_refused(settings, match):
         Optimizer(TRIANGLE, **settings)
 
 
-@pytest.mark.parametrize("cset", [SETS["packings"], None, np.eye(2), "ball", Ball], ids=["three trials", "none", "array", "name", "class"])
+@pytest.mark.parametrize("cset", [SETS["packings"], None, np.eye(2), "ball", Ball, NuclearBall.of(2, 1.0, exact=False)], ids=["three trials", "none", "array", "name", "class", "printed oracle"])
 def test_what_is_no_single_set_is_refused(cset):
     with pytest.raises(ValueError, match="cset.*allowed"):
         Optimizer(cset)

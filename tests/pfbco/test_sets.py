@@ -288,12 +288,126 @@ def test_above_the_limit_all_trials_solve_programs():
 
 
 def test_a_program_that_fails_says_so(monkeypatch):
-    open_below = Program(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
     with pytest.raises(RuntimeError, match="linear program fails"):
-        open_below.solve(np.array([1.0, 0.0]))
+        Program(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
     monkeypatch.setitem(sys.modules, "highspy", None)
     with pytest.raises(RuntimeError, match="linear program fails"):
-        Program(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2)).solve(np.array([1.0, 0.0]))
+        Program(np.array([[1.0, 0.0], [0.0, 1.0]]), np.ones(2))
+
+
+def asked_along_axes(n):
+    """Costs with ties, that of the origin among them, and costs without."""
+    rng = np.random.default_rng(6)
+    return np.vstack([np.zeros(n), np.eye(n), -np.eye(n), np.ones(n), rng.normal(size=(20, n)), 1e-12 * rng.normal(size=(5, n))])
+
+
+@pytest.mark.parametrize("highspy", [True, False])
+def test_a_program_answers_alike_whatever_it_was_asked_before(highspy, monkeypatch):
+    """Bit for bit, and with vertices of the box, also where a face minimizes and where costs are tiny."""
+    if highspy:
+        pytest.importorskip("highspy", reason="without it linear programs are scipy's, which start anew")
+    else:
+        monkeypatch.setitem(sys.modules, "highspy", None)
+    C, e = np.vstack([np.eye(3), -np.eye(3)]), np.ones(6)
+    costs, used = asked_along_axes(3), Program(C, e)
+    alone = [Program(C, e).solve(c) for c in costs]
+    for order in (range(len(costs)), *(np.random.default_rng(seed).permutation(len(costs)) for seed in (0, 1))):
+        for i in order:
+            np.testing.assert_array_equal(used.solve(costs[i]), alone[i])
+    assert all(c @ x == pytest.approx(-np.abs(c).sum(), rel=1e-9) for c, x in zip(costs, alone))
+    assert np.abs(used.solve(np.zeros(3))).tolist() == [1, 1, 1]
+    assert not highspy or all(np.abs(x).tolist() == [1, 1, 1] for x in alone)
+    used.solve(np.zeros(3))[:] = 9.0
+    assert np.abs(used.solve(np.zeros(3))).max() == 1
+
+
+def test_above_twelve_dimensions_no_vertices_are_listed(monkeypatch):
+    box = lambda n: polytope(np.vstack([np.eye(n), -np.eye(n)]), np.ones(2 * n))
+    assert box(8).vertices.shape[1] == 256 and sets_polytope.LISTED == 12
+    monkeypatch.setattr(sets_polytope, "corners", lambda C, e: pytest.fail("Qhull is asked"))
+    large = box(20)
+    assert large.vertices.shape == (1, 0, 20) and large.D.item() == pytest.approx(2 * math.sqrt(20)) and large.lmo(torch.ones(1, 20, **TKWARGS)).tolist() == [[-1.0] * 20]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-10, 1e-3, 1e8, 1e200])
+@pytest.mark.parametrize("most", [20_000, 0])
+def test_the_unit_of_a_row_does_not_matter(size, most):
+    """Rows in another unit, all or one: the same set, which holds and projects the same points."""
+    C, d = np.array([[-1.0, 0.0], [0.0, -1.0], [3.0, 1.0]]), np.array([0.0, 0.0, 1.0])
+    plain = polytope(C, d, most=most)
+    close = lambda a, b: torch.testing.assert_close(a, b, atol=1e-9, rtol=1e-9)
+    close(torch.linalg.vector_norm(plain.normals, dim=2), torch.ones(1, 3, **TKWARGS))
+    for unit in (np.full(3, size), np.array([1.0, size, 1.0])):
+        other = polytope(unit[:, None] * C, unit * d, most=most)
+        for field in ("normals", "offsets", "vertices", "center", "rho", "R", "D"):
+            close(getattr(other, field), getattr(plain, field))
+        outside = plain.lmo(T([-1.0, -1.0])) * 1.00005
+        close(other.project(outside), plain.project(outside))
+        assert not other.contains(outside).any() and other.contains(other.project(outside)).all()
+
+
+def test_the_oracle_of_the_ball_knows_tiny_and_huge_costs():
+    for size in (1e-320, 1e-200, 1e-3, 1e200):
+        torch.testing.assert_close(Ball.of(2).lmo(T([0.0, size], [size, -size])), T([0.0, -1.0], [-math.sqrt(0.5), math.sqrt(0.5)]))
+    assert Ball.of(2, dtype=torch.float32).lmo(torch.tensor([[0.0, 1e-30]])).tolist() == [[0, -1]]
+
+
+def test_sets_say_what_they_compute_on_the_host():
+    named = {name: cset.host for name, cset in SETS.items() if cset.host}
+    assert named == {"packings": ("project",), "triangle": ("project",), "segment": ("project",), "packings by programs": ("lmo", "project")}
+    assert l1_ball(2).host == ("lmo",)
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_matrices_that_are_not_finite_have_no_eigenpair(trials):
+    for most in (True, False):
+        with pytest.raises(ValueError, match="C=nan; allowed: finite"):
+            extreme(torch.full((trials, 4, 4), math.nan, **TKWARGS), most)
+
+
+@pytest.mark.parametrize("C, d, match", [("a", [1.0], "C='a'; allowed: an array of numbers"), ([[1.0], [-1.0]], "b", "d='b'; allowed"), ([[1.0], [1.0, 2.0]], [1.0, 1.0], "C=.*allowed"), (None, None, "C: ")], ids=range(4))
+def test_polytopes_are_of_numbers(C, d, match):
+    with pytest.raises(ValueError, match=match):
+        polytope(C, d)
+
+
+@pytest.mark.parametrize("oracle, center, match", [
+    (3, [0.0, 0.0], "oracle=3; allowed: a function"), (l1_oracle, "abc", "center='abc'; allowed"), (l1_oracle, [], r"center=\[\]; allowed: n finite numbers, n at least 1"),
+    (l1_oracle, [[0.0, 0.0]], "center="), (l1_oracle, [math.nan], "center="), (l1_oracle, None, "center=None"),
+], ids=range(6))
+def test_sets_by_an_oracle_are_of_a_function_and_numbers(oracle, center, match):
+    with pytest.raises(ValueError, match=match):
+        oracle_set(oracle, center, 0.5)
+
+
+def test_an_oracle_in_single_precision_passes():
+    """l1 ball of three dimensions: the ball inside touches along the diagonal, which an oracle rounded inward misses."""
+    for n in (2, 3):
+        single = oracle_set(lambda c: (l1_oracle(c) * (1 - 6e-8)).astype(np.float32), np.zeros(n), np.float32(1 / np.sqrt(n)).item())
+        touching = single._replace(oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-7) * single.radius.item())
+        probe(touching._replace(R=torch.full((1,), 1.0, **TKWARGS)))
+        with pytest.raises(RuntimeError, match=r"reaches 0\.99999\d* to 0\.99999\d* along"):
+            probe(touching._replace(oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-5) * single.radius.item()))
+
+
+@pytest.mark.parametrize("answer", [np.ones(1), np.float64(0.7), np.ones(2), np.array([0.1, np.nan, 0]), np.full(3, np.inf), None, "abc", [[1.0, 2.0, 3.0]]], ids=range(8))
+def test_an_answer_that_is_no_point_is_refused_in_every_call(answer):
+    cset = l1_ball(3)
+    later = cset._replace(oracle=lambda c: answer if c[0] > 0.5 else l1_oracle(c))
+    later.lmo(T([0.0, 1.0, 0.0]))
+    with pytest.raises(RuntimeError, match="oracle: its answer to c=.* is .*allowed: a point of the set, 3 finite numbers"):
+        later.lmo(T([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]))
+
+
+def test_an_oracle_cannot_change_what_it_is_asked():
+    def spoils(c):
+        answer = l1_oracle(c)
+        c[:] = 9.0
+        return answer
+
+    c = T([0.0, 1.0, 0.0])
+    l1_ball(3)._replace(oracle=spoils).lmo(c)
+    assert c.tolist() == [[0, 1, 0]]
 
 
 @pytest.mark.parametrize("far", [1e-3, 1.0, 1e2, 1e4, 1e6])
@@ -454,8 +568,8 @@ def test_an_interval_by_its_oracle():
     (lambda c: -l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "along some direction"),        # maximizes
     (l1_oracle, np.zeros(3), 0.7, RuntimeError, "along some direction"),                      # the ball sticks out: .577 fits
     (l1_oracle, [0.9, 0.9, 0.9], 0.1, RuntimeError, "along some direction"),
-    (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "not finite"),
-    (lambda c: np.full(3, np.nan) if c[0] > 1.2 * abs(c[1:]).sum() and c[1] else l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "not finite"),  # not along the axes
+    (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),
+    (lambda c: np.full(3, np.nan) if c[0] > 1.2 * abs(c[1:]).sum() and c[1] else l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),  # not along the axes
     (lambda c: np.zeros(2), np.zeros(3), 0.5, ValueError, r"answers of shape \(2,\); allowed: \(3,\)"),
     (l1_oracle, [0.0, math.nan, 0.0], 0.5, ValueError, "center="), (l1_oracle, np.zeros((1, 3)), 0.5, ValueError, "center="),
     (l1_oracle, np.zeros(3), 0.0, ValueError, "radius="), (l1_oracle, np.zeros(3), math.inf, ValueError, "radius="),

@@ -1,0 +1,70 @@
+"""Linear programs over one polytope, for one cost after the other.
+
+Shapes: n dimensions, q constraints.
+"""
+
+import functools
+import math
+
+import numpy as np
+from scipy.optimize import linprog
+
+
+class Program:
+    """min <c, y> over {y: C y <= e}; with highspy each c starts from one basis.
+
+    That basis is of the vertex for a c of its own, found once: started from the last answer's, a solver would return
+    another minimizer of a face after another c, and a learner's run would hang on what was solved before it.
+    """
+
+    def __init__(self, C: np.ndarray, e: np.ndarray):
+        self.C, self.e, self.solver, self.basis = C, e, None, None
+        q, n = C.shape
+        generic = np.cos(np.arange(n) ** 2 + 1.0)  # along no axis: its minimizer is one vertex
+        try:
+            import highspy
+        except ImportError:
+            self.first = self._minimize(generic)
+            return  # scipy's, from scratch each time
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = n, q
+        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), np.full(n, -math.inf), np.full(n, math.inf)
+        model.row_lower_, model.row_upper_ = np.full(q, -math.inf), e
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = np.arange(q + 1) * n, np.tile(np.arange(n), q), C.ravel()
+        self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
+        self.solver.setOptionValue("output_flag", False)
+        self.solver.setOptionValue("threads", 1)
+        self.solver.passModel(model)
+        self.first = self._minimize(generic)
+        self.basis = self.solver.getBasis()
+
+    @classmethod
+    @functools.lru_cache(maxsize=256)
+    def of(cls, C: bytes, e: bytes, n: int) -> "Program":
+        """The program of a polytope, kept from call to call."""
+        e = np.frombuffer(e)
+        return cls(np.frombuffer(C).reshape(len(e), n), e)
+
+    def solve(self, c: np.ndarray) -> np.ndarray:
+        """A minimizer, n: a vertex, the same for the same c; for c = 0 that of the first basis.
+
+        Raises:
+            RuntimeError: the solver fails.
+        """
+        size = np.abs(c).max()
+        return self._minimize(c / size) if size > 0 else self.first.copy()  # its tolerances are absolute
+
+    def _minimize(self, c: np.ndarray) -> np.ndarray:
+        if self.solver is None:
+            found = linprog(c, self.C, self.e, bounds=[(None, None)] * len(c), method="highs")
+            if found.status != 0:
+                raise RuntimeError(f"the linear program fails: {found.message}")
+            return found.x
+        self.solver.changeColsCost(len(c), self.columns, np.ascontiguousarray(c))
+        if self.basis is not None:
+            self.solver.setBasis(self.basis)
+        self.solver.run()
+        if self.solver.modelStatusToString(self.solver.getModelStatus()) != "Optimal":
+            raise RuntimeError(f"the linear program fails: {self.solver.modelStatusToString(self.solver.getModelStatus())}")
+        return np.array(self.solver.getSolution().col_value)

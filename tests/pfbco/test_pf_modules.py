@@ -1,0 +1,33 @@
+"""The paper's modules as text: no name twice, none that only tests know, none too long."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = {path.stem: path.read_text() for path in sorted((ROOT / "paperlib" / "pfbco").glob("*.py"))}
+
+
+def defined(text: str) -> list[str]:
+    """Functions and classes at the top level."""
+    return [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_name_twice(name):
+    assert [key for key, count in Counter(defined(MODULES[name])).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_no_module_is_long(name):
+    assert MODULES[name].count("\n") <= 250
+
+
+def test_what_is_defined_is_used_beyond_tests():
+    """Statements are listed by ``checks.statements``, but each is shown by a notebook as well."""
+    text = "\n".join([*MODULES.values(), *(path.read_text() for path in (ROOT / "notebooks").glob("pfbco_*.ipynb"))])
+    words = Counter(re.findall(r"\w+", text))
+    assert [name for module in MODULES.values() for name in defined(module) if words[name] < 2] == []

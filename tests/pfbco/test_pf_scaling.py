@@ -1,0 +1,231 @@
+"""Growth of regret, the loudest legal losses, and statements along recorded runs: with learners and problems broken on purpose."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.checks import Check, Expected, Reported
+from paperlib.combine import Doubling
+from paperlib.core import Trace
+from paperlib.pfbco import bounds, scaling, theory
+from paperlib.pfbco.ball import BallLinear, BallQuadratic
+from paperlib.pfbco.errata_numbers import worst_on_interval
+from paperlib.pfbco.leader import RegularizedLeader, leader
+from paperlib.pfbco.pfbco import PFBCO
+from paperlib.pfbco.probes import GradientNorm, Tracking
+from paperlib.pfbco.quadratic import QuadraticPolytope
+from paperlib.play import Probe, play
+from paperlib.streams import Streams
+
+
+def made(rounds, regret, **series):
+    """A trace with these numbers."""
+    regret = np.asarray(regret, float)
+    return Trace(np.array(rounds), {"regret": regret, **series}, {}, np.zeros(len(rounds)), list(range(len(regret))), {})
+
+
+# Growth ---------------------------------------------------------------------------------------------------
+
+
+def test_columns_come_by_horizon():
+    runs = {8: made([4, 8], [[1, 2], [3, 4]]), 2: made([2], [[5], [6]])}
+    assert scaling.columns(runs).tolist() == [[5, 2], [6, 4]]
+
+
+def test_local_slopes_of_a_power_law():
+    T, factor = [16, 32, 64, 128], np.linspace(0.5, 1.5, 20)[:, None]
+    for slope in scaling.local_slopes(T, factor * np.array(T) ** 0.8):
+        assert (slope.estimate, slope.low, slope.high, slope.n) == (pytest.approx(0.8), pytest.approx(0.8), pytest.approx(0.8), 20)
+    bent = factor * np.array([1.0, 2.0, 3.0, 3.0])  # trials scale as a whole, so that the mean's slope has no spread
+    assert [x.estimate for x in scaling.local_slopes(T, bent)] == pytest.approx([1, np.log2(1.5), 0])
+    noisy = scaling.local_slopes(T[:2], np.column_stack([np.ones(20), np.linspace(1, 3, 20)]))[0]
+    assert noisy.estimate == pytest.approx(1) and noisy.low < 0.99 and noisy.high > 1.01
+
+
+@pytest.mark.parametrize("T, width", [([16, 32, 65], 3), ([16], 1), ([32, 16], 2), ([16, 32], 3)], ids=["not doubled", "one", "falling", "columns"])
+def test_slopes_of_other_grids_are_refused(T, width):
+    with pytest.raises(ValueError, match="horizons"):
+        scaling.local_slopes(T, np.ones((4, width)))
+
+
+def test_line():
+    found = scaling.line([1, 2, 5], np.array([[1, 4, 13], [3, 6, 15.0]]))  # means 2, 5, 14
+    assert found == pytest.approx((-1, 3)) and found.at([1, 10]) == pytest.approx([2, 29])
+    for dims, regret in (([2, 2], np.ones((3, 2))), ([1, 2], np.ones((3, 3)))):
+        with pytest.raises(ValueError, match="dims"):
+            scaling.line(dims, regret)
+
+
+# Losses as large as they may be ---------------------------------------------------------------------------
+
+
+def test_loud_losses_are_legal_and_as_large_as_can_be():
+    inner = QuadraticPolytope(3, 2)
+    problem = scaling.Loud(inner)
+    world = scaling.world(problem, 5, 4, 7)
+    assert torch.equal(world.task.loss_bound, scaling.world(inner, 5, 4, 7).task.loss_bound) and len(set(world.task.loss_bound.tolist())) == 4
+    y, draw = torch.zeros(4, 3, dtype=torch.float64), world.streams.at(2)
+    loss, gap = problem.respond(world, 2, y, "loss", draw)
+    assert torch.equal(loss, world.task.loss_bound) and torch.equal(loss, problem.loss(world, 0, y + 0.1)) and not gap.any()
+    assert not problem.respond(world, 2, y, "gradient", draw)[0].any() and problem.context(world, 3) is world.task
+    with pytest.raises(ValueError, match="wants"):
+        problem.respond(world, 2, y, "reward", draw)
+    trace = play(PFBCO(0.5), problem, 5, 4, seed=7, record="all", probes={"norm": GradientNorm()})
+    assert trace["norm"] == pytest.approx(np.tile(3 * world.task.loss_bound[:, None] / (0.5 * 5**-0.2), 5), rel=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["paper", "corrected"])
+def test_loud_runs_reach_the_worst_of_all_directions(rule):
+    """Sixteen sequences of signs, all of which come up in 200 trials; the printed rate breaks what its proof claims."""
+    found = play(PFBCO(0.1, eta_rule=rule), scaling.Loud(BallLinear(1)), 4, 200, probes={"ratios": Probe(Tracking(), "max")})["ratios"][:, -1, 0].max()
+    assert found == pytest.approx(worst_on_interval(4, 0.1, rule)) and (found > 2) == (rule == "paper")
+
+
+# Statements along a run -----------------------------------------------------------------------------------
+
+
+def recorded(learner, problem, horizon, trials=3, seed=0):
+    return play(learner, problem, horizon, trials, seed=seed, record="all", probes=scaling.recording(problem))
+
+
+def leaders(learner, problem, horizon, seed=0):
+    trace = play(learner, problem, horizon, 3, seed=seed, record="all", probes=scaling.KEPT)
+    return {check.statement: check.verdict for check in scaling.along_leader(trace, scaling.world(problem, horizon, 3, seed).task.cset)}
+
+
+def verdicts(learner, problem, horizon, c, seed=0, task=None):
+    task = task or scaling.world(problem, horizon, 3, seed).task
+    return {check.statement: check.verdict for check in scaling.along(recorded(learner, problem, horizon, seed=seed), task, c)}
+
+
+@pytest.mark.parametrize("c", [0.1, 1.0])
+@pytest.mark.parametrize("name", scaling.small_problems(1.0))
+def test_every_statement_holds_on_every_problem(name, c):
+    own = scaling.small_problems(c)[name]
+    for problem in (own, scaling.Loud(own)):
+        for horizon in (1, 2, 20):
+            found = verdicts(PFBCO(c), problem, horizon, c)
+            assert found.pop("Tracking, printed") == "reported"
+            assert len(found) == 7 and set(found.values()) == {"holds"}, found
+            ideal = leaders(RegularizedLeader(c), problem, horizon)
+            assert set(ideal) == {"Accumulated estimates", "Be the leader", "Lemma 6", "Lemma 6, sharp"} and set(ideal.values()) == {"holds"}, ideal
+
+
+def test_a_record_is_what_was_played():
+    """Centers, points and constants, by trial; the losses are those of the points."""
+    problem, learner, T = QuadraticPolytope(3, 2), PFBCO(0.5), 6
+    trace, world = recorded(learner, problem, T, seed=3), scaling.world(problem, T, 3, 3)
+    run = scaling.replayed(trace, world.task.cset)
+    epoch = learner.constants(world.task, T, world.task.loss_bound)
+    assert torch.equal(run.eta, epoch.eta) and run.delta.shape == run.alpha.shape == (3,) and run.delta.tolist() == pytest.approx([0.5 * T**-0.2] * 3)
+    assert not run.x[:, 0].any() and torch.allclose((run.y - run.x).norm(dim=2), run.delta.unsqueeze(1))
+    losses = torch.stack([problem.loss(world, t, run.y[:, t], world.streams.at(t)) for t in range(T)], 1)
+    assert torch.equal(run.loss, losses)
+    u = torch.stack([Streams(3, range(3)).at(t).sphere("direction", 3) for t in range(T)], 1)
+    assert torch.allclose(run.y - run.x, run.delta[0] * u)
+    steep = torch.stack([problem.respond(world, t, run.y[:, t], "gradient", world.streams.at(t))[0].norm(dim=1) for t in range(T)], 1)
+    assert trace["steepness"][:, -1] == pytest.approx(steep.amax(1).numpy())
+
+
+def test_a_record_with_gaps_is_refused():
+    trace = play(PFBCO(0.5), BallLinear(2), 10, 2, record=[5, 10], probes=scaling.KEPT)
+    with pytest.raises(ValueError, match="2 of 10 rounds"):
+        scaling.replayed(trace, scaling.world(BallLinear(2), 10, 2, 0).task.cset)
+
+
+@dataclass(frozen=True)
+class Outside(PFBCO):
+    """Explores three times as far as its set shrinks."""
+
+    def constants(self, task, horizon, bound):
+        epoch = super().constants(task, horizon, bound)
+        return epoch._replace(delta=3 * epoch.delta)
+
+
+def flagged(*args, **more):
+    return {statement for statement, verdict in verdicts(*args, **more).items() if verdict == "fails"}
+
+
+def test_broken_learners_and_false_bounds_are_flagged():
+    loud = scaling.Loud(BallQuadratic(2))
+    assert flagged(PFBCO(0.9), loud, 30, 0.9) == set()
+    assert flagged(Outside(0.9), loud, 30, 0.9) == {"Feasibility"}
+    assert {"Tracking", "Leader's step"} <= flagged(PFBCO(1.0, scale=1e-3), loud, 200, 1.0)
+    assert "Accumulated estimates" in flagged(PFBCO(0.9, sham=True), loud, 30, 0.9)
+    task = scaling.world(loud, 30, 3, 0).task
+    assert flagged(PFBCO(0.9), loud, 30, 0.9, task=task._replace(loss_bound=0.9 * task.loss_bound)) == {"Assumption, bounded losses", "Estimate norm"}
+    own = BallQuadratic(2, distance=1.0)
+    task = scaling.world(own, 30, 3, 0).task
+    assert flagged(PFBCO(0.9), own, 30, 0.9, task=task._replace(grad_bound=0.4 * task.grad_bound)) == {"Assumption, bounded gradients"}
+
+
+@dataclass(frozen=True)
+class Wild(RegularizedLeader):
+    """Regularizes an eighth as much as it says."""
+
+    def update(self, state, task, y, loss, draw):
+        after = super().update(state, task, y, loss, draw)
+        return after._replace(x=leader(task, state.x1, 8 * after.A, state.alpha))
+
+
+def test_what_a_leader_computes_is_what_is_judged():
+    """Its own leaders, that after the last round among them, of which a run of one round has nothing else."""
+    loud = scaling.Loud(BallQuadratic(2))
+    for horizon, wrong in ((1, {"Lemma 6, sharp"}), (30, {"Lemma 6", "Lemma 6, sharp"})):
+        assert {name for name, verdict in leaders(Wild(0.1), loud, horizon).items() if verdict == "fails"} == wrong
+    assert leaders(RegularizedLeader(1.0, sham=True), loud, 30)["Accumulated estimates"] == "fails"
+
+
+def test_joined_checks():
+    check = lambda observed, bound=1.0, kind=Check, name="a": kind(name, "b", "c", {"T": 3}, observed, bound)
+    good, bad = check([[0.5, 0.7], [0.2, 0.9]]), check([0.5, 2.0], [1.0, 1.5])
+    both = scaling.joined([good, bad])
+    assert (both.verdict, int(both.held.sum()), both.held.size, both.inputs) == ("fails", 5, 6, {"runs": 2}) and both.ratio == pytest.approx(4 / 3)
+    assert scaling.joined([good, good]).verdict == "holds" and scaling.joined([check([2.0], kind=Reported)] * 2).verdict == "reported"
+    for several in ([], [good, check([1.0], name="other")], [replace(good, delta=0.1)], [Expected.over_trials("a", "b", "c", {}, [1.0, 2.0], 3.0)]):
+        with pytest.raises(ValueError, match="checks"):
+            scaling.joined(several)
+
+
+def test_recorded_parts_sum_to_the_regret():
+    """The decomposition of a recorded run against the regret that ``play`` counted; not those of other losses."""
+    problem, T = BallLinear(2), 32
+    trace, world = play(PFBCO(1.0), problem, T, 8, record="all", probes=scaling.KEPT), scaling.world(problem, T, 8, 0)
+    parts = lambda world: bounds.split(scaling.replayed(trace, world.task.cset), world.vector.unsqueeze(1), world.best, trace["regret"][:, -1])
+    assert parts(world).regret.tolist() == trace["regret"][:, -1].tolist() and bounds.decomposition(parts(world), theory.unit_ball(2), T).verdict == "holds"
+    elsewhere = parts(scaling.world(problem, T, 8, 100))  # of other seeds
+    assert bounds.decomposition(elsewhere, theory.unit_ball(2), T).verdict == "fails"
+
+
+# Practical constants --------------------------------------------------------------------------------------
+
+
+def test_practical_learners():
+    found = scaling.practical_learners(0.7)
+    assert all(isinstance(learner, Doubling) and learner.base.c == 0.7 for learner in found.values())
+    base = {name: learner.base for name, learner in found.items()}
+    for name in ("PF", "PF, practical", "PF, warm"):
+        assert base[f"{name}, sham"] == replace(base[name], sham=True) and not base[name].sham
+    options = lambda learner: (learner.baseline, learner.scale, learner.warm_start)
+    assert [options(base[name]) for name in ("PF", "PF, practical", "PF, warm", "FKM", "Block")] == [
+        (False, "task", False), (True, "spread", False), (True, "spread", True), (False, "task", False), (False, "task", False)]
+
+
+def test_quarters_and_epochs():
+    losses = np.stack([np.arange(1.0, 16.0), np.ones(15)])
+    trace = made(range(1, 16), losses.cumsum(1))
+    assert scaling.last_quarter(trace).tolist() == [14.0, 1.0]  # rounds 13, 14, 15
+    found = scaling.by_epoch(trace)
+    assert found.rounds.tolist() == [1, 3, 7, 15] and found["epoch"][0].tolist() == [1.0, 2.5, 5.5, 11.5] and (found["epoch"][1] == 1).all()
+    assert scaling.by_epoch(made(range(1, 13), losses.cumsum(1)[:, :12])).rounds.tolist() == [1, 3, 7]  # the epoch that is cut short is left out
+
+
+def test_with_practical_constants_pf_learns():
+    """On a problem where the theory's constants learn next to nothing in as many rounds; its control does not."""
+    problem, T = QuadraticPolytope(4, 4), 1023
+    found = {name: play(learner, problem, T, 10, record="all") for name, learner in scaling.practical_learners(1.0).items() if name.startswith("PF")}
+    quarter = {name: scaling.last_quarter(trace).mean() for name, trace in found.items()}
+    assert quarter["PF, warm"] < 0.7 * quarter["PF, warm, sham"]
+    assert quarter["PF"] > 0.9 * quarter["PF, sham"]
