@@ -55,8 +55,8 @@ def cell_faults(cell, count):
         yield f"{where} has execution count {cell.execution_count}"
     if any(line.rstrip().endswith(";") for line in cell.source.splitlines() if not line.lstrip().startswith("#")):
         yield f"{where} has a line that ends with ';'"
-    if JUDGES.search(cell.source) and not {"nbval-check-output", "timing"} & set(tags):
-        yield f"{where} judges claims without the tag nbval-check-output (or timing, where seconds decide)"
+    if JUDGES.search(cell.source) and not {"nbval-check-output", "timing", "claims"} & set(tags):
+        yield f"{where} judges claims without the tag nbval-check-output (or timing, where seconds decide, or claims, where chance may)"
     if "nbval-check-output" in tags and not cell.outputs:
         yield f"{where} is to be compared but has no output"
     if any(output.output_type == "error" for output in cell.outputs):

@@ -16,7 +16,7 @@ ERRATA = (
     Erratum("E3", "Lemma 6", "the Hessian of ||x - x_1||^2 is 2 I, not I: harmless, and the constant 2 may be 1/2", "both are checked", numbers.e3),
     Erratum("E4", "proof of Theorem 1, smoothing", "both differences of f and its average are bounded by delta G; by Jensen one of them has the right sign", "2 c G for 3 c G", numbers.e4),
     Erratum("E5", "indices and words",
-            "g_{t+1} for g_t in F_{t+1}; (3) has min and K for argmin and (1 - alpha) K; Theorem 2 has = for <=, T for t, and beta for A + B; W_T for W_{T+1}; alpha < 1 may be alpha <= 1; "
+            "g_{t+1} for g_t in F_{t+1}, where t = T would need g_{T+1}; the 1 of y = 2nx - 1 is the vector of ones; (3) has min and K for argmin and (1 - alpha) K; Theorem 2 has = for <=, T for t, and beta for A + B; W_T for W_{T+1}; alpha < 1 may be alpha <= 1; "
             "strong convexity lacks f in two places, the regret has D for K and a supremum over losses inside the expectation, where the proof needs losses fixed before the run",
             "as in the docstrings of theory and bounds"),
     Erratum("E6", "experiments, portfolio", "the set contains the empty portfolio, whose loss is infinite, so that no M or G exists; wealth not invested is lost, and learning mostly means to invest it",

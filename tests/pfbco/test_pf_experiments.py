@@ -8,7 +8,7 @@ import torch
 
 from paperlib import figures, stats
 from paperlib.core import Trace
-from paperlib.pfbco import FKM, PFBCO, BallLinear, Doubling, MatrixCompletion, Portfolio, QuadraticPolytope, RegularizedLeader, StochOCG
+from paperlib.pfbco import FKM, PFBCO, BallLinear, Doubling, MatrixCompletion, Portfolio, QuadraticPolytope, RegularizedLeader, StochOCG, summaries
 from paperlib.pfbco import experiments as e
 from paperlib.pfbco.claims import CLAIMS, LEVEL
 from paperlib.pfbco.market import Choice
@@ -190,6 +190,12 @@ def test_tables_must_agree():
 def test_noise_ratio():
     a, b = trace(np.ones((3, 4)), norm=np.full((3, 4), 6.0)), trace(np.ones((3, 4)), noise=np.full((3, 4), 2.0))
     assert e.noise_ratio(a, b)[:3] == (3, 3, 3)
+
+
+def test_mean_norms_are_over_rounds_and_trials():
+    ours = trace(np.ones((2, 4)), rounds=[1, 4], norm=[[1, 2, 3, 6], [5, 5, 5, 5]])
+    theirs = trace(np.ones((3, 2)), noise=[[1, 3], [2, 2], [5, 5]])
+    assert summaries.mean_norms({"PF": ours, "StochOCG": theirs}) == (4, 3)
 
 
 def test_table_adjusts_over_the_figure_and_over_the_rest():

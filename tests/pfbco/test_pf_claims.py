@@ -1,0 +1,45 @@
+"""The verdicts that small runs settle already, by the tests of the notebooks: also those that say that the paper's sentence fails."""
+
+import pytest
+
+from paperlib import verdicts
+from paperlib.pfbco import MatrixCompletion, Portfolio, QuadraticPolytope
+from paperlib.pfbco import experiments as e
+from paperlib.play import play
+
+REST = ("PF", "Unregularized", "StochOCG")
+PANELS = {"a": (QuadraticPolytope(dim=10, rows=10), 1023), "b": (Portfolio(100, "synthetic", 0.1), 1203), "c": (MatrixCompletion(20, 18, "paper_lmo"), 127)}
+EXPECTED = {
+    "C1c": ("a", "holds", lambda run: e.beats(run, "FKM", REST)),
+    "C1d": ("a", "holds", lambda run: e.ratio(e.final(run["Unregularized"]), e.after(run["Unregularized"], 64))),
+    "C2a": ("b", "holds", lambda run: e.beats(run, "FKM", REST, largest=True)),
+    "C2b": ("b", "fails", lambda run: e.beats(run, "PF", e.RIVALS)),
+    "C3b.printed": ("c", "holds", lambda run: e.beats(run, "FKM", REST, largest=True)),
+} | {f"N1.{panel}": (panel, "holds", lambda run: e.relative_difference(e.final(run["PF"]), e.final(run["PF, sham"]))) for panel in PANELS}
+
+
+@pytest.fixture(scope="module")
+def panels():
+    """Each panel's learners at c = .1, ten trials; made when first asked for."""
+    found = {}
+
+    def get(panel):
+        if panel not in found:
+            problem, horizon = PANELS[panel]
+            learners = e.learners(0.1)
+            found[panel] = {name: play(learners[name], problem, horizon, 10, record=e.recorded(horizon)) for name in e.FIGURE}
+        return found[panel]
+
+    return get
+
+
+@pytest.mark.parametrize("id", EXPECTED)
+def test_robust_verdicts_in_small(id, panels, tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    panel, verdict, statistic = EXPECTED[id]
+    assert verdicts.judge(f"pfbco.{id}", statistic(panels(panel)), profile="quick").verdict == verdict
+
+
+def test_the_share_of_declining_trials_is_judged_as_it_is():
+    c = verdicts.claim("pfbco.C1a.epochs")
+    assert [verdicts.decide(c, share, None) for share in (1.0, 0.9, 0.89)] == ["holds", "holds", "fails"]
