@@ -1,9 +1,8 @@
-"""nbval leaves out a notebook whose committed outputs rest on data that cannot be had here."""
+"""nbval runs a notebook whose committed outputs rest on data that are not here, but compares none of its cells."""
 
 import json
+import warnings
 from pathlib import Path
-
-import pytest
 
 from paperlib import datasets, workflow
 
@@ -18,8 +17,11 @@ def missing(path: Path) -> list[str]:
 
 
 def pytest_collection_modifyitems(items):
-    """Skip with the reason, cell by cell."""
+    """Its cells still have to run, on what they fall back to."""
     lacking = {path: missing(path) for path in {item.path for item in items if item.path.suffix == ".ipynb"}}
+    for path, names in lacking.items():
+        if names:
+            warnings.warn(f"{path.stem}: outputs are not compared, for they were made with data that are not here: {', '.join(names)}", stacklevel=1)
     for item in items:
-        if names := lacking.get(item.path):
-            item.add_marker(pytest.mark.skip(reason=f"{item.path.stem} is committed with data that are not here: {', '.join(names)}"))
+        if lacking.get(item.path):
+            item.options["check"] = False

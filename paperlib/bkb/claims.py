@@ -1,4 +1,7 @@
-"""What Calandriello, Carratino, Lazaric, Valko & Rosasco (2019) say about results, and what we add, declared before any run.
+"""What Calandriello, Carratino, Lazaric, Valko & Rosasco (2019) say about results, and what we add, declared before any run but for what is named next.
+
+After the quick profile had run, and before the paper's, C12.low was added, and C19 and C20 came to compare means over rounds where they
+had medians, which do not see LazyBKB's samplings.
 
 The paper has one figure and no regret experiment: most claims put a sentence of its text to a test of ours, and those
 marked "ours" are beside the paper. Learners see the same noise and the same first arm, trial by trial.

@@ -1,4 +1,7 @@
-"""What Chen, Zhang & Karbasi (2019) say about results, and what we add, declared before any run.
+"""What Chen, Zhang & Karbasi (2019) say about results, and what we add, declared before any run but for what is named next.
+
+After the quick profile had run, and before the paper's, C7.falling, N2.center and N3 were added, and C1a.epochs came to be judged on
+the share itself where it had an interval.
 
 Every claim of Figure 1 is about average losses after the last round at c = .1, learners hearing the same losses trial by
 trial; those marked "ours" are beside the paper. Wilcoxon's one-sided test at .005 is the two-sided one at .01 with its sign.

@@ -153,9 +153,7 @@ def agreed(found: dict[str, Found]) -> Found:
 
 def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> stats.Interval:
     """Log-log slope of mean regret over the last doublings; each column of ``regret``, R x T', is a run of its own horizon."""
-    horizons, regret = np.asarray(horizons, float)[-last - 1 :], regret[:, -last - 1 :]
-    x = np.log(horizons) - np.log(horizons).mean()
-    return stats.bootstrap(regret, lambda mean: np.log(mean) @ x / (x @ x), of="log-log slope", resamples=RESAMPLES)
+    return stats.growth(horizons, regret, first=np.asarray(horizons)[-last - 1 :][0], resamples=RESAMPLES)
 
 
 def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
