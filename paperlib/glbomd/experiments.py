@@ -15,6 +15,7 @@ from .. import stats, store, timing
 from ..core import Learner, Problem, leaves
 from ..linalg import Rows
 from ..play import Round
+from ..store import time_runs
 from .certified import CertifiedOptimism
 from .controls import UCB1, BetaThompson, LaplaceThompson
 from .ecolog import ECOLog
@@ -108,19 +109,6 @@ def crossing(slower_start, other) -> int | None:
         return None
     above = np.flatnonzero(~below)
     return int(slower_start.rounds[above[-1] + 1]) if len(above) else int(slower_start.rounds[0])
-
-
-def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetitions: int, trials: int = 1) -> dict[tuple, np.ndarray]:
-    """Seconds of each round, N repetitions x T, measured alone on the machine and kept with the results.
-
-    Kept measurements are of this machine: the same call on it returns them; ``python3 run.py clean`` forgets them.
-
-    Args:
-        runs: (name, S) -> learner and problem; all are interleaved.
-    """
-    named = {f"{name}|{S}": run for (name, S), run in runs.items()}
-    found = store.once("time_runs", timing.seconds, runs=named, horizon=horizon, repetitions=repetitions, trials=trials)
-    return {key: found[f"{key[0]}|{key[1]}"] for key in runs}
 
 
 def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from .. import stats, store, timing
 from ..core import Learner, Problem
+from ..store import time_runs
 from ..streams import Streams
 from ..validation import whole
 from .experiments import RESAMPLES, learners
@@ -29,15 +30,8 @@ Runs = dict[tuple[str, str], tuple[Learner, Problem]]  # (learner, setting) -> w
 
 
 def methods(problems: dict[str, Problem], names: tuple[str, ...] = METHODS, c: float = 0.1, suffix: str = "") -> Runs:
-    """Learners of Figure 1 on each problem, as ``time_runs`` wants them; ``suffix`` goes behind the learners' names."""
+    """Learners of Figure 1 on each problem, as ``store.time_runs`` wants them; ``suffix`` goes behind the learners' names."""
     return {(name + suffix, setting): (learners(c)[name], problem) for setting, problem in problems.items() for name in names}
-
-
-def time_runs(runs: Runs, horizon: int, repetitions: int, trials: int = 1, seed: int = 0) -> dict[tuple[str, str], np.ndarray]:
-    """Seconds of each round in one batch of trials, N x T, measured alone on the machine; all runs take turns; kept."""
-    named = {"|".join(key): run for key, run in runs.items()}
-    found = store.once("time_runs", timing.seconds, runs=named, horizon=horizon, repetitions=repetitions, trials=trials, seed=seed)
-    return {key: found["|".join(key)] for key in runs}
 
 
 def _calls(problems: dict[str, Problem], count: int, seed: int) -> dict[str, np.ndarray]:
