@@ -15,7 +15,7 @@ CORES = workflow.resource_settings.cores or 1
 if workflow.resource_settings.cores:  # on a cluster there is no number: a job has a node, or a part of one
     workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
 shell.executable("/bin/sh")
-JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.jobs {params.stem:q} {PROFILE} --device {DEVICE}"
+JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.workflow.jobs {params.stem:q} {PROFILE} --device {DEVICE}"
 
 
 def done(name):

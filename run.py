@@ -238,9 +238,9 @@ def figures(python: str, options: argparse.Namespace) -> int:
     failed = table(stems, options.profile, begun)
     page = gallery(python, options.profile)
     if options.commit_notebooks and len(failed) < len(stems):
-        code = call([python, "-m", "paperlib.canonical", *(s for s in stems if s not in failed)]) or code
+        code = call([python, "-m", "paperlib.workflow.canonical", *(s for s in stems if s not in failed)]) or code
     if not code and options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
-        code = call([python, "-m", "paperlib.readme"], cwd=ROOT)  # README's tables
+        code = call([python, "-m", "paperlib.pages.readme"], cwd=ROOT)  # README's tables
     if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
@@ -289,7 +289,7 @@ def gallery(python: str, profile: str) -> int:
     newest = max((path.stat().st_mtime_ns for path in [*found, *folder(profile).glob("*.done")]), default=0)
     if not found or (page.exists() and page.stat().st_mtime_ns >= newest):
         return 0
-    return call([python, "-m", "paperlib.gallery", profile], cwd=ROOT)
+    return call([python, "-m", "paperlib.pages.gallery", profile], cwd=ROOT)
 
 
 def table(stems: list[str], profile: str, begun: float) -> list[str]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from paperlib import speed
-from paperlib.linalg import pick_device
-from paperlib.timing import alone
+from paperlib.bench import measure as speed
+from paperlib.core.linalg import pick_device
+from paperlib.store.timing import alone
 
 
 def pytest_addoption(parser):

@@ -5,7 +5,7 @@
 
 import time
 
-from paperlib import speed
+from paperlib.bench import measure as speed
 
 
 def test_rounds(benchmark, subject, point, plan, device):

@@ -4,7 +4,8 @@ import json
 import warnings
 from pathlib import Path
 
-from paperlib import datasets, workflow
+from paperlib.datasets import registry as datasets
+from paperlib.workflow import plan as workflow
 
 
 def missing(path: Path) -> list[str]:

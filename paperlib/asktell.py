@@ -12,9 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .core import PLAIN, Learner, describe, leaves, pack, tree_map, unpack, write_atomically
-from .linalg import Rows
-from .streams import Streams
+from .core.describe import PLAIN, describe
+from .core.contracts import Learner
+from .core.trees import leaves, pack, tree_map, unpack
+from .core.files import write_atomically
+from .core.linalg import Rows
+from .core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .core import write_atomically
+from .core.files import CHECKOUT, write_atomically
 
 PROFILES = ("quick", "paper")
 
@@ -24,7 +24,7 @@ def folder(profile: str) -> Path:
     """
     if profile not in PROFILES:
         raise ValueError(f"profile={profile!r}; allowed: {', '.join(PROFILES)}")
-    root = Path(os.environ.get("PAPERLIB_FIGURES") or Path(__file__).resolve().parents[1] / "figures")
+    root = Path(os.environ.get("PAPERLIB_FIGURES") or CHECKOUT / "figures")
     return root if profile == "paper" else root / "quick"
 
 

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 import paperlib
@@ -10,7 +11,8 @@ import paperlib
 
 def papers() -> list[str]:
     """The papers' packages, by name."""
-    return sorted(found.name for found in pkgutil.iter_modules(paperlib.__path__) if found.ispkg)
+    there = (found for found in pkgutil.iter_modules(paperlib.__path__) if found.ispkg)
+    return sorted(found.name for found in there if (Path(found.module_finder.path) / found.name / "claims.py").exists())
 
 
 def room(paper: str, name: str) -> ModuleType | None:
@@ -22,4 +24,8 @@ def room(paper: str, name: str) -> ModuleType | None:
     if paper not in papers():
         raise ValueError(f"paper={paper!r}; allowed: {', '.join(papers())}")
     full = f"paperlib.{paper}.{name}"
-    return importlib.import_module(full) if importlib.util.find_spec(full) else None
+    try:
+        there = importlib.util.find_spec(full)
+    except ModuleNotFoundError:  # not even the room
+        return None
+    return importlib.import_module(full) if there else None

@@ -11,48 +11,22 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .core import Learner, Problem, Trace, describe, pack, unpack, write_atomically
-from .linalg import pick_device, synchronize
-from .streams import Streams
-from .validation import whole
+from .core.contracts import Learner, Problem
+from .core.trace import Trace
+from .core.describe import describe
+from .core.trees import pack, unpack
+from .core.files import write_atomically
+from .core.linalg import pick_device, synchronize
+from .core.streams import Streams
+from .core.validation import whole
+from .core.rounds import Probe, REDUCE, Round
 
 LOOK = 64  # rounds between looks at the clock, at `failed`, and, on a device, at the feedback
-REDUCE = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum}
-
-
-class Round(NamedTuple):
-    """What a probe sees of one round: ``before`` chose the action, ``after`` has heard the feedback."""
-
-    t: int  # 0, 1, ...; the paper's round t + 1
-    world: Any
-    before: Any
-    context: Any
-    action: Tensor
-    feedback: Tensor
-    after: Any
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A quantity to record. ``of(round)`` returns R or R x k.
-
-    ``reduce``: "last", the value at recorded rounds; "sum", "max", "min", over every round so far
-    (coverage uniform in time), shown at recorded rounds; "final", the value after the last round.
-    """
-
-    of: Callable[[Round], Tensor]
-    reduce: str = "last"
-
-    def __post_init__(self):
-        if self.reduce not in ("last", "final", *REDUCE):
-            raise ValueError(f"reduce={self.reduce!r}; allowed: last, sum, max, min, final")
 
 
 def recorded(horizon: int, record: int | str | Sequence[int]) -> np.ndarray:

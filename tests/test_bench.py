@@ -11,14 +11,17 @@ import pytest
 import torch
 
 import paperlib
-from paperlib import bench, bench_figure, figures, speed
-from paperlib.core import Case, leaves
-from paperlib.linalg import Rows
+from paperlib.core.trees import state_bytes
+from paperlib.bench import report as bench, figure as bench_figure, measure as speed
+from paperlib.figures import drawing as figures
+from paperlib.core.contracts import Case
+from paperlib.core.trees import leaves
+from paperlib.core.linalg import Rows
 from toy import Coins, Index
 
 CODE = Path(__file__).resolve().parents[1]
 INIT = """
-from paperlib.core import Case
+from paperlib.core.contracts import Case
 from paperlib.styles import Style
 from toy import Coins, Index
 
@@ -35,12 +38,15 @@ PLAN = speed.Plan(speed.Point(10, 8, 5, 3), {"trials": (1, 10, 100), "played": (
 def toy(tmp_path, monkeypatch):
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text(INIT)
+    (folder / "__init__.py").write_text("")
+    (folder / "claims.py").write_text("CLAIMS = []\n")
+    (folder / "cases.py").write_text(INIT)
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     for name, place in (("FIGURES", "figures"), ("RESULTS", "results"), ("LOCKS", "")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / place))
     yield
-    sys.modules.pop("paperlib.toy", None)
+    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+        del sys.modules[name]
 
 
 # ---- what is measured --------------------------------------------------------------------------------------
@@ -56,7 +62,7 @@ def test_subjects_are_the_cases_that_have_a_look():
 def test_every_learner_of_every_paper_is_measured():
     declared = {(subject.paper, type(subject.case.learner)) for subject in speed.subjects()}
     for paper in {subject.paper for subject in speed.subjects()}:
-        package = sys.modules[f"paperlib.{paper}"]
+        package = sys.modules[f"paperlib.{paper}.cases"]
         left_out = getattr(package, "UNMEASURED", {})
         assert left_out.keys() <= package.CASES.keys()
         assert {(paper, type(case.learner)) for name, case in package.CASES.items() if name not in left_out} <= declared
@@ -89,14 +95,14 @@ def test_bytes_of_a_state():
     run = speed.Run(Case(Index(), Coins()), speed.Point(2, 3, 5, None), "cpu", 3)
     for _ in range(3):
         run.step()
-    assert speed.state_bytes(run.state) == 8 * (2 * 5 + 2 * 5 + 2 * 3)  # plays, total, three rewards: not the buffer
+    assert state_bytes(run.state) == 8 * (2 * 5 + 2 * 5 + 2 * 3)  # plays, total, three rewards: not the buffer
 
 
 def test_peak_memory_sees_what_a_run_holds():
     script = """
 import torch
-from paperlib.core import Case
-from paperlib.speed import Point, measure_memory
+from paperlib.core.contracts import Case
+from paperlib.bench.measure import Point, measure_memory
 from toy import Coins, Index
 class Wide(Index):
     def update(self, state, arms, arm, reward, draw):

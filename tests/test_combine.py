@@ -9,11 +9,13 @@ import torch
 from toy import Coins, Index
 
 from paperlib.asktell import AskTell
-from paperlib.combine import Doubling, Scripted
-from paperlib.core import pack, take, unpack
-from paperlib.play import Probe, play
-from paperlib.reference import UniformArm
-from paperlib.streams import Streams
+from paperlib.learners.doubling import Doubling
+from paperlib.learners.scripted import Scripted
+from paperlib.core.trees import pack, take, unpack
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.learners.reference import UniformArm
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 ACTIONS = (3, 3, 0, 2)

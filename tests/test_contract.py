@@ -15,10 +15,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import paperlib
 from paperlib.asktell import AskTell
-from paperlib.core import Case, describe, leaves, pack, take, tree_map, unpack
-from paperlib.linalg import Rows, shortcuts
+from paperlib.core.contracts import Case
+from paperlib.core.describe import describe
+from paperlib.core.trees import leaves, pack, take, tree_map, unpack
+from paperlib.core.linalg import Rows, shortcuts
+from paperlib.papers import papers, room
 from paperlib.play import play
-from paperlib.streams import Streams
+from paperlib.core.streams import Streams
 
 HORIZON, TRIALS, STEPS = 64, 3, 50
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
@@ -26,10 +29,8 @@ DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 
 def discover() -> dict[str, Case]:
     found = {}
-    for module in pkgutil.iter_modules(paperlib.__path__):
-        if module.ispkg:
-            package = importlib.import_module(f"paperlib.{module.name}")
-            found |= {f"{module.name}.{name}": case for name, case in package.CASES.items()}
+    for paper in papers():
+        found |= {f"{paper}.{name}": case for name, case in room(paper, "cases").CASES.items()}
     return found
 
 

@@ -11,8 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paperlib.core import Trace, describe, pack, take, unpack
-from paperlib.linalg import Rows, chosen, inner, pick_device, quadratic, rank_one
+from paperlib.core.trace import Trace
+from paperlib.core.describe import describe
+from paperlib.core.trees import pack, take, unpack
+from paperlib.core.linalg import Rows, chosen, inner, pick_device, quadratic, rank_one
 from toy import Coins, Index
 
 

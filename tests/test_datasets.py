@@ -12,9 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from paperlib import datasets
-from paperlib import datasets_covertype as covertype
-from paperlib.datasets import Dataset
+from paperlib.datasets import registry as datasets
+from paperlib.datasets import covertype
+from paperlib.datasets.registry import Dataset
 
 CONTENT = b"".join(b"%d,%d,%d\n" % (i, i * i, i % 2) for i in range(2000))
 SHA = hashlib.sha256(CONTENT).hexdigest()

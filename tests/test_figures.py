@@ -11,8 +11,10 @@ import pytest
 from matplotlib.colors import to_hex
 
 import paperlib
-from paperlib import figures, stats, verdicts
-from paperlib.core import Trace
+from paperlib.figures import drawing as figures
+from paperlib import stats
+from paperlib.verdicts import checks, verdict as verdicts
+from paperlib.core.trace import Trace
 from paperlib.styles import COLORS, REFERENCES, Style
 
 INIT = '''
@@ -25,11 +27,14 @@ STYLES = {"ours": Style("vermilion", "o", emphasis=True), "theirs": Style("blue"
 def toy(tmp_path, monkeypatch):
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text(INIT)
+    (folder / "__init__.py").write_text("")
+    (folder / "claims.py").write_text("CLAIMS = []\n")
+    (folder / "cases.py").write_text(INIT)
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     yield folder
-    sys.modules.pop("paperlib.toy", None)
+    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+        del sys.modules[name]
 
 
 def trace(slope, trials=5, rounds=40, seed=0):
@@ -72,7 +77,7 @@ def test_profiles_have_folders_of_their_own(tmp_path):
 
 def test_json_says_where_the_numbers_come_from(tmp_path):
     fig, numbers = draw()
-    check = verdicts.Check("Lemma 1", "toy", "a <= b", {}, [1.0], [2.0])
+    check = checks.Check("Lemma 1", "toy", "a <= b", {}, [1.0], [2.0])
     verdict = verdicts.Verdict("toy.C1", "holds", "quick", 1.0, (0.5, 1.5), 5, "mean, t")
     save(fig, numbers=numbers, claims=[verdict], checks=[check], data_checksum="abc")
     said = json.loads((tmp_path / "figures/quick/toy/panel.json").read_text())
@@ -154,7 +159,7 @@ def test_colors_are_those_of_okabe_and_ito():
 def test_unknown_or_disputed_looks_are_refused(toy, monkeypatch):
     with pytest.raises(ValueError, match="name='nobody'.*ours"):
         figures.look("nobody")
-    module = __import__("paperlib.toy", fromlist=["STYLES"])
+    module = __import__("paperlib.toy.cases", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
     with pytest.raises(ValueError, match="one look a name"):
         figures.styles()

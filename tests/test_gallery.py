@@ -15,11 +15,12 @@ import pytest
 from browser import chromium, served, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib import gallery, workflow
-from paperlib.mathml import formulas, mathml
-from paperlib.notebook_pages import Picture
-from paperlib.notebook_pages import page as notebook_page
-from paperlib.verdicts import Claim, Row
+from paperlib.pages import gallery
+from paperlib.workflow import plan as workflow
+from paperlib.pages.mathml import formulas, mathml
+from paperlib.pages.notebooks import Picture
+from paperlib.pages.notebooks import page as notebook_page
+from paperlib.verdicts.verdict import Claim, Row
 
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
 sys.path.insert(0, str(FIGURES.parent))
@@ -290,7 +291,7 @@ def test_run_writes_the_page_only_when_something_is_newer(place, tmp_path, monke
     assert run.gallery("python", "quick") == 0 and calls == []  # nothing to show
     figure(place / "toy", "figure_1")
     run.gallery("python", "quick")
-    assert calls == [["python", "-m", "paperlib.gallery", "quick"]]
+    assert calls == [["python", "-m", "paperlib.pages.gallery", "quick"]]
     (place / "index.html").touch()
     run.gallery("python", "quick")
     assert len(calls) == 1

@@ -8,7 +8,7 @@ import torch
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
-from paperlib.gp import RBF, FunctionKernel, Linear, Matern, check_kernel, exact_posterior, rank
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, check_kernel, exact_posterior, rank
 
 RNG = np.random.default_rng(5)
 THEIRS = {

@@ -9,22 +9,25 @@ from pathlib import Path
 import pytest
 
 import paperlib
-from paperlib import ledger, ledger_text, stats, verdicts, workflow
+from paperlib.pages import ledger, markdown as ledger_text
+from paperlib import stats
+from paperlib.verdicts import verdict as verdicts
+from paperlib.workflow import plan as workflow
 from paperlib.output import write_json
 from paperlib.papers import papers
-from paperlib.readme import blocks, replaced
-from paperlib.verdicts import Check
+from paperlib.pages.readme import blocks, replaced
+from paperlib.verdicts.verdict import Check
 
 ROOT = Path(__file__).resolve().parents[1]
 TOY = {
     "__init__": '"""A toy | of a paper.\n\nMore."""\n',
     "claims": '''
-from paperlib.verdicts import Claim
+from paperlib.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "theta* | at most twice", "a test", side, threshold, "toy_1", **more)
 CLAIMS = [say("C1.a", "below", 2), say("C1.b", "below", 2), say("C1", "parts", parts=("toy.C1.a", "toy.C1.b")), say("C2", "above", 0), say("C3.x", "reported")]
 ''',
-    "bounds": '''
-from paperlib.checks import Check, statement
+    "theory/__init__": "", "theory/bounds": '''
+from paperlib.verdicts.checks import Check, statement
 
 @statement("Theorem 1", "Toy (2020)")
 def theorem_1(x) -> Check:
@@ -57,10 +60,11 @@ CELLS = [
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     """A paper `toy` with a notebook, and `bare` without any room, beside the real ones."""
-    for paper, rooms in {"toy": TOY, "bare": {"__init__": ""}}.items():
+    for paper, rooms in {"toy": TOY, "bare": {"__init__": "", "claims": "CLAIMS = []"}}.items():
         folder = tmp_path / "extra" / paper
         folder.mkdir(parents=True)
         for name, text in rooms.items():
+            (folder / f"{name}.py").parent.mkdir(exist_ok=True)
             (folder / f"{name}.py").write_text(text)
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks/toy_1.ipynb").write_text(json.dumps({"cells": CELLS}))
@@ -180,7 +184,7 @@ def stale(found, readme):
         "figures/claims.json": found == ledger.plain(ledger.gather("paper")),
         "README.md": readme == functools.reduce(lambda text, block: replaced(text, *block), blocks(found).items(), readme),
     }
-    return [f"{name} is stale; python -m paperlib.readme writes it anew" for name, good in parts.items() if not good]
+    return [f"{name} is stale; python -m paperlib.pages.readme writes it anew" for name, good in parts.items() if not good]
 
 
 def test_committed_ledger_is_in_step(committed):

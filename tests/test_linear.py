@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from paperlib.asktell import AskTell
 from paperlib.linear import OFUL, Circle, ConfidenceBall, FreshArms, UniformArm
-from paperlib.linear.bounds import Ellipsoid, theorem_2
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
-from paperlib.verdicts import statements
+from paperlib.linear.probes import Ellipsoid
+from paperlib.linear.theory.bounds import theorem_2
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
+from paperlib.verdicts.verdict import statements
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # the learners draw nothing

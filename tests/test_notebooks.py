@@ -10,10 +10,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib import workflow
-from paperlib.canonical import canonical
+from paperlib.workflow import plan as workflow
+from paperlib.workflow.canonical import canonical
 from paperlib.papers import papers
-from paperlib.verdicts import claims
+from paperlib.verdicts.verdict import claims
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))

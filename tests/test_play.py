@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.play import Probe, play, recorded
-from paperlib.validation import whole
+from paperlib.core.rounds import Probe
+from paperlib.play import play, recorded
+from paperlib.core.validation import whole
 from toy import Coins, Index
 
 
 def reference(seed, rounds, bonus=1.0, arms=4):
     """The toy run in plain numpy, one trial."""
-    from paperlib.streams import stream_number, uniform
+    from paperlib.core.streams import stream_number, uniform
 
     problem = np.uint64(2**64 - arms)  # round -1 of a purpose with `arms` numbers a round
     with np.errstate(over="ignore"):

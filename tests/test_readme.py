@@ -5,7 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from paperlib import ledger, readme, workflow
+from paperlib.pages import ledger, readme
+from paperlib.workflow import plan as workflow
 from paperlib.papers import papers
 
 BEGIN, END = (mark.format("papers") for mark in readme.MARK)

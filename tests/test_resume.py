@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from toy import Coins, Index
 
-from paperlib import store
-from paperlib.play import Probe, play
+from paperlib.store import results as store
+from paperlib.core.rounds import Probe
+from paperlib.play import play
 
 TESTS = Path(__file__).parent
 HORIZON, TRIALS = 640, 4
@@ -21,8 +22,8 @@ import sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
 from pathlib import Path
 from toy import Coins, Index
-from paperlib import store
-from paperlib.play import Probe, play
+from paperlib.store import results as store
+from paperlib.core.rounds import Probe; from paperlib.play import play
 from test_resume import PROBES
 """
 

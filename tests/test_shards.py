@@ -16,15 +16,16 @@ from nbformat.v4 import new_code_cell, new_notebook
 from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401: root is a fixture
 from toy import Coins, Index
 
-from paperlib import jobs, store, workflow
-from paperlib.core import Trace
+from paperlib.workflow import jobs, plan as workflow
+from paperlib.store import results as store
+from paperlib.core.trace import Trace
 
 TESTS = Path(__file__).parent
 IMPORTS = f"""import sys
 sys.path.insert(0, {str(TESTS)!r})
 import numpy as np
 from toy import Coins, Index
-from paperlib import store
+from paperlib.store import results as store
 level = 2.0
 def scaled(round):
     return level * round.feedback
@@ -141,7 +142,7 @@ def test_a_shard_runs_experiments_and_what_stands_before_them(root):  # noqa: F8
 
 
 def job(*arguments):
-    return subprocess.run([sys.executable, "-m", "paperlib.jobs", *arguments], cwd=CODE, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "paperlib.workflow.jobs", *arguments], cwd=CODE, capture_output=True, text=True)
 
 
 def test_a_shards_cells_run_with_checked_parameters_in_the_notebooks_folder(root):  # noqa: F811
@@ -182,7 +183,7 @@ def test_a_job_that_nobody_listens_to_is_done(root):  # noqa: F811
     notebook(root, "toy_1", [("experiment", "1")])
     end, pipe = os.pipe()
     os.close(end)
-    process = subprocess.Popen([sys.executable, "-m", "paperlib.jobs", "toy_1", "quick", "--shard", "1/1"], cwd=CODE, stdout=pipe, stderr=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick", "--shard", "1/1"], cwd=CODE, stdout=pipe, stderr=subprocess.PIPE)
     os.close(pipe)
     said = process.communicate()[1].decode()
     assert process.returncode == 0 and (root / "results/quick/toy_1.shard1of1.done").exists(), said

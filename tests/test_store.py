@@ -15,9 +15,10 @@ import torch
 from toy import Coins, Index
 
 import paperlib
-from paperlib import content, store
-from paperlib.core import Trace
-from paperlib.play import Probe, play
+from paperlib.store import keys as content, results as store
+from paperlib.core.trace import Trace
+from paperlib.core.rounds import Probe
+from paperlib.play import play
 
 TESTS = Path(__file__).parent
 
@@ -115,7 +116,7 @@ def test_captured_values_count():
 NOTEBOOK = """
 import torch
 from dataclasses import dataclass
-from paperlib.linalg import inner
+from paperlib.core.linalg import inner
 level = 1.0
 def helper(x):
     return x + level
@@ -169,7 +170,7 @@ def toy_paper(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     texts = {
         "__init__": "from .a import A\nfrom .c import C as Sea\n", "a": "from .b import helper\nclass A:\n    pass\n",
-        "b": "def helper():\n    from ..linalg import inner\n", "c": "from . import a\nclass C:\n    pass\n",
+        "b": "def helper():\n    from ..core.linalg import inner\n", "c": "from . import a\nclass C:\n    pass\n",
     }
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
@@ -185,7 +186,7 @@ def toy_paper(tmp_path, monkeypatch):
     [
         ("paperlib.toy.b", ["b", "linalg"]), ("paperlib.toy.a", ["a", "b", "linalg"]), ("paperlib.toy.A", ["a", "b", "linalg"]),
         ("paperlib.toy.Sea", ["a", "b", "c", "linalg"]), ("paperlib.toy", ["__init__", "a", "b", "c", "linalg"]),
-        ("paperlib.toy.a.helper", ["a", "b", "linalg"]), ("paperlib.streams", ["streams"]),
+        ("paperlib.toy.a.helper", ["a", "b", "linalg"]), ("paperlib.core.streams", ["streams"]),
     ],
 )
 def test_sources_follow_imports(toy_paper, name, expected):
@@ -196,7 +197,7 @@ def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
     assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"core", "linalg", "play", "streams", "validation"}
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"contracts", "trees", "trace", "describe", "files", "rounds", "linalg", "play", "streams", "validation"}
     assert store.sources(torch.nn.functional.one_hot) == []
 
 
@@ -365,7 +366,7 @@ def test_once_refuses_what_is_no_dictionary_of_numbers(results, result, size):
 def test_captured_builtins_and_tables_of_typed_classes_are_content():
     import math
 
-    from paperlib.content import key
+    from paperlib.store.keys import key
 
     def around(f):
         return lambda x: f(x)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from paperlib.streams import Streams, stream_number, uniform
+from paperlib.core.streams import Streams, stream_number, uniform
 
 
 def mixed(x):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.timing import alone, by_bin, computing, seconds
+from paperlib.store.timing import alone, by_bin, computing, seconds
 from toy import Coins, Index
 
 HOLD = """
 import sys, time
-from paperlib.timing import alone, computing
+from paperlib.store.timing import alone, computing
 with {kind}():
     print("in", flush=True)
     sys.stdin.readline()

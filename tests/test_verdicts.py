@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import paperlib
-from paperlib import output, stats, verdicts
-from paperlib.verdicts import Check, Claim, informative_from
+from paperlib import output, stats
+from paperlib.verdicts import verdict as verdicts
+from paperlib.verdicts.verdict import Check, Claim, informative_from
 
 CLAIMS = '''
-from paperlib.verdicts import Claim
+from paperlib.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "a sentence", "a test", side, threshold, "toy_1", **more)
 CLAIMS = [
     say("C1", "above", 0), say("C2.a", "below", 2), say("C2.b", "below", 2), say("C2", "parts", parts=("toy.C2.a", "toy.C2.b")),
@@ -21,7 +22,7 @@ CLAIMS = [
 ]
 '''
 BOUNDS = '''
-from paperlib.verdicts import statement
+from paperlib.verdicts.verdict import statement
 
 @statement("Lemma 2", "Toy (2020)")
 def lemma_2(x):
@@ -45,7 +46,8 @@ def toy(tmp_path, monkeypatch):
     """A paper `toy` beside the real ones, and figures of its own."""
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
-    for name, text in {"__init__": "", "claims": CLAIMS, "bounds": BOUNDS}.items():
+    for name, text in {"__init__": "", "claims": CLAIMS, "theory/__init__": "", "theory/bounds": BOUNDS}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.py").write_text(text)
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))

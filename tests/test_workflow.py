@@ -15,7 +15,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib import canonical, workflow
+from paperlib.workflow import canonical, plan as workflow
 
 CODE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CODE))
@@ -135,7 +135,7 @@ def test_fingerprint_changes_with_code_alone(root):
 
 def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
     write(root, "toy_1", "from paperlib import play\nfiles = !ls")  # a cell that is no Python may import anything
-    assert {"paperlib", "paperlib.stats", "paperlib.glbomd", "paperlib.glbomd.gloc"} <= set(workflow.imports("toy_1"))
+    assert {"paperlib", "paperlib.stats", "paperlib.glbomd", "paperlib.glbomd.learners.gloc"} <= set(workflow.imports("toy_1"))
     assert {"play.py", "stats.py", "gloc.py", "workflow.py"} <= {Path(path).name for path in workflow.inputs("toy_1")}
     write(root, "toy_1", "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy")
     assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.toy.claims"]
@@ -147,7 +147,7 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
 
 
 def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkeypatch, tmp_path):
-    from paperlib import datasets
+    from paperlib.datasets import registry as datasets
 
     write(root, "glbomd_9", "from paperlib import datasets", '[glbomd_9]\ndatasets = ["covertype"]\n')
     monkeypatch.setattr(datasets, "find", lambda name: tmp_path / f"{name}.data")
@@ -175,7 +175,7 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
 
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
-    write(root, "99_x", "from paperlib import ledger")
+    write(root, "99_x", "from paperlib.pages import ledger")
     assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {Path(path).name for path in workflow.inputs("99_x")}
 
 
@@ -376,7 +376,7 @@ def test_readme_is_written_after_a_call_without_failures_alone(root, monkeypatch
     monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv[2]) or (code if argv[2] == "snakemake" else 0))
     monkeypatch.setattr(run, "table", lambda *_: [])
     assert run.figures("python", run.parse(["figures", "--profile", "paper"])) == code
-    assert called == ["snakemake"] + ["paperlib.readme"] * (not code)
+    assert called == ["snakemake"] + ["paperlib.pages.readme"] * (not code)
 
 
 @pytest.mark.parametrize("number, error, message", [(errno.EWOULDBLOCK, SystemExit, "Another run.py works in"), (errno.ENOLCK, OSError, "No locks")])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from paperlib.linalg import Rows
+from paperlib.core.linalg import Rows
 
 
 class World(NamedTuple):

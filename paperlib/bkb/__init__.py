@@ -4,23 +4,21 @@ Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, "Gaussian Process Opt
 Scalable and No Regret" (2019).
 """
 
-from ..combine import Scripted
-from ..core import Case
-from ..gp import RBF, FunctionKernel, Linear, Matern
-from ..reference import UniformArm
-from ..styles import Style
-from .bkb import BKB
-from .confidence import Confidence
-from .contextual import ContextualBKB
-from .exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
-from .features import CBRAP, OFUL, RFFUCB
-from .fixed import FixedDictionary
-from .lazy import LazyBKB
+from ..learners.scripted import Scripted
+from ..maths.gp import RBF, FunctionKernel, Linear, Matern
+from ..learners.reference import UniformArm
+from .learners.bkb import BKB
+from .model.confidence import Confidence
+from .learners.contextual import ContextualBKB
+from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
+from .learners.features import CBRAP, OFUL, RFFUCB
+from .learners.fixed import FixedDictionary
+from .learners.lazy import LazyBKB
 from .optimizer import Optimizer
-from .problems import RKHS, GPDraw, LinearArms, WarmRKHS
-from .sketch import nystrom_posterior
-from .soful import SOFUL
-from .tables import TableArms
+from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
+from .learners.sketch import nystrom_posterior
+from .learners.soful import SOFUL
+from .problems.tables import TableArms
 
 __all__ = [
     "BKB",              # the paper's method
@@ -54,58 +52,3 @@ CHOICES = [
     ("a smooth function, and other arms in every round", ["ContextualBKB"], "keeps the pulled points instead of counters"),
     ("a function that is linear in the features, for comparison", ["OFUL", "SOFUL", "CBRAP"], "exact and sketched linear bandits on one arm set"),
 ]
-
-STYLES = {
-    "BKB": Style("vermilion", "o", emphasis=True),
-    "BKB 1": Style("vermilion", "<", linestyle=":", label="BKB, $\\bar q=1$"),
-    "BKB 2": Style("vermilion", ">", linestyle="-.", label="BKB, $\\bar q=2$"),
-    "BKB 3": Style("vermilion", "d", linestyle="--", label="BKB, $\\bar q=3$"),
-    "BKB 10": Style("vermilion", "p", linestyle="-", label="BKB, $\\bar q=10$"),
-    "BKB, arms": Style("orange", "s", linestyle="--", label="BKB, a coin an arm"),
-    "LazyBKB": Style("orange", "P"),
-    "ContextualBKB": Style("orange", "X", linestyle=":"),
-    "GP-UCB": Style("blue", "^", label="exact GP-UCB"),
-    "GP-UCB, unique": Style("blue", "v", linestyle="--", label="exact, unique arms"),
-    "GP-UCB, naive": Style("blue", "X", linestyle=":", label="exact, refitted"),
-    "SoR": Style("purple", "v", label="SoR, adaptive"),
-    "SoR, fixed": Style("purple", "h", linestyle=":", label="SoR, 20 fixed"),
-    "DTC, fixed": Style("sky", "D", label="DTC, 20 fixed"),
-    "RFF 20": Style("green", "1", linestyle=":"),
-    "RFF 30": Style("green", "2", linestyle="-."),
-    "RFF 50": Style("green", "3", linestyle="--"),
-    "RFF 100": Style("green", "*"),
-    "RFF 200": Style("green", "4", linestyle="-"),
-    "OFUL, ridge": Style("blue", "o", label="OFUL"),
-    "CBRAP 6": Style("green", "s", linestyle="--"),
-    "CBRAP 15": Style("green", "D"),
-    "SOFUL 6": Style("black", "X", linestyle="--"),
-    "SOFUL 15": Style("black", "P"),
-}
-
-# Cases that the bench leaves out, and why.
-UNMEASURED = {"GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones", "warm start": "a learner around another"}
-
-_problem, _kernel, _radius = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3), RBF(30.0), Confidence(0.3, 2.0)
-_linear, _own = LinearArms(arms=20, dim=4), Confidence(0.1, 1.0)
-_shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
-_sketch = _shared | {"qbar": [0.0, -1.0], "merge": ["other"], "variance": ["fitc"], "capacity": [0, "all"], "root": ["svd"], "chunk": [0]}
-
-CASES = {
-    "BKB": Case(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
-    "BKB, auto": Case(BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem),
-    "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear),
-    "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
-    "LazyBKB": Case(LazyBKB(_kernel, _radius, capacity=16), _problem, _sketch | {"threshold": [0.5, -1.0], "refresh": [0]}),
-    "LazyBKB, refreshing": Case(LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24), _problem),
-    "ContextualBKB": Case(ContextualBKB(_kernel, _radius, 3.0), _problem, _shared | {"qbar": [0.0], "root": ["svd"], "chunk": [-1]}),
-    "GP-UCB": Case(ExactGPUCB(_kernel, _radius), _problem, _shared),
-    "GP-UCB, unique": Case(UniqueGPUCB(_kernel, _radius), _problem),
-    "GP-UCB, refitted": Case(NaiveGPUCB(_kernel, _radius), _problem),
-    "DTC, fixed": Case(FixedDictionary(_kernel, _radius, 8), _problem, _shared | {"size": [0, 2.5], "variance": ["fitc"]}),
-    "SoR, fixed": Case(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
-    "RFF 100": Case(RFFUCB(_kernel, _radius, 100), _problem, {"size": [0, 3], "kernel": [Linear()]}),
-    "OFUL, ridge": Case(OFUL(_own), _linear),
-    "CBRAP 6": Case(CBRAP(_own, 6), _linear, {"size": [0]}),
-    "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}),
-    "warm start": Case(Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10), _problem, {"rounds": [-1], "actions": [(1,), "first"]}),
-}

@@ -7,7 +7,7 @@ The paper has one figure and no regret experiment: most claims put a sentence of
 marked "ours" are beside the paper. Learners see the same noise and the same first arm, trial by trial.
 """
 
-from ..verdicts import Claim
+from ..verdicts.verdict import Claim
 
 VARIANCE, REGRET, LINEAR, COST, THEORY = (f"bkb_{name}" for name in ("1_variance", "2_regret", "3_linear", "4_cost", "5_theory"))
 FIGURE_2, TEXT = "Figure 2 and Section 3", "Section 4, in our test"

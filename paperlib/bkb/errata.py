@@ -5,8 +5,8 @@ None of it touches the algorithm; E11 changes the constant of Theorem 4.1.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
 """
 
-from ..errata import Erratum
-from . import errata_numbers as numbers
+from ..verdicts.errata import Erratum
+from .theory import errata_numbers as numbers
 
 ERRATA = (
     Erratum("E1", "(2) against (5), (8), Theorem 3.1", "the variance of (2) lacks the factor 1 / lambda that all later formulas use",

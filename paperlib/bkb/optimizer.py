@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..asktell import AskTell
-from .ucb import of_arm
+from .learners.ucb import of_arm
 
 
 class Band(NamedTuple):

@@ -5,7 +5,7 @@ Regret claims compare learners that see the same noise, trial by trial; running-
 Parents (side "parts") hold if all parts hold and fail if one fails.
 """
 
-from ..verdicts import Claim
+from ..verdicts.verdict import Claim
 
 LOGISTIC, POISSON, SCALE, COVERTYPE, THEORY = (
     f"glbomd_{name}" for name in ("1_logistic", "2_poisson", "3_scale", "4_covertype", "5_theory")

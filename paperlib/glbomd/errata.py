@@ -4,8 +4,8 @@
 None of it touches the algorithm or its orders of regret. Source: Zhang, Xu, Zhao & Sugiyama (2025).
 """
 
-from ..errata import Erratum
-from . import errata_numbers as numbers
+from ..verdicts.errata import Erratum
+from .theory import errata_numbers as numbers
 
 ERRATA = (
     Erratum("E1", "Section 2.1, x_{t,*}", "the optimal action is printed as an argmin", "argmax, as in the caption of Table 1", numbers.e1),

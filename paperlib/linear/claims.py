@@ -3,7 +3,7 @@
 Learners see the same noise, trial by trial.
 """
 
-from ..verdicts import Claim
+from ..verdicts.verdict import Claim
 
 CLAIMS = [
     Claim(

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..linalg import inner
-from ..streams import Draw, Streams
-from ..validation import nonnegative, positive, whole
+from ..core.linalg import inner
+from ..core.streams import Draw, Streams
+from ..core.validation import nonnegative, positive, whole
 
 
 class World(NamedTuple):

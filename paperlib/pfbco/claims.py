@@ -12,7 +12,7 @@ it belongs to the problem and would make the claim trivial; it compares means, w
 interval is had, while C4, which is only reported, has the medians, which single pauses of the machine do not move.
 """
 
-from ..verdicts import Claim
+from ..verdicts.verdict import Claim
 
 QUADRATIC, PORTFOLIO, COMPLETION, TIME, THEORY = (f"pfbco_{name}" for name in ("1_quadratic", "2_portfolio", "3_matrix_completion", "4_time", "5_theory"))
 LEVEL = 0.005

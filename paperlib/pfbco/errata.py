@@ -5,8 +5,8 @@ E1 changes the learning rate, E2 and E4 the constants of Theorem 1, E7 an oracle
 Source: Chen, Zhang & Karbasi (2019).
 """
 
-from ..errata import Erratum
-from . import errata_numbers as numbers
+from ..verdicts.errata import Erratum
+from .theory import errata_numbers as numbers
 
 ERRATA = (
     Erratum("E1", "Theorem 1, (12)", "eta n M / (delta D) is T^{-3/5} / (sqrt(2) c) and not T^{-3/5} / sqrt(2): the proof needs c >= r, where doubling needs c <= r, and the rate depends on the unit of length",

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from ..asktell import AskTell
-from ..combine import Doubling, Epochs
-from ..core import leaves, tree_map
-from ..validation import positive, whole
-from .pfbco import PFBCO
-from .task import Task
+from ..learners.doubling import Doubling, Epochs
+from ..core.trees import leaves, tree_map
+from ..core.validation import positive, whole
+from .learners.pfbco import PFBCO
+from .model.task import Task
 
 ANSWERS = 8      # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number

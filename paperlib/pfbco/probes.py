@@ -6,17 +6,15 @@ Shapes: R trials, n dimensions.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..core import Problem
-from .ocg import StochOCG
-from .replay import behind
-
-if TYPE_CHECKING:
-    from ..play import Round
+from ..core.contracts import Problem
+from .model.tracking import behind
+from ..core.rounds import Probe
+from ..core.rounds import Round
 
 
 def own(state: Any) -> Any:
@@ -34,7 +32,7 @@ class CenterLoss:
 
     problem: Problem
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         return self.problem.loss(seen.world, seen.t, own(seen.before).x, seen.world.streams.at(seen.t))
 
 
@@ -48,7 +46,7 @@ class GradientNorm:
 
     baseline: bool = False
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         before = own(seen.before)
         signal = seen.feedback - before.heard.mean if self.baseline else seen.feedback
         return seen.context.cset.dim / before.delta * signal.abs()
@@ -62,9 +60,9 @@ class NoiseNorm:
         learner: the one that is played, without a learner around it.
     """
 
-    learner: StochOCG
+    learner: Any  # with ``deviation(n)``
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         n = seen.context.cset.dim
         noise = seen.world.streams.at(seen.t).normal("gradient noise", n)
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
@@ -79,7 +77,7 @@ class Tracking:
     regularized learner.
     """
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         before, cset = own(seen.before), seen.context.cset
         free = before.x1 - before.A / 2                       # F_t(x) = ||x - free||^2 + const
         return behind(before.x, cset.project(free, 1 - before.alpha), free, cset.D, before.rounds + 1)
@@ -89,7 +87,7 @@ class Tracking:
 class Feasible:
     """Distance of x_t from (1 - alpha) K, and of y_t from K, R x 2: 0 but for rounding, by projection."""
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         before, project = own(seen.before), seen.context.cset.project
         distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
         # StochOCG does not explore, and its set does not shrink.
@@ -100,7 +98,7 @@ class Feasible:
 class Constants:
     """M, G, D and R of each trial, R x 4, which the bounds are made of."""
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         task = seen.context
         return torch.stack([value.expand(len(seen.action)) for value in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)], 1)
 
@@ -117,5 +115,74 @@ class FixedLoss:
     problem: Problem
     value: float = 0.0
 
-    def __call__(self, seen: "Round") -> Tensor:
+    def __call__(self, seen: Round) -> Tensor:
         return self.problem.loss(seen.world, seen.t, torch.full_like(own(seen.before).x, self.value), seen.world.streams.at(seen.t))
+
+
+# How often ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """A probe of FKM: whether its step leads out of (1 - alpha) K, so that the projection moves it, R bool."""
+
+    def __call__(self, seen: Round) -> Tensor:
+        before, cset = own(seen.before), seen.context.cset
+        weight = before.eta * seen.feedback * (cset.dim / before.delta)
+        z = before.x - weight.unsqueeze(1) * seen.world.streams.at(seen.t).sphere("direction", cset.dim)
+        return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
+
+
+@dataclass(frozen=True)
+class Own:
+    """A field of the learner's state that chose the round's point, one row a trial.
+
+    Attributes:
+        name: of the field.
+    """
+
+    name: str
+
+    def __call__(self, seen: Round) -> Tensor:
+        value = getattr(own(seen.before), self.name)
+        return value.expand(len(seen.action), *value.shape[1:])
+
+
+@dataclass(frozen=True)
+class Steepness:
+    """||grad f_t(y_t)||, R.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Problem
+
+    def __call__(self, seen: Round) -> Tensor:
+        gradient, _ = self.problem.respond(seen.world, seen.t, seen.action, "gradient", seen.world.streams.at(seen.t))
+        return torch.linalg.vector_norm(gradient, dim=1)
+
+
+def played(seen: Round) -> Tensor:
+    """The points, R x n."""
+    return seen.action
+
+
+def heard(seen: Round) -> Tensor:
+    """The losses, R."""
+    return seen.feedback
+
+
+def ended(seen: Round) -> Tensor:
+    """The center that would be next, R x n."""
+    return own(seen.after).x
+
+
+KEPT = {
+    "x": Own("x"), "A": Own("A"), "y": played, "loss": heard, "end": Probe(ended, "final"), **{name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")},
+}  # what ``replayed`` and ``along_leader`` take
+
+
+def recording(problem: Problem) -> dict[str, Any]:
+    """Probes that ``along`` takes what it needs from; every round has to be recorded."""
+    return KEPT | {"distance": Probe(Feasible(), "max"), "steepness": Probe(Steepness(problem), "max")}

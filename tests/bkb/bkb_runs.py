@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from paperlib.bkb.bkb import BKB
-from paperlib.bkb.bounds import Replay, Snapshot, probes, sketch_probes
-from paperlib.bkb.confidence import Confidence
-from paperlib.bkb.settings import reference
-from paperlib.gp import RBF, Linear, Matern
-from paperlib.play import Probe, play
+from paperlib.bkb.learners.bkb import BKB
+from paperlib.bkb.theory.bounds import Replay, Snapshot, probes, sketch_probes
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.experiments.settings import reference
+from paperlib.maths.gp import RBF, Linear, Matern
+from paperlib.core.rounds import Probe
+from paperlib.play import play
 
 KERNELS = {"rbf": RBF(30.0), "matern": Matern(0.5, 0.3), "linear": Linear()}
 _traces = {}
@@ -42,7 +43,7 @@ def reference_run(rule="practical", qbar=10.0, horizon=120, trials=20, kind=BKB,
 
 
 def _draw():
-    from paperlib.streams import Streams
+    from paperlib.core.streams import Streams
 
     return Streams(0, [0]).at(-1)
 

@@ -9,22 +9,23 @@ import torch
 from bkb_runs import KERNELS, KeepsAll, Overconfident, Starved, confidence, dictionary, instance, record, reference_run
 from scipy.stats import binom
 
-from paperlib.bkb import bounds, information, theory
-from paperlib.bkb.bkb import BKB
-from paperlib.bkb.bounds import Replay, Reported, Snapshot
-from paperlib.bkb.errata_numbers import reference_arms
-from paperlib.bkb.exact import ExactGPUCB
-from paperlib.bkb.lazy import LazyBKB
-from paperlib.bkb.probes import Size, exact_variance, multiplicity, own, shrinkage
-from paperlib.bkb.settings import reference
-from paperlib.bkb.worlds import FixedArms, World
-from paperlib.checks import Check, Statement, statements
-from paperlib.combine import Scripted
-from paperlib.core import describe
-from paperlib.gp import RBF, FunctionKernel, Linear, exact_posterior
-from paperlib.play import Probe, play
-from paperlib.reference import UniformArm
-from paperlib.streams import Streams
+from paperlib.bkb.theory import bounds, information, constants as theory
+from paperlib.bkb.learners.bkb import BKB
+from paperlib.bkb.theory.bounds import Replay, Reported, Snapshot
+from paperlib.bkb.theory.errata_numbers import reference_arms
+from paperlib.bkb.learners.exact import ExactGPUCB
+from paperlib.bkb.learners.lazy import LazyBKB
+from paperlib.bkb.probes.state import Size, exact_variance, multiplicity, own, shrinkage
+from paperlib.bkb.experiments.settings import reference
+from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.verdicts.checks import Check, Statement, statements
+from paperlib.learners.scripted import Scripted
+from paperlib.core.describe import describe
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, exact_posterior
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.learners.reference import UniformArm
+from paperlib.core.streams import Streams
 
 ALONG = (bounds.effective_dimension, bounds.log_determinant, bounds.proposition_b1, bounds.proposition_b3, bounds.sum_of_variances, bounds.least_variance)
 SNAPS = (bounds.sketched_posterior, bounds.sketched_variance, bounds.determinant)

@@ -8,11 +8,12 @@ import pytest
 import torch
 from bkb_runs import confidence
 
-from paperlib.bkb import BKB, Linear, theory
-from paperlib.bkb import errata_numbers as numbers
-from paperlib.bkb.confidence import Tally
+from paperlib.bkb import BKB, Linear
+from paperlib.bkb.theory import constants as theory
+from paperlib.bkb.theory import errata_numbers as numbers
+from paperlib.bkb.model.confidence import Tally
 from paperlib.bkb.errata import ERRATA
-from paperlib.bkb.worlds import FixedArms, World
+from paperlib.bkb.problems.worlds import FixedArms, World
 from paperlib.play import play
 
 EXPECTED = [

@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from paperlib import datasets, figures, stats
-from paperlib.bkb import BKB, ExactGPUCB, LazyBKB, RFFUCB, TableArms, UniformArm, WarmRKHS, settings
-from paperlib.bkb import experiments as e
-from paperlib.core import Trace
+from paperlib.datasets import registry as datasets
+from paperlib.figures import drawing as figures
+from paperlib import stats
+from paperlib.bkb import BKB, ExactGPUCB, LazyBKB, RFFUCB, TableArms, UniformArm, WarmRKHS
+from paperlib.bkb.experiments import settings
+from paperlib.bkb.experiments import regret as e
+from paperlib.core.trace import Trace
 from paperlib.play import play
-from paperlib.verdicts import claim, decide
+from paperlib.verdicts.verdict import claim, decide
 
 
 def trace(regret, rounds=None):

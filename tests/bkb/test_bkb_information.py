@@ -6,10 +6,10 @@ import math
 import pytest
 import torch
 
-from paperlib.bkb import information
-from paperlib.bkb.confidence import Confidence
-from paperlib.bkb.errata_numbers import reference_arms
-from paperlib.gp import RBF, FunctionKernel, Linear, Matern
+from paperlib.bkb.theory import information
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.theory.errata_numbers import reference_arms
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 
 
 def value(kernel, arms, ridge, design):

@@ -8,15 +8,17 @@ import pytest
 import torch
 from sklearn.datasets import load_diabetes, load_digits
 
-from paperlib import datasets
-from paperlib.bkb import settings, tables
-from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, WarmRKHS
-from paperlib.bkb.tables import TableArms
-from paperlib.bkb.uniform import UniformIn
-from paperlib.core import describe, take
+from paperlib.datasets import registry as datasets
+from paperlib.bkb.experiments import settings
+from paperlib.bkb.problems import tables
+from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
+from paperlib.bkb.problems.tables import TableArms
+from paperlib.bkb.learners.uniform import UniformIn
+from paperlib.core.describe import describe
+from paperlib.core.trees import take
 from paperlib.play import play
-from paperlib.reference import UniformArm
-from paperlib.streams import Streams
+from paperlib.learners.reference import UniformArm
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = RKHS(arms=30, dim=2, gamma=8.0, norm=2.0, noise=0.2)
@@ -86,7 +88,7 @@ def test_centers_are_some_of_the_arms():
 
 def test_chunks_change_nothing(monkeypatch):
     whole = world_of(SPARSE)
-    monkeypatch.setattr("paperlib.bkb.worlds.CHUNK", 11)
+    monkeypatch.setattr("paperlib.bkb.problems.worlds.CHUNK", 11)
     torch.testing.assert_close(world_of(SPARSE).means, whole.means)
 
 

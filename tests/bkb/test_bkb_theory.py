@@ -6,8 +6,8 @@ import pytest
 import torch
 from bkb_runs import confidence
 
-from paperlib.bkb import information, theory
-from paperlib.bkb.errata_numbers import reference_arms
+from paperlib.bkb.theory import information, constants as theory
+from paperlib.bkb.theory.errata_numbers import reference_arms
 
 
 def test_oversampling_in_numbers():

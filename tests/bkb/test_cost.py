@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from paperlib.bkb import BKB, RKHS, Confidence, LazyBKB, UniformArm, cost
+from paperlib.bkb import BKB, RKHS, Confidence, LazyBKB, UniformArm
+from paperlib.bkb.experiments import cost
 from paperlib.play import play
 
 PROBLEM = RKHS(arms=30, dim=1, gamma=40.0, norm=2.0, noise=0.2)

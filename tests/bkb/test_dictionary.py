@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB, dictionary
-from paperlib.bkb.probes import ExpectedSize, Size, dictionary_size, played, unique_pulls
-from paperlib.core import Trace
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
+from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
+from paperlib.bkb.experiments import dictionary
+from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
+from paperlib.core.trace import Trace
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
 
 PROBLEM = RKHS(arms=30, dim=1, gamma=40.0, norm=2.0, noise=0.2)
 RADIUS = Confidence(PROBLEM.noise, PROBLEM.norm)

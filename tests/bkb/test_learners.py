@@ -13,18 +13,20 @@ from sklearn.gaussian_process import kernels as sk
 
 from paperlib import linear
 from paperlib.asktell import AskTell
-from paperlib.bkb import BKB, CBRAP, OFUL, RFFUCB, SOFUL, Confidence, ExactGPUCB, FixedDictionary, LazyBKB, NaiveGPUCB, UniqueGPUCB, sketch
-from paperlib.bkb.bkb import inclusion
-from paperlib.bkb.sketch import nystrom_posterior
-from paperlib.bkb.ucb import first_copies
-from paperlib.bkb.worlds import FixedArms, World
-from paperlib.bkb.problems import RKHS
-from paperlib.combine import Scripted
-from paperlib.core import take
-from paperlib.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
-from paperlib.linalg import shortcuts
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
+from paperlib.bkb import BKB, CBRAP, OFUL, RFFUCB, SOFUL, Confidence, ExactGPUCB, FixedDictionary, LazyBKB, NaiveGPUCB, UniqueGPUCB
+from paperlib.bkb.learners import sketch
+from paperlib.bkb.learners.bkb import inclusion
+from paperlib.bkb.learners.sketch import nystrom_posterior
+from paperlib.bkb.learners.ucb import first_copies
+from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.bkb.problems.synthetic import RKHS
+from paperlib.learners.scripted import Scripted
+from paperlib.core.trees import take
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
+from paperlib.core.linalg import shortcuts
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 XI = 0.2
@@ -573,7 +575,7 @@ def repelling(X, Y):
 def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
     with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
         play(learner, SMOOTH, 100, 2)
-    monkeypatch.setattr("paperlib.bkb.ucb.check_kernel", lambda *_: None)  # it looks at 64 arms only
+    monkeypatch.setattr("paperlib.bkb.learners.ucb.check_kernel", lambda *_: None)  # it looks at 64 arms only
     with pytest.raises(ValueError, match="reports failure.*trial 0"):
         play(learner, SMOOTH, 100, 2)
 
@@ -633,7 +635,7 @@ def test_a_kernel_is_looked_at_before_it_is_used():
 @pytest.mark.parametrize("learner", [OFUL(Confidence(0.1, 1.0)), RFFUCB(RBF(30.0), Confidence(0.1, 1.0), 20), FixedDictionary(RBF(30.0), Confidence(0.1, 1.0), 6),
                                      FixedDictionary(RBF(30.0), Confidence(0.1, 1.0), 6, "sor")], ids=lambda learner: f"{type(learner).__name__} {getattr(learner, 'variance', '')}")
 def test_a_refresh_changes_nothing_but_rounding(learner, monkeypatch):
-    from paperlib.bkb import features, fixed
+    from paperlib.bkb.learners import features, fixed
 
     problem = RKHS(arms=20, gamma=30.0, noise=0.1)
     plain = play(learner, problem, 40, 2, record="all", probes={"s2": lambda seen: seen.after.s2, "mu": lambda seen: seen.after.mu})

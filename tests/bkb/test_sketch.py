@@ -9,11 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paperlib.bkb import sketch
-from paperlib.bkb.bkb import inclusion
-from paperlib.bkb.confidence import Confidence
-from paperlib.bkb.sketch import fit, listed, nystrom_posterior, room
-from paperlib.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
+from paperlib.bkb.learners import sketch
+from paperlib.bkb.learners.bkb import inclusion
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.learners.sketch import fit, nystrom_posterior, room
+from paperlib.bkb.model.slots import listed
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 
 ROOTS = {"eigh": 1e-9, "cholesky": 1e-7}
 KERNELS = [RBF(20.0), Matern(0.5, 0.5), Linear()]

@@ -5,10 +5,13 @@ import pytest
 import torch
 
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
-from paperlib.bkb.uneven import SHOT, SizedRBF, UnevenArms, snapshots
-from paperlib.gp import RBF, check_kernel
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
+from paperlib.bkb.probes.uneven import SHOT
+from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
+from paperlib.bkb.theory.snapshots import snapshots
+from paperlib.maths.gp import RBF, check_kernel
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
 
 
 def test_the_kernel_is_that_of_scaled_features():

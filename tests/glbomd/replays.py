@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import torch
 
-from paperlib.glbomd import bounds, theory
-from paperlib.glbomd.bounds import PROBES, RadiusRatio, Replay
-from paperlib.glbomd.glbomd import GLBOMD
-from paperlib.glbomd.problems import SphereArms
-from paperlib.linalg import apply, chosen, rank_one
-from paperlib.play import Probe, play
-from paperlib.sets import project_ball
+from paperlib.glbomd.theory import bounds
+from paperlib.glbomd import theory
+from paperlib.glbomd.theory.bounds import PROBES, RadiusRatio, Replay
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.core.linalg import apply, chosen, rank_one
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.maths.sets import project_ball
 
 DETERMINISTIC = (bounds.proposition_1, bounds.lemma_1, bounds.lemma_4, bounds.lemma_4b, bounds.lemma_6, bounds.lemma_7, bounds.lemma_7_free,
                  bounds.lemma_7_sharp, bounds.lemma_11, bounds.curvature_along, bounds.optimism)

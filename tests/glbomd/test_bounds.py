@@ -9,14 +9,16 @@ import torch
 from replays import DETERMINISTIC, WrongSign, replay_of
 from scipy.integrate import quad
 
-from paperlib.checks import Check, Statement, statements
-from paperlib.core import describe
-from paperlib.glbomd import bounds, theory
-from paperlib.glbomd.bounds import RadiusRatio, Setting
-from paperlib.glbomd.glbomd import GLBOMD
-from paperlib.glbomd.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems import SphereArms
-from paperlib.play import Probe, play
+from paperlib.verdicts.checks import Check, Statement, statements
+from paperlib.core.describe import describe
+from paperlib.glbomd.theory import bounds
+from paperlib.glbomd import theory
+from paperlib.glbomd.theory.bounds import RadiusRatio, Setting
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.core.rounds import Probe
+from paperlib.play import play
 
 # Theorem 2: the numbers ------------------------------------------------------------------------------------
 
@@ -123,7 +125,7 @@ def test_setting_agrees_with_the_learner(link, S, ridge):
     learner = GLBOMD(link, S, 0.05, ridge)
     setting = theory.setting(learner, 4)
     assert setting.ridge == pytest.approx(theory.ridge_condition(link, S, 4, ridge), rel=1e-9)
-    assert setting.covered
+    assert theory.covered(setting)
     assert setting.radius(np.array([1, 7])) == pytest.approx([learner.radius(1, 4), learner.radius(7, 4)], rel=1e-9)
     started = GLBOMD(link, S, 0.05, ridge, start_at_zero=True)
     assert theory.setting(started, 4).radius(3) == pytest.approx(started.radius(3, 4), rel=1e-9)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import OptimizeResult, minimize
 
-from paperlib.glbomd import slsqp
-from paperlib.glbomd.confset import Anchors, Bounds, ConfidenceSet, Likelihood, family_terms, leader
-from paperlib.glbomd.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.quadratic import Quadratic
-from paperlib.glbomd.slsqp import slsqp_decision
+from paperlib.glbomd.experiments import slsqp
+from paperlib.glbomd.learners.likelihood_set import Anchors, Bounds, ConfidenceSet, Likelihood, family_terms, leader
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.learners.sublevel import Quadratic
+from paperlib.glbomd.experiments.slsqp import slsqp_decision
 
 CIRCLE = np.arange(1, 201)
 POINTS = 0.9 * np.stack([np.cos(CIRCLE), np.sin(CIRCLE)], 1)
@@ -200,7 +200,7 @@ def test_refusals():
 
 
 def test_an_estimate_that_did_not_converge_proves_nothing(monkeypatch):
-    from paperlib.glbomd import confset
+    from paperlib.glbomd.learners import likelihood_set as confset
 
     generator = np.random.default_rng(0)
     points = generator.normal(size=(30, 2)) / 3

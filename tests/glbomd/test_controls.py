@@ -7,13 +7,16 @@ from scipy import special
 from scipy.optimize import minimize
 
 from paperlib.asktell import AskTell
-from paperlib.core import take
-from paperlib.glbomd.controls import UCB1, BetaThompson, LaplaceThompson
-from paperlib.glbomd.links import Gaussian, Poisson
-from paperlib.glbomd.problems import Covertype, FixedArms, SphereArms
-from paperlib.glbomd.reference import LongestArm, UniformArm
-from paperlib.play import Probe, play
-from paperlib.streams import CLIP, Streams
+from paperlib.core.trees import take
+from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
+from paperlib.glbomd.model.links import Gaussian, Poisson
+from paperlib.glbomd.problems.covertype import Covertype
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.learners.reference import LongestArm, UniformArm
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import CLIP, Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 PROBLEM = FixedArms(arms=6, dim=3)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from paperlib.glbomd import Covertype
-from paperlib.glbomd.experiments import ONE_TRIAL, covertype_learners, final
-from paperlib.play import Probe, play
+from paperlib.glbomd.experiments.settings import ONE_TRIAL, covertype_learners, final
+from paperlib.core.rounds import Probe
+from paperlib.play import play
 
 UNIFORM = 403.7
 # Mean and half width of the 95 % interval of 20 trials with other noise, T = 1000; those without a printed interval get 2.

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from paperlib.glbomd import errata_numbers as numbers
+from paperlib.glbomd.theory import errata_numbers as numbers
 from paperlib.glbomd.errata import ERRATA
 
 EXPECTED = [

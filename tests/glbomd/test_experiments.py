@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from paperlib.core import Trace
+from paperlib.core.trace import Trace
 from paperlib.glbomd import OFUGLB, Bernoulli, Poisson, SphereArms
 from paperlib.glbomd import experiments as e
-from paperlib.glbomd.slsqp import SLSQPDecisions
+from paperlib.glbomd.experiments.slsqp import SLSQPDecisions
 
 
 @pytest.fixture(autouse=True)

@@ -13,14 +13,15 @@ from scipy.special import ndtr
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paperlib.asktell import AskTell
-from paperlib.core import leaves, take
-from paperlib.glbomd.glbomd import GLBOMD, SHARP, State
-from paperlib.glbomd.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems import GivenUniforms, SphereArms
-from paperlib.glbomd.theory import sharp_constants
-from paperlib.linalg import shortcuts
+from paperlib.core.trees import leaves, take
+from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.problems.given import GivenUniforms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.theory.constants import sharp_constants
+from paperlib.core.linalg import shortcuts
 from paperlib.play import play
-from paperlib.streams import Streams
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # the learner draws nothing

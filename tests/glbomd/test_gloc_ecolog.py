@@ -10,16 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
-from paperlib.core import leaves, take
-from paperlib.glbomd import ecolog
-from paperlib.glbomd.ecolog import ECOLog
-from paperlib.glbomd.gloc import GLOC
-from paperlib.glbomd.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems import GivenUniforms, SphereArms
-from paperlib.linalg import shortcuts
+from paperlib.core.trees import leaves, take
+from paperlib.glbomd.learners import ecolog
+from paperlib.glbomd.learners.ecolog import ECOLog
+from paperlib.glbomd.learners.gloc import GLOC
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.problems.given import GivenUniforms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.core.linalg import shortcuts
 from paperlib.play import play
-from paperlib.sets import project_ball
-from paperlib.streams import Streams
+from paperlib.maths.sets import project_ball
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # neither learner draws anything

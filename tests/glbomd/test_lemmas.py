@@ -9,14 +9,17 @@ import torch
 from replays import DETERMINISTIC, NoProjection, WrongNorm, WrongSign, replay_of, trace_of
 from scipy.integrate import quad
 
-from paperlib.glbomd import bounds, theory
-from paperlib.glbomd.bounds import PROBES, Replay, Setting
-from paperlib.glbomd.glbomd import GLBOMD
-from paperlib.glbomd.inequalities import gaussian_kl, slope_integrals
-from paperlib.glbomd.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.mixloss import expected_divergence, log_martingale, mix_loss
-from paperlib.glbomd.problems import FixedArms, SphereArms
-from paperlib.glbomd.quadrature import loss, mixed
+from paperlib.glbomd.theory import bounds
+from paperlib.glbomd import theory
+from paperlib.glbomd.theory.bounds import PROBES, Replay, Setting
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.theory.inequalities import gaussian_kl, slope_integrals
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.theory.mixloss import expected_divergence, log_martingale, mix_loss
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.model.links import loss
+from paperlib.glbomd.theory.quadrature import mixed
 from paperlib.play import play
 
 # On a run --------------------------------------------------------------------------------------------------

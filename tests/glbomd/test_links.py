@@ -8,9 +8,9 @@ import torch
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from paperlib.glbomd import links, validation
-from paperlib.glbomd.links import CLIP, Bernoulli, Binomial, Gaussian, Link, Poisson, kappa_ball, poisson_quantile
-from paperlib.linalg import shortcuts
+from paperlib.glbomd.model import links, validation
+from paperlib.glbomd.model.links import CLIP, Bernoulli, Binomial, Gaussian, Link, Poisson, kappa_ball, poisson_quantile
+from paperlib.core.linalg import shortcuts
 
 FAMILIES = [Bernoulli(), Poisson(), Gaussian(0.25), Binomial(7)]
 each = pytest.mark.parametrize("link", FAMILIES, ids=lambda link: type(link).__name__)

@@ -7,8 +7,11 @@ import pytest
 import torch
 
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
-from paperlib.glbomd.experiments import ONE_TRIAL, ecolog_iterations, history_bytes, memory, paper_learners, state_bytes, time_growth
-from paperlib.linalg import Rows
+from paperlib.glbomd.experiments.settings import ONE_TRIAL, paper_learners, time_growth
+from paperlib.glbomd.experiments.growth import ecolog_iterations
+from paperlib.core.trees import history_bytes, state_bytes
+from paperlib.glbomd.probes import memory
+from paperlib.core.linalg import Rows
 from paperlib.play import play
 
 PROBLEM = SphereArms(Bernoulli(), 2.0, dim=3, arms=4)

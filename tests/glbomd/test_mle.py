@@ -9,10 +9,10 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
-from paperlib.core import take
-from paperlib.glbomd.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.mle import Sample, history, maximize_likelihood, predict, refit, unfitted
-from paperlib.linalg import shortcuts
+from paperlib.core.trees import take
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.learners.mle import Sample, history, maximize_likelihood, predict, refit, unfitted
+from paperlib.core.linalg import shortcuts
 
 LINKS = {"logistic": Bernoulli(), "poisson": Poisson(), "gaussian": Gaussian(0.25), "binomial": Binomial(5)}
 every_link = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)

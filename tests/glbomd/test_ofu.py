@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core import leaves
-from paperlib.glbomd.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.ofuglb import OFUGLB
-from paperlib.glbomd.ofulogr import OFULogR
-from paperlib.glbomd.problems import FixedArms, GivenUniforms, SphereArms
-from paperlib.glbomd.slsqp import slsqp_decision
-from paperlib.linalg import Rows
-from paperlib.play import Probe, play
+from paperlib.core.trees import leaves
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.learners.ofuglb import OFUGLB
+from paperlib.glbomd.learners.ofulogr import OFULogR
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.given import GivenUniforms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.experiments.slsqp import slsqp_decision
+from paperlib.core.linalg import Rows
+from paperlib.core.rounds import Probe
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 X3 = torch.tensor([[(0.5, 0.5), (0.6, 0.8), (-0.5, 0.5)]], dtype=torch.float64)

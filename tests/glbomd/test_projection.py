@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
-from paperlib.linalg import shortcuts
-from paperlib.sets import ball_projection, project_ball
+from paperlib.core.linalg import shortcuts
+from paperlib.maths.sets import ball_projection, project_ball
 
 
 def tensor(x):

@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.pfbco.bounds import Replay
-from paperlib.pfbco.task import Task
-from paperlib.sets import Ball, SubSimplex
-from paperlib.sets_matrix import NuclearBall, Spectrahedron
-from paperlib.sets_polytope import polytope
-from paperlib.streams import Streams
+from paperlib.pfbco.theory.bounds import Replay
+from paperlib.pfbco.model.task import Task
+from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.matrices import NuclearBall, Spectrahedron
+from paperlib.maths.polytopes import polytope
+from paperlib.core.streams import Streams
 
 F64 = {"dtype": torch.float64}
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from paperlib.pfbco import Ball, NuclearBall, Spectrahedron, SubSimplex, Task, oracle_set, polytope
-from paperlib.streams import Streams
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 KAPPA = 2.3

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core import take
-from paperlib.pfbco.ball import BallLinear, BallQuadratic
-from paperlib.pfbco.pfbco import PFBCO
+from paperlib.core.trees import take
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
+from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.play import play
-from paperlib.streams import Streams
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 PROBLEMS = [BallLinear(1), BallLinear(4), BallQuadratic(1), BallQuadratic(3, 0.0), BallQuadratic(3, 0.7), BallQuadratic(2, 1.0), BallQuadratic(5, 2.5)]

@@ -5,13 +5,13 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from paperlib import datasets
-from paperlib.pfbco import comparators
-from paperlib.pfbco.comparators import bcrp, best_completion
-from paperlib.pfbco.completion import MatrixCompletion
-from paperlib.pfbco.portfolio import Portfolio
-from paperlib.sets_matrix import NuclearBall, Spectrahedron, svec
-from paperlib.streams import Streams
+from paperlib.datasets import registry as datasets
+from paperlib.pfbco.theory import comparators
+from paperlib.pfbco.theory.comparators import bcrp, best_completion
+from paperlib.pfbco.problems.completion import MatrixCompletion
+from paperlib.pfbco.problems.portfolio import Portfolio
+from paperlib.maths.matrices import NuclearBall, Spectrahedron, svec
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 

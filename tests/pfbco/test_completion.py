@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.combine import Doubling
-from paperlib.core import take
-from paperlib.pfbco import completion
-from paperlib.pfbco.completion import MatrixCompletion
-from paperlib.pfbco.fkm import FKM
-from paperlib.pfbco.ocg import StochOCG
-from paperlib.pfbco.pfbco import PFBCO
-from paperlib.play import Probe, play
-from paperlib.sets_matrix import smat, svec
-from paperlib.streams import Streams
+from paperlib.learners.doubling import Doubling
+from paperlib.core.trees import take
+from paperlib.pfbco.problems import completion
+from paperlib.pfbco.problems.completion import MatrixCompletion
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.maths.matrices import smat, svec
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = MatrixCompletion(5, 3)

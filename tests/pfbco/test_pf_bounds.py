@@ -8,20 +8,21 @@ import pytest
 import torch
 from pf_replay import F64, SETS, linear_task, record
 
-from paperlib.checks import Check, Expected, Reported, Statement, statements
-from paperlib.combine import Doubling
-from paperlib.pfbco import bounds, tables, theory
-from paperlib.pfbco.ball import BallLinear
-from paperlib.pfbco.block import BlockPFBCO
-from paperlib.pfbco.fkm import FKM
-from paperlib.pfbco.leader import RegularizedLeader, leader
-from paperlib.pfbco.pfbco import PFBCO
+from paperlib.verdicts.checks import Check, Expected, Reported, Statement, statements
+from paperlib.learners.doubling import Doubling
+from paperlib.pfbco.theory import bounds, tables, constants as theory
+from paperlib.pfbco.problems.ball import BallLinear
+from paperlib.pfbco.learners.block import BlockPFBCO
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.learners.leader import RegularizedLeader, leader
+from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.probes import Constants, Feasible, GradientNorm, Tracking
-from paperlib.pfbco.theory import Setting, unit_ball
-from paperlib.play import Probe, play
-from paperlib.sets import Ball, SubSimplex
-from paperlib.sets_matrix import NuclearBall
-from paperlib.streams import Streams
+from paperlib.pfbco.theory.constants import Setting, unit_ball
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.matrices import NuclearBall
+from paperlib.core.streams import Streams
 
 RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [("ball", 257, 1.0), ("subsimplex", 257, 0.1)]
 LEADERS = (bounds.be_the_leader, bounds.lemma_6, bounds.lemma_6_sharp)

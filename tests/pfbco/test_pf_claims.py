@@ -2,9 +2,9 @@
 
 import pytest
 
-from paperlib import verdicts
+from paperlib.verdicts import verdict as verdicts
 from paperlib.pfbco import MatrixCompletion, Portfolio, QuadraticPolytope
-from paperlib.pfbco import experiments as e
+from paperlib.pfbco.experiments import settings as e
 from paperlib.play import play
 
 REST = ("PF", "Unregularized", "StochOCG")

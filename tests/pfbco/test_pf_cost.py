@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.combine import Doubling
-from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope, cost
-from paperlib.play import Probe, play
-from paperlib.sets import Ball
-from paperlib.streams import Streams
+from paperlib.learners.doubling import Doubling
+from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
+from paperlib.pfbco.experiments import cost
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.maths.sets import Ball
+from paperlib.core.streams import Streams
 
 PROBLEM = QuadraticPolytope(3, 2)
 

@@ -8,15 +8,15 @@ import pytest
 import torch
 from pf_replay import F64, record
 
-from paperlib.pfbco import errata_numbers as numbers
-from paperlib.pfbco import theory
+from paperlib.pfbco.theory import errata_numbers as numbers
+from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.errata import ERRATA
-from paperlib.pfbco.ocg import StochOCG
-from paperlib.pfbco.pfbco import PFBCO
-from paperlib.pfbco.task import Task
-from paperlib.sets import Ball, SubSimplex
-from paperlib.sets_matrix import NuclearBall, smat
-from paperlib.streams import Streams
+from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.model.task import Task
+from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.matrices import NuclearBall, smat
+from paperlib.core.streams import Streams
 
 EXPECTED = [
     (numbers.e3, {"printed": 2.0, "sharp": 0.5, "attained": 0.5}, 1e-12),

@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib import figures, stats
-from paperlib.core import Trace
-from paperlib.pfbco import FKM, PFBCO, BallLinear, Doubling, MatrixCompletion, Portfolio, QuadraticPolytope, RegularizedLeader, StochOCG, summaries
-from paperlib.pfbco import experiments as e
+from paperlib.figures import drawing as figures
+from paperlib import stats
+from paperlib.core.trace import Trace
+from paperlib.pfbco import FKM, PFBCO, BallLinear, Doubling, MatrixCompletion, Portfolio, QuadraticPolytope, RegularizedLeader, StochOCG
+from paperlib.pfbco.experiments import summaries
+from paperlib.pfbco.experiments import settings as e
 from paperlib.pfbco.claims import CLAIMS, LEVEL
-from paperlib.pfbco.market import Choice
+from paperlib.pfbco.problems.market import Choice
 from paperlib.pfbco.probes import FixedLoss
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
-from paperlib.verdicts import claim, decide
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
+from paperlib.verdicts.verdict import claim, decide
 
 RNG = np.random.default_rng(0)
 

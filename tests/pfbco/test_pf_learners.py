@@ -12,16 +12,14 @@ from pf_runs import KAPPA, SETS, TKWARGS, TRIANGLE, Drawn, directions, l1_ball, 
 from scipy.stats import ks_2samp
 
 from paperlib.asktell import AskTell
-from paperlib.core import take
-from paperlib.pfbco import (
-    FKM, PFBCO, Ball, BlockPFBCO, Doubling, MatrixCompletion, NuclearBall, Portfolio, RegularizedLeader, StochOCG, SubSimplex, Task, practical,
-)
-from paperlib.pfbco.block import minimize
-from paperlib.pfbco.leader import leader
-from paperlib.pfbco.pfbco import sigma
-from paperlib.pfbco.task import Heard
+from paperlib.core.trees import take
+from paperlib.pfbco import FKM, PFBCO, Ball, BlockPFBCO, Doubling, MatrixCompletion, NuclearBall, Portfolio, RegularizedLeader, StochOCG, SubSimplex, Task, practical
+from paperlib.pfbco.learners.block import minimize
+from paperlib.pfbco.learners.leader import leader
+from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model.task import Heard
 from paperlib.play import play
-from paperlib.streams import Streams
+from paperlib.core.streams import Streams
 
 COS = (1, 0, -1, 0)
 close = lambda a, b, tolerance=1e-10: np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
@@ -290,7 +288,7 @@ def test_blocks_reach_their_gap_or_say_so(monkeypatch):
         alone, own = minimize(context, zeros[:1], zeros[:1], A[[trial]], alpha, torch.full((1,), 1e-2, **TKWARGS))
         close(alone[0], x[trial], 1e-13)
         assert own.item() == calls[trial].item()
-    monkeypatch.setattr("paperlib.pfbco.block.MOST", 3)
+    monkeypatch.setattr("paperlib.pfbco.learners.block.MOST", 3)
     with pytest.raises(RuntimeError, match="Frank-Wolfe misses the gap 1e-12 after 3 steps in 3 of 3"):
         minimize(context, zeros, zeros, A, alpha, torch.full((1,), 1e-12, **TKWARGS))
 
@@ -379,7 +377,7 @@ def test_alone_equals_batched_and_order_does_not_matter(which):
 
 def test_blocks_of_drawn_rounds_do_not_matter(monkeypatch):
     whole = run(PFBCO(0.5), task(Ball.of(3)), linear(3), 50).centers()
-    monkeypatch.setattr("paperlib.streams.BLOCK", 20)
+    monkeypatch.setattr("paperlib.core.contracts.streams.BLOCK", 20)
     assert torch.equal(run(PFBCO(0.5), task(Ball.of(3)), linear(3), 50).centers(), whole)
 
 

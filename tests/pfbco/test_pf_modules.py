@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = {path.stem: path.read_text() for path in sorted((ROOT / "paperlib" / "pfbco").glob("*.py"))}
+MODULES = {str(path): path.read_text() for path in sorted((ROOT / "paperlib" / "pfbco").rglob("*.py"))}
 
 
 def defined(text: str) -> list[str]:

@@ -7,18 +7,19 @@ import pytest
 import torch
 from scipy.optimize import LinearConstraint, minimize
 
-from paperlib.combine import Doubling
+from paperlib.learners.doubling import Doubling
 from paperlib.pfbco import probes
-from paperlib.pfbco.ball import BallLinear, BallQuadratic
-from paperlib.pfbco.block import BlockPFBCO
-from paperlib.pfbco.fkm import FKM
-from paperlib.pfbco.leader import RegularizedLeader
-from paperlib.pfbco.ocg import StochOCG
-from paperlib.pfbco.onepoint import practical
-from paperlib.pfbco.pfbco import PFBCO
-from paperlib.pfbco.quadratic import QuadraticPolytope
-from paperlib.play import Probe, Round, play
-from paperlib.streams import Streams
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
+from paperlib.pfbco.learners.block import BlockPFBCO
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.learners.leader import RegularizedLeader
+from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.onepoint import practical
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.problems.quadratic import QuadraticPolytope
+from paperlib.core.rounds import Probe, Round
+from paperlib.play import play
+from paperlib.core.streams import Streams
 
 QP = QuadraticPolytope(3, 2)
 PF = PFBCO(0.3)

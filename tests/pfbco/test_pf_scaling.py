@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.checks import Check, Expected, Reported
-from paperlib.combine import Doubling
-from paperlib.core import Trace
-from paperlib.pfbco import bounds, scaling, theory
-from paperlib.pfbco.ball import BallLinear, BallQuadratic
-from paperlib.pfbco.errata_numbers import worst_on_interval
-from paperlib.pfbco.leader import RegularizedLeader, leader
-from paperlib.pfbco.pfbco import PFBCO
+from paperlib.verdicts.checks import Check, Expected, Reported
+from paperlib.learners.doubling import Doubling
+from paperlib.core.trace import Trace
+from paperlib.pfbco.theory import bounds, constants as theory
+from paperlib.pfbco.experiments import scaling
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
+from paperlib.pfbco.theory.errata_numbers import worst_on_interval
+from paperlib.pfbco.learners.leader import RegularizedLeader, leader
+from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.probes import GradientNorm, Tracking
-from paperlib.pfbco.quadratic import QuadraticPolytope
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
+from paperlib.pfbco.problems.quadratic import QuadraticPolytope
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
 
 
 def made(rounds, regret, **series):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.combine import Doubling
+from paperlib.learners.doubling import Doubling
 from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, Portfolio, QuadraticPolytope, StochOCG
-from paperlib.pfbco import solvers as s
+from paperlib.pfbco.problems import solved as s
 from paperlib.play import play
-from paperlib.sets import Ball, SubSimplex
-from paperlib.sets_matrix import NuclearBall
-from paperlib.sets_polytope import polytope
-from paperlib.streams import Streams
+from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.matrices import NuclearBall
+from paperlib.maths.polytopes import polytope
+from paperlib.core.streams import Streams
 
 solvers = pytest.mark.skipif(not s.has_solvers(), reason="cvxpy or highspy is not installed")
 PROBLEM = QuadraticPolytope(3, 2)

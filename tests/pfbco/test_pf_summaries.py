@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from paperlib.core import Trace
-from paperlib.pfbco import PFBCO, BallLinear, bounds, scaling, summaries
-from paperlib.pfbco.ball import BallQuadratic
+from paperlib.core.trace import Trace
+from paperlib.pfbco import PFBCO, BallLinear
+from paperlib.pfbco.theory import bounds
+from paperlib.pfbco.experiments import scaling, summaries
+from paperlib.pfbco.problems.ball import BallQuadratic
 from paperlib.play import play
 
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.pfbco import tables, theory, vacuity
-from paperlib.pfbco.pfbco import PFBCO, sigma
-from paperlib.pfbco.task import Task
-from paperlib.pfbco.theory import Setting, unit_ball
-from paperlib.sets import Ball, SubSimplex
+from paperlib.pfbco.theory import tables, constants as theory, vacuity
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model.task import Task
+from paperlib.pfbco.theory.constants import Setting, unit_ball
+from paperlib.maths.sets import Ball, SubSimplex
 
 # n, A, B, corrected and printed bound at T = 1000, and from which horizons on they are below 2 M T (four digits)
 BALL = [(1, 9.619865, 0.707107, 2461.016, 2781.771, 2774, 4772), (2, 12.448292, 1.414214, 3216.100, 3670.701, 10210, 16810),
@@ -103,7 +104,7 @@ def test_sums_and_smoothing():
         assert theory.steps_total(T) <= theory.steps_bound(T)
     assert theory.steps_total(3) == pytest.approx(1 + 2**-0.2 + 3**-0.2)
     assert theory.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(1 / 6)  # mean of v^2 / 2 on [-1, 1]
-    assert theory.sigma(np.array([1, 32])) == pytest.approx([sigma(1), sigma(32)]) and sigma(32) == pytest.approx(0.25)
+    assert sigma(np.array([1.0, 32.0])) == pytest.approx([sigma(1), sigma(32)]) and sigma(32) == pytest.approx(0.25)
 
 
 def test_other_bounds():

@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib import datasets
-from paperlib.combine import Doubling
-from paperlib.core import describe, take
-from paperlib.datasets_tables import Prices
-from paperlib.pfbco import market as markets
-from paperlib.pfbco.fkm import FKM
-from paperlib.pfbco.market import choose, market, price_ratios
-from paperlib.pfbco.ocg import StochOCG
-from paperlib.pfbco.pfbco import PFBCO
-from paperlib.pfbco.portfolio import Portfolio
-from paperlib.play import Probe, play
-from paperlib.streams import Streams
+from paperlib.datasets import registry as datasets
+from paperlib.learners.doubling import Doubling
+from paperlib.core.describe import describe
+from paperlib.core.trees import take
+from paperlib.datasets.tables import Prices
+from paperlib.pfbco.problems import market as markets
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.problems.market import choose, market, price_ratios
+from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.problems.portfolio import Portfolio
+from paperlib.core.rounds import Probe
+from paperlib.play import play
+from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = Portfolio(stocks=6, table="synthetic")

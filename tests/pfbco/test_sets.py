@@ -11,13 +11,13 @@ import torch
 from pf_runs import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, packings
 from scipy.optimize import linprog
 
-from paperlib import sets_matrix, sets_polytope
-from paperlib.core import take
+from paperlib.maths import matrices as sets_matrix, polytopes as sets_polytope
+from paperlib.core.trees import take
 from paperlib.pfbco import Ball, NuclearBall, Spectrahedron, SubSimplex, oracle_set, polytope
-from paperlib.sets import project_simplex, support
-from paperlib.sets_matrix import extreme, smat, svec
-from paperlib.sets_oracle import OracleSet, probe
-from paperlib.sets_polytope import Program, closest, corners, inscribed
+from paperlib.maths.sets import project_simplex, support
+from paperlib.maths.matrices import extreme, smat, svec
+from paperlib.maths.oracles import OracleSet, probe
+from paperlib.maths.polytopes import Program, closest, corners, inscribed
 
 RNG = np.random.default_rng(2)
 every_set = pytest.mark.parametrize("name", SETS)

@@ -1,0 +1,184 @@
+"""BKB: budgeted kernelized bandits, GP-UCB on a dictionary that is sampled anew each round.
+
+Source: Calandriello et al. (2019), Algorithm 1.
+Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.gp import Kernel, rank
+from ...core.streams import Draw
+from ...core.validation import one_of, positive, whole
+from ..model.confidence import Confidence, Tally
+from .sketch import CHUNK, ROOTS, Fit, by_eigenvalues, fit, room
+from .ucb import KernelUCB, Pulls
+
+MERGES = ("pulls", "arms")
+VARIANCES = ("dtc", "sor")
+
+
+class State(NamedTuple):
+    """Counters, the dictionary, and the posterior from them."""
+
+    n: Tensor              # R x A, pulls
+    ysum: Tensor           # R x A, sums of rewards
+    mask: Tensor           # R x A bool, the dictionary S_t
+    mu: Tensor             # R x A
+    s2: Tensor             # R x A
+    log_det: Tensor        # R, ln det(A~_t / lambda)
+    tally: Tally
+    copies: Tensor | None  # 1 or R x A, first equal arm
+    overflow: Tensor       # R bool, a dictionary was larger than its capacity
+    failed: Tensor         # R bool, K_SS did not factor
+    eigh: bool             # the root
+
+
+def oversampling(qbar: float) -> None:
+    """Raise ValueError unless qbar is a number above 0."""
+    if isinstance(qbar, Tensor):
+        raise ValueError(f"qbar={qbar!r}; allowed: a number, the same in all trials")
+    positive("qbar", qbar)
+
+
+def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tensor:
+    """Probability that an arm enters the dictionary, R x A.
+
+    "pulls": each of its n pulls is kept with p = min(1, qbar s2), so 1 - (1 - p)^n, Algorithm 1. "arms": one coin an
+    arm with min(1, qbar n s2), the authors' public code.
+
+    Args:
+        n: pulls, R x A.
+        s2: scaled variance of the posterior that chose the last arm, R x A.
+        qbar: oversampling, > 0.
+    """
+    if merge == "arms":
+        return (qbar * n * s2).clamp(max=1.0)
+    p = (qbar * s2).clamp(max=1.0)
+    certain = p >= 1.0
+    sampled = -torch.expm1(n * torch.log1p(-torch.where(certain, 0.0, p)))  # 1 - (1 - p)^n without cancellation
+    return torch.where(certain, (n > 0).to(p), sampled)
+
+
+class Sketched(KernelUCB):
+    """What learners with a dictionary share: their fields' checks, sampling, and the posterior from dictionary and counters."""
+
+    kernel: Kernel
+    confidence: Confidence
+    qbar: float
+    merge: str
+    variance: str
+    capacity: int | str
+    root: str
+    chunk: int
+
+    def __post_init__(self):
+        super().__post_init__()
+        one_of("variance", self.variance, VARIANCES)
+        one_of("root", self.root, ROOTS)
+        whole("chunk", self.chunk)
+        if self.capacity != "auto":
+            whole("capacity", self.capacity)
+
+    def sampled(self, state, pulls: Pulls, draw: Draw, rows: Tensor | slice = slice(None)) -> Tensor:
+        """S_{t+1} of the trials ``rows``, R x A bool: the pulls kept by the variance s2_t that chose the last arm. S_1 = {x_1}."""
+        n = pulls.n[rows]
+        if state.tally.rounds == 0:
+            return n > 0
+        return draw.uniform("dictionary", n.shape[1])[rows] < inclusion(n, state.s2[rows], self.qbar, self.merge)
+
+    def fitted(self, arms: Tensor, mask: Tensor, pulls: Pulls, tally: Tally, eigh: bool, rounds: int, **options) -> Fit:
+        """The sketched posterior; with variance "sor" its s2 is the subset of regressors'."""
+        found = fit(self.kernel, arms, mask, *pulls, self.confidence.lam, tally.kappa2, eigh=eigh, slots=room(mask, self.capacity),
+                    rounds=rounds, chunk=self.chunk, looks=getattr(self, "syncs", None) is not None, **options)
+        return found if self.variance == "dtc" else found._replace(s2=found.sor)
+
+    def predict(self, state, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
+        """mu and s2 at any points, in the span of the state's dictionary. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
+        pulls = Pulls(state.n, state.ysum)
+        found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, at=at)
+        return found.mu, found.s2
+
+    def root_of(self, arms: Tensor, tally: Tally) -> bool:
+        """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
+        return by_eigenvalues(self.root, self.kernel, arms.shape[2], tally.kappa2, self.confidence.lam)
+
+
+@dataclass(frozen=True)
+class BKB(Sketched):
+    """GP-UCB whose posterior lives in the span of a few pulled arms, sampled anew each round by their variance.
+
+    Source: Calandriello et al. (2019), Algorithm 1.
+
+    Attributes:
+        kernel: see ``paperlib.gp``.
+        confidence: radius rule and its constants.
+        qbar: > 0, oversampling; the theory's is ``theory.qbar_theory``, hundreds; 5 is practical.
+        merge: "pulls", the paper's coin for each pull, or "arms", one coin an arm.
+        variance: "dtc", the paper's, or "sor", the subset of regressors, which starves: outside the dictionary it is 0,
+            and with an empty one it stays 0 for ever.
+        capacity: slots of the dictionary, or "auto": as many as the largest one needs, a look at the device a round.
+            Of a dictionary that does not fit the arms of largest index are left out; ``report`` flags the trial.
+        root: of K_SS: "cholesky", "eigh", or "auto" by kernel and ridge.
+        chunk: arms that are embedded at a time.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    kernel: Kernel
+    confidence: Confidence
+    qbar: float = 5.0
+    merge: str = "pulls"
+    variance: str = "dtc"
+    capacity: int | str = "auto"
+    root: str = "auto"
+    chunk: int = CHUNK
+
+    def __post_init__(self):
+        super().__post_init__()
+        oversampling(self.qbar)
+        one_of("merge", self.merge, MERGES)
+
+    @property
+    def syncs(self) -> str | None:
+        """With capacity "auto" the size of the largest dictionary is read each round, and ``eigh`` waits for a GPU's result."""
+        eigh = self.root == "eigh" or (self.root == "auto" and rank(self.kernel, 1) is not None)
+        return "per round" if self.capacity == "auto" or eigh else None
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """S_0 is empty; the horizon is not used."""
+        shared = self.prior(trials, arms)
+        none = shared["n"] > 0
+        return State(**shared, mask=none, log_det=shared["tally"].information, overflow=none[:, 0], failed=none[:, 0],
+                     eigh=self.root_of(arms, shared["tally"]))
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        mask = self.sampled(state, pulls, draw)
+        return self._refit(state, arms, mask, pulls, lambda found: self.add_up(state, arm, pulls.n, found.s2), state.tally.rounds + 1)
+
+    def resample(self, state: State, arms: Tensor, draw: Draw, qbar: float) -> State:
+        """The selection once more from the same counters, with another qbar: nothing learned is lost.
+
+        Go on with ``dataclasses.replace(learner, qbar=qbar)``.
+        """
+        oversampling(qbar)
+        pulls = Pulls(state.n, state.ysum)
+        mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(pulls.n, state.s2, qbar, self.merge)
+        tally = lambda found: state.tally._replace(effective=(pulls.n * found.s2).sum(1))
+        return self._refit(state, arms, mask, pulls, tally, state.tally.rounds)
+
+    def _refit(self, state: State, arms: Tensor, mask: Tensor, pulls: Pulls, tally: Callable[[Fit], Tally], rounds: int) -> State:
+        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds)
+        return State(*pulls, mask, found.mu, found.s2, found.log_det, tally(found), state.copies,
+                     state.overflow | found.overflow, state.failed | found.failed, state.eigh)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """Size of the dictionary, whether one overflowed, and whether K_SS ever failed to factor (then play raises)."""
+        return {"dictionary": state.mask.sum(1), "overflow": state.overflow, "failed": state.failed}

@@ -1,0 +1,106 @@
+"""BKB for arms that change from round to round: the history is kept as points, and the arms on offer are embedded each round.
+
+Source: Calandriello et al. (2019), Algorithm 1, whose dictionary consists of pulls; changing arms are ours.
+Letters: R trials, A arms on offer, t rounds, d dimensions; s2 the scaled variance.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.gp import Kernel
+from ...core.linalg import Rows
+from ...core.streams import Draw
+from .bkb import Sketched, oversampling
+from ..model.confidence import Confidence, Tally
+from .sketch import CHUNK, Fit
+from ..model.slots import points_at
+from .ucb import Pulls, first_best
+
+
+class State(NamedTuple):
+    """Every pull with its reward, whether it is in the dictionary, and its variance."""
+
+    points: Rows    # R x t x d
+    rewards: Rows   # R x t
+    kept: Rows      # R x t bool, S_t
+    widths: Rows    # R x t, s2_t at the pulls
+    tally: Tally
+    failed: Tensor  # R bool, K_SS did not factor
+    eigh: bool      # the root
+
+
+@dataclass(frozen=True)
+class ContextualBKB(Sketched):
+    """BKB over arms that may be others in every round, and as many as one likes.
+
+    A round costs O((A + t) M^2), M the size of the dictionary.
+
+    Attributes:
+        kernel, confidence, qbar, root, chunk: as for ``BKB``.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    kernel: Kernel
+    confidence: Confidence
+    qbar: float = 5.0
+    root: str = "auto"
+    chunk: int = CHUNK
+    capacity = "auto"
+    variance = "dtc"
+    fixed_arms = False
+    syncs = "per round"  # the size of the largest dictionary is read each round
+
+    def __post_init__(self):
+        super().__post_init__()
+        oversampling(self.qbar)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """Nothing pulled; the horizon is not used."""
+        tally = self.confidence.start(self.kernel.diag(arms).amax(1), trials)
+        none = Rows.empty(trials, **tkwargs)
+        kept = Rows.empty(trials, dtype=torch.bool, device=arms.device)
+        return State(Rows.empty(trials, arms.shape[2], **tkwargs), none, kept, Rows.empty(trials, **tkwargs), tally, tally.information > 0, self.root_of(arms, tally))
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """argmax mu + beta sqrt(s2) over the arms on offer, ties to the smallest index; the first arm uniform. Returns R indices."""
+        if state.tally.rounds == 0:
+            return (draw.uniform("arm") * arms.shape[1]).long(), state
+        mu, s2 = self.predict(state, arms, arms)
+        bound = torch.addcmul(mu, self.confidence.radius(state.tally).unsqueeze(1), s2.sqrt())
+        return first_best(bound), state
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """The loop of Algorithm 1 after the reward: every pull, the new one too, is kept with min(1, qbar s2_t). ``arm``, ``reward``: R."""
+        x = points_at(arms, arm.unsqueeze(1))
+        played = self.predict(state, arms, x)[1].squeeze(1)
+        points, rewards = state.points.append(x.squeeze(1)), state.rewards.append(reward)
+        t = points.n
+        most = max(64, 1 << (t - 1).bit_length())  # one purpose has one shape: the stream changes when the history doubles
+        kept = draw.uniform(f"dictionary of {most}", most)[:, :t] < self.qbar * state.widths.append(played).view
+        if t == 1:
+            kept = torch.ones_like(kept)  # S_1 = {x_1}
+        kappa2 = torch.maximum(state.tally.kappa2, self.kernel.diag(arms).amax(1))
+        found = self._fit(state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=state.tally._replace(kappa2=kappa2)), points.view)
+        tally = self.confidence.add(state.tally._replace(kappa2=kappa2), played, found.s2.sum(1))
+        return State(points, rewards, Rows.of(kept), Rows.of(found.s2), tally, state.failed | found.failed, state.eigh)
+
+    def predict(self, state: State, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
+        """mu and s2 at any points; ``arms`` is not used. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
+        if state.points.n == 0:
+            s2 = (self.kernel.diag(at) / self.confidence.lam).expand(len(state.failed), -1)
+            return torch.zeros_like(s2), s2
+        found = self._fit(state, at)
+        return found.mu, found.s2
+
+    def _fit(self, state: State, at: Tensor) -> Fit:
+        pulls = Pulls(torch.ones_like(state.rewards.view), state.rewards.view)
+        return self.fitted(state.points.view, state.kept.view, pulls, state.tally, state.eigh, state.points.n, at=at)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """Pulls in the dictionary, and whether K_SS ever failed to factor (then play raises)."""
+        return {"dictionary": state.kept.view.sum(1), "failed": state.failed}

@@ -1,0 +1,142 @@
+"""Linear bandits on features that are fixed before the first round: OFUL, CBRAP, random Fourier features.
+
+Letters: R trials, A arms, D features, d dimensions; P = V^{-1} with V = sum z z^T + lambda I.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.gp import RBF, Linear
+from ...core.streams import Draw
+from ...core.validation import whole
+from ..model.confidence import Confidence, Tally
+from .regression import REFRESH, absorb, refitted
+from .ucb import KernelUCB, Pulls
+
+
+class State(NamedTuple):
+    """Counters, the features, and the ridge regression on them."""
+
+    n: Tensor              # R x A, pulls
+    ysum: Tensor           # R x A, sums of rewards
+    mu: Tensor             # R x A
+    s2: Tensor             # R x A
+    Z: Tensor              # R x D x A or 1 x D x A, features
+    inverse: Tensor        # R x D x D, P
+    tally: Tally
+    copies: Tensor | None  # 1 or R x A, first equal arm
+
+
+class _Features(KernelUCB):
+    """Ridge regression on features.
+
+    A subclass is a frozen dataclass, and has a ``features(arms, draw)``: those of all arms, R x D x A or 1 x D x A.
+    """
+
+    confidence: Confidence
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """Draws the features; the horizon is not used."""
+        Z = self.features(arms, draw)
+        shared = self.prior(trials, arms)
+        square = Z.square().sum(1)
+        shared |= {"s2": (square / self.confidence.lam).expand(trials, -1).contiguous(), "tally": self.confidence.start(square.amax(1), trials)}
+        inverse = (torch.eye(Z.shape[1], **tkwargs) / self.confidence.lam).repeat(trials, 1, 1)
+        return State(**shared, Z=Z, inverse=inverse)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Ridge regression with one more row. ``arm``, ``reward``: R."""
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        if (state.tally.rounds + 1) % REFRESH == 0:
+            *fresh, good = refitted(state.Z, *pulls, self.confidence.lam)
+            inverse, mu, s2 = (torch.where(good.view(-1, *[1] * (new.dim() - 1)), new, old) for new, old in zip(fresh, (inverse, mu, s2)))
+        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2))
+
+
+@dataclass(frozen=True)
+class OFUL(_Features):
+    """Optimism for linear bandits: exact GP-UCB with the linear kernel, at O(A d + d^2) a round.
+
+    Source: Abbasi-Yadkori, Pal & Szepesvari (2011); the rule ``practical`` is their Theorem 2.
+
+    Attributes:
+        confidence: radius rule and its constants; its norm bound is S >= ||theta*||.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    confidence: Confidence
+    kernel = Linear()
+
+    def features(self, arms: Tensor, draw: Draw) -> Tensor:
+        """The arms themselves."""
+        return arms.mT.contiguous()
+
+
+@dataclass(frozen=True)
+class CBRAP(_Features):
+    """OFUL on a random projection of the arms, as if nothing were lost by it.
+
+    Source: Yu, Lyu & King (2017), "CBRAP: Contextual Bandits with RAndom Projection".
+    Departure: the radius is OFUL's in m dimensions, not a constant, so that all methods are compared at one rule.
+
+    Attributes:
+        confidence: as for ``OFUL``.
+        size: m, dimension of the projection.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    confidence: Confidence
+    size: int = 10
+    kernel = Linear()
+
+    def __post_init__(self):
+        super().__post_init__()
+        whole("size", self.size)
+
+    def features(self, arms: Tensor, draw: Draw) -> Tensor:
+        """X G with G d x m, entries N(0, 1 / m), drawn once."""
+        G = draw.normal("projection", arms.shape[2], self.size) / math.sqrt(self.size)
+        return (arms @ G).mT.contiguous()
+
+
+@dataclass(frozen=True)
+class RFFUCB(_Features):
+    """GP-UCB on random Fourier features of the RBF kernel, drawn once.
+
+    Source: Rahimi & Recht (2007), "Random Features for Large-Scale Kernel Machines".
+
+    Attributes:
+        kernel: the RBF kernel to approximate.
+        confidence: radius rule and its constants.
+        size: D, features, even.
+
+    Raises:
+        ValueError: a value out of range, or another kernel.
+    """
+
+    kernel: RBF
+    confidence: Confidence
+    size: int = 100
+
+    def __post_init__(self):
+        super().__post_init__()
+        whole("size", self.size, least=2)
+        if self.size % 2:
+            raise ValueError(f"size={self.size!r}; allowed: an even number, a cosine and a sine for each frequency")
+        if not isinstance(self.kernel, RBF):
+            raise ValueError(f"kernel={self.kernel!r}; allowed: RBF, whose spectrum is Gaussian")
+
+    def features(self, arms: Tensor, draw: Draw) -> Tensor:
+        """[cos X W, sin X W] / sqrt(D / 2) with W d x D / 2, columns N(0, 2 gamma I): of norm 1."""
+        W = math.sqrt(2 * self.kernel.gamma) * draw.normal("frequencies", arms.shape[2], self.size // 2)
+        phase = (arms @ W).mT
+        return torch.cat([phase.cos(), phase.sin()], 1) / math.sqrt(self.size // 2)

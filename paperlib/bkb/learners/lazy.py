@@ -1,0 +1,154 @@
+"""LazyBKB: the dictionary is kept until the variance may have shrunk by a factor, and updated by rank one meanwhile.
+
+Source: the criterion of Calandriello et al., "Near-linear time Gaussian process optimization with adaptive batching and
+resparsification" (2020), with the feedback of every round heard at once.
+Letters: R trials, A arms, M slots of the dictionary; P = V^{-1}.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from ...core.trees import take
+from ...maths.gp import Kernel
+from ...core.streams import Draw
+from ...core.validation import one_of, positive, whole
+from .bkb import MERGES, Sketched, oversampling
+from ..model.confidence import Confidence, Tally
+from .regression import absorb
+from .sketch import CHUNK
+from .ucb import Pulls, of_arm
+
+
+class State(NamedTuple):
+    """Counters, the dictionary, the embedding of all arms, and the posterior."""
+
+    n: Tensor              # R x A, pulls
+    ysum: Tensor           # R x A, sums of rewards
+    mask: Tensor           # R x A bool, the dictionary
+    mu: Tensor             # R x A
+    s2: Tensor             # R x A
+    Z: Tensor              # R x M x A, embedding
+    inverse: Tensor        # R x M x M, P
+    fallback: Tensor       # R x A, s2 when the dictionary was last sampled
+    spent: Tensor          # R, sum of ``fallback`` at the arms played since
+    resamplings: Tensor    # R int64, how often the dictionary was sampled
+    tally: Tally
+    copies: Tensor | None  # 1 or R x A, first equal arm
+    overflow: Tensor       # R bool
+    failed: Tensor         # R bool
+    eigh: bool             # the root
+
+
+def widened(Z: Tensor, inverse: Tensor, slots: int, ridge: float) -> tuple[Tensor, Tensor]:
+    """The same with more slots, all unused: no feature, and lambda on V's diagonal."""
+    more = slots - Z.shape[1]
+    if more <= 0:
+        return Z, inverse
+    inverse = pad(inverse, (0, more, 0, more))
+    inverse.diagonal(dim1=1, dim2=2)[:, -more:] = 1 / ridge
+    return pad(Z, (0, 0, 0, more)), inverse
+
+
+def which(trials: Tensor) -> Tensor:
+    """The trials that are marked, as indices; a look at the tensor. ``trials``: R bool. On the meta device all of them."""
+    if trials.device.type == "meta":
+        return torch.arange(len(trials), device=trials.device)
+    return trials.nonzero().squeeze(1)
+
+
+@dataclass(frozen=True)
+class LazyBKB(Sketched):
+    """BKB that samples a new dictionary only once 1 + sum_s s2_fb(x_s) reaches ``threshold``.
+
+    s2_fb is the variance when the dictionary was last sampled, the sum over the rounds since: for a fixed dictionary
+    1 <= s2_fb(x) / s2_t(x) <= 1 + sum_s s2_fb(x_s) at every x. With threshold 1 it is BKB, bit for bit.
+
+    Attributes:
+        kernel, confidence, qbar, merge, variance, capacity, root, chunk: as for ``BKB``.
+        threshold: C >= 1.
+        refresh: rounds after which the posterior is computed anew from the counters, against drift.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    kernel: Kernel
+    confidence: Confidence
+    qbar: float = 5.0
+    merge: str = "pulls"
+    threshold: float = 2.0
+    variance: str = "dtc"
+    capacity: int | str = "auto"
+    root: str = "auto"
+    refresh: int = 256
+    chunk: int = CHUNK
+    syncs = "per round"  # which trials sample a new dictionary is read each round
+
+    def __post_init__(self):
+        super().__post_init__()
+        oversampling(self.qbar)
+        one_of("merge", self.merge, MERGES)
+        positive("threshold", self.threshold)
+        if self.threshold < 1:
+            raise ValueError(f"threshold={self.threshold!r}; allowed: at least 1")
+        whole("refresh", self.refresh)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """No dictionary; one unused slot. The horizon is not used."""
+        shared = self.prior(trials, arms)
+        none, zero = shared["n"] > 0, shared["tally"].information
+        inverse = torch.full((trials, 1, 1), 1 / self.confidence.lam, **tkwargs)
+        return State(**shared, mask=none, Z=shared["n"].unsqueeze(1), inverse=inverse, fallback=shared["s2"], spent=zero,
+                     resamplings=torch.zeros_like(zero, dtype=torch.int64), overflow=none[:, 0], failed=none[:, 0],
+                     eigh=self.root_of(arms, shared["tally"]))
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Rank one, O(A M); then BKB's round for the trials whose variance may have shrunk too far. ``arm``, ``reward``: R."""
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        spent = state.spent + of_arm(state.fallback, arm)
+        # Departure: >= for >, so that threshold 1 samples also after an arm of variance 0; S_1 = {x_1} comes before any dictionary
+        expired = spent >= (self.threshold - 1 if state.tally.rounds else 0.0)
+        inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
+        new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
+        rows = which(expired)
+        if len(rows):
+            new = self._resampled(new, arms, self.sampled(state, pulls, draw, rows), rows)
+        if (state.tally.rounds + 1) % self.refresh == 0:
+            new = self._renewed(new, arms, which(~expired))
+        return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
+
+    def _resampled(self, state: State, arms: Tensor, mask: Tensor, rows: Tensor) -> State:
+        """The trials ``rows`` with new dictionaries ``mask``, len(rows) x A bool; their variance is the fallback from now on."""
+        new = self._renewed(state._replace(mask=state.mask.index_put((rows,), mask)), arms, rows)
+        return new._replace(
+            fallback=new.fallback.index_put((rows,), new.s2[rows]), spent=new.spent.index_fill(0, rows, 0.0),
+            resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
+        )
+
+    def _renewed(self, state: State, arms: Tensor, rows: Tensor) -> State:
+        """The posterior of the trials ``rows`` computed from their dictionaries and counters."""
+        if not len(rows):
+            return state
+        every, lam = len(rows) == len(state.spent), self.confidence.lam
+        part = (lambda x: x) if every else (lambda x: take(x, rows))
+        pulls, tally = Pulls(part(state.n), part(state.ysum)), state.tally._replace(kappa2=part(state.tally.kappa2))
+        found = self.fitted(part(arms), part(state.mask), pulls, tally, state.eigh, state.tally.rounds + 1, keep=True)
+        new = {
+            "mu": found.mu, "s2": found.s2, "Z": found.Z, "inverse": torch.cholesky_inverse(found.factor),
+            "overflow": part(state.overflow) | found.overflow, "failed": part(state.failed) | found.failed,
+        }
+        if not every:
+            slots = max(found.Z.shape[1], state.Z.shape[1])
+            new["Z"], new["inverse"] = widened(new["Z"], new["inverse"], slots, lam)
+            Z, inverse = widened(state.Z, state.inverse, slots, lam)
+            old = state._replace(Z=Z, inverse=inverse)
+            new = {name: getattr(old, name).index_put((rows,), value) for name, value in new.items()}
+        return state._replace(**new)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """As for ``BKB``, and how often the dictionary was sampled."""
+        return {"dictionary": state.mask.sum(1), "resamplings": state.resamplings, "overflow": state.overflow, "failed": state.failed}

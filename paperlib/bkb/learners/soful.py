@@ -1,0 +1,104 @@
+"""SOFUL: linear bandits with the covariance kept by Frequent Directions.
+
+Source: Kuzborskij, Cella & Cesa-Bianchi (2019), "Efficient Linear Bandits through Matrix Sketching"; Ghashami,
+Liberty, Phillips & Woodruff (2016) for Frequent Directions.
+Letters: R trials, A arms, d dimensions, m rows of the sketch; S the sketch, rho what it has dropped,
+V~ = S^T S + lambda I.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.gp import Linear
+from ...core.linalg import inner
+from ...core.streams import Draw
+from ...core.validation import whole
+from ..model.confidence import Confidence, Tally
+from ..model.slots import points_at
+from .ucb import KernelUCB, Pulls
+
+
+class State(NamedTuple):
+    """Counters, the sketch, and the regression with it."""
+
+    n: Tensor              # R x A, pulls
+    ysum: Tensor           # R x A, sums of rewards
+    mu: Tensor             # R x A
+    s2: Tensor             # R x A, ||x||^2 in the norm of V~^{-1}
+    sketch: Tensor         # R x m x d, S
+    moment: Tensor         # R x d, sum of x y
+    rho: Tensor            # R, sum of the squared singular values dropped
+    log_det: Tensor        # R, ln det(V~ / lambda)
+    tally: Tally
+    copies: Tensor | None  # 1 or R x A, first equal arm
+
+
+@dataclass(frozen=True)
+class SOFUL(KernelUCB):
+    """OFUL with m rows of Frequent Directions instead of the covariance, and the radius that pays for what they drop.
+
+    Its s2 is a difference of terms of size ||x||^2 / lambda: for lambda near rounding (1e-16 ||x||^2) nothing is left of it.
+
+    Source: Kuzborskij, Cella & Cesa-Bianchi (2019), Section 3.
+    Departure: ln det(V~ / lambda) as observed instead of its worst case m ln(1 + t L^2 / (m lambda)), and m instead of
+    m - 1 rows that are not zero.
+
+    Attributes:
+        confidence: noise, norm bound S, ridge, delta and scale; the rule is its own.
+        size: m, rows of the sketch.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    confidence: Confidence
+    size: int = 10
+    kernel = Linear()
+    syncs = "per round"  # a GPU's singular values are waited for
+
+    def __post_init__(self):
+        super().__post_init__()
+        whole("size", self.size)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """An empty sketch; the horizon is not used."""
+        d, shared = arms.shape[2], self.prior(trials, arms)
+        zero = shared["tally"].information
+        sketch = torch.zeros(trials, min(self.size, d), d, **tkwargs)
+        return State(**shared, sketch=sketch, moment=sketch[:, 0], rho=zero, log_det=zero)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """One row more, one singular value less, and the ridge estimate with V~. ``arm``, ``reward``: R."""
+        lam, m = self.confidence.lam, state.sketch.shape[1]
+        x = points_at(arms, arm.unsqueeze(1)).squeeze(1)
+        _, sigma, V = torch.linalg.svd(torch.cat([state.sketch, x.unsqueeze(1)], 1), full_matrices=False)
+        square = sigma.square()
+        dropped = square[:, m] if square.shape[1] > m else torch.zeros_like(state.rho)  # sigma_{m+1}^2
+        h, V = (square[:, :m] - dropped.unsqueeze(1)).clamp(min=0.0), V[:, :m]
+        weight = h / (h + lam)  # V~^{-1} = (I - V^T diag(weight) V) / lambda
+        moment = torch.addcmul(state.moment, x, reward.unsqueeze(1))
+        theta = (moment - torch.bmm((torch.bmm(V, moment.unsqueeze(2)) * weight.unsqueeze(2)).mT, V).squeeze(1)) / lam
+        seen = torch.matmul(V, arms.mT)  # R x m x A
+        s2 = ((arms.square().sum(2) - (weight.unsqueeze(2) * seen.square()).sum(1)) / lam).clamp(min=0.0)
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        return State(*pulls, inner(arms, theta), s2, h.sqrt().unsqueeze(2) * V, moment, state.rho + dropped, (h / lam).log1p().sum(1),
+                     self.add_up(state, arm, pulls.n, s2), state.copies)
+
+    def radius(self, state: State) -> Tensor:
+        """beta, R: the self-normalized bound in V~, widened by what the sketch has dropped."""
+        c, d = self.confidence, state.sketch.shape[2]
+        return c.scale * soful_radius(c.noise, state.log_det, state.rho, c.lam, d, c.norm_bound, c.delta)
+
+
+def soful_radius(noise: float, log_det: Tensor, rho: Tensor, ridge: float, dim: int, norm_bound: float, delta: float) -> Tensor:
+    """xi sqrt(ln det(V~ / lambda) + 2 ln(1 / delta) + d ln(1 + rho / lambda)) sqrt(1 + rho / lambda) + S sqrt(lambda) (1 + rho / lambda).
+
+    V~ <= V <= V~ + rho I <= (1 + rho / lambda) V~ bounds the noise; the bias is at most (rho + lambda) S / sqrt(lambda).
+    """
+    lost = rho / ridge
+    width = (log_det + 2 * math.log(1 / delta) + dim * lost.log1p()).sqrt() * (1 + lost).sqrt()
+    return noise * width + norm_bound * math.sqrt(ridge) * (1 + lost)

@@ -1,0 +1,111 @@
+"""What all learners of this package do alike: count pulls, add up information, play the largest upper bound.
+
+Source: Calandriello et al. (2019), Algorithm 1 and Section 2.
+Letters: R trials, A arms, d dimensions; lambda the ridge, s2 the scaled variance phi^T A_t^{-1} phi = variance / lambda.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.gp import Kernel, check_kernel
+from ...core.streams import Draw
+from ...core.validation import finite, menu
+from ..model.confidence import Confidence, Tally
+
+
+ROUNDING = 1e-12  # relative: bounds as near as this tie
+
+
+class Pulls(NamedTuple):
+    """What was played and heard, as counters: the arms are the same in all rounds."""
+
+    n: Tensor     # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+
+    def add(self, arm: Tensor, reward: Tensor) -> "Pulls":
+        """One more pull in every trial. ``arm``: R; ``reward``: R."""
+        at, one = arm.unsqueeze(1), torch.ones_like(reward).unsqueeze(1)
+        return Pulls(self.n.scatter_add(1, at, one), self.ysum.scatter_add(1, at, reward.unsqueeze(1)))
+
+
+def of_arm(values: Tensor, arm: Tensor) -> Tensor:
+    """R: the entry of each trial's arm. ``values``: R x A; ``arm``: R."""
+    return values.gather(1, arm.unsqueeze(1)).squeeze(1)
+
+
+def first_copies(arms: Tensor) -> Tensor | None:
+    """For each arm the first arm equal to it, or None where all differ. ``arms``: R x A x d or 1 x A x d.
+
+    Equal arms have equal upper bounds up to the last bit, which must not decide.
+    """
+    if arms.device.type == "meta":
+        return None
+    index = torch.arange(arms.shape[1], device=arms.device)
+    firsts = []
+    for points in arms:
+        _, group = torch.unique(points, dim=0, return_inverse=True)
+        firsts.append(torch.full_like(index, len(index)).scatter_reduce(0, group, index, "amin")[group])
+    first = torch.stack(firsts)
+    return None if bool((first == index).all()) else first
+
+
+def first_best(bound: Tensor, copies: Tensor | None = None) -> Tensor:
+    """The first of the arms whose bound is the largest up to rounding, R: which comes first must not hang on the last bit.
+
+    Departure: bounds nearer than ``ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``first_copies``.
+    """
+    if copies is not None:
+        bound = bound.gather(1, copies.expand(len(bound), -1))
+    top = bound.amax(1, keepdim=True)
+    return (bound >= top - ROUNDING * top.abs()).to(torch.uint8).argmax(1)
+
+
+class KernelUCB:
+    """Optimism: the arm with the largest mu + beta sqrt(s2); the first arm is drawn uniformly.
+
+    A subclass is a frozen dataclass with the fields ``kernel`` and ``confidence``. Its states have the fields n, ysum, mu, s2 (R x A each), tally and copies.
+    """
+
+    confidence: Confidence
+    kernel: Kernel
+    wants = "reward"
+    fixed_arms = True  # counters are kept by index: the arms must be the same in all rounds
+
+    def __post_init__(self):
+        if not isinstance(self.confidence, Confidence):
+            raise ValueError(f"confidence={self.confidence!r}; allowed: a Confidence")
+        if not callable(self.kernel) or not hasattr(self.kernel, "diag"):
+            raise ValueError(f"kernel={self.kernel!r}; allowed: a kernel, see paperlib.gp, or FunctionKernel(your function)")
+
+    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
+        """Raise ValueError for arms or rewards that are not finite, an unknown arm, or a kernel that is none on the arms."""
+        menu(context, action)
+        if action is None and feedback is None:
+            check_kernel(self.kernel, context)
+        if feedback is not None:
+            finite("reward", feedback)
+
+    def prior(self, trials: int, arms: Tensor) -> dict[str, Any]:
+        """The fields that all states share, before the first round: mu = 0, s2 = k(x, x) / lambda."""
+        variance = self.kernel.diag(arms)  # R or 1 x A
+        s2 = (variance / self.confidence.lam).expand(trials, -1).contiguous()
+        zero = torch.zeros_like(s2)
+        tally = self.confidence.start(variance.amax(1), trials)
+        return {"n": zero, "ysum": zero, "mu": zero, "s2": s2, "tally": tally, "copies": first_copies(arms)}
+
+    def select(self, state: Any, arms: Tensor, draw: Draw) -> tuple[Tensor, Any]:
+        """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""
+        if state.tally.rounds == 0:
+            return (draw.uniform("arm") * arms.shape[1]).long(), state
+        bound = torch.addcmul(state.mu, self.radius(state).unsqueeze(1), state.s2.sqrt())
+        return first_best(bound, state.copies), state
+
+    def radius(self, state: Any) -> Tensor:
+        """beta_t, R."""
+        return self.confidence.radius(state.tally)
+
+    def add_up(self, state: Any, arm: Tensor, n: Tensor, s2: Tensor) -> Tally:
+        """The sums after a round: ``state`` chose the arm, ``n`` and ``s2`` (R x A) have heard of it."""
+        return self.confidence.add(state.tally, of_arm(state.s2, arm), (n * s2).sum(1))

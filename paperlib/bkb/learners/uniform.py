@@ -1,0 +1,36 @@
+"""Arms drawn among the first ones only: a warm start that leaves part of the arms unseen."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ...learners.reference import Reference, State
+from ...core.streams import Draw
+from ...core.validation import whole
+
+
+@dataclass(frozen=True)
+class UniformIn(Reference):
+    """Plays an arm drawn uniformly, with replacement, among the first ``count`` arms.
+
+    Attributes:
+        count: how many, at least 1.
+
+    Raises:
+        ValueError: ``count`` is no such integer.
+    """
+
+    count: int
+
+    def __post_init__(self):
+        whole("count", self.count)
+
+    def select(self, state: State | None, arms: Tensor, draw: Draw) -> tuple[Tensor, State | None]:
+        """R indices from the stream "arm"."""
+        return (draw.uniform("arm") * self.count).long(), state
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for arms or rewards that are not finite, an unknown arm, or fewer arms than ``count``."""
+        super().validate(arms, arm, reward)
+        if self.count > arms.shape[1]:
+            raise ValueError(f"count={self.count!r}; allowed: at most the {arms.shape[1]} arms there are")

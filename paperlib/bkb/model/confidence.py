@@ -1,0 +1,147 @@
+"""How much optimism: the radius rules of the paper and around it, and the sums that they need.
+
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Theorem 4.1, Appendix D; Abbasi-Yadkori (2012) for
+the self-normalized bound behind all rules but ``paper`` and ``reference``.
+Letters: R trials; xi the noise, F the norm bound, lambda the ridge, alpha = (1 + eps) / (1 - eps),
+L = ln(1 / delta), t observations so far; s2 the scaled variance phi^T A_t^{-1} phi = variance / lambda.
+"""
+
+import bisect
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.validation import nonnegative, one_of, positive
+
+RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "const")
+
+
+class Tally(NamedTuple):
+    """What t rounds have summed up to; every state of the package has one."""
+
+    information: Tensor  # R, sum_{s <= t} ln(1 + s2_{s-1}(x_s)), for the exact posterior ln det(I + K_t / lambda)
+    inflated: Tensor     # R, the same of alpha s2_{s-1}, but for s = 1, where s2 is known exactly
+    effective: Tensor    # R, sum_i n_i s2_t(x_i), for the exact posterior the effective dimension
+    kappa2: Tensor       # 1 or R, largest k(x, x) among the arms
+    rounds: int          # t
+
+
+def open_interval(name: str, value: float) -> None:
+    """Raise ValueError unless ``value`` lies in (0, 1)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
+        raise ValueError(f"{name}={value!r}; allowed: a number above 0 and below 1")
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """The radius beta_t in mu + beta_t sqrt(s2). Learners that share one are compared at the same rule and scale.
+
+    ===========  =====================================================================  ==========================
+    rule         beta_t / scale                                                         status
+    ===========  =====================================================================  ==========================
+    paper        2 xi sqrt(alpha ln(kappa2 t) Sig + L) + c sqrt(lambda) F               Theorem 4.1 as printed
+    corrected    xi sqrt(alpha (1 + ln(1 + kappa2 t / lambda)) Sig + 2 L) + c sqrt(...)  valid on Theorem 3.1's event
+    online       xi sqrt(sum ln(1 + alpha s2_{s-1}(x_s)) + 2 L) + c sqrt(lambda) F      valid there, the tightest
+    practical    xi sqrt(sum ln(1 + s2_{s-1}(x_s)) + 2 L) + sqrt(lambda) F              valid for the exact posterior
+    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                 what the authors' code uses
+    gamma        xi sqrt(2 gamma_t + 2 L) + sqrt(lambda) F                              exact GP-UCB's worst case
+    const        1                                                                      ablation
+    ===========  =====================================================================  ==========================
+
+    with Sig = sum_i n_i s2_t(x_i) and c = 1 + 1 / sqrt(1 - eps).
+
+    Attributes:
+        noise: xi >= 0, the noise is xi-sub-Gaussian.
+        norm_bound: F >= 0, bound on the function's norm in the kernel's space.
+        ridge: lambda > 0; None: xi^2, which then must be above 0.
+        delta: in (0, 1), failure probability.
+        eps: in (0, 1), accuracy of the sketch.
+        rule: see above.
+        scale: practical, multiplies the radius; 1 is the theory, 0 is greedy.
+        gamma: for the rule ``gamma``: pairs (t, upper bound on gamma_t), t increasing.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    noise: float
+    norm_bound: float
+    ridge: float | None = None
+    delta: float = 0.1
+    eps: float = 0.5
+    rule: str = "practical"
+    scale: float = 1.0
+    gamma: tuple[tuple[int, float], ...] = ()
+
+    def __post_init__(self):
+        for name in ("noise", "norm_bound", "ridge", "scale"):
+            if isinstance(getattr(self, name), Tensor):
+                raise ValueError(f"{name}={getattr(self, name)!r}; allowed: a number, the same in all trials")
+        nonnegative("noise", self.noise)
+        nonnegative("norm_bound", self.norm_bound)
+        open_interval("delta", self.delta)
+        open_interval("eps", self.eps)
+        one_of("rule", self.rule, RULES)
+        nonnegative("scale", self.scale)
+        positive("ridge", self.noise**2 if self.ridge is None else self.ridge)
+        try:
+            times, bounds = zip(*self.gamma) if self.gamma else ((), ())
+            good = list(times) == sorted(set(times)) and all(math.isfinite(x) and x >= 0 for x in bounds)
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise ValueError(f"gamma={self.gamma!r}; allowed: pairs (t, bound), t increasing, bounds finite and at least 0")
+        if self.rule == "gamma" and not self.gamma:
+            raise ValueError(f"gamma={self.gamma!r}; allowed with rule='gamma': pairs (t, upper bound on gamma_t)")
+
+    @property
+    def lam(self) -> float:
+        """lambda: the ridge, by default xi^2."""
+        return self.noise**2 if self.ridge is None else self.ridge
+
+    @property
+    def alpha(self) -> float:
+        """(1 + eps) / (1 - eps), the accuracy of the sketched variance."""
+        return (1 + self.eps) / (1 - self.eps)
+
+    def start(self, kappa2: Tensor, trials: int) -> Tally:
+        """Before the first round. ``kappa2``: 1 or R."""
+        zero = torch.zeros(trials, dtype=kappa2.dtype, device=kappa2.device)
+        return Tally(zero, zero, zero, kappa2, 0)
+
+    def add(self, tally: Tally, played: Tensor, effective: Tensor) -> Tally:
+        """One more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
+        alpha = self.alpha if tally.rounds else 1.0
+        return Tally(tally.information + played.log1p(), tally.inflated + (alpha * played).log1p(), effective, tally.kappa2, tally.rounds + 1)
+
+    def radius(self, tally: Tally) -> Tensor:
+        """beta_t, R, from what t rounds have summed up to."""
+        xi, F, lam, alpha, L, t = self.noise, self.norm_bound, self.lam, self.alpha, math.log(1 / self.delta), tally.rounds
+        exact, sketched = math.sqrt(lam) * F, (1 + 1 / math.sqrt(1 - self.eps)) * math.sqrt(lam) * F
+        if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
+            spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
+            beta = 2 * xi * (alpha * spread * tally.effective + L).sqrt() + sketched
+        elif self.rule == "corrected":
+            spread = 1 + (tally.kappa2 * t / lam).log1p()
+            beta = xi * (alpha * spread * tally.effective + 2 * L).sqrt() + sketched
+        elif self.rule == "online":
+            beta = xi * (tally.inflated + 2 * L).sqrt() + sketched
+        elif self.rule == "practical":
+            beta = xi * (tally.information + 2 * L).sqrt() + exact
+        elif self.rule == "reference":
+            beta = xi * (tally.effective * math.log(max(t, 1)) + L).sqrt() + exact
+        elif self.rule == "gamma":
+            beta = torch.full_like(tally.effective, xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact)
+        else:
+            beta = torch.ones_like(tally.effective)
+        return self.scale * beta
+
+    def gamma_at(self, t: int) -> float:
+        """The bound of the first pair from t on: gamma_t grows with t, so that it holds at t too."""
+        at = bisect.bisect_left([pair[0] for pair in self.gamma], t)
+        if at == len(self.gamma):
+            raise ValueError(f"gamma: pairs up to t = {self.gamma[-1][0]}; allowed: up to at least t = {t}")
+        return self.gamma[at][1]

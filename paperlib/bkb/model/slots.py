@@ -1,0 +1,41 @@
+"""The sketched posterior: Gaussian-process regression in the span of a dictionary of arms.
+
+Source: Calandriello et al. (2019), Section 3; the estimator is the "deterministic training conditional"
+(DTC) of Quinonero-Candela & Rasmussen (2005), and subset of regressors (SoR) is the same without its last term.
+Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
+P the arms pulled, Z^T = L^{-1} K_SX the embedding with L L^T = K_SS, V = Z_P^T diag(n) Z_P + lambda I.
+
+Trials have dictionaries of unequal size: unused slots hold kappa2 on the diagonal of K_SS and zero rows in Z^T, so
+that nothing else changes.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Slots(NamedTuple):
+    """Members of a set in padded slots."""
+
+    index: Tensor     # R x M, arms; 0 in unused slots
+    valid: Tensor     # R x M bool
+    overflow: Tensor  # R bool: more members than slots, those of largest index are left out
+
+
+def listed(members: Tensor, slots: int) -> Slots:
+    """The first ``slots`` members of each trial's set, by index. ``members``: R x A bool."""
+    place = members.cumsum(1) - 1
+    place = torch.where(members & (place < slots), place, slots)  # the rest share a slot that is dropped
+    arms = torch.arange(members.shape[1], device=members.device).expand_as(place)
+    index = torch.zeros(len(members), slots + 1, dtype=torch.int64, device=members.device).scatter_(1, place, arms)
+    count = members.sum(1, keepdim=True)
+    valid = torch.arange(slots, device=members.device) < count
+    return Slots(index[:, :slots] * valid, valid, count.squeeze(1) > slots)
+
+
+def points_at(arms: Tensor, index: Tensor) -> Tensor:
+    """R x M x d. ``arms``: R x A x d or 1 x A x d; ``index``: R x M."""
+    if arms.shape[0] == 1:
+        return arms[0][index]
+    return arms.gather(1, index.unsqueeze(2).expand(-1, -1, arms.shape[2]))

@@ -1,0 +1,232 @@
+"""What the statements of the theory need of a run, as probes for ``play``.
+
+A state is read by field names (n, ysum, mu, s2, tally; mask of a sketched one), below a ``Scripted`` too.
+Source: Calandriello et al. (2019), Algorithm 1 and Appendices C and D.
+Letters: R trials, A arms; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import binom
+from torch import Tensor
+
+from ...maths.gp import Kernel, exact_posterior
+from ...core.streams import stream_number, uniform
+from ...core.validation import one_of, positive
+from ..model.confidence import Confidence
+from ...core.rounds import Round
+
+
+def own(state: Any) -> Any:
+    """The state of the learner itself, below a learner around it."""
+    return own(state.base) if hasattr(state, "base") else state
+
+
+def played(seen: Round) -> Tensor:
+    """x_{t+1} as an index, R."""
+    return seen.action
+
+
+def noise(seen: Round) -> Tensor:
+    """eta_{t+1}, the reward less the mean of the arm, R: an oracle quantity, from the world's means."""
+    return seen.feedback - seen.world.means.expand(len(seen.action), -1).gather(1, seen.action.unsqueeze(1)).squeeze(1)
+
+
+def played_variance(seen: Round) -> Tensor:
+    """s2_t(x_{t+1}), with which the round's arm was chosen, R."""
+    return own(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
+
+
+def dictionary_size(seen: Round) -> Tensor:
+    """m_{t+1}, distinct arms in the dictionary after the round, R."""
+    return own(seen.after).mask.sum(1)
+
+
+def unique_pulls(seen: Round) -> Tensor:
+    """U_{t+1}, distinct arms pulled so far, R."""
+    return (own(seen.after).n > 0).sum(1)
+
+
+def left_out(seen: Round) -> Tensor:
+    """Pulled arms outside the dictionary after the round, R."""
+    after = own(seen.after)
+    return ((after.n > 0) & ~after.mask).sum(1)
+
+
+def shrinkage(seen: Round) -> Tensor:
+    """Of a LazyBKB after the round: smallest and largest s2_b / s2_t of all arms, and 1 + sum_s s2_b(x_s), R x 3.
+
+    s2_b is the variance when the dictionary was last sampled, ``fallback`` in the state, the sum ``spent``.
+    """
+    after = own(seen.after)
+    ratio = torch.where(after.fallback > 0, after.fallback / after.s2, 1.0)
+    return torch.stack([ratio.amin(1), ratio.amax(1), 1 + after.spent], 1)
+
+
+@dataclass(frozen=True)
+class Radius:
+    """beta_t, with which the round's arm was chosen, R."""
+
+    confidence: Confidence
+
+    def __call__(self, seen: Round) -> Tensor:
+        return self.confidence.radius(own(seen.before).tally)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a round can lose where the confidence intervals hold, R: 2 beta_t sqrt(s2_t(x_{t+1})), the first 2 kappa F.
+
+    As ``Probe(Loss(confidence), "sum")`` it is the certificate of regret.
+    """
+
+    confidence: Confidence
+
+    def __call__(self, seen: Round) -> Tensor:
+        tally = own(seen.before).tally
+        if tally.rounds == 0:
+            return 2 * self.confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
+        return 2 * self.confidence.radius(tally) * played_variance(seen).sqrt()
+
+
+@dataclass(frozen=True)
+class NormalizedError:
+    """Largest |f(x) - mu_{t+1}(x)| / (beta_{t+1} sqrt(s2_{t+1}(x))) of all arms after the round, R: at most 1 by Theorem D.1.
+
+    Needs the problem's means. As ``Probe(..., "max")`` it is uniform in time.
+    """
+
+    confidence: Confidence
+
+    def __call__(self, seen: Round) -> Tensor:
+        after = own(seen.after)
+        error = (seen.world.means - after.mu).abs()
+        width = self.confidence.radius(after.tally).unsqueeze(1) * after.s2.sqrt()
+        return torch.where(error > 0, error / width, 0.0).amax(1)
+
+
+def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Tensor:
+    """s2 of the exact posterior, R x A, from the pulled arms alone; looks at the tensor. ``n``: R x A."""
+    slots = max(int((n > 0).sum(1).max()), 1)
+    count, index = n.topk(slots, 1)
+    points = arms[0][index] if arms.shape[0] == 1 else arms.gather(1, index.unsqueeze(2).expand(-1, -1, arms.shape[2]))
+    return exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, arms).variance / ridge
+
+
+@dataclass(frozen=True)
+class VarianceRatio:
+    """Largest of s2~ / s2 and s2 / s2~ of all arms after the round, R, s2 the exact posterior's: at most alpha by Theorem 3.1.
+
+    As ``Probe(..., "max")`` it is uniform in time.
+    """
+
+    kernel: Kernel
+    ridge: float
+
+    def __call__(self, seen: Round) -> Tensor:
+        after = own(seen.after)
+        exact = exact_variance(self.kernel, seen.context, after.n, self.ridge)
+        both = torch.maximum(after.s2 / exact, exact / after.s2)
+        return torch.where((after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True)), 1.0, both).amax(1)
+
+
+def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """1 - (1 - p)^n: the chance that some of n pulls is kept, each with probability p. Shapes broadcast."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(p < 1, -np.expm1(n * np.log1p(-p)), n > 0)
+
+
+def multiplicity(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """How many of n pulls, each kept with probability p, the uniform u keeps: the Binomial's quantile at 1 - u.
+
+    Above 0 exactly where u < 1 - (1 - p)^n. Shapes broadcast.
+    """
+    u, n, p = np.broadcast_arrays(u, n, np.clip(p, 0.0, 1.0))
+    some = entrance(n, p)
+    kept, found = u < some, np.zeros(u.shape)
+    many = kept & (some > 1e-9)  # below, a second pull has no chance beside the first
+    found[kept] = 1.0
+    found[many] = np.maximum(binom.ppf(1 - u[many], n[many], p[many]), 1.0)
+    return found
+
+
+def redrawn(seed: np.ndarray | int, first: int, mask: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Multiplicities for a dictionary whose uniforms are not shown: drawn again from a stream of their own, given the dictionary.
+
+    Given it, an arm's uniform is uniform below 1 - (1 - p)^n.
+
+    Args:
+        seed: of the stream, a number or R x 1.
+        first: counter of the first arm.
+        mask, n, p: dictionary, pulls and the pulls' probabilities, ... x A.
+    """
+    fresh = uniform(seed, stream_number("multiplicity"), first + np.arange(n.shape[-1]))
+    return np.where(mask, multiplicity(fresh * entrance(n, p), n, p), 0.0)
+
+
+@dataclass(frozen=True)
+class ExpectedSize:
+    """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)), or one coin an arm.
+
+    Attributes:
+        qbar: the learner's.
+        merge: "pulls" or "arms", the learner's.
+    """
+
+    qbar: float
+    merge: str = "pulls"
+
+    def __post_init__(self):
+        positive("qbar", self.qbar)
+        one_of("merge", self.merge, ("pulls", "arms"))
+
+    def __call__(self, seen: Round) -> Tensor:
+        n, p = own(seen.after).n, self.qbar * own(seen.before).s2
+        return ((n * p).clamp(max=1.0) if self.merge == "arms" else n * p.clamp(max=1.0)).sum(1)
+
+
+@dataclass(frozen=True)
+class Size:
+    """|S_{t+1}| with multiplicity, R: kept pulls, each kept with p = min(1, qbar s2_t); on the host.
+
+    A ``Round`` does not show the uniforms that made the dictionary: see ``redrawn``; the seed is a hash of the trial's rewards.
+
+    Attributes:
+        qbar: of a learner whose ``merge`` is "pulls".
+    """
+
+    qbar: float
+
+    def __post_init__(self):
+        positive("qbar", self.qbar)
+
+    def __call__(self, seen: Round) -> Tensor:
+        before, after = own(seen.before), own(seen.after)
+        n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
+        seeds = ysum.sum(1).view(np.uint64)[:, None]
+        kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(self.qbar * s2, 0.0, 1.0))
+        return torch.from_numpy(kept.sum(1)).to(after.n)
+
+
+def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
+    """For any learner of the package, the arguments of ``Probe`` by name: arms, radii, certificate, worst normalized error.
+
+    ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
+    """
+    return {
+        "arm": (played, "last"), "variance": (played_variance, "last"), "radius": (Radius(confidence), "max"),
+        "certificate": (Loss(confidence), "sum"), "error": (NormalizedError(confidence), "max"),
+    }
+
+
+def sketch_probes(kernel: Kernel, confidence: Confidence, qbar: float, merge: str = "pulls") -> dict[str, tuple[Callable, str]]:
+    """``probes``, and for a learner with a sampled dictionary its sizes and its worst ratio of variances."""
+    return probes(confidence) | {
+        "dictionary": (dictionary_size, "last"), "unique": (unique_pulls, "last"), "left out": (left_out, "last"),
+        "expected size": (ExpectedSize(qbar, merge), "last"), "size": (Size(qbar) if merge == "pulls" else dictionary_size, "last"),
+        "ratio": (VarianceRatio(kernel, confidence.lam), "max"),
+    }

@@ -1,0 +1,34 @@
+"""Arms of unequal size: where the theory's own oversampling leaves pulls out within hundreds of rounds.
+
+With k(x, x) = 1 every pull is kept while t + lambda <= qbar, and a check of Theorem 3.1 could not fail. Here k(x, x) goes
+down to .0025. Ours, beside Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
+Letters: R trials, A arms.
+"""
+
+from torch import Tensor
+
+from .state import own
+from ...core.rounds import Round
+
+
+def n_after(seen: Round) -> Tensor:
+    """Pulls after the round, R x A. A probe, as those below."""
+    return own(seen.after).n
+
+
+def mask_after(seen: Round) -> Tensor:
+    """The dictionary after the round as 0 and 1, R x A."""
+    return own(seen.after).mask.double()
+
+
+def s2_before(seen: Round) -> Tensor:
+    """s2_t, with which the dictionary was sampled, R x A."""
+    return own(seen.before).s2
+
+
+def s2_after(seen: Round) -> Tensor:
+    """s2_{t+1}, the learner's, R x A."""
+    return own(seen.after).s2
+
+
+SHOT = {"n": n_after, "mask": mask_after, "s2": s2_after, "sampled with": s2_before}

@@ -1,0 +1,235 @@
+"""Functions to optimize whose kernel is known: drawn in the kernel's space, from its Gaussian process, or linear.
+
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Figure 2 and the setting of Section 2. The paper has no
+regret experiment; the other problems are ours.
+Letters: R trials, A arms, d dimensions, n centers, F norm of f, xi standard deviation of the noise.
+
+The trials share the arms; each draws its own f, and its own noise.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from ...maths.gp import RBF, Linear
+from ...core.linalg import inner
+from ...core.streams import Draw, Streams
+from ...core.validation import nonnegative, one_of, positive, whole
+from .worlds import FixedArms, World, even_grid, expand
+
+ALL = 2000         # up to so many arms, each is a center unless told otherwise
+CENTERS = 200      # of more arms, so many
+JITTER = 1e-10     # times k(x, x), for the Cholesky factor of a Gaussian process: adds 1e-5 of its standard deviation
+ATTEMPTS = 10_000  # draws of f before giving up
+SPECTRA = ("low", "poly", "flat")
+
+
+@dataclass(frozen=True)
+class RKHS(FixedArms):
+    """Arms in [0, 1]^d and an f per trial in the space of exp(-gamma ||x - y||^2), of norm F exactly.
+
+    f = sum_j c_j k(z_j, .) with c standard normal, then scaled (purpose "problem").
+
+    Attributes:
+        arms: A.
+        dim: d.
+        gamma: > 0, of the kernel.
+        norm: F > 0.
+        noise: xi >= 0.
+        centers: how many arms are centers z, drawn with the arms; None: all up to 2000 arms, 200 of more.
+        grid: arms on an even grid instead of uniform; A is then the d-th power of an integer.
+        instance: seed of the arms, which all trials share.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    arms: int = 200
+    dim: int = 1
+    gamma: float = 100.0
+    norm: float = 3.0
+    noise: float = 0.1
+    centers: int | None = None
+    grid: bool = False
+    instance: int = 0
+
+    def __post_init__(self):
+        whole("arms", self.arms)
+        whole("dim", self.dim)
+        positive("gamma", self.gamma)
+        positive("norm", self.norm)
+        nonnegative("noise", self.noise)
+        if self.centers is not None:
+            whole("centers", self.centers)
+            if self.centers > self.arms:
+                raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
+        one_of("grid", self.grid, (False, True))
+        if self.grid and round(self.arms ** (1 / self.dim)) ** self.dim != self.arms:
+            raise ValueError(f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}")
+        whole("instance", self.instance, least=0)
+
+    @property
+    def kernel(self) -> RBF:
+        """The kernel of f."""
+        return RBF(self.gamma)
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The instance's arms and centers, and f from the trials' streams (purpose "problem")."""
+        shared = Streams(self.instance, [0], **tkwargs).at(-1)
+        arms = even_grid(self.arms, self.dim, **tkwargs) if self.grid else shared.uniform("problem arms", self.arms, self.dim)
+        centers, count = arms, self.centers or (self.arms if self.arms <= ALL else CENTERS)
+        if count < self.arms:
+            centers = arms[:, shared.uniform("problem centers", self.arms)[0].argsort()[:count]]
+        return expand(self.kernel, arms, centers, draw.normal("problem", count), self.norm)
+
+
+@dataclass(frozen=True)
+class WarmRKHS(FixedArms):
+    """A grid of [0, 1] and an f that is best where a warm start in [0, .5] does not look.
+
+    As ``RKHS``, but each trial draws f until its largest value lies beyond ``beyond`` and exceeds the largest on
+    [0, .5] by more than ``lead``. To be played after rounds that draw from the first ``left`` arms.
+
+    Attributes:
+        arms: A.
+        gamma: > 0, of the kernel.
+        norm: F > 0.
+        noise: xi >= 0.
+        beyond: in (0, 1).
+        lead: >= 0.
+
+    Raises:
+        ValueError: a value out of range; from ``init``: no draw meets the conditions.
+    """
+
+    arms: int = 201
+    gamma: float = 100.0
+    norm: float = 3.0
+    noise: float = 0.1
+    beyond: float = 0.6
+    lead: float = 0.3
+
+    def __post_init__(self):
+        whole("arms", self.arms, least=3)
+        positive("gamma", self.gamma)
+        positive("norm", self.norm)
+        nonnegative("noise", self.noise)
+        positive("beyond", self.beyond)
+        if self.beyond >= 1:
+            raise ValueError(f"beyond={self.beyond!r}; allowed: a number in (0, 1)")
+        nonnegative("lead", self.lead)
+
+    @property
+    def kernel(self) -> RBF:
+        """The kernel of f."""
+        return RBF(self.gamma)
+
+    @property
+    def left(self) -> int:
+        """How many arms lie in [0, .5]: the first ones."""
+        return (self.arms + 1) // 2
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""
+        arms = even_grid(self.arms, **tkwargs)
+        kept, done = None, torch.zeros(trials, dtype=torch.bool, device=arms.device)
+        for attempt in range(ATTEMPTS):
+            world = expand(self.kernel, arms, arms, draw.normal(f"problem {attempt}", self.arms), self.norm)
+            lead = world.best - world.means[:, : self.left].amax(1)
+            good = (arms[0, world.means.argmax(1), 0] > self.beyond) & (lead > self.lead)
+            if kept is not None:  # what was good stays
+                choose = lambda old, new: torch.where(done.view(-1, *[1] * (old.dim() - 1)), old, new)
+                world = world._replace(**{name: choose(getattr(kept, name), getattr(world, name)) for name in ("means", "best", "coefficients")})
+            kept, done = world, done | good
+            if bool(done.all()):
+                return kept
+        raise ValueError(f"beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}: met by none of {ATTEMPTS} draws; allowed: what f can meet")
+
+
+@dataclass(frozen=True)
+class GPDraw(FixedArms):
+    """A grid of [0, 1] and an f per trial from the Gaussian process of exp(-gamma (x - y)^2), of unit variance.
+
+    Source: Figure 2; the paper's "bandwidth 100" is read as gamma. Evaluations go to the first ``left`` arms.
+
+    Attributes:
+        arms: A.
+        gamma: > 0, of the kernel.
+        noise: xi >= 0.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    arms: int = 1001
+    gamma: float = 100.0
+    noise: float = 0.1
+
+    def __post_init__(self):
+        whole("arms", self.arms, least=3)
+        positive("gamma", self.gamma)
+        nonnegative("noise", self.noise)
+
+    @property
+    def kernel(self) -> RBF:
+        """The covariance of f."""
+        return RBF(self.gamma)
+
+    @property
+    def left(self) -> int:
+        """How many arms lie in [0, .5]: the first ones."""
+        return (self.arms + 1) // 2
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem"); no norm: f is not in the kernel's space."""
+        arms = even_grid(self.arms, **tkwargs)
+        factor = torch.linalg.cholesky(self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs))
+        means = draw.normal("problem", self.arms) @ factor.mT
+        return World(arms, means, means.amax(1), None, None)
+
+
+@dataclass(frozen=True)
+class LinearArms(FixedArms):
+    """Arms N(0, diag(spectrum)), scaled so that the longest has norm 1, and a theta* per trial on the sphere of radius F.
+
+    Attributes:
+        spectrum: "low", five ones, then 1e-3; "poly", 1 / j; "flat", ones.
+        arms: A.
+        dim: d.
+        norm: F = ||theta*||_2 > 0.
+        noise: xi >= 0.
+        instance: seed of the arms, which all trials share.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    spectrum: str = "low"
+    arms: int = 200
+    dim: int = 30
+    norm: float = 1.0
+    noise: float = 0.1
+    instance: int = 0
+
+    def __post_init__(self):
+        one_of("spectrum", self.spectrum, SPECTRA)
+        whole("arms", self.arms)
+        whole("dim", self.dim)
+        positive("norm", self.norm)
+        nonnegative("noise", self.noise)
+        whole("instance", self.instance, least=0)
+
+    @property
+    def kernel(self) -> Linear:
+        """The kernel of f."""
+        return Linear()
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The instance's arms, and theta* from the trials' streams (purpose "problem theta"); the centers are the axes."""
+        j = torch.arange(1, self.dim + 1, **tkwargs)
+        spectrum = {"low": torch.where(j <= 5, 1.0, 1e-3), "poly": 1 / j, "flat": torch.ones_like(j)}[self.spectrum]
+        arms = Streams(self.instance, [0], **tkwargs).at(-1).normal("problem arms", self.arms, self.dim) * spectrum.sqrt()
+        arms = arms / torch.linalg.vector_norm(arms, dim=-1).amax()
+        theta = self.norm * draw.sphere("problem theta", self.dim)
+        means = inner(arms, theta)
+        return World(arms, means, means.amax(1), theta, torch.eye(self.dim, **tkwargs).unsqueeze(0))

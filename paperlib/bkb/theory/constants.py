@@ -1,0 +1,252 @@
+"""Numbers of the analysis of BKB: oversampling, size of the dictionary, regret bounds.
+
+Where the printed constant differs from what its proof gives, both are here, and the erratum is named.
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Theorems 3.1 and 4.1 with Appendices C and D.
+Letters: T horizon, xi noise, F norm bound, lambda ridge, alpha = (1 + eps) / (1 - eps), kappa2 largest k(x, x),
+d_eff = Tr K (K + lambda I)^{-1}, gamma_T the largest 1/2 ln det(I + K / lambda) over T arms, L = ln(1 / delta).
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.informative import informative_from
+from ...core.validation import nonnegative, one_of, positive
+from ..model.confidence import Confidence, open_interval
+
+BEST_EPS = (math.sqrt(5) - 1) / 2  # where alpha / eps^2 is smallest: the fifth power of the golden ratio
+CHERNOFF = 3 * math.log(3) - 2     # P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
+
+
+def inflation(eps: float) -> float:
+    """alpha = (1 + eps) / (1 - eps)."""
+    open_interval("eps", eps)
+    return (1 + eps) / (1 - eps)
+
+
+# Oversampling ---------------------------------------------------------------------------------------------
+
+
+def qbar_theory(horizon: float, delta: float, eps: float = 0.5) -> float:
+    """Oversampling with which Theorem 3.1 is proved: 6 alpha ln(4 T / delta) / eps^2."""
+    positive("horizon", horizon)
+    open_interval("delta", delta)
+    return 6 * inflation(eps) / eps**2 * math.log(4 * horizon / delta)
+
+
+def qbar_smallest(horizon: float, delta: float) -> float:
+    """``qbar_theory`` at the eps that makes it smallest, (sqrt(5) - 1) / 2."""
+    return qbar_theory(horizon, delta, BEST_EPS)
+
+
+def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 4) -> float:
+    """Oversampling that the proof of Theorem 3.1 needs: 2 alpha (1 + eps / 3) ln(c T (T + 1) / (2 delta)) / eps^2.
+
+    Bernstein's exponent as it is, and its failure probabilities summed over the rounds.
+
+    Args:
+        dimension: c, the factor of t in front of Bernstein's exponential: 4 as printed, 2 is enough (E14).
+    """
+    positive("horizon", horizon)
+    open_interval("delta", delta)
+    one_of("dimension", dimension, (2, 4))
+    return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(dimension * horizon * (horizon + 1) / (2 * delta))
+
+
+def qbar_practical(horizon: float, dim: int) -> float:
+    """A heuristic without a proof, practical: max(2, ln(d T / 0.1) / 2)."""
+    positive("horizon", horizon)
+    positive("dim", dim)
+    return max(2.0, math.log(dim * horizon / 0.1) / 2)
+
+
+def accuracy_failure(horizon: int, delta: float) -> float:
+    """Bound on the probability that a dictionary is inaccurate with ``qbar_theory``: sum_t 4 t (delta / 4 T)^{9/4}."""
+    positive("horizon", horizon)
+    open_interval("delta", delta)
+    return 2 * horizon * (horizon + 1) * (delta / (4 * horizon)) ** 2.25
+
+
+def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
+    """Horizon T up to which BKB is exact GP-UCB: while qbar >= (kappa2 T + lambda) / min_i k(x_i, x_i).
+
+    s2_t(x) >= k(x, x) / (kappa2 t + lambda) by Cauchy-Schwarz, so that every pull is kept. Arms with k(x, x) = 0
+    do not count: they change no posterior. 0: not even at T = 1.
+
+    Args:
+        qbar: oversampling.
+        diagonal: k(x_i, x_i), any shape, at least one above 0.
+        ridge: lambda.
+    """
+    positive("qbar", qbar)
+    positive("ridge", ridge)
+    seen = diagonal[diagonal > 0]
+    if not len(seen):
+        raise ValueError("diagonal=0 for all arms; allowed: at least one above 0")
+    return max(math.floor((qbar * float(seen.min()) - ridge) / float(seen.max()) + 1e-9), 0)
+
+
+def exact_horizon_of_theory(delta: float, eps: float = 0.5, ridge: float = 0.01) -> int:
+    """The largest T with T + lambda <= ``qbar_theory(T)``: up to there BKB is exact GP-UCB, for k(x, x) = 1."""
+    past = informative_from(lambda T: qbar_theory(T, delta, eps), lambda T: T + ridge)
+    return past - 1
+
+
+# The dictionary's size ------------------------------------------------------------------------------------
+
+
+def size_printed(effective, kappa2: float, ridge: float, qbar: float, eps: float = 0.5):
+    """Theorem 3.1 (2): |S_t|, with multiplicity, is at most 3 (1 + kappa2 / lambda) alpha qbar d_eff(t)."""
+    return 3 * (1 + kappa2 / ridge) * inflation(eps) * qbar * effective
+
+
+def size_expected(effective, qbar: float, eps: float = 0.5):
+    """E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1: the newest pull adds at most one (E13)."""
+    return inflation(eps) * qbar * effective + 1
+
+
+def size_tight(effective, qbar: float, eps: float = 0.5):
+    """|S_t| is at most 3 (alpha qbar d_eff(t) + 1), without the factor 1 + kappa2 / lambda (E13)."""
+    return 3 * size_expected(effective, qbar, eps)
+
+
+def size_failure(expected: float, printed: bool = False) -> float:
+    """Bound on P(|S_t| >= 3 d) for E |S_t| <= d, Proposition C.4: exp(-(3 ln 3 - 2) d); printed exp(-2 d), which is false (E8)."""
+    nonnegative("expected", expected)
+    return math.exp(-(2.0 if printed else CHERNOFF) * expected)
+
+
+# Regret ---------------------------------------------------------------------------------------------------
+
+
+def potential_factor(kappa2: float, ridge: float) -> float:
+    """C_lambda = u / ln(1 + u), u = kappa2 / lambda: x <= C_lambda ln(1 + x) for all scaled variances x <= u."""
+    positive("kappa2", kappa2)
+    positive("ridge", ridge)
+    u = kappa2 / ridge
+    return u / math.log1p(u)
+
+
+def trivial_regret(confidence: Confidence, kappa2: float, horizon: float) -> float:
+    """What any rule suffers at most: 2 kappa F T."""
+    return 2 * math.sqrt(kappa2) * confidence.norm_bound * horizon
+
+
+def regret_printed(confidence: Confidence, kappa2: float, horizon: float, effective):
+    """Theorem 4.1 as printed: 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
+
+    False for small lambda (E11). ``effective``: d_eff(T), a number or an array.
+    """
+    xi, F, lam = confidence.noise, confidence.norm_bound, confidence.lam
+    D = effective * max(math.log(kappa2 * horizon), 0.0)
+    total = xi * D + math.sqrt(lam) * F * D**0.5 + xi * math.log(1 / confidence.delta)
+    return 2 * (2 * confidence.alpha) ** 1.5 * math.sqrt(horizon) * total
+
+
+def regret_bound(confidence: Confidence, kappa2: float, horizon: float, log_det, radius):
+    """Theorem 4.1 corrected: 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
+
+    The first arm loses at most 2 kappa F; then r_{t+1} <= 2 beta_t s~_t(x_{t+1}) <= 2 beta_t sqrt(alpha) s_t(x_{t+1}),
+    Cauchy-Schwarz, and sum_t s2_t(x_{t+1}) <= C_lambda ln det (E11). Probability at least 1 - 2 delta (E12).
+
+    Args:
+        log_det: of the exact posterior, a number or an array.
+        radius: the largest beta_t so far, of a valid rule.
+    """
+    inside = confidence.alpha * horizon * potential_factor(kappa2, confidence.lam) * log_det
+    return 2 * math.sqrt(kappa2) * confidence.norm_bound + 2 * radius * inside**0.5
+
+
+def radius_worst(confidence: Confidence, gamma: float) -> float:
+    """The largest radius of the rule ``online``: xi sqrt(2 alpha^2 gamma_T + 2 L) + (1 + 1 / sqrt(1 - eps)) sqrt(lambda) F.
+
+    s2~ <= alpha s2, and ln(1 + alpha^2 x) <= alpha^2 ln(1 + x).
+    """
+    sketched = (1 + 1 / math.sqrt(1 - confidence.eps)) * math.sqrt(confidence.lam) * confidence.norm_bound
+    return confidence.noise * math.sqrt(2 * confidence.alpha**2 * gamma + 2 * math.log(1 / confidence.delta)) + sketched
+
+
+def regret_worst(confidence: Confidence, kappa2: float, horizon: float, gamma: float) -> float:
+    """Theorem 4.1 corrected, known before the run: ln det <= 2 gamma_T and ``radius_worst``. ``gamma``: at least gamma_T."""
+    return regret_bound(confidence, kappa2, horizon, 2 * gamma, radius_worst(confidence, gamma))
+
+
+def informative_for_good(bound: Callable[[int], float], trivial: Callable[[int], float], cap: int) -> int | None:
+    """The first horizon from which on ``bound(T) < trivial(T)``, or None: not up to ``cap``.
+
+    Looks at horizons that grow by a quarter, then bisects behind the last failure: the printed bound beats the
+    trivial one at a few rounds, too, where ln(kappa2 T) is small, then long does not.
+    """
+    times = [1]
+    while times[-1] < cap:
+        times.append(min(max(times[-1] + 1, times[-1] * 5 // 4), cap))
+    below = lambda T: bound(T) < trivial(T)
+    low = next((i for i in reversed(range(len(times))) if not below(times[i])), None)
+    if low is None:
+        return 1
+    if low == len(times) - 1:
+        return None
+    low, high = times[low], times[low + 1]
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if below(middle) else (middle, high)
+    return high
+
+
+class RegretRow(NamedTuple):
+    """Theorem 4.1 in numbers, at one horizon."""
+
+    horizon: int
+    printed: float
+    worst: float
+    trivial: float
+    printed_informative_from: int | None
+    worst_informative_from: int | None
+
+
+def regret_row(
+    confidence: Confidence, kappa2: float, horizon: int, gamma: Callable[[int], float], effective: Callable[[int], float], cap: int = 10**8,
+) -> RegretRow:
+    """The bounds before a run, and the first horizons from which on they say more than 2 kappa F T.
+
+    Args:
+        gamma: an upper bound on gamma_T for every T.
+        effective: d_eff(T), for the printed bound.
+        cap: largest horizon to look at.
+    """
+    trivial = lambda T: trivial_regret(confidence, kappa2, T)
+    printed = lambda T: regret_printed(confidence, kappa2, T, effective(T))
+    worst = lambda T: regret_worst(confidence, kappa2, T, gamma(T))
+    first = [informative_for_good(bound, trivial, cap) for bound in (printed, worst)]
+    return RegretRow(horizon, float(printed(horizon)), worst(horizon), trivial(horizon), *first)
+
+
+def failure(confidence: Confidence, sketched: bool = True) -> float:
+    """delta of noise and, for a sketched posterior, another delta of accuracy (E12)."""
+    return min((2 if sketched else 1) * confidence.delta, 1 - 1e-12)
+
+
+def validity(confidence: Confidence, sketched: bool = True, qbar: float | None = None, horizon: int | None = None) -> str:
+    """Why the radius is not proved to be valid, as a remark; empty where it is.
+
+    Args:
+        sketched: whether the posterior is; ``practical`` and ``gamma`` are proved for the exact one only.
+        qbar: oversampling of a sketched posterior; None: not looked at.
+        horizon: T, with ``qbar``.
+    """
+    proved = ("corrected", "online") if sketched else ("corrected", "online", "practical", "gamma")
+    kind = "a sketched" if sketched else "the exact"
+    remarks = [] if confidence.rule in proved else [f"rule {confidence.rule!r} is not proved for {kind} posterior"]
+    if confidence.scale < 1:
+        remarks.append(f"radius scaled by {confidence.scale:g}")
+    if sketched and qbar is not None and qbar < qbar_tight(horizon, confidence.delta, confidence.eps, 2):
+        remarks.append(f"qbar = {qbar:g} below the theory's")
+    return "; ".join(remarks)
+
+
+def sizes_failure(expected: Tensor) -> float:
+    """Largest over trials of sum_t exp(-(3 ln 3 - 2) d_t). ``expected``: d_t, R x T."""
+    return float(torch.exp(-CHERNOFF * expected).sum(-1).max())

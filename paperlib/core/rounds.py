@@ -1,0 +1,39 @@
+"""What a probe sees of a round."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+
+REDUCE = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum}
+
+
+class Round(NamedTuple):
+    """What a probe sees of one round: ``before`` chose the action, ``after`` has heard the feedback."""
+
+    t: int  # 0, 1, ...; the paper's round t + 1
+    world: Any
+    before: Any
+    context: Any
+    action: Tensor
+    feedback: Tensor
+    after: Any
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A quantity to record. ``of(round)`` returns R or R x k.
+
+    ``reduce``: "last", the value at recorded rounds; "sum", "max", "min", over every round so far
+    (coverage uniform in time), shown at recorded rounds; "final", the value after the last round.
+    """
+
+    of: Callable[[Round], Tensor]
+    reduce: str = "last"
+
+    def __post_init__(self):
+        if self.reduce not in ("last", "final", *REDUCE):
+            raise ValueError(f"reduce={self.reduce!r}; allowed: last, sum, max, min, final")

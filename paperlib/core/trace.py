@@ -1,0 +1,78 @@
+"""What a run leaves."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .files import write_atomically
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Trace:
+    """What ``play`` returns: every trial, every recorded round.
+
+    Attributes:
+        rounds: T', the recorded rounds, counted from 1.
+        series: name -> R x T' (x k); "regret" is the cumulative regret.
+        final: name -> R (x k), taken once after the last round.
+        seconds: T', cumulative seconds in ``select`` and ``update`` for all trials of a chunk together,
+            summed over chunks; apart from equality.
+        trials: the trials, in the order of the rows.
+        about: learner, problem, horizon, seed, device, versions.
+    """
+
+    rounds: np.ndarray
+    series: dict[str, np.ndarray]
+    final: dict[str, np.ndarray]
+    seconds: np.ndarray
+    trials: list[int]
+    about: dict
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.series[name] if name in self.series else self.final[name]
+
+    def __repr__(self) -> str:
+        learner = self.about.get("learner", {}).get("kind", "?").rsplit(".", 1)[-1]
+        regret = f", regret {self['regret'][:, -1].mean():.6g}" if "regret" in self.series else ""
+        return f"Trace({learner}, {len(self.trials)} trials, {self.rounds[-1]} rounds{regret})"
+
+    def equal(self, other: "Trace") -> bool:
+        """Same trials, rounds and numbers, bit for bit; seconds do not count."""
+        same = lambda a, b: a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=True) for k in a)
+        return (self.trials == other.trials and np.array_equal(self.rounds, other.rounds)
+                and same(self.series, other.series) and same(self.final, other.final))
+
+    def to_numpy(self) -> dict[str, np.ndarray]:
+        """Rounds, seconds, trials and all series in one dictionary."""
+        return {"rounds": self.rounds, "seconds": self.seconds, "trials": np.array(self.trials), **self.series, **self.final}
+
+    def with_best(self, f: Callable[["Trace"], np.ndarray]) -> "Trace":
+        """Regret against a comparator known only afterwards: ``f(trace)``, cumulative value R x T', minus what was lost."""
+        return dataclasses.replace(self, series={**self.series, "regret": f(self) - self["regret"]})
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write one npz without pickle."""
+        arrays = {f"series.{k}": v for k, v in self.series.items()} | {f"final.{k}": v for k, v in self.final.items()}
+        head = np.array(json.dumps({"about": self.about, "trials": self.trials}))
+        write_atomically(path, lambda file: np.savez(file, head=head, rounds=self.rounds, seconds=self.seconds, **arrays))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> "Trace":
+        """Read what ``save`` wrote."""
+        with np.load(path, allow_pickle=False) as file:
+            head = json.loads(str(file["head"]))
+            part = lambda prefix: {k.removeprefix(prefix): file[k] for k in file.files if k.startswith(prefix)}
+            return cls(file["rounds"], part("series."), part("final."), file["seconds"], head["trials"], head["about"])
+
+    @classmethod
+    def merge(cls, parts: Sequence["Trace"]) -> "Trace":
+        """Chunks of the same run, one after the other."""
+        first, about = parts[0], {k: v for k, v in parts[0].about.items() if k != "trials"}
+        for part in parts[1:]:
+            if {k: v for k, v in part.about.items() if k != "trials"} != about or not np.array_equal(part.rounds, first.rounds):
+                raise ValueError(f"parts={list(parts)!r}; allowed: chunks of one run, with equal learner, problem, horizon, seed and rounds")
+        join = lambda kind: {k: np.concatenate([getattr(p, kind)[k] for p in parts]) for k in getattr(first, kind)}
+        return cls(first.rounds, join("series"), join("final"), sum(p.seconds for p in parts), sum((p.trials for p in parts), []), about)

@@ -1,0 +1,125 @@
+"""What learners that maximize over a likelihood set share: state, first round, and the trial-by-trial adapter.
+
+Shapes: R trials, K arms, J anchors, d dimensions.
+"""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.linalg import chosen
+from .likelihood_set import Anchors, ConfidenceSet, Likelihood
+from .mle import CountHistory, History, history
+from ..model.validation import validate
+
+RING = 48  # anchors kept, or 2 K if that is more
+
+
+def host(x: Tensor) -> np.ndarray:
+    """The numbers of a tensor; on the CPU a view."""
+    return x.numpy() if x.device.type == "cpu" else x.cpu().numpy()
+
+
+class State(NamedTuple):
+    """Everything a round needs. Memory grows with the history unless counts are kept."""
+
+    history: History
+    moment: Tensor     # R x d, sum of reward times arm
+    anchors: Anchors   # R x J x ..., exact values and derivatives of the likelihood
+    theta: Tensor      # R x d, estimate that the last decision was based on
+    written: Tensor    # R integers, anchors written so far
+    passes: Tensor     # R integers, passes over the history so far
+    undecided: Tensor  # R integers, rounds whose decision was not proved
+    rounds: int        # t - 1, rounds played
+
+
+class CertifiedOptimism(ABC):
+    """Optimistic play over {theta : L(theta) - L(theta_hat) <= b}, with proved decisions.
+
+    The engine (``confset``) serves one trial at a time in numpy, because how often it looks at the history
+    depends on the data; this adapter runs R of them in turn, so a batch costs R times a trial.
+
+    A subclass is a frozen dataclass with ``link``, ``scale`` and ``counts``, and gives ``_set(t, dim)``.
+    """
+
+    wants = "reward"
+    syncs = "host"  # refinement to a certificate is data dependent, in numpy, trial by trial
+
+    @abstractmethod
+    def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
+        """Budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw, **tkwargs) -> State:
+        """Nothing observed. ``arms``: R x K x d or 1 x K x d; the horizon is not needed."""
+        d, ring = arms.shape[-1], max(RING, 2 * arms.shape[-2])
+        zeros = lambda *shape: torch.zeros(trials, *shape, **tkwargs)
+        number = torch.zeros(trials, dtype=torch.int64, device=tkwargs.get("device"))
+        anchors = Anchors(zeros(ring, d), zeros(ring), zeros(ring, d), zeros(ring, d, d))
+        past = history(trials, arms, self.counts, **tkwargs)
+        return State(past, zeros(d), anchors, zeros(d), number, number, number, 0)
+
+    def select(self, state: State, arms: Tensor, draw) -> tuple[Tensor, State]:
+        """argmax_k UCB(x_k); the longest arm in the first round. Ties (1e-6) go to one of the tied arms.
+
+        ``arms``: R x K x d or 1 x K x d. Returns R arm indices and a state with the new estimate and anchors.
+        """
+        trials = len(state.moment)
+        if state.rounds == 0:
+            longest = torch.linalg.vector_norm(arms, dim=-1).argmax(-1)
+            return longest.expand(trials).contiguous(), state
+        budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
+        scale = host(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
+        anchors = Anchors(*(host(a).copy() for a in state.anchors))
+        written, passes, undecided = (host(x).copy() for x in (state.written, state.passes, state.undecided))
+        theta, index = np.empty_like(host(state.theta)), np.empty(trials, np.int64)
+        menu, likelihood = host(arms), self._likelihoods(state, arms)
+        for i in range(trials):
+            own = Anchors(*(a[i] for a in anchors))
+            inside = ConfidenceSet(likelihood(i), own, int(written[i]), float(scale[i]) ** 2 * budget, ball, ridge).fit()
+            index[i], proved = inside.decide(menu[i % len(menu)])
+            theta[i], written[i] = inside.estimate, inside.written
+            passes[i] += inside.passes
+            undecided[i] += not proved
+        back = lambda x: torch.from_numpy(x).to(arms.device)
+        return back(index), state._replace(
+            anchors=Anchors(*map(back, anchors)), theta=back(theta), written=back(written), passes=back(passes), undecided=back(undecided)
+        )
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw) -> State:
+        """Append the observation and add its term to every anchor. ``arm``: R indices, ``reward``: R."""
+        x = chosen(arms, arm)
+        anchors = Anchors(*map(host, state.anchors)).plus(self.link, host(x), host(reward))
+        return state._replace(
+            history=state.history.add(arms, arm, reward),
+            moment=torch.addcmul(state.moment, reward.unsqueeze(1), x),
+            anchors=Anchors(*(torch.from_numpy(a).to(arms.device) for a in anchors)),
+            rounds=state.rounds + 1,
+        )
+
+    def confidence_set(self, state: State, arms: Tensor, trial: int = 0) -> ConfidenceSet:
+        """The fitted set of one trial in the round to come, for study and for ``slsqp``; leaves the state as it is.
+
+        ``arms``: 1 x K x d or R x K x d of that round (with counts, the fixed set); at least one round played.
+        """
+        budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
+        scale = float(self.scale[trial]) if isinstance(self.scale, Tensor) else self.scale
+        anchors = Anchors(*(host(a)[trial].copy() for a in state.anchors))
+        likelihood = self._likelihoods(state, arms)(trial)
+        return ConfidenceSet(likelihood, anchors, int(state.written[trial]), scale**2 * budget, ball, ridge).fit()
+
+    def _likelihoods(self, state: State, arms: Tensor):
+        """The function that gives trial i its ``Likelihood``."""
+        points, weights, _ = state.history.sample(arms)
+        points, weights, moment = host(points), None if weights is None else host(weights), host(state.moment)
+        return lambda i: Likelihood(self.link, points[i % len(points)], None if weights is None else weights[i], moment[i])
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """R each: ``uncertified``, rounds whose arm is the best found but not proved best; ``passes`` over the history."""
+        return {"uncertified": state.undecided, "passes": state.passes}
+
+    def validate(self, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None) -> None:
+        """Raise ValueError for arms, an arm or a reward outside the model."""
+        validate(self.link, arms, arm, reward)

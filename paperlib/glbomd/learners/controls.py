@@ -1,0 +1,165 @@
+"""Classical bandit rules for a fixed arm set: controls for the experiment on data, where no method's theory holds.
+
+BetaThompson and UCB1 know nothing of features and learn every arm by itself; LaplaceThompson samples from the
+Gaussian approximation of a generalized linear posterior. None of them is in the paper. All three identify an
+arm with its index, so the arm set must be the same in every round.
+Letters: R trials, K arms, d dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from scipy.special import betaincinv
+from torch import Tensor
+
+from ...core.linalg import inner
+from ...core.streams import CLIP, Draw
+from ..model.links import Bernoulli, Link
+from .mle import CountHistory, history, maximize_likelihood
+from ..model.validation import known_link, nonnegative, positive, validate
+
+
+class Tally(NamedTuple):
+    """What a rule without features remembers."""
+
+    plays: Tensor  # R x K, how often each arm was played
+    total: Tensor  # R x K, sum of its rewards
+    rounds: int    # rounds heard
+
+
+class _Tallied:
+    """What the two rules without features share."""
+
+    wants = "reward"
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Tally:
+        """No plays yet."""
+        zeros = torch.zeros(trials, arms.shape[1], **tkwargs)
+        return Tally(zeros, zeros, 0)
+
+    def update(self, state: Tally, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> Tally:
+        """Count the play of ``arm`` (R indices) and its ``reward`` (R)."""
+        at = arm.unsqueeze(1)
+        plays = state.plays.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1))
+        return Tally(plays, state.total.scatter_add(1, at, reward.unsqueeze(1)), state.rounds + 1)
+
+
+@dataclass(frozen=True)
+class BetaThompson(_Tallied):
+    """Thompson sampling with a Beta posterior on each arm's mean reward; rewards are 0 or 1.
+
+    Source: Chapelle & Li (2011), "An Empirical Evaluation of Thompson Sampling", Algorithm 2, uniform prior.
+
+    Attributes:
+        successes: a > 0 of the prior Beta(a, b).
+        failures: b > 0.
+    """
+
+    successes: float = 1.0
+    failures: float = 1.0
+    syncs = "host"  # the quantile of the Beta distribution exists in SciPy alone
+
+    def __post_init__(self):
+        positive("successes", self.successes)
+        positive("failures", self.failures)
+
+    def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
+        """The arm whose sampled mean is largest, R indices; samples by inverse CDF, purpose "posterior"."""
+        uniform = draw.uniform("posterior", arms.shape[1]).clamp(CLIP, 1 - CLIP).cpu().numpy()
+        a = (self.successes + state.total).cpu().numpy()
+        b = (self.failures + state.plays - state.total).cpu().numpy()
+        sample = torch.from_numpy(betaincinv(a, b, uniform))
+        return sample.argmax(1).to(state.plays.device), state
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for rewards other than 0 and 1; see ``validation.validate``."""
+        validate(Bernoulli(), arms, arm, reward)
+
+
+@dataclass(frozen=True)
+class UCB1(_Tallied):
+    """Mean reward plus sqrt(2 ln t / plays), each arm once first; rewards in [0, 1].
+
+    Source: Auer, Cesa-Bianchi & Fischer (2002), "Finite-time Analysis of the Multiarmed Bandit Problem", Figure 1.
+
+    Attributes:
+        scale: practical, multiplies the bonus: 1 is the theory.
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self):
+        nonnegative("scale", self.scale)
+
+    def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
+        """R indices, the lowest among equals; an arm never played comes first."""
+        bonus = self.scale * (2 * math.log(max(state.rounds, 1)) / state.plays.clamp(min=1)).sqrt()
+        index = state.total / state.plays.clamp(min=1) + bonus
+        return torch.where(state.plays > 0, index, math.inf).argmax(1), state
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for rewards outside [0, 1]; see ``validation.validate``."""
+        validate(Bernoulli(fractional=True), arms, arm, reward)
+
+
+class Posterior(NamedTuple):
+    """A Gaussian around the most likely parameter."""
+
+    history: CountHistory
+    theta: Tensor      # R x d, mode
+    precision: Tensor  # R x d x d, Hessian at the mode
+    rounds: int        # rounds heard
+
+
+@dataclass(frozen=True)
+class LaplaceThompson:
+    """Thompson sampling from the Laplace approximation of a generalized linear posterior.
+
+    Source: Chapelle & Li (2011), Algorithm 3, with the full Hessian in place of its diagonal and all rounds
+    refitted in place of a sequence of Gaussian priors.
+
+    Attributes:
+        link: family of the rewards.
+        ridge: lambda > 0, precision of the Gaussian prior.
+        scale: practical, multiplies the deviation of the sample: 1 is the posterior, 0 acts greedily.
+    """
+
+    link: Link = Bernoulli()
+    ridge: float = 1.0
+    scale: float = 1.0
+    wants = "reward"
+    syncs = "per round"  # the fit stops when it has converged
+
+    def __post_init__(self):
+        known_link(self.link)
+        positive("ridge", self.ridge)
+        nonnegative("scale", self.scale)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Posterior:
+        """The prior N(0, I / lambda)."""
+        d = arms.shape[2]
+        eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
+        past = history(trials, arms, counts=True, **tkwargs)
+        return Posterior(past, torch.zeros(trials, d, **tkwargs), self.ridge * eye, 0)
+
+    def select(self, state: Posterior, arms: Tensor, draw: Draw) -> tuple[Tensor, Posterior]:
+        """argmax_x x^T theta with theta ~ N(mode, scale^2 H^{-1}), R indices; purpose "posterior"."""
+        normal = draw.normal("posterior", arms.shape[2]).unsqueeze(2)
+        root = torch.linalg.cholesky_ex(state.precision).L  # H = L L^T, so L^{-T} normal has covariance H^{-1}
+        noise = torch.linalg.solve_triangular(root.mT, normal, upper=True).squeeze(2)
+        return inner(arms, state.theta + self.scale * noise).argmax(1), state
+
+    def update(self, state: Posterior, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> Posterior:
+        """Refit the mode and its Hessian. ``arm``: R indices; ``reward``: R."""
+        past = state.history.add(arms, arm, reward)
+        theta = maximize_likelihood(self.link, past.sample(arms), state.theta, self.ridge).theta
+        weight = past.plays.sum(1) * self.link.slope(inner(arms, theta)) / self.link.dispersion
+        data = (arms.mT * weight.unsqueeze(1)) @ arms  # sum_k n_k mu'(z_k) / g x_k x_k^T
+        prior = self.ridge * torch.eye(arms.shape[2], dtype=theta.dtype, device=theta.device)
+        return Posterior(past, theta, prior + data, state.rounds + 1)
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for data outside the model; see ``validation.validate``."""
+        validate(self.link, arms, arm, reward)

@@ -1,0 +1,137 @@
+"""GLM-UCB: an index around the maximum likelihood estimate of all rounds.
+
+Source: Filippi, Cappe, Garivier & Szepesvari (2010), "Parametric Bandits: The Generalized Linear Case",
+Section 4; with the ridge of Zhang, Xu, Zhao & Sugiyama (2025), Appendix F, whose figures show it as a baseline.
+Letters: R trials, K arms, d dimensions, n = t - 1 rounds heard; S norm bound, C_mu largest slope.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import chosen, inner, inverse, quadratic, rank_one
+from ...core.streams import Draw
+from ..model.links import Bernoulli, Binomial, Link, kappa_ball
+from .mle import CountHistory, Fit, RowHistory, history, maximize_likelihood, predict, unfitted
+from ..model.validation import known_link, needs_horizon, nonnegative, positive, probability, validate
+
+
+class State(NamedTuple):
+    """Grows with the rounds, unless the history is kept as counts."""
+
+    history: RowHistory | CountHistory  # every round
+    fit: Fit                            # after ``select`` the estimate it used, after ``update`` a prediction of the next
+    design: Tensor                      # R x d x d, sum x x^T
+    outside: Tensor                     # R int64, rounds in which the estimate's norm exceeded S
+    horizon: int                        # T
+    rounds: int                         # t - 1
+
+
+@dataclass(frozen=True)
+class GLMUCB:
+    """Upper confidence bounds mu(x^T theta) + rho_t ||x||_{V_t^{-1}} around the ridge estimate.
+
+    Departure: Filippi et al. start with d independent arms and no ridge, and project the estimate onto the
+    ball when it leaves it. Here a ridge d ln(1 + t) stands for both, and ``report`` counts the rounds in
+    which the projection would have mattered.
+
+    Attributes:
+        link: the rewards' family.
+        norm_bound: S > 0, bound on ||theta*||_2.
+        kappa: 1 / the smallest slope of the mean, > 0; None is its value over unit arms and the S-ball.
+        reward_bound: R_max > 0, bound on the rewards. None: 1 for Bernoulli, n for Binomial rewards and 100
+            for the unbounded rest, the value that Zhang et al. (2025) take for Poisson rewards.
+        delta: in (0, 1], failure probability.
+        log_factor: whether rho_t has the factor sqrt(ln t) of Filippi et al.; a public implementation lacks it.
+        scale: practical, multiplies rho_t; a number or one per trial, R.
+        counts: the arms are the same in all rounds, and the history is kept as plays and sums per arm. Then
+            the cost of a round is O(K d^2) instead of O(n d^2).
+
+    Raises:
+        ValueError: a value out of range; ``init`` without a horizon.
+    """
+
+    link: Link
+    norm_bound: float
+    kappa: float | None = None
+    reward_bound: float | None = None
+    delta: float = 0.01
+    log_factor: bool = True
+    scale: float | Tensor = 1.0
+    counts: bool = False
+    wants = "reward"
+    syncs = "per round"  # Newton's method runs until every trial has converged
+
+    def __post_init__(self):
+        known_link(self.link)
+        positive("norm_bound", self.norm_bound)
+        if self.kappa is not None:
+            positive("kappa", self.kappa)
+        if self.reward_bound is not None:
+            positive("reward_bound", self.reward_bound)
+        probability("delta", self.delta)
+        nonnegative("scale", self.scale)
+
+    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
+        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
+        validate(self.link, context, action, feedback)
+
+    def ridge_value(self, t: int, dim: int) -> float:
+        """lambda_t = d ln(1 + t) in round t = 1, 2, ..."""
+        return dim * math.log1p(t)
+
+    def radius(self, t: int, dim: int, horizon: int) -> float:
+        """rho_t of round t = 1, 2, ..., without ``scale``; Filippi et al. (2010), Proposition 1."""
+        kappa = kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
+        bound = default_reward_bound(self.link) if self.reward_bound is None else self.reward_bound
+        slack = 3 + 2 * math.log(1 + 2 / self.ridge_value(t, dim))
+        confidence = 2 * dim * math.log(2 * dim * horizon / self.delta)
+        clock = max(math.log(t), 1.0) if self.log_factor else 1.0
+        return 2 * self.link.max_slope(self.norm_bound) * kappa * bound * math.sqrt(slack * confidence * clock)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """An empty history, theta = 0.
+
+        Raises:
+            ValueError: no horizon, which rho_t contains.
+        """
+        needs_horizon(self, horizon)
+        d = arms.shape[-1]
+        heard, fit = history(trials, arms, self.counts, **tkwargs), unfitted(trials, d, self.ridge_value(1, d), **tkwargs)
+        return State(heard, fit, torch.zeros_like(fit.hessian), torch.zeros_like(fit.converged, dtype=torch.int64), horizon, 0)
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
+        t, d = state.rounds + 1, arms.shape[-1]
+        ridge = self.ridge_value(t, d)
+        fit = maximize_likelihood(self.link, state.history.sample(arms), state.fit.theta, ridge)
+        theta = fit.theta
+        # V_t = sum x x^T + lambda_t I; the ridge changes every round, so that no rank-one update of V_t^{-1} serves.
+        covariance = inverse(state.design + ridge * torch.eye(d, dtype=theta.dtype, device=theta.device))
+        width = quadratic(arms, covariance).clamp_(min=0).sqrt_()
+        bonus = self.radius(t, d, state.horizon) * width
+        scale = self.scale.unsqueeze(1) if isinstance(self.scale, Tensor) else self.scale
+        index = self.link.mean(inner(arms, theta)) + scale * bonus
+        outside = state.outside + (torch.linalg.vector_norm(theta, dim=1) > self.norm_bound)
+        return index.argmax(1), state._replace(fit=fit, outside=outside)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Add the round to the history. ``arm``: R; ``reward``: R."""
+        x, t, d = chosen(arms, arm), state.rounds + 1, arms.shape[-1]
+        start = predict(self.link, state.fit, x, reward, self.ridge_value(t + 1, d) - self.ridge_value(t, d))
+        design = rank_one(state.design, x, torch.ones_like(reward))
+        return state._replace(history=state.history.add(arms, arm, reward), fit=start, design=design, rounds=t)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """``outside``: rounds in which the estimate left the ball, where Filippi et al. would project it."""
+        return {"outside": state.outside}
+
+
+def default_reward_bound(link: Link) -> float:
+    """R_max where the family gives one, else 100."""
+    if isinstance(link, Bernoulli):
+        return 1.0
+    return float(link.count) if isinstance(link, Binomial) else 100.0

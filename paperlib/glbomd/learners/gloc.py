@@ -1,0 +1,171 @@
+"""GLOC: a confidence set from an online Newton step learner.
+
+Source: Jun, Bhargava, Nowak & Willett (2017), "Scalable Generalized Linear Bandits: Online Computation and
+Hashing", Algorithm 1 and Theorem 1; a baseline of Zhang, Xu, Zhao & Sugiyama (2025), Figures 1, 2 and 4.
+Letters: R trials, K arms, d dimensions; S norm bound, c = 1 / kappa the smallest slope, sigma the rewards'
+sub-Gaussian constant, B the learner's regret bound.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
+from ...maths.sets import project_ball
+from ...core.streams import Draw
+from ..model.links import Bernoulli, Binomial, Link, Poisson, kappa_ball
+from ..model.validation import known_link, nonnegative, one_of, positive, probability, ridge, validate, whole
+
+VARIANTS = ("paper", "public")
+
+
+class State(NamedTuple):
+    """Its size does not depend on the number of rounds."""
+
+    theta: Tensor       # R x d, the online Newton step learner's point
+    precision: Tensor   # R x d x d, A = lambda I + sum x x^T
+    covariance: Tensor  # R x d x d, A^{-1}
+    predicted: Tensor   # R x d, y = sum z_s x_s with the learner's predictions z_s
+    square: Tensor      # R, sum z_s^2
+    regret: Tensor      # R, B, bound on the learner's regret
+    rounds: int         # t - 1, rounds heard
+
+
+@dataclass(frozen=True)
+class GLOC:
+    """Generalized linear online-to-confidence-set conversion.
+
+    Attributes:
+        link: the rewards' family.
+        norm_bound: S > 0, bound on ||theta*||_2.
+        delta: in (0, 1], failure probability.
+        ridge: lambda > 0, or "dim" for d.
+        kappa: 1 / the smallest slope of the mean, > 0; None is its value over unit arms and the S-ball.
+        sub_gaussian: sigma > 0. None: 1/2 for Bernoulli and sqrt(n)/2 for Binomial rewards (Hoeffding), sqrt(g)
+            for Gaussian ones, and e^{S/2}, the largest standard deviation, for Poisson ones, which are not
+            sub-Gaussian: there it is a heuristic without guarantee. The variant "public" takes C_mu^2, C_mu the
+            largest slope on [-S, S], as the code published with RS-GLinCB; other code takes S.
+        variant: "paper", or "public" for what published implementations run: the index is mu(x^T theta) plus
+            the bonus around the learner's own point, that point is always rescaled to norm S, and the radius
+            lacks the last two terms.
+        scale: practical, multiplies the radius; a number or one per trial, R.
+        refresh: rounds between two inversions of A afresh.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    link: Link
+    norm_bound: float
+    delta: float = 0.01
+    ridge: str | float = "dim"
+    kappa: float | None = None
+    sub_gaussian: float | None = None
+    variant: str = "paper"
+    scale: float | Tensor = 1.0
+    refresh: int = 4096
+    wants = "reward"
+
+    def __post_init__(self):
+        known_link(self.link)
+        positive("norm_bound", self.norm_bound)
+        probability("delta", self.delta)
+        ridge(self.ridge, ("dim",))
+        if self.kappa is not None:
+            positive("kappa", self.kappa)
+        if self.sub_gaussian is not None:
+            positive("sub_gaussian", self.sub_gaussian)
+        one_of("variant", self.variant, VARIANTS)
+        if not (self.curvature > 0 and math.isfinite(self.noise / self.curvature)):
+            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed: values for which kappa and sigma are finite")
+        nonnegative("scale", self.scale)
+        whole("refresh", self.refresh)
+
+    def ridge_value(self, dim: int) -> float:
+        """lambda in dimension d."""
+        return float(dim if isinstance(self.ridge, str) else self.ridge)
+
+    @property
+    def curvature(self) -> float:
+        """c = 1 / kappa, the strong convexity that the loss has along an arm."""
+        return 1 / (kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa)
+
+    @property
+    def noise(self) -> float:
+        """sigma, see ``sub_gaussian``."""
+        if self.sub_gaussian is not None:
+            return self.sub_gaussian
+        if self.variant == "public":
+            return self.link.max_slope(self.norm_bound) ** 2
+        if isinstance(self.link, (Bernoulli, Binomial)):
+            return math.sqrt(getattr(self.link, "count", 1)) / 2
+        if isinstance(self.link, Poisson):
+            return math.exp(self.norm_bound / 2)
+        return math.sqrt(self.link.dispersion)
+
+    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
+        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
+        validate(self.link, context, action, feedback)
+
+    def caution(self, context: Tensor) -> str | None:
+        """What to tell a user whose rewards the method's analysis does not cover."""
+        if self.sub_gaussian is None and isinstance(self.link, Poisson):
+            return (f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, "
+                    "the confidence sets carry no guarantee")
+        return None
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """theta = 0, A = lambda I, B = 2 c S^2 lambda; the horizon is not used."""
+        d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
+        eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, d, **tkwargs)
+        start = torch.full((trials,), 2 * self.curvature * self.norm_bound**2 * ridge, **tkwargs)
+        return State(zero, ridge * eye, eye / ridge, zero, torch.zeros_like(start), start, 0)
+
+    def radius(self, state: State, center: Tensor | None = None) -> Tensor:
+        """Of the ellipsoid around ``center(state)``, R, without ``scale``; Theorem 1 of Jun et al. (2017)."""
+        c, ratio = self.curvature, self.noise / self.curvature
+        inside = (1 + 4 * ratio**4 / self.delta**2) + (2 / c) * state.regret
+        # ln((2 / delta) sqrt(inside))
+        square = (4 / c) * state.regret + (4 * ratio**2) * inside.log() + (1 + 8 * ratio**2 * math.log(2 / self.delta))
+        if self.variant == "paper":
+            center = self.center(state) if center is None else center
+            fit = (center * state.predicted).sum(-1) - state.square
+            square = square + fit + self.ridge_value(state.theta.shape[-1]) * self.norm_bound**2
+        return square.clamp(min=0).sqrt()
+
+    def center(self, state: State) -> Tensor:
+        """Ridge regression on the learner's predictions, A^{-1} y, R x d; with "public" the learner's point."""
+        return apply(state.covariance, state.predicted) if self.variant == "paper" else state.theta
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
+        width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
+        center = self.center(state)
+        mean = inner(arms, center)
+        if self.variant == "public":
+            mean = self.link.mean(mean)
+        return torch.addcmul(mean, width, (self.scale * self.radius(state, center)).unsqueeze(1)).argmax(1), state
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """One online Newton step. ``arm``: R; ``reward``: R."""
+        S, c, rounds = self.norm_bound, self.curvature, state.rounds + 1
+        x = chosen(arms, arm)
+        z, v = (x * state.theta).sum(-1), apply(state.covariance, x)
+        q = (x * v).sum(-1)
+        error, gain = self.link.mean(z) - reward, 1 / (1 + q)
+        precision = rank_one(state.precision, x, torch.ones_like(q))
+        covariance = inverse(precision) if rounds % self.refresh == 0 else rank_one(state.covariance, v, -gain)
+        # With A already updated: A^{-1} x = gain v and ||x||^2_{A^{-1}} = gain q.
+        regret = state.regret + error.square() * (q * gain) / (2 * c)
+        theta = torch.addcmul(state.theta, v, (error * gain * (-1 / c)).unsqueeze(1))
+        if self.variant == "public":
+            # Departure: rescaled radially, as in public code, also outwards. 0 stays where it is.
+            norm = torch.linalg.vector_norm(theta, dim=-1, keepdim=True)
+            theta = theta * torch.where(norm > 0, S / norm, norm)
+        else:
+            theta = project_ball(theta, precision, S)
+        predicted = torch.addcmul(state.predicted, x, z.unsqueeze(1))
+        return State(theta, precision, covariance, predicted, state.square + z * z, regret, rounds)

@@ -1,0 +1,287 @@
+"""Certified optimism over likelihood sets: which arm has the largest x^T theta over {L(theta) <= L_hat + b}.
+
+The set is convex and grows from the maximum likelihood estimate: with b the budget, L the negative
+log-likelihood with its ridge, L_hat its minimum, c = L_hat + b,
+    C = {theta : L(theta) <= c}, within ||theta||_2 <= S if there is a ball;  UCB(x) = max of x^T theta over C.
+Only the arm with the largest UCB is needed. Every point theta_j at which L was evaluated (an anchor) bounds
+*all* UCBs, by convexity alone:
+    above, because C lies in the half-space g_j^T (theta - theta_j) <= c - L_j (with a ridge: in a ball);
+    below, because theta_hat + min(1, b / psi_j) (theta_j - theta_hat), psi_j = L_j - L_hat, lies in C.
+A round ends when the lower bound of one arm reaches the upper bounds of the others: the decision is then
+proved, however the anchors were found. They are found by sequential quadratic programming.
+
+Sources: the sets are those of Abeille, Faury & Calauzenes (2021) and Lee, Yun & Jun (2024), who maximize over
+them by generic solvers, one constrained problem an arm.
+One trial at a time, in numpy. Shapes: n rounds (or K arms with counts), K arms, J anchors, d dimensions.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from ..model.links import Bernoulli, Link, Poisson
+from .sublevel import Quadratic
+
+TIE = 1e-6     # arms whose UCBs are proved to differ by less count as equal
+ENOUGH = 1e-9  # Newton decrement, in units of L (times b if b < 1), below which the minimum of L counts as known
+PASSES = 20    # times K: evaluations of L after which a round stays undecided
+FAR = 4        # times b: psi beyond which the quadratic model of an anchor is not trusted
+SLOW = 0.7     # a step that leaves more than this share of the gap between the bounds is taken back halfway
+ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
+
+
+def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
+    """m(z), mu(z), mu'(z) elementwise from one exponential.
+
+    Raises:
+        ValueError: a link without bounds on its likelihood sets here.
+    """
+    if isinstance(link, Bernoulli):
+        e = np.exp(-np.abs(z))
+        up = 1 / (1 + e)
+        small = e * up
+        return np.maximum(z, 0) - np.log(up), np.where(z >= 0, up, small), small * up
+    if isinstance(link, Poisson):
+        m = np.exp(z)
+        return m, m, m
+    raise ValueError(f"link={link!r}; allowed: Bernoulli or Poisson")
+
+
+def leader(values: ndarray) -> int:
+    """Index of the largest value; values equal up to rounding count as ties, which go to the lowest index."""
+    top = values.max()
+    return int((values >= top - 1e-13 * (1 + abs(top))).argmax())
+
+
+class Anchors(NamedTuple):
+    """Points at which the likelihood (without ridge) is known exactly; slot 0 is the estimate, the rest a ring.
+
+    In a learner's state each is a tensor with leading R, here an array of one trial. Empty slots are zero.
+    """
+
+    point: ndarray     # J x d
+    value: ndarray     # J, sum_i m(z_i) - r_i z_i
+    gradient: ndarray  # J x d
+    hessian: ndarray   # J x d x d
+
+    def plus(self, link: Link, x: ndarray, reward: ndarray) -> "Anchors":
+        """All anchors of R trials after one more observation each: O(J d^2), no pass over the history.
+
+        ``x``: R x d, ``reward``: R; the arrays of ``self`` have leading R.
+        """
+        m, mu, slope = family_terms(link, z := np.matmul(self.point, x[:, :, None])[:, :, 0])
+        outer = x[:, None, :, None] * x[:, None, None, :]
+        return Anchors(
+            self.point,
+            self.value + (m - reward[:, None] * z),
+            self.gradient + (mu - reward[:, None])[:, :, None] * x[:, None, :],
+            self.hessian + slope[:, :, None, None] * outer,
+        )
+
+
+class Likelihood(NamedTuple):
+    """Negative log-likelihood of one trial, sum_i w_i m(x_i^T theta) - (sum_i r_i x_i)^T theta."""
+
+    link: Link
+    points: ndarray          # n x d
+    weights: ndarray | None  # n, or None: one each
+    moment: ndarray          # d, sum of reward times point
+
+    def at(self, theta: ndarray) -> tuple[float, ndarray, ndarray]:
+        """Value, gradient (d) and Hessian (d x d): one pass over the history."""
+        m, mu, slope = family_terms(self.link, self.points @ theta)
+        if self.weights is None:
+            value = m.sum()
+        else:
+            value, mu, slope = self.weights @ m, self.weights * mu, self.weights * slope
+        return value - self.moment @ theta, mu @ self.points - self.moment, (self.points.T * slope) @ self.points
+
+
+class ConfidenceSet:
+    """C of one trial and one round.
+
+    Args:
+        likelihood: of the history so far.
+        anchors: arrays of this trial, written in place.
+        written: how many anchors the ring has received so far.
+        budget: b >= 0.
+        ball: S, or None.
+        ridge: lambda >= 0; without a ball it must be positive.
+
+    Attributes:
+        passes: passes over the history so far.
+        estimate: theta_hat, d; lowest: L_hat; residue: L - L_hat at slot 0, the last point evaluated by ``fit``;
+            fitted: whether Newton converged. ``fit`` sets the four.
+
+    Raises:
+        ValueError: neither ridge nor ball: the estimate may not exist.
+    """
+
+    def __init__(self, likelihood: Likelihood, anchors: Anchors, written: int, budget: float, ball: float | None = None, ridge: float = 0.0):
+        if ball is None and not ridge > 0:
+            raise ValueError(f"ridge={ridge!r}, ball=None; allowed: a ridge above 0 or a ball, else the maximum may not exist")
+        self.likelihood, self.anchors, self.written = likelihood, anchors, written
+        self.budget, self.ball, self.ridge, self.passes = budget, ball, ridge, 0
+
+    def _objective(self, slot: int) -> tuple[ndarray, float, ndarray, ndarray]:
+        """Point, value, gradient and Hessian of L at an anchor, with the ridge as it is now."""
+        point, value, gradient, hessian = (a[slot] for a in self.anchors)
+        if self.ridge == 0:
+            return point, value, gradient, hessian
+        eye = np.eye(len(point))
+        return point, value + 0.5 * self.ridge * (point @ point), gradient + self.ridge * point, hessian + self.ridge * eye
+
+    def _evaluate(self, slot: int, point: ndarray) -> None:
+        """Make ``point`` the anchor of ``slot``: one pass."""
+        self.passes += 1
+        for array, new in zip(self.anchors, (point, *self.likelihood.at(point))):
+            array[slot] = new
+
+    def fit(self) -> "ConfidenceSet":
+        """theta_hat by damped, projected Newton from slot 0, whose derivatives are known without a pass.
+
+        Should Newton not converge, ``fitted`` is False and no decision of the round counts as proved.
+        """
+        tolerance = ENOUGH * min(1.0, self.budget) if self.budget > 0 else ENOUGH
+        for _ in range(200):
+            point, value, gradient, hessian = self._objective(0)
+            target, decrement, decrease = Quadratic.around(point, value, gradient, hessian).minimizer(self.ball)
+            self.fitted = bool(decrement <= tolerance)
+            if self.fitted:
+                break
+            step, saved = 1.0, [a[0].copy() for a in self.anchors]
+            for _ in range(25):
+                self._evaluate(0, saved[0] + step * (target - saved[0]))
+                if self._objective(0)[1] <= value - 1e-4 * step * decrement + 1e-12 * abs(value):
+                    break
+                step /= 2
+        self.estimate, self.lowest, self.residue = target, value - decrease, decrease
+        return self
+
+    def decide(self, arms: ndarray) -> tuple[int, bool]:
+        """The arm with the largest UCB and whether that is proved. ``arms``: K x d."""
+        if self.budget == 0:
+            return leader(arms @ self.estimate), self.fitted
+        bounds = Bounds(self, arms)
+        for _ in range(PASSES * len(arms)):
+            i = bounds.first()
+            if bounds.settled(i) or self.passes >= PASSES * len(arms):
+                break
+            bounds.refine(i)
+        return i, self.fitted and bounds.settled(i)
+
+    def support(self, x: ndarray, tolerance: float = TIE) -> tuple[float, float]:
+        """Lower and upper bound of UCB(x), at most ``tolerance`` apart unless rounding forbids. ``x``: d."""
+        bounds = Bounds(self, x[None])
+        for _ in range(PASSES * 10):
+            if bounds.upper[0] - bounds.lower[0] <= tolerance:
+                break
+            bounds.refine(0)
+        return float(bounds.lower[0]), float(bounds.upper[0])
+
+
+class Bounds:
+    """lower_k <= UCB(x_k) <= upper_k for all arms, tightened anchor by anchor."""
+
+    def __init__(self, inside: ConfidenceSet, arms: ndarray):
+        self.set, self.arms = inside, arms
+        self.square = np.einsum("kd,kd->k", arms, arms)  # ||x||^2
+        self.norm = np.sqrt(self.square)
+        self.starts: dict[int, int] = {}                 # arm -> slot of its last step
+        self.near: dict[int, ndarray] = {}               # arm -> where that step began, unless it was taken back
+        self.gap: dict[int, float] = {}                  # arm -> upper - lower before that step
+        self.tried: set[int] = set()                     # arms whose S x / ||x|| was evaluated
+        ring = len(inside.anchors.point)
+        known = slice(0, 1 + min(inside.written, ring - 1))
+        self.feasible = np.zeros((ring, arms.shape[1]))  # pulled-back anchors
+        self.excess = np.full(ring, math.inf)            # psi_j
+        self.reach = np.full((len(arms), ring), -math.inf)
+        self.upper = np.full(len(arms), math.inf) if inside.ball is None else inside.ball * self.norm
+        self.lower = np.full(len(arms), -math.inf)
+        self._absorb(known)
+
+    def _absorb(self, slots: slice) -> None:
+        """Tighten the bounds of all arms by the anchors in ``slots``."""
+        inside, anchors = self.set, self.set.anchors
+        point, value, gradient = anchors.point[slots], anchors.value[slots], anchors.gradient[slots]
+        if inside.ridge:
+            value = value + 0.5 * inside.ridge * np.einsum("jd,jd->j", point, point)
+            gradient = gradient + inside.ridge * point
+        excess = value - inside.lowest
+        room = inside.budget - excess                     # c - L_j
+        if inside.ball is None:
+            cut = self._ridge_cut(point, gradient, room)
+        else:
+            cut = self._ball_cut(point, gradient, room)
+        np.minimum(self.upper, cut.min(1), out=self.upper)
+        # L is convex on the way from slot 0, where psi_0 is 0 up to the tolerance of the fit, to the anchor.
+        shrink = (inside.budget - inside.residue) / (np.maximum(excess, inside.budget) - inside.residue)
+        base = anchors.point[0]
+        self.feasible[slots] = base + shrink[:, None] * (point - base)
+        self.excess[slots] = excess
+        reach = self.reach[:, slots] = self.arms @ self.feasible[slots].T
+        np.maximum(self.lower, reach.max(1), out=self.lower)
+
+    def _ball_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
+        """max of x^T theta over the ball and the half-space of each anchor, K x J."""
+        ball = self.set.ball
+        size = np.sqrt(np.einsum("jd,jd->j", gradient, gradient))
+        flat = size == 0                                  # then the half-space is everything
+        unit = gradient / np.where(flat, 1.0, size)[:, None]
+        height = np.where(flat, ball, room / np.where(flat, 1.0, size) + np.einsum("jd,jd->j", unit, point)).clip(-ball, ball)
+        along = self.arms @ unit.T
+        # Both differences cancel where x and g are parallel or the half-space touches the ball: round them up.
+        across = np.sqrt((self.square[:, None] - along * along).clip(min=0) + ROUNDING * self.square[:, None])
+        cut = along * height + across * np.sqrt(ball * ball - height * height + ROUNDING * ball * ball)
+        return np.where(ball * along <= height * self.norm[:, None], (ball * self.norm)[:, None], cut)
+
+    def _ridge_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
+        """max of x^T theta over {g^T (theta - theta_j) + lambda/2 ||theta - theta_j||^2 <= c - L_j}, a ball, K x J."""
+        ridge = self.set.ridge
+        square = np.einsum("jd,jd->j", gradient, gradient)
+        radius = np.sqrt((2 * room / ridge + square / ridge**2).clip(min=0) + ROUNDING * square / ridge**2)
+        return self.arms @ (point - gradient / ridge).T + self.norm[:, None] * radius
+
+    def first(self) -> int:
+        """The arm with the largest upper bound, ties to the lowest index."""
+        return leader(self.upper)
+
+    def settled(self, i: int) -> bool:
+        """Whether arm i, of the largest upper bound, is proved best, or best up to ``TIE``."""
+        if self.upper[i] - self.lower[i] <= TIE:
+            return True
+        second = np.partition(self.upper, -2)[-2] if len(self.upper) > 1 else -math.inf
+        return bool(self.lower[i] >= second)
+
+    def refine(self, i: int) -> None:
+        """One more anchor in the direction of arm i: one pass."""
+        inside, x = self.set, self.arms[i]
+        ball = inside.ball
+        if ball is not None and i not in self.tried and self.upper[i] >= ball * self.norm[i]:
+            self.tried.add(i)                             # nothing has cut off the largest value the ball allows
+            self._add(ball / self.norm[i] * x)
+            return
+        start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
+        if start is None:                                 # an anchor that serves as it stands costs no pass
+            start = int(np.where(self.excess <= FAR * inside.budget, self.reach[i], -math.inf).argmax())
+        else:
+            # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
+            slow = i in self.near and gap > SLOW * self.gap[i] and self.excess[start] > inside.budget
+            if slow or self.excess[start] > FAR * inside.budget:
+                self.starts[i] = self._add(0.5 * (self.near.pop(i, inside.anchors.point[0]) + inside.anchors.point[start]))
+                return
+        self.gap[i] = gap
+        self.near[i] = inside.anchors.point[start].copy()
+        model = Quadratic.around(*inside._objective(start))
+        self.starts[i] = self._add(model.maximizer(x, inside.lowest + inside.budget, ball))
+
+    def _add(self, point: ndarray) -> int:
+        """Evaluate a point, put it into the ring and tighten all bounds by it; returns its slot."""
+        inside = self.set
+        slot = 1 + inside.written % (len(inside.anchors.point) - 1)
+        inside.written += 1
+        inside._evaluate(slot, point)
+        self._absorb(slice(slot, slot + 1))
+        return slot

@@ -1,0 +1,216 @@
+"""Maximum likelihood in a generalized linear model, for R trials at once, and the histories it is fitted to.
+
+Objective, over theta in R^d or in the ball ||theta||_2 <= S:
+    F(theta) = sum_i (w_i m(x_i^T theta) - y_i x_i^T theta) / g + lambda / 2 ||theta||^2,
+where w_i counts observations of the point x_i and y_i is the sum of their rewards.
+Departure: a factor 1/2 on the ridge, as in every public implementation; Zhang, Xu, Zhao & Sugiyama (2025),
+Eq. (2), print none (E22).
+Shapes: R trials, n rounds, K arms, d dimensions.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import Rows, apply, chosen, inner, may_look, needed, rank_one
+from ...maths.sets import project_ball
+
+TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
+STEPS = 16         # Newton steps of the form that does not look; one or two suffice from ``predict``'s start
+LIMIT = 200        # Newton steps of the form that looks; a bound against endless loops, not a budget
+JITTER = 1e-8      # added to the Hessian where there is no ridge and n < d leaves it singular
+
+
+class Sample(NamedTuple):
+    """What a likelihood is made of. Norms of the points are at most 1."""
+
+    points: Tensor          # R x n x d, or 1 x n x d where the trials share them
+    weights: Tensor | None  # R x n, how often each point was seen; None: once each
+    sums: Tensor            # R x n, sum of its rewards
+
+    def take(self, rows: Tensor) -> "Sample":
+        """The sample of some trials, by index."""
+        shared = self.points.shape[0] == 1 and self.sums.shape[0] > 1
+        weights = None if self.weights is None else self.weights[rows]
+        return Sample(self.points if shared else self.points[rows], weights, self.sums[rows])
+
+
+class RowHistory(NamedTuple):
+    """One row a round: arms may change from round to round. O(n d) memory a trial."""
+
+    points: Rows        # R x n x d, arms played
+    rewards: Rows       # R x n
+    marks: Rows | None  # R x n bool, or None where rounds are not told apart
+
+    def add(self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None) -> "RowHistory":
+        """The history with one more round. ``arm``: R indices; ``reward``: R; ``mark``: R bool."""
+        marks = None if self.marks is None else self.marks.append(mark)
+        return RowHistory(self.points.append(chosen(arms, arm)), self.rewards.append(reward), marks)
+
+    def sample(self, arms: Tensor, mark: bool | None = None) -> Sample:
+        """All rounds, or those with the given mark."""
+        if mark is None:
+            return Sample(self.points.view, None, self.rewards.view)
+        weights = (self.marks.view == mark).to(self.rewards.view)
+        return Sample(self.points.view, weights, weights * self.rewards.view)
+
+
+class CountHistory(NamedTuple):
+    """Plays and sums of rewards per arm, for an arm set that never changes: cost and memory free of n."""
+
+    plays: Tensor  # R x G x K, G = 2 where rounds are marked (False, True), else 1
+    total: Tensor  # R x G x K
+
+    def add(self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None) -> "CountHistory":
+        """The history with one more round; arguments as for ``RowHistory``."""
+        at = arm if mark is None else arm + mark * self.plays.shape[2]
+        put = lambda table, value: table.flatten(1).scatter_add(1, at.unsqueeze(1), value.unsqueeze(1)).view_as(table)
+        return CountHistory(put(self.plays, torch.ones_like(reward)), put(self.total, reward))
+
+    def sample(self, arms: Tensor, mark: bool | None = None) -> Sample:
+        """All rounds, or those with the given mark."""
+        if mark is None:
+            return Sample(arms, self.plays.sum(1), self.total.sum(1))
+        return Sample(arms, self.plays[:, int(mark)], self.total[:, int(mark)])
+
+
+History = RowHistory | CountHistory
+
+
+def history(trials: int, arms: Tensor, counts: bool, marked: bool = False, **tkwargs) -> History:
+    """An empty history. ``counts``: the arm set ``arms`` never changes; ``marked``: rounds carry a mark."""
+    if counts:
+        zeros = torch.zeros(trials, 1 + marked, arms.shape[1], **tkwargs)
+        return CountHistory(zeros, zeros)
+    marks = Rows.empty(trials, **{**tkwargs, "dtype": torch.bool}) if marked else None
+    return RowHistory(Rows.empty(trials, arms.shape[2], **tkwargs), Rows.empty(trials, **tkwargs), marks)
+
+
+class Fit(NamedTuple):
+    """A maximum likelihood estimate."""
+
+    theta: Tensor      # R x d
+    hessian: Tensor    # R x d x d, of F where the last step began, next to theta once converged
+    converged: Tensor  # R bool
+
+
+def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
+    """argmin of F by Newton's method, damped where self-concordance does not vouch for a full step.
+
+    With |mu''| <= R mu' and ||x|| <= 1 the Hessian along a step p changes by a factor of at most e^v,
+    v = R ||p||, and -g^T p >= ||p||_B^2 =: q^2 for the (projected) Newton step. Hence
+        F(theta + s p) - F(theta) <= q^2 ((e^{s v} - 1 - s v) / v^2 - s):
+    descent is certain for s = 1 if v <= 1 and otherwise for s = ln(1 + v) / v, the minimizer of the right
+    side, and no line search is needed. For the same reason a full step leaves a decrement of at most
+    (e^v - 1 - v) q / v <= v q, known without another pass over the data: a row stops once v q <= 1e-10,
+    each by its own test, so that a trial alone and in a batch take the same steps.
+
+    Args:
+        link: family with ``mean``, ``slope``, ``self_concordance``, ``dispersion``.
+        sample: what was observed.
+        start: R x d, where to begin; in the ball if there is one.
+        ridge: lambda >= 0.
+        ball: radius S of the feasible ball, or None.
+
+    Raises:
+        ValueError: neither ridge nor ball, because the estimate may then not exist.
+    """
+    if not ridge > 0 and ball is None:
+        raise ValueError(f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)")
+    fit = _newton(link, sample, start, ridge, ball)
+    for _ in range(LIMIT if may_look(start) else STEPS - 1):
+        moves = ~fit.converged
+        if not needed(moves):
+            break
+        fit = _renew(moves, sample, fit, lambda part, theta: _newton(link, part, theta, ridge, ball))
+    return fit
+
+
+def refit(link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
+    """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
+    if not needed(rows):
+        return last
+    return _renew(rows, sample, last, lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball))
+
+
+def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
+    """Where to start once one observation has joined those of the last fit, without a pass over the data.
+
+    The gradient of the old objective vanishes at its minimizer, so a Newton step on the new one needs the new
+    observation alone: O(d^2), and the next fit is left with one pass as a rule.
+
+    Args:
+        last: the fit to the observations so far.
+        x: R x d, the new point.
+        reward: R.
+        growth: by how much the ridge grows.
+    """
+    theta, hessian, converged = last
+    z = (x * theta).sum(1)
+    hessian = rank_one(hessian, x, link.slope(z) / link.dispersion)
+    if growth:
+        hessian = hessian + torch.full_like(theta[0], growth).diag()
+    gradient = torch.addcmul(growth * theta, x, ((link.mean(z) - reward) / link.dispersion).unsqueeze(1))
+    step = _newton_step(gradient, hessian)
+    return Fit(_advance(theta, step, link.self_concordance * torch.linalg.vector_norm(step, dim=1)), hessian, converged)
+
+
+def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
+    """The fit to no data: theta = 0, and a Hessian of lambda I."""
+    hessian = (ridge * torch.eye(dim, **tkwargs)).repeat(trials, 1, 1)
+    return Fit(torch.zeros(trials, dim, **tkwargs), hessian, torch.ones(trials, **{**tkwargs, "dtype": torch.bool}))
+
+
+def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | None) -> Fit:
+    """One step of ``maximize_likelihood`` in every trial, and whether it was the last."""
+    points, weights, sums = sample
+    z = inner(points, theta)
+    mean, slope = link.mean(z), link.slope(z)
+    if weights is not None:
+        mean, slope = weights * mean, weights * slope
+    gradient = torch.add(_combine(points, mean - sums) / link.dispersion, theta, alpha=ridge)
+    hessian = torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag() + _curvature(points, slope) / link.dispersion
+    step = _newton_step(gradient, hessian)
+    if ball is not None:
+        step = project_ball(theta + step, hessian, ball) - theta
+    v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
+    q = (step * apply(hessian, step)).sum(1).sqrt()
+    return Fit(_advance(theta, step, v), hessian, v * q <= TOLERANCE)
+
+
+def _renew(rows: Tensor, sample: Sample, last: Fit, f: Callable[[Sample, Tensor], Fit]) -> Fit:
+    """``f(sample, theta)`` in the trials of a mask; where few, they alone are computed. The others keep their fit."""
+    if may_look(rows):
+        at = rows.nonzero().squeeze(1)
+        if 2 * len(at) <= len(rows):
+            return Fit(*(old.index_put((at,), new) for old, new in zip(last, f(sample.take(at), last.theta[at]))))
+    new = f(sample, last.theta)
+    return Fit(*(torch.where(rows.view(-1, *[1] * (a.dim() - 1)), b, a) for a, b in zip(last, new)))
+
+
+def _newton_step(gradient: Tensor, hessian: Tensor) -> Tensor:
+    """-B^{-1} g, R x d."""
+    return torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L).squeeze(2).neg_()
+
+
+def _advance(theta: Tensor, step: Tensor, v: Tensor) -> Tensor:
+    """theta + s p with s = 1 if v <= 1, else ln(1 + v) / v."""
+    shrink = torch.where(v > 1, v.log1p() / v, torch.ones_like(v))
+    return torch.addcmul(theta, shrink.unsqueeze(1), step)
+
+
+def _combine(points: Tensor, values: Tensor) -> Tensor:
+    """sum_i values_i x_i, R x d."""
+    if points.shape[0] == 1:
+        return values @ points[0]
+    return torch.bmm(values.unsqueeze(1), points).squeeze(1)
+
+
+def _curvature(points: Tensor, values: Tensor) -> Tensor:
+    """sum_i values_i x_i x_i^T, R x d x d."""
+    if points.shape[0] < values.shape[0]:  # one product serves all trials
+        outer = (points[0].unsqueeze(2) * points[0].unsqueeze(1)).flatten(1)
+        return (values @ outer).unflatten(1, (points.shape[2], points.shape[2]))
+    return torch.bmm((points * values.unsqueeze(2)).mT, points)

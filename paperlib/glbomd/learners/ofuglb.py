@@ -1,0 +1,70 @@
+"""OFUGLB: optimism over a likelihood set in the ball, the statistically tight but history-bound baseline.
+
+Source: Lee, Yun & Jun, "A Unified Confidence Sequence for Generalized Linear Models, with Applications to
+Bandits" (2024), Theorem 3.1 and Algorithm 1; the decisions are proved as in ``confset``.
+Shapes: R trials, K arms, d dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from .certified import CertifiedOptimism
+from ..model.links import LARGEST_Z, Bernoulli, Link, Poisson
+from ..model.validation import nonnegative, one_of, positive, probability
+
+
+@dataclass(frozen=True)
+class OFUGLB(CertifiedOptimism):
+    """Optimism over {||theta|| <= S, L(theta) - L(theta_hat) <= b_t}, theta_hat the MLE in the ball, no ridge.
+
+    b_t = ln(1/delta) + d ln max(e, 2 e S L_t / d), where L_t bounds how steep the likelihood of n = t - 1
+    observations can be. R trials run one after the other in numpy (see ``CertifiedOptimism``).
+
+    Departure: public code takes n - 1 for n, and decides by a generic solver per arm; here decisions are proved.
+
+    Attributes:
+        link: Bernoulli or Poisson, for which L_t is known.
+        norm_bound: S, bound on ||theta*||, > 0 (Poisson: at most 700, so that e^S is finite).
+        delta: failure probability of the confidence sequence; for Poisson rewards L_t holds with probability
+            1 - delta itself, so that the sets fail with probability at most 2 delta (E28).
+        scale: practical, multiplies the radius, that is b_t by its square: 1 is the theory, 0 is greedy. A
+            number or one per trial, R.
+        counts: for an arm set that never changes: keep counts and sums, at a cost per round free of t.
+        variant: "paper", L_t = (1 + S/2) n (logistic); "tight", L_t = n, since |mu - r| <= 1. Equal for Poisson.
+
+    Raises:
+        ValueError: a field outside its range, a link without L_t.
+    """
+
+    link: Link
+    norm_bound: float
+    delta: float = 0.01
+    scale: float | Tensor = 1.0
+    counts: bool = False
+    variant: str = "paper"
+
+    def __post_init__(self):
+        if not isinstance(self.link, (Bernoulli, Poisson)):
+            raise ValueError(f"link={self.link!r}; allowed: Bernoulli or Poisson, the families whose L_t OFUGLB states")
+        positive("norm_bound", self.norm_bound)
+        if isinstance(self.link, Poisson) and self.norm_bound > LARGEST_Z:
+            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed with Poisson rewards: at most {LARGEST_Z}, e^S must be finite")
+        probability("delta", self.delta)
+        nonnegative("scale", self.scale)
+        one_of("counts", self.counts, (False, True))
+        one_of("variant", self.variant, ("paper", "tight"))
+
+    def budget(self, t: int, dim: int) -> float:
+        """b_t without ``scale``; ``t`` = 1, 2, ... is the round about to be played."""
+        S, n = self.norm_bound, t - 1
+        if isinstance(self.link, Poisson):
+            # Departure: the paper prints e^S t; only t - 1 rewards have been observed.
+            steep = math.exp(S) * n + math.log(dim / self.delta)
+        else:
+            steep = n if self.variant == "tight" else (1 + S / 2) * n
+        return math.log(1 / self.delta) + dim * math.log(max(math.e, 2 * math.e * S * steep / dim))
+
+    def _set(self, t, dim):
+        return self.budget(t, dim), self.norm_bound, 0.0

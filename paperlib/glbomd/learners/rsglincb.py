@@ -1,0 +1,216 @@
+"""RS-GLinCB: a warm-up where arms are uncertain, then rare switches of the estimate.
+
+Source: Sawarni, Das, Barman & Sinha (2024), "Generalized Linear Bandits with Limited Adaptivity", Algorithm 2;
+a baseline of Zhang, Xu, Zhao & Sugiyama (2025), Figures 1 to 4.
+Letters: R trials, K arms, d dimensions, n = t - 1 rounds heard; S norm bound, T horizon, B the bound on the
+rewards (the source's R), L = sqrt(d ln(T / delta)).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import chosen, inner, inverse, needed, quadratic, rank_one
+from ...core.streams import Draw
+from .glmucb import default_reward_bound
+from ..model.links import Link, kappa_ball
+from .mle import CountHistory, Fit, RowHistory, history, predict, refit, unfitted
+from ..model.validation import known_link, needs_horizon, nonnegative, one_of, positive, probability, ridge, validate
+
+
+class Constants(NamedTuple):
+    """What the algorithm takes from its analysis, or what its public code puts in place; ``scale`` is included."""
+
+    gamma: float | Tensor      # multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated
+    beta: float | Tensor       # multiplies ||x||_{H_tau^{-1}} in the index
+    threshold: float | Tensor  # a trial warms up while some ||x||^2_{V^{-1}} is at least this
+
+
+class State(NamedTuple):
+    """Grows with the rounds, unless the history is kept as counts. Trials warm up and switch at rounds of their own."""
+
+    history: RowHistory | CountHistory  # every round, marked True where it was warm-up
+    warm_fit: Fit            # theta_o, estimate from the warm-up rounds
+    fit: Fit                 # theta_tau, estimate of the last switch
+    design: Tensor           # R x d x d, V = lambda I + sum over warm-up rounds of x x^T
+    design_inverse: Tensor   # R x d x d, V^{-1}
+    precision: Tensor        # R x d x d, H
+    covariance: Tensor       # R x d x d, H_tau^{-1} of the last switch
+    log_det: Tensor          # R, ln det H_tau; -inf before the first switch where H_tau = 0
+    warm: Tensor             # R bool, whether the round that was chosen for last is warm-up
+    warmups: Tensor          # R int64, warm-up rounds
+    switches: Tensor         # R int64
+    fits: Tensor             # R int64, maximum likelihood problems solved
+    horizon: int             # T
+    rounds: int              # t - 1
+
+
+@dataclass(frozen=True)
+class RSGLinCB:
+    """Rarely switching generalized linear contextual bandit.
+
+    Attributes:
+        link: the rewards' family.
+        norm_bound: S > 0, bound on ||theta*||_2.
+        kappa: 1 / the smallest slope of the mean, > 0; None is its value over unit arms and the S-ball.
+        reward_bound: B > 0, bound on the rewards. None: 1 for Bernoulli, n for Binomial, 100 for other rewards.
+        delta: in (0, 1], failure probability.
+        ridge: lambda > 0, "dim" for d (the figures), or "theory" for d ln(T / delta) / B^2, which the analysis
+            of constants="theory" assumes.
+        constants: "public", those of the published code and of every published figure, or "theory".
+            With the theory's the warm-up outlasts any practical horizon (erratum E20).
+        aliased: reproduce a defect of the published code: from its first switch on, H_tau and H are one
+            array, so that H_tau follows H and the determinant test never fires again.
+        scale: practical, multiplies gamma and beta, and 1 / scale^2 the threshold; a number or one per trial, R.
+        counts: the arms are the same in all rounds, and the history is kept as plays and sums per arm.
+
+    Raises:
+        ValueError: a value out of range; ``init`` without a horizon.
+    """
+
+    link: Link
+    norm_bound: float
+    kappa: float | None = None
+    reward_bound: float | None = None
+    delta: float = 0.01
+    ridge: str | float = "dim"
+    constants: str = "public"
+    aliased: bool = False
+    scale: float | Tensor = 1.0
+    counts: bool = False
+    wants = "reward"
+    syncs = "per round"  # Newton's method runs until every trial has converged; most rounds fit nothing
+
+    def __post_init__(self):
+        known_link(self.link)
+        positive("norm_bound", self.norm_bound)
+        if self.kappa is not None:
+            positive("kappa", self.kappa)
+        if self.reward_bound is not None:
+            positive("reward_bound", self.reward_bound)
+        probability("delta", self.delta)
+        ridge(self.ridge, ("dim", "theory"))
+        one_of("constants", self.constants, ("public", "theory"))
+        nonnegative("scale", self.scale)
+
+    @property
+    def kappa_value(self) -> float:
+        """kappa, see ``kappa``."""
+        return kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
+
+    @property
+    def bound(self) -> float:
+        """B, see ``reward_bound``."""
+        return default_reward_bound(self.link) if self.reward_bound is None else self.reward_bound
+
+    @property
+    def growth(self) -> float:
+        """Factor by which det H grows between switches."""
+        return 2.0 if self.constants == "theory" else 1.5
+
+    @property
+    def weight(self) -> float:
+        """What multiplies mu'(x^T theta_o) x x^T in H."""
+        return math.exp(-1) if self.constants == "theory" else 1.0
+
+    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
+        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
+        validate(self.link, context, action, feedback)
+
+    def ridge_value(self, dim: int, horizon: int) -> float:
+        """lambda in dimension d."""
+        if self.ridge == "theory":
+            return dim * math.log(horizon / self.delta) / self.bound**2
+        return float(dim if self.ridge == "dim" else self.ridge)
+
+    def constants_value(self, dim: int, horizon: int) -> Constants:
+        """The algorithm's constants in dimension d over T rounds."""
+        S, B, kappa, L = self.norm_bound, self.bound, self.kappa_value, math.sqrt(dim * math.log(horizon / self.delta))
+        if self.constants == "theory":
+            gamma, beta = 25 * B * S * L, 150 * L
+            threshold = 1 / (gamma**2 * kappa * B**2)
+        else:  # Departure: the published code replaces the constants of the analysis.
+            gamma, beta = B * S * L, 4 * L
+            threshold = 1 / (0.01 * kappa * B**4 * S**2 * dim)
+        scale = self.scale
+        relaxed = threshold / scale**2 if isinstance(scale, Tensor) or scale > 0 else math.inf
+        return Constants(scale * gamma, scale * beta, relaxed)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """V = H = lambda I, theta_o = theta_tau = 0; H_tau = 0 in the published code and lambda I in the paper.
+
+        Raises:
+            ValueError: no horizon, which the constants contain.
+        """
+        needs_horizon(self, horizon)
+        d = arms.shape[-1]
+        ridge = self.ridge_value(d, horizon)
+        eye, fit = torch.eye(d, **tkwargs).repeat(trials, 1, 1), unfitted(trials, d, ridge, **tkwargs)
+        count = torch.zeros(trials, **{**tkwargs, "dtype": torch.int64})
+        log_det = torch.full((trials,), d * math.log(ridge) if self.constants == "theory" else -math.inf, **tkwargs)
+        heard = history(trials, arms, self.counts, marked=True, **tkwargs)
+        return State(heard, fit, fit, ridge * eye, eye / ridge, ridge * eye, eye / ridge, log_det, count > 0,
+                     count, count, count, horizon, 0)
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """Most uncertain arm in the warm-up, else the optimistic one of those not eliminated; ties to the lowest index.
+
+        ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
+        """
+        gamma, beta, threshold = (c.unsqueeze(1) if isinstance(c, Tensor) else c for c in self.constants_value(arms.shape[-1], state.horizon))
+        uncertainty = quadratic(arms, state.design_inverse).clamp_(min=0)  # ||x||^2_{V^{-1}}
+        warm = (uncertainty >= threshold).any(1)
+        state = self._switch(state, arms, ~warm)
+        width = gamma * math.sqrt(self.kappa_value) * uncertainty.sqrt()
+        warm_theta, theta = state.warm_fit.theta, state.fit.theta
+        middle = inner(arms, warm_theta)
+        kept = middle + width >= (middle - width).amax(1, keepdim=True)
+        center = 0.5 * (warm_theta + theta) if self.constants == "public" else theta
+        index = inner(arms, center) + beta * quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
+        optimistic = index.masked_fill(~kept, -math.inf)
+        arm = torch.where(warm.unsqueeze(1), uncertainty, optimistic).argmax(1)
+        return arm, state._replace(warm=warm)
+
+    def _switch(self, state: State, arms: Tensor, ready: Tensor) -> State:
+        """H_tau = H and a new theta_tau in the trials of the mask ``ready`` where det H has grown enough."""
+        if not needed(ready):
+            return state
+        factor = torch.linalg.cholesky_ex(state.precision).L
+        log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
+        due = renewed = ready & (log_det >= math.log(self.growth) + state.log_det)
+        if self.aliased:
+            due = due & (state.switches == 0)
+            renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
+        if not needed(renewed):
+            return state
+        covariance = torch.where(renewed.view(-1, 1, 1), torch.cholesky_inverse(factor), state.covariance)
+        solved, ridge = due & (state.rounds > 0), self.ridge_value(arms.shape[-1], state.horizon)
+        if self.constants == "theory":
+            fit = refit(self.link, state.history.sample(arms, False), state.fit, solved, ridge, self.norm_bound)
+        else:  # Departure: the published code fits all rounds, and does not constrain the norm.
+            fit = refit(self.link, state.history.sample(arms), state.fit, solved, ridge)
+        return state._replace(covariance=covariance, log_det=torch.where(due, log_det, state.log_det), fit=fit,
+                              switches=state.switches + due, fits=state.fits + solved)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """A warm-up round enters V and theta_o, any other H. ``arm``: R; ``reward``: R."""
+        d, x, warm = arms.shape[-1], chosen(arms, arm), state.warm
+        heard = state.history.add(arms, arm, reward, warm)
+        design, inverted, fit = state.design, state.design_inverse, state.warm_fit
+        weight = self.weight * self.link.slope((x * fit.theta).sum(1))
+        precision = rank_one(state.precision, x, weight * ~warm)
+        if needed(warm):
+            design = rank_one(design, x, warm.to(x))
+            inverted = torch.where(warm.view(-1, 1, 1), inverse(design), inverted)
+            start = predict(self.link, fit, x, reward)
+            start = Fit(torch.where(warm.unsqueeze(1), start.theta, fit.theta), fit.hessian, fit.converged)
+            fit = refit(self.link, heard.sample(arms, True), start, warm, self.ridge_value(d, state.horizon))
+        return state._replace(history=heard, warm_fit=fit, design=design, design_inverse=inverted, precision=precision,
+                              warmups=state.warmups + warm, fits=state.fits + warm, rounds=state.rounds + 1)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """``fits``: maximum likelihood problems solved; ``warmups``: rounds of warm-up; ``switches`` of theta_tau."""
+        return {"fits": state.fits, "warmups": state.warmups, "switches": state.switches}

@@ -1,0 +1,233 @@
+"""Exponential families with natural parameters on the whole line.
+
+A reward r at natural parameter z has density exp((r z - m(z)) / g + h(r)), mean mu(z) = m'(z) and variance
+g mu'(z). Every function here is elementwise on float64 tensors of any shape and any device.
+
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Section 2, Assumptions 2 and 3.
+Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|mu''| <= R mu'), S norm bound.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .quantiles import CLIP, poisson_quantile
+
+LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
+
+
+class Link(ABC):
+    """A family: what learners, problems and bounds need to know about the reward.
+
+    Attributes:
+        self_concordance: R, |mu''| <= R mu' on the whole line (Assumption 3).
+        dispersion: g > 0.
+    """
+
+    self_concordance: float = 1.0
+    dispersion: float = 1.0
+
+    @abstractmethod
+    def log_partition(self, z: Tensor) -> Tensor:
+        """m(z)."""
+
+    @abstractmethod
+    def mean(self, z: Tensor) -> Tensor:
+        """mu(z) = m'(z), the expected reward."""
+
+    @abstractmethod
+    def slope(self, z: Tensor) -> Tensor:
+        """mu'(z) = m''(z) > 0."""
+
+    @abstractmethod
+    def max_slope(self, norm_bound: float) -> float:
+        """C_mu, the largest slope on [-S, S] (Assumption 2)."""
+
+    @abstractmethod
+    def min_slope(self, norm_bound: float) -> float:
+        """c_mu, the smallest slope on [-S, S] (Assumption 2)."""
+
+    @abstractmethod
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        """Reward with the given mean as a monotone function of the uniform (Bernoulli 1{u < mu}, else inverse CDF). Both of one shape."""
+
+    def validate(self, reward: Tensor) -> None:
+        """Check that rewards lie in the support.
+
+        Raises:
+            ValueError: a reward that the family never gives.
+        """
+        require(reward, reward.isfinite(), "finite numbers")
+
+
+def require(reward: Tensor, inside: Tensor, allowed: str) -> None:
+    """Raise ValueError naming the first reward for which ``inside`` is False."""
+    if reward.device.type != "meta" and not bool(inside.all()):
+        raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
+
+
+@dataclass(frozen=True)
+class Bernoulli(Link):
+    """Logistic model, rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
+
+    R = 1 is the supremum of |mu''| / mu' = |1 - 2 mu| over the line; on [-S, S] it is tanh(S / 2).
+    """
+
+    fractional: bool = False  # whether rewards strictly between 0 and 1 are accepted
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return torch.logaddexp(z, torch.zeros_like(z))  # torch's softplus is linear above 20 and loses 2e-9
+
+    def mean(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        return torch.sigmoid(z) * torch.sigmoid(-z)  # p (1 - p) without cancellation
+
+    def max_slope(self, norm_bound: float) -> float:
+        return 0.25
+
+    def min_slope(self, norm_bound: float) -> float:
+        return 1 / (2 + 2 * math.cosh(norm_bound)) if norm_bound < LARGEST_Z else math.exp(-norm_bound)
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        return (uniform < mean).to(mean)
+
+    def validate(self, reward: Tensor) -> None:
+        if self.fractional:
+            require(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
+        else:
+            require(reward, (reward == 0) | (reward == 1), "0 or 1 (all of [0, 1] with fractional=True)")
+
+
+@dataclass(frozen=True)
+class Poisson(Link):
+    """Counts: m = mu = mu' = e^z, R = 1, g = 1."""
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return torch.exp(z)
+
+    def mean(self, z: Tensor) -> Tensor:
+        return torch.exp(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        return torch.exp(z)
+
+    def max_slope(self, norm_bound: float) -> float:
+        return math.exp(norm_bound) if norm_bound < LARGEST_Z else math.inf
+
+    def min_slope(self, norm_bound: float) -> float:
+        return math.exp(-norm_bound)
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        return poisson_quantile(mean, uniform)
+
+    def validate(self, reward: Tensor) -> None:
+        require(reward, (reward >= 0) & (reward.floor() == reward) & reward.isfinite(), "0, 1, 2, ...")
+
+
+@dataclass(frozen=True)
+class Gaussian(Link):
+    """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, g the variance of the noise."""
+
+    variance: float = 1.0  # g > 0, in squared units of the reward
+    self_concordance = 0.0
+
+    def __post_init__(self):
+        if not (isinstance(self.variance, (int, float)) and 0 < self.variance < math.inf):
+            raise ValueError(f"variance={self.variance!r}; allowed: a finite number above 0")
+
+    @property
+    def dispersion(self) -> float:
+        return self.variance
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return 0.5 * z * z
+
+    def mean(self, z: Tensor) -> Tensor:
+        return z
+
+    def slope(self, z: Tensor) -> Tensor:
+        return torch.ones_like(z)
+
+    def max_slope(self, norm_bound: float) -> float:
+        return 1.0
+
+    def min_slope(self, norm_bound: float) -> float:
+        return 1.0
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        return mean + math.sqrt(self.variance) * torch.special.ndtri(uniform.clamp(CLIP, 1 - CLIP))
+
+
+@dataclass(frozen=True)
+class Binomial(Link):
+    """Successes of n tries: m = n ln(1 + e^z), R = 1, g = 1.
+
+    Departure: the paper says that rewards in [0, n] have self-concordance n (erratum E2); here it is 1,
+    because |mu''| / mu' = |1 - 2 p| whatever n is.
+    """
+
+    count: int = 1  # n, tries a round, at most 1000
+
+    def __post_init__(self):
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= 1000:
+            raise ValueError(f"count={self.count!r}; allowed: integers 1..1000")
+
+    def log_partition(self, z: Tensor) -> Tensor:
+        return self.count * Bernoulli().log_partition(z)
+
+    def mean(self, z: Tensor) -> Tensor:
+        return self.count * torch.sigmoid(z)
+
+    def slope(self, z: Tensor) -> Tensor:
+        return self.count * Bernoulli().slope(z)
+
+    def max_slope(self, norm_bound: float) -> float:
+        return 0.25 * self.count
+
+    def min_slope(self, norm_bound: float) -> float:
+        return self.count * Bernoulli().min_slope(norm_bound)
+
+    def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
+        """Smallest k with F(k) >= u: counts the k < n with F(k) < u, from n + 1 log-probabilities."""
+        n, k = self.count, torch.arange(self.count + 1, dtype=mean.dtype, device=mean.device)
+        p = (mean / n).unsqueeze(-1)
+        log_choose = math.lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma(n - k + 1)
+        log_pmf = log_choose + torch.special.xlogy(k, p) + torch.special.xlog1py(n - k, -p)
+        below = log_pmf.exp().cumsum(-1)[..., :-1] < uniform.clamp(CLIP, 1 - CLIP).unsqueeze(-1)
+        return below.sum(-1).to(mean)
+
+    def validate(self, reward: Tensor) -> None:
+        require(reward, (reward >= 0) & (reward <= self.count) & (reward.floor() == reward), f"0, 1, ..., {self.count}")
+
+
+FAMILIES = {"logistic": Bernoulli, "bernoulli": Bernoulli, "poisson": Poisson, "gaussian": Gaussian, "binomial": Binomial}
+
+
+def family(name: str, **parameters) -> Link:
+    """A family by its name, for example ``family("gaussian", variance=0.25)``.
+
+    Raises:
+        ValueError: an unknown name, or a family whose natural parameters do not cover the real line.
+    """
+    if name in ("exponential", "gamma"):
+        # Departure: the paper lists the exponential distribution with R = 0; its ratio 2 / |z| is unbounded (E3).
+        raise ValueError(f"family={name!r} has z < 0 only, but natural parameters must cover the real line; allowed: {', '.join(FAMILIES)}")
+    if name not in FAMILIES:
+        raise ValueError(f"family={name!r}; allowed: {', '.join(FAMILIES)}")
+    return FAMILIES[name](**parameters)
+
+
+def kappa_ball(link: Link, norm_bound: float) -> float:
+    """kappa = 1 / c_mu over unit arms and ||theta|| <= S, the paper's definition (Section 2)."""
+    smallest = link.min_slope(norm_bound)
+    return 1 / smallest if smallest > 0 else math.inf
+
+
+def loss(link: Link, z: Tensor, reward: Tensor) -> Tensor:
+    """(m(z) - r z) / g, the part of the negative log-likelihood that depends on z."""
+    return (link.log_partition(z) - reward * z) / link.dispersion

@@ -1,0 +1,76 @@
+"""The settings of the paper's experiments that several notebooks share: which learners, with which constants.
+
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F. What the paper leaves open is chosen here
+and said in the docstrings.
+"""
+
+import torch
+from torch import Tensor
+from dataclasses import dataclass
+
+from ..core.rounds import Round
+from ..core.trees import history_bytes, state_bytes
+from ..core.linalg import chosen, inner
+from .model.setting import Setting
+from ..core.rounds import Round
+
+
+def memory(seen: Round) -> Tensor:
+    """A probe: bytes of the state and of its history after the round, for each trial, R x 2."""
+    held = torch.tensor([state_bytes(seen.after), history_bytes(seen.after)], dtype=torch.float64)
+    return (held / len(seen.action)).expand(len(seen.action), 2)
+
+
+def estimate(round: Round) -> Tensor:
+    """theta_t, with which the round's arm was chosen, R x d."""
+    return round.before.theta
+
+
+def next_estimate(round: Round) -> Tensor:
+    """theta_{t+1}, after the round's reward, R x d."""
+    return round.after.theta
+
+
+def played_arm(round: Round) -> Tensor:
+    """X_t, R x d."""
+    return chosen(round.context, round.action)
+
+
+def heard_reward(round: Round) -> Tensor:
+    """r_t, R."""
+    return round.feedback
+
+
+def true_parameter(round: Round) -> Tensor:
+    """theta*, R x d: an oracle quantity, from the world."""
+    return round.world.theta.expand(len(round.action), -1)
+
+
+def best_parameter(round: Round) -> Tensor:
+    """max_x x^T theta* over the round's arms, R: an oracle quantity."""
+    return inner(round.context, true_parameter(round)).amax(1)
+
+
+@dataclass(frozen=True)
+class RadiusRatio:
+    """||theta_t - theta*||_{H_t} / beta_t of a round, R: at most 1 in every round at once by Theorem 1.
+
+    Takes H_t from the state's field ``precision``. As ``Probe(RadiusRatio(setting), "max")`` it is uniform in time.
+    """
+
+    setting: Setting
+
+    def __call__(self, round: Round) -> Tensor:
+        error = (round.before.theta - true_parameter(round)).unsqueeze(2)
+        square = (error * torch.bmm(round.before.precision, error)).sum((1, 2))
+        return square.clamp(min=0).sqrt() / self.setting.radius(round.t + 1)
+
+
+PROBES = {
+    "theta": estimate,
+    "next_theta": next_estimate,
+    "arm": played_arm,
+    "reward": heard_reward,
+    "best": best_parameter,
+    "truth": true_parameter,
+}

@@ -1,0 +1,8 @@
+"""The problems of the paper's experiments and theory, by name."""
+
+from .covertype import Covertype
+from .fixed import FixedArms
+from .given import GivenUniforms
+from .sphere import SphereArms
+
+__all__ = ["Covertype", "FixedArms", "GivenUniforms", "SphereArms"]

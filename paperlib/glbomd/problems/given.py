@@ -1,0 +1,56 @@
+"""Generalized linear bandits to play on: fresh arms each round, one fixed set, and Covertype.
+
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F; the synthetic instance is that of
+RS-GLinCB's public code (Sawarni et al., 2024), recognized by the kappas that the paper quotes.
+Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
+
+The regret of a round is mu(best arm) - mu(played arm), free of noise. One uniform a trial and round,
+purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from .worlds import World
+
+
+@dataclass(frozen=True, eq=False)
+class GivenUniforms:
+    """A problem whose reward uniforms are given: rows are the trials of a run, by position.
+
+    Attributes:
+        problem: any problem of this module.
+        uniforms: trials x rounds in [0, 1); a run may be shorter, not longer.
+    """
+
+    problem: Any
+    uniforms: Tensor
+
+    def __post_init__(self):
+        object.__setattr__(self, "uniforms", torch.as_tensor(self.uniforms, dtype=torch.float64))
+        if self.uniforms.dim() != 2 or not bool(((self.uniforms >= 0) & (self.uniforms < 1)).all()):
+            raise ValueError(f"uniforms: shape {tuple(self.uniforms.shape)}; allowed: trials x rounds, numbers in [0, 1)")
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The problem's world with these uniforms.
+
+        Raises:
+            ValueError: not one row per trial, or fewer columns than rounds.
+        """
+        rows, columns = self.uniforms.shape
+        if rows != trials or columns < horizon:
+            raise ValueError(f"uniforms: shape {rows} x {columns}; allowed for this run: {trials} x at least {horizon}")
+        world = self.problem.init(trials, horizon, draw, **tkwargs)
+        return world._replace(uniforms=self.uniforms[:, :horizon].to(**tkwargs).T.contiguous().unbind(0))
+
+    def context(self, world: World, t: int) -> Tensor:
+        """As the problem's."""
+        return self.problem.context(world, t)
+
+    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """As the problem's, from the given uniforms."""
+        return self.problem.respond(world, t, action, wants, draw)

@@ -1,0 +1,74 @@
+"""Generalized linear bandits to play on: fresh arms each round, one fixed set, and Covertype.
+
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F; the synthetic instance is that of
+RS-GLinCB's public code (Sawarni et al., 2024), recognized by the kappas that the paper quotes.
+Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
+
+The regret of a round is mu(best arm) - mu(played arm), free of noise. One uniform a trial and round,
+purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ...core.streams import Draw
+from ..model.links import Bernoulli, Link
+from .worlds import Known, Moment, Redrawn, World, sphere_instance, _check
+
+
+@dataclass(frozen=True)
+class SphereArms(Known):
+    """K fresh arms each round, uniform in the unit ball, and theta* on the sphere of radius S.
+
+    Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. One instance serves all trials, which differ in
+    their reward noise alone; its draws do not depend on S, and a shorter horizon is a prefix.
+
+    Attributes:
+        link: family of the rewards.
+        norm: S = ||theta*||_2.
+        dim: d.
+        arms: K.
+        seed: of the instance.
+        redraw: draw theta* and the arms afresh in every trial, from the trial's own streams: ours, because
+            one instance cannot support a general claim. Oracle quantities are then undefined.
+    """
+
+    link: Link = Bernoulli()
+    norm: float = 3.0
+    dim: int = 5
+    arms: int = 20
+    seed: int = 109832
+    redraw: bool = False
+
+    def __post_init__(self):
+        _check(self)
+
+    def natural(self, horizon: int) -> np.ndarray:
+        """z = x^T theta* of all arms, T x K.
+
+        Raises:
+            ValueError: ``redraw`` is on: every trial has its own.
+        """
+        if self.redraw:
+            raise ValueError("redraw=True; allowed: False, for quantities of one instance that all trials share")
+        theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
+        return arms @ (self.norm * theta)
+
+    def longest_regret(self, horizon: int) -> float:
+        """Total regret of always playing the longest arm."""
+        _, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
+        means = self.means(horizon)
+        return float((means.max(1) - means[np.arange(horizon), (arms * arms).sum(2).argmax(1)]).sum())
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The instance, or R of them, for ``horizon`` rounds."""
+        if self.redraw:
+            rounds = Redrawn(self.link, self.norm, self.dim, self.arms, draw.streams, horizon)
+            return World(rounds.theta, rounds)
+        theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
+        arms = torch.tensor(arms, **tkwargs)
+        means = torch.tensor(self.means(horizon), **tkwargs)
+        moments = zip(arms.split(1), means.split(1), means.amax(1).split(1))
+        return World(torch.tensor(self.norm * theta, **tkwargs).unsqueeze(0), tuple(Moment(*moment) for moment in moments))

@@ -1,0 +1,215 @@
+"""Every assumption, lemma, theorem and table of the paper, as a function that returns a ``Check``.
+
+This module holds assumptions, theorems and tables; the lemmas stand in ``descent`` (the update), ``mixloss`` (the
+mix loss) and ``inequalities`` (tools), and are imported here, so that ``checks.statements("glbomd")`` lists all.
+A bound takes estimates and matrices from a state by field name; it never imports a learner.
+Source: Zhang, Xu, Zhao & Sugiyama (2025).
+Letters: as in ``theory``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ... import stats
+from ...verdicts.checks import Check, statement
+from ...maths.informative import informative_from
+from ...core.trace import Trace
+from .descent import PAPER, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
+from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
+from ..model.links import Link, kappa_ball
+from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
+from ..probes import PROBES, RadiusRatio
+from .replay import Replay
+from .constants import RegretBound, RegretRow, condition, covered, regret_bound, regret_row, ridge_condition, sharp_constants
+from ..model.setting import Setting, setting
+
+__all__ = [
+    "PROBES", "Order", "Replay", "RadiusRatio", "RegretBound", "RegretRow", "Setting", "assumption_1", "assumption_2", "assumption_3",
+    "curvature_along", "lemma_1", "lemma_10", "lemma_11", "lemma_12", "lemma_13", "lemma_4", "lemma_4b", "lemma_5", "lemma_6", "lemma_7",
+    "lemma_7_free", "lemma_7_sharp", "lemma_8", "lemma_9", "optimism", "proposition_1", "regret_bound", "regret_order", "regret_row",
+    "ridge_condition", "setting", "sharp_constants", "table_1", "table_1_kappa", "table_2", "theorem_1", "theorem_2",
+]
+
+
+def _grid(reach: float, points: int = 2001) -> Tensor:
+    """Points of [-reach, reach], both ends among them."""
+    return torch.linspace(-reach, reach, points, dtype=torch.float64)
+
+
+@statement("Assumption 1", f"{PAPER}, Assumption 1")
+def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
+    """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
+    lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
+    return Check("Assumption 1", assumption_1.statement.source, "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0)
+
+
+@statement("Assumption 2", f"{PAPER}, Assumption 2")
+def assumption_2(link: Link, norm_bound: float) -> Check:
+    """c_mu <= mu'(z) <= C_mu on [-S, S]: on a grid with its ends."""
+    slope = link.slope(_grid(norm_bound))
+    low, high = link.min_slope(norm_bound), link.max_slope(norm_bound)
+    observed, bound = torch.stack([slope, -slope], -1), torch.tensor([high, -low], dtype=torch.float64)
+    inputs = {"link": type(link).__name__, "S": norm_bound, "c_mu": low, "C_mu": high}
+    return Check("Assumption 2", assumption_2.statement.source, "c_mu <= mu'(z) <= C_mu", inputs, observed, bound)
+
+
+@statement("Assumption 3", f"{PAPER}, Assumption 3")
+def assumption_3(link: Link, reach: float) -> Check:
+    """|mu''(z)| <= R mu'(z), on a grid of [-reach, reach].
+
+    The paper asks for it on [-S, S]; Theorem 1 needs it on the whole line, since the Gaussians P_s and Q_s have
+    full support (erratum E3): call it with a large ``reach``, too.
+    """
+    with torch.enable_grad():
+        z = _grid(reach).requires_grad_()
+        slope = link.slope(z)
+        second = torch.autograd.grad(slope.sum(), z)[0] if slope.requires_grad else torch.zeros_like(z)
+    inputs = {"link": type(link).__name__, "reach": reach, "R": link.self_concordance}
+    bound = link.self_concordance * slope.detach()
+    return Check("Assumption 3", assumption_3.statement.source, "|mu''(z)| <= R mu'(z)", inputs, second.abs(), bound)
+
+
+@statement("Theorem 1", f"{PAPER}, Theorem 1")
+def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
+    """With probability 1 - delta, for all t: ||theta_t - theta*||_{H_t} <= beta_t.
+
+    Proved for ridges from ``ridge_condition`` on; held against any, with a remark. It informs once the set is
+    smaller, in volume, than the ball of radius S known beforehand, and that is at the earliest where det H_t is as
+    large as rewards and arms can make it: lambda + C_mu (t - 1) / (g d) in all directions.
+
+    Args:
+        ratio: ||theta_t - theta*||_{H_t} / beta_t, R x T' (its maximum so far, or every round): what the probe
+            ``RadiusRatio`` records, or ``Replay.error`` under the root.
+        setting: its delta and ridge.
+    """
+    remark = "" if covered(setting) else shortfall(setting.ridge, condition(setting, "sharp"))
+    formula = "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta"
+    growth = setting.max_slope / (setting.link.dispersion * setting.dim)
+    half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
+    return Check(
+        "Theorem 1", theorem_1.statement.source, formula, setting.describe(), ratio, 1.0, setting.delta,
+        trivial=setting.norm_bound, informative_from=informative_from(half_axis, lambda t: setting.norm_bound), remark=remark,
+    )
+
+
+@statement("Theorem 2", f"{PAPER}, Theorem 2")
+def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] | float, *, printed: bool = False, tight: bool = False) -> Check:
+    """With probability 1 - delta, for all T: the regret is below G1- and G2-terms, see ``theory.regret_bound``.
+
+    Args:
+        trace: with "regret", R x T'.
+        setting: as the learner's.
+        kappa_opt: kappa_*, a number or a function of the horizon (the last recorded round's is used for the
+            comparison with the trivial bound).
+        printed: the paper's powers of the dispersion (erratum E6).
+        tight: one Cauchy-Schwarz over all rounds.
+    """
+    share = kappa_opt if callable(kappa_opt) else lambda T: kappa_opt
+    form = {"printed": printed, "tight": tight}
+    bound = [regret_bound(setting, T, share(int(T)), **form).bound for T in trace.rounds]
+    last = int(trace.rounds[-1])
+    row = regret_row(setting, last, share(last), **form)
+    initial = setting.link.dispersion * setting.ridge
+    low = "" if covered(setting) else shortfall(setting.ridge, condition(setting, "sharp"))
+    kappa = kappa_ball(setting.link, setting.norm_bound)
+    remarks = [low, "" if initial >= 1 else f"g lambda = {initial:.3g} < 1", "" if kappa >= 1 else f"kappa = {kappa:.3g} < 1"]
+    formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
+    if tight:
+        formula = "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
+    inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}
+    return Check(
+        "Theorem 2", theorem_2.statement.source, formula, inputs, trace["regret"], np.array(bound), setting.delta,
+        trivial=row.trivial, informative_from=row.informative_from, remark="; ".join(r for r in remarks if r),
+    )
+
+
+def _oracle(run: Replay) -> Tensor:
+    if run.best is None:
+        raise ValueError("run.best=None; allowed: max_x x^T theta* of every round, R x T")
+    return run.best
+
+
+@statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
+def curvature_along(run: Replay) -> Check:
+    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run."""
+    link, best = run.setting.link, _oracle(run)
+    regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
+    bound = link.slope(best).cumsum(1) + link.self_concordance * regret
+    source = curvature_along.statement.source
+    return Check("Theorem 2, curvature along the run", source, "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t", run.setting.describe(),
+                 link.slope(run.true_z).cumsum(1), bound)
+
+
+@statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
+def optimism(run: Replay, scale: float = 1.0) -> Check:
+    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}}, u_t the played arm's index.
+
+    It follows where theta* is in the confidence set. The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in
+    that set, which may leave the ball; the minimum repairs it, and changes nothing in the algorithm (E15).
+
+    Args:
+        run: the run.
+        scale: the learner's, which multiplies the radius.
+    """
+    setting = run.setting
+    bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
+    gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
+    formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
+    return Check("Theorem 2, optimism", optimism.statement.source, formula, setting.describe(),
+                 torch.stack([-gap, gap], -1), torch.stack([torch.zeros_like(gap), 2 * bonus], -1))
+
+
+@statement("Theorem 2, order", f"{PAPER}, Theorem 2")
+def regret_order(trace: Trace, low: float = 0.4, high: float = 0.8) -> Check:
+    """Regret grows like sqrt(T) up to logarithms: log-log slope of the mean regret over the last 90 % of the rounds.
+
+    The whole bootstrap interval over trials has to lie in [low, high].
+    """
+    slope = stats.growth(trace.rounds, trace["regret"])
+    inputs = {"slope": slope.estimate, "trials": slope.n}
+    return Check("Theorem 2, order", regret_order.statement.source, f"{low} <= slope <= {high}", inputs, [-slope.low, slope.high], [-low, high])
+
+
+class Order(NamedTuple):
+    """One line of a table: orders in the horizon T and the round t, logarithms of the regret left out."""
+
+    method: str
+    regret: str
+    time: str    # of a round
+    memory: str
+
+
+@statement("Table 1", f"{PAPER}, Table 1, in our reading")
+def table_1() -> tuple[Order, ...]:
+    """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference."""
+    return (
+        Order("GLM-UCB", "kappa d sqrt(T)", "t", "t"),
+        Order("GLOC", "kappa d sqrt(T)", "1", "1"),
+        Order("OFUGLB", "d sqrt(T / kappa_*)", "t", "t"),
+        Order("RS-GLinCB", "d sqrt(T / kappa_*)", "t in rounds that refit, else 1", "t"),
+        Order("GLB-OMD", "d sqrt(T / kappa_*)", "1", "1"),
+    )
+
+
+@statement("Table 2", f"{PAPER}, Table 2, in our reading")
+def table_2() -> tuple[Order, ...]:
+    """Logistic bandits: regret and cost a round."""
+    return (
+        Order("OFULog-r", "d sqrt(T / kappa_*)", "t", "t"),
+        Order("ECOLog", "d sqrt(T / kappa_*)", "log t", "1"),
+        Order("OFUL-MLogB", "d sqrt(T / kappa_*)", "1", "1"),
+        Order("OFUGLB", "d sqrt(T / kappa_*)", "t", "t"),
+        Order("GLB-OMD", "d sqrt(T / kappa_*)", "1", "1"),
+    )
+
+
+@statement("Table 1, kappa", f"{PAPER}, caption of Table 1")
+def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
+    """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
+    inputs = {"link": type(link).__name__, "S": norm_bound}
+    return Check("Table 1, kappa", table_1_kappa.statement.source, "kappa_* <= kappa", inputs, kappa_opt, kappa_ball(link, norm_bound))

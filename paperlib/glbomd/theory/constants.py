@@ -1,0 +1,133 @@
+"""Numbers of the analysis of GLB-OMD: conditions on the ridge, radius of the confidence set, regret bound.
+
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Theorems 1 and 2 with their appendices; where the printed constant
+differs, ``printed=True`` gives the paper's, and the erratum is named.
+Letters: S norm bound, R self-concordance, g dispersion, C_mu largest slope on [-S, S], eta = 1 + R S step size,
+alpha = 3 eta / 2 spread of the mix loss, lambda ridge, beta_t radius, d dimensions, T horizon.
+"""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import torch
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from ...maths.informative import informative_from
+from ..model.links import Link, kappa_ball
+from ..model.validation import one_of
+from ..model.setting import Setting
+
+FORMS = ("theory", "free", "sharp")
+
+
+def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp") -> float:
+    """The ridge of Theorem 1: the largest of three conditions.
+
+    Lemma 4b asks for 6 eta R S C_mu / g, Lemma 7 for 2 C_mu / g, and its one-dimensional integral for a multiple
+    of eta R^2: 14 d in the paper ("theory"), 14 by Lemma 7' ("free": the factor d is not needed, erratum E11),
+    0.516... by its sharp form ("sharp").
+
+    Raises:
+        ValueError: an unknown form.
+    """
+    one_of("form", form, FORMS)
+    R, g, eta = link.self_concordance, link.dispersion, 1 + link.self_concordance * norm_bound
+    factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": sharp_constants().step_factor}[form]
+    return max(factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * link.max_slope(norm_bound) / g)
+
+
+def condition(setting: Setting, form: str) -> float:
+    """The smallest ridge for which Theorem 1 is proved of a setting, see ``ridge_condition``."""
+    return ridge_condition(setting.link, setting.norm_bound, setting.dim, form)
+
+
+def covered(setting: Setting) -> bool:
+    """Whether a setting's ridge meets the weakest condition under which Theorem 1 is proved."""
+    return setting.ridge >= condition(setting, "sharp") * (1 - 1e-9)
+
+
+class SharpConstants(NamedTuple):
+    """Constants of Lemma 7', see ``bounds.lemma_7_sharp`` for the proof."""
+
+    width: float               # x*, the largest R sigma for which E D <= 2 sigma^2 mu' / g
+    spread_factor: float       # 1 / x*^2: lambda >= this alpha R^2
+    step_factor: float         # the same in eta R^2
+    free_spread_factor: float  # through E u^2 e^{R^2 u^2} <= 2 sigma^2: lambda >= this alpha R^2
+    free_step_factor: float    # the same in eta R^2
+
+
+@cache
+def sharp_constants() -> SharpConstants:
+    """The constants of Lemma 7', found as roots."""
+    # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*
+    excess = lambda x: 2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x
+    width = brentq(excess, 0.5, 4, xtol=1e-15)
+    # (1 - 2 y)^{-3/2} increases from 1, with y = R^2 sigma^2; it is 2 at y*
+    free = 1 / brentq(lambda y: (1 - 2 * y) ** -1.5 - 2, 0, 0.4, xtol=1e-16)
+    return SharpConstants(width, width**-2, 1.5 * width**-2, free, 1.5 * free)
+
+
+class RegretBound(NamedTuple):
+    """Theorem 2 at one horizon."""
+
+    G1: float
+    G2: float
+    bound: float
+
+
+def regret_bound(setting: Setting, horizon: float, kappa_opt: float, *, printed: bool = False, tight: bool = False) -> RegretBound:
+    """Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
+
+    Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T, solved for
+    Reg_T. The paper splits the rounds in two sets and applies Cauchy-Schwarz to each; ``tight`` applies it once
+    to all of them and solves the quadratic exactly (erratum E18).
+
+    Args:
+        setting: its ridge has to meet Theorem 1's condition, and g lambda >= 1 (Lemma 11).
+        horizon: T >= 1, possibly huge.
+        kappa_opt: 1 / mean_t mu'(x_{t,*}^T theta*).
+        printed: dispersion divided by, as printed, instead of multiplied with (erratum E6).
+        tight: the form above.
+    """
+    link, S, d, R = setting.link, setting.norm_bound, setting.dim, setting.link.self_concordance
+    g, C, kappa, T = link.dispersion, setting.max_slope, kappa_ball(link, S), float(horizon)
+    factor = 1 / g if printed else g
+    # Departure: (30), (33), (35) divide by g; ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} multiplies (E6).
+    G1 = 2 * setting.radius(T) * math.sqrt(factor * 2 * d * (1 + C) * math.log1p(T * C / (g * d * setting.ridge)))
+    # Departure: (32) lacks kappa, which Lemma 11 with z = X / sqrt(kappa) brings (E17).
+    G2 = 8 * kappa * d * R * C * factor * setting.radius(T + 1) ** 2 * math.log1p(T / (g * kappa * d * setting.ridge))
+    share = T / kappa_opt
+    if tight:
+        bound = 2 * G2 + G1**2 * R / 2 + G1 * math.sqrt(G1**2 * R**2 / 4 + 2 * G2 * R + share)
+    else:
+        bound = 2 * G2 + 2 * G1**2 * R + 2 * G1 * math.sqrt(G1**2 * R**2 + 2 * G2 * R + share)
+    return RegretBound(G1, G2, bound)
+
+
+def trivial_regret(link: Link, norm_bound: float, horizon: float) -> float:
+    """What any rule suffers at most: (mu(S) - mu(-S)) T."""
+    low, high = link.mean(torch.tensor([-norm_bound, norm_bound], dtype=torch.float64)).tolist()
+    return (high - low) * horizon
+
+
+class RegretRow(NamedTuple):
+    """One line of the table of Theorem 2's numbers."""
+
+    ridge: float
+    first_radius: float
+    last_radius: float
+    G1: float
+    G2: float
+    bound: float
+    trivial: float
+    informative_from: int | None
+
+
+def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> RegretRow:
+    """Theorem 2 with numbers put in, and the first horizon at which it says more than (mu(S) - mu(-S)) T."""
+    G1, G2, bound = regret_bound(setting, horizon, kappa_opt, **form)
+    gap = trivial_regret(setting.link, setting.norm_bound, 1)
+    first = informative_from(lambda T: regret_bound(setting, T, kappa_opt, **form).bound, lambda T: gap * T)
+    return RegretRow(setting.ridge, setting.radius(1), setting.radius(horizon), G1, G2, bound, gap * horizon, first)

@@ -1,0 +1,60 @@
+"""Reference rules of this paper's figures; ``UniformArm`` is the one of all papers.
+
+Letters: R trials, K arms, d dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..core.streams import Draw
+from ..core.validation import finite, menu
+
+
+class State(NamedTuple):
+    """Nothing is learned."""
+
+    total: Tensor  # R, sum of the rewards heard
+    rounds: int    # rounds heard
+
+
+class Reference:
+    """What such rules share; a subclass is a frozen dataclass with ``select``."""
+
+    wants = "reward"
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """State before the first round."""
+        return State(torch.zeros(trials, **tkwargs), 0)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Count what was heard."""
+        return State(state.total + reward, state.rounds + 1)
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
+        menu(arms, arm)
+        if reward is not None:
+            finite("reward", reward)
+
+
+@dataclass(frozen=True)
+class UniformArm(Reference):
+    """Plays an arm drawn uniformly each round."""
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """R indices from the stream "arm"."""
+        return (draw.uniform("arm") * arms.shape[1]).long(), state
+
+__all__ = ["LongestArm", "UniformArm"]
+
+
+@dataclass(frozen=True)
+class LongestArm(Reference):
+    """Plays the arm of largest Euclidean norm, the lowest index among equals: what a pure bonus plays first."""
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """R indices. ``arms``: R x K x d or 1 x K x d."""
+        return arms.square().sum(-1).argmax(-1).expand(state.total.shape[0]), state

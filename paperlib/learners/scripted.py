@@ -1,0 +1,105 @@
+"""Learners around learners."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..core.contracts import Learner
+from ..core.streams import Draw
+from ..core.validation import whole
+
+
+class State(NamedTuple):
+    """The base's state, the one in which the learner that dictates began, and the clock."""
+
+    base: Any
+    script: Any  # None for listed actions
+    rounds: int  # rounds heard
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """The base learner hears every round, but its first actions are dictated: a warm start, or a fixed design.
+
+    Attributes:
+        base: any learner.
+        actions: indices of arms, the same in all trials, one a round; or a learner whose choices are played
+            (it hears nothing, so that one that draws its arms fits).
+        rounds: how many rounds are dictated.
+
+    Raises:
+        ValueError: a base that learns of its own actions only, not as many actions as rounds, or an action that is no index.
+    """
+
+    base: Learner
+    actions: tuple[int, ...] | Learner
+    rounds: int
+
+    def __post_init__(self):
+        if not getattr(self.base, "own_actions", True):
+            raise ValueError(f"base={self.base!r}; allowed: a learner that learns of other actions than its own")
+        whole("rounds", self.rounds, least=0)
+        if isinstance(self.actions, tuple):
+            if len(self.actions) != self.rounds:
+                raise ValueError(f"actions={self.actions!r}; allowed: {self.rounds} indices, one a round")
+            for action in self.actions:
+                whole("actions", action, least=0)
+        elif not (hasattr(self.actions, "init") and hasattr(self.actions, "select")):
+            raise ValueError(f"actions={self.actions!r}; allowed: a tuple of indices, or a learner")
+
+    @property
+    def wants(self) -> str:
+        """What the base hears."""
+        return self.base.wants
+
+    @property
+    def syncs(self) -> str | None:
+        """Whether the base has to look at its tensors."""
+        return getattr(self.base, "syncs", None)
+
+    @property
+    def fixed_arms(self) -> bool:
+        """Whether the base counts by index."""
+        return getattr(self.base, "fixed_arms", False)
+
+    def caution(self, context: Any) -> str | None:
+        """What the base would warn of."""
+        return self.base.caution(context) if hasattr(self.base, "caution") else None
+
+    def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
+        """What the base and the learner that dictates validate, and that the dictated arms exist.
+
+        Raises:
+            ValueError: as those learners, or an action past the arms.
+        """
+        if hasattr(self.base, "validate"):
+            self.base.validate(context, action, feedback)
+        if hasattr(self.actions, "validate"):
+            self.actions.validate(context, None, None)
+        elif isinstance(self.actions, tuple) and max(self.actions, default=0) >= context.shape[1]:
+            raise ValueError(f"actions={max(self.actions)!r}; allowed: 0..{context.shape[1] - 1}")
+
+    def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """The base's, and that of the learner that dictates, which stays as it is."""
+        script = None if isinstance(self.actions, tuple) else self.actions.init(trials, context, horizon, draw, **tkwargs)
+        return State(self.base.init(trials, context, horizon, draw, **tkwargs), script, 0)
+
+    def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
+        """The dictated action while there is one, else the base's. Returns R indices."""
+        action, base = self.base.select(state.base, context, draw)
+        if state.rounds < self.rounds:
+            if isinstance(self.actions, tuple):
+                action = torch.full_like(action, self.actions[state.rounds])
+            else:
+                action, _ = self.actions.select(state.script, context, draw)
+        return action, State(base, state.script, state.rounds)
+
+    def update(self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw) -> State:
+        """The base hears of every round."""
+        return State(self.base.update(state.base, context, action, feedback, draw), state.script, state.rounds + 1)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """The base's."""
+        return self.base.report(state.base) if hasattr(self.base, "report") else {}

@@ -1,0 +1,121 @@
+"""OFUL: optimism in the face of uncertainty, with an ellipsoid around the ridge estimate.
+
+Source: Abbasi-Yadkori, Pal & Szepesvari (2011), "Improved Algorithms for Linear Stochastic Bandits", the
+algorithm OFUL with the confidence ellipsoid of Theorem 2.
+Letters: R trials, K arms, d dimensions; S norm bound, V_t = lambda I + sum_{s <= t} x_s x_s^T.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
+from ...core.streams import Draw
+from ...core.validation import finite, menu, nonnegative, positive, probability, whole
+
+
+ROUNDING = 1e-12  # relative: arms of one length tie at first, and which comes first must not hang on the last bit
+
+
+class State(NamedTuple):
+    """What t rounds have taught; its size does not depend on t."""
+
+    theta: Tensor       # R x d, ridge estimate V_t^{-1} sum r_s x_s
+    moment: Tensor      # R x d, sum r_s x_s
+    precision: Tensor   # R x d x d, V_t
+    covariance: Tensor  # R x d x d, V_t^{-1}
+    log_det: Tensor     # R, ln(det V_t / det(lambda I))
+    rounds: int         # t
+
+
+class Optimist:
+    """Optimism over an ellipsoid around the ridge estimate.
+
+    A subclass is a frozen dataclass with these fields, and has a ``radius(state)``: R, that of the ellipsoid in the
+    norm of V_t, without ``scale``.
+    """
+
+    noise: float
+    delta: float
+    ridge: float
+    scale: float
+    refresh: int
+    wants = "reward"
+
+    def __post_init__(self):
+        positive("noise", self.noise)
+        probability("delta", self.delta)
+        positive("ridge", self.ridge)
+        nonnegative("scale", self.scale)
+        whole("refresh", self.refresh)
+
+    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
+        """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
+        menu(context, action)  # Theorem 2 asks for no bound on the arms' norms
+        if feedback is not None:
+            finite("reward", feedback)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """V_0 = lambda I; the horizon is not used."""
+        d = arms.shape[-1]
+        eye, zero = torch.eye(d, **tkwargs).repeat(trials, 1, 1), torch.zeros(trials, d, **tkwargs)
+        return State(zero, zero, self.ridge * eye, eye / self.ridge, zero[:, 0], 0)
+
+    def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
+        """argmax_x max_theta x^T theta over the ellipsoid = x^T theta_t + radius ||x||_{V_t^{-1}}; ties, up to rounding, to the lowest index.
+
+        ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
+        """
+        width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
+        radius = self.scale * self.radius(state)
+        index = torch.addcmul(inner(arms, state.theta), width, radius.unsqueeze(1))
+        top = index.amax(1, keepdim=True)
+        return (index >= top - ROUNDING * top.abs()).to(torch.uint8).argmax(1), state
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Ridge regression with one more row. ``arm``: R; ``reward``: R."""
+        _, moment, V, C, log_det, rounds = state
+        x = chosen(arms, arm)
+        v = apply(C, x)
+        q = (x * v).sum(-1)  # ||x||^2 in the norm of V_t^{-1}
+        moment = torch.addcmul(moment, x, reward.unsqueeze(1))
+        V = rank_one(V, x, torch.ones_like(q))
+        C = inverse(V) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, -1.0 / (1.0 + q))  # Sherman-Morrison
+        return State(apply(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
+
+
+@dataclass(frozen=True)
+class OFUL(Optimist):
+    """Optimism with the self-normalized confidence ellipsoid.
+
+    Source: Abbasi-Yadkori, Pal & Szepesvari (2011), algorithm OFUL; the radius is Theorem 2's.
+
+    Attributes:
+        noise: R > 0, the noise is R-sub-Gaussian.
+        norm_bound: S > 0, bound on ||theta*||_2.
+        delta: in (0, 1], failure probability of all ellipsoids together.
+        ridge: lambda > 0.
+        scale: practical, multiplies the radius: 1 is the theory, 0 is greedy.
+        refresh: rounds between two inversions of V_t afresh; in between the inverse is updated.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    noise: float
+    norm_bound: float
+    delta: float = 0.01
+    ridge: float = 1.0
+    scale: float = 1.0
+    refresh: int = 4096
+
+    def __post_init__(self):
+        super().__post_init__()
+        positive("norm_bound", self.norm_bound)
+
+    def radius(self, state: State) -> Tensor:
+        """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""
+        return self.noise * (state.log_det + 2 * math.log(1 / self.delta)).sqrt() + math.sqrt(self.ridge) * self.norm_bound

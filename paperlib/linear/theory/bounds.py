@@ -1,0 +1,36 @@
+"""Theorem 2, the confidence ellipsoid, as a function that returns a ``Check``.
+
+The ellipsoid is computed from V_t by Cholesky, apart from how a learner keeps its determinant; estimates and
+matrices come from a state by field name.
+Source: Abbasi-Yadkori, Pal & Szepesvari (2011), "Improved Algorithms for Linear Stochastic Bandits".
+Letters: R trials, T' recorded rounds, d dimensions; S norm bound, lambda the ridge, R also the noise's scale.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from ...verdicts.checks import Check, statement
+from ...core.trace import Trace
+from ..probes import Ellipsoid
+
+PAPER = "Abbasi-Yadkori, Pal & Szepesvari (2011)"
+
+
+@statement("Theorem 2", f"{PAPER}, Theorem 2")
+def theorem_2(trace: Trace, ellipsoid: Ellipsoid) -> Check:
+    """With probability 1 - delta, for all t: theta* lies in the ellipsoid around the ridge estimate.
+
+    It informs once it is smaller, in volume and in every trial, than the ball ||theta*|| <= S known beforehand.
+
+    Args:
+        trace: with "ratio", the largest of all rounds so far, and "half axis", both R x T' and of this ellipsoid.
+        ellipsoid: with the noise and the norm of the problem.
+    """
+    large = np.flatnonzero((trace["half axis"] >= ellipsoid.norm_bound).any(0))
+    first = 0 if not len(large) else large[-1] + 1
+    return Check(
+        "Theorem 2", theorem_2.statement.source, "for all t: ||theta_t - theta*||_{V_t} / radius_t <= 1, with probability 1 - delta",
+        dataclasses.asdict(ellipsoid), trace["ratio"], 1.0, ellipsoid.delta, trivial=ellipsoid.norm_bound,
+        informative_from=int(trace.rounds[first]) if first < len(trace.rounds) else None,
+    )

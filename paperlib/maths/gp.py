@@ -1,0 +1,185 @@
+"""Gaussian processes: kernels and the exact posterior.
+
+A kernel is a frozen dataclass with ``kernel(X, Y)``, ``... x n x d`` and ``... x m x d`` to ``... x n x m``, and
+``kernel.diag(X)``, ``... x n``. One of finite rank says so in ``rank(dim)``.
+Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning" (2006), chapters 2 and 4.
+Letters: R trials lead, U points, d dimensions.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from ..core.validation import one_of, positive
+
+PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
+
+
+class Kernel(Protocol):
+    """A covariance function. ``rank(dim)`` is optional: the dimension of its feature space, None for infinite."""
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor: ...
+    def diag(self, X: Tensor) -> Tensor: ...
+
+
+def _distance(X: Tensor, Y: Tensor) -> Tensor:
+    """||x - y|| by differences: the faster form by products loses half of the digits near zero."""
+    return torch.cdist(X, Y, compute_mode="donot_use_mm_for_euclid_dist")
+
+
+@dataclass(frozen=True)
+class RBF:
+    """exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma).
+
+    Attributes:
+        gamma: > 0, half the inverse squared lengthscale.
+    """
+
+    gamma: float
+
+    def __post_init__(self):
+        positive("gamma", self.gamma)
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
+        if X.shape[-1] < 8:
+            return (-self.gamma * _distance(X, Y).square_()).exp_()
+        X, Y = X - (origin := Y.reshape(-1, Y.shape[-1])[:1]), Y - origin  # products lose the digits that the points share
+        square = X.square().sum(-1).unsqueeze(-1) + Y.square().sum(-1).unsqueeze(-2) - 2 * (X @ Y.mT)
+        return (-self.gamma * square.clamp_(min=0)).exp_()
+
+    def diag(self, X: Tensor) -> Tensor:
+        return torch.ones_like(X[..., 0])
+
+
+@dataclass(frozen=True)
+class Matern:
+    """Matern kernel of smoothness 1/2, 3/2 or 5/2.
+
+    Attributes:
+        nu: 0.5, 1.5 or 2.5.
+        lengthscale: > 0.
+    """
+
+    nu: float = 2.5
+    lengthscale: float = 1.0
+
+    def __post_init__(self):
+        one_of("nu", self.nu, (0.5, 1.5, 2.5))
+        positive("lengthscale", self.lengthscale)
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
+        r = _distance(X, Y) * (math.sqrt(2 * self.nu) / self.lengthscale)
+        polynomial = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r.square() / 3}[self.nu]
+        return polynomial * torch.exp(-r)
+
+    def diag(self, X: Tensor) -> Tensor:
+        return torch.ones_like(X[..., 0])
+
+
+@dataclass(frozen=True)
+class Linear:
+    """x^T y: Gaussian-process bandits with it are linear bandits."""
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
+        return X @ Y.mT
+
+    def diag(self, X: Tensor) -> Tensor:
+        return X.square().sum(-1)
+
+    def rank(self, dim: int) -> int:
+        """d."""
+        return dim
+
+
+@dataclass(frozen=True)
+class FunctionKernel:
+    """Any function ``... x n x d, ... x m x d -> ... x n x m`` as a kernel; its diagonal is taken point by point.
+
+    Attributes:
+        function: symmetric and positive semidefinite.
+    """
+
+    function: Callable[[Tensor, Tensor], Tensor]
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise ValueError(f"function={self.function!r}; allowed: a function of two tensors of points")
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
+        return self.function(X, Y)
+
+    def diag(self, X: Tensor) -> Tensor:
+        points = X.unsqueeze(-2)
+        return self.function(points, points).squeeze(-1).squeeze(-1)
+
+
+def rank(kernel: Kernel, dim: int) -> int | None:
+    """Dimension of the kernel's feature space where that is finite and known."""
+    return kernel.rank(dim) if hasattr(kernel, "rank") else None
+
+
+def check_kernel(kernel: Kernel, X: Tensor) -> None:
+    """Look at the kernel's diagonal, and at all of it on some of the points. ``X``: ... x n x d.
+
+    Raises:
+        ValueError: values that are not finite, of the wrong shape or asymmetric, a negative or unequal diagonal, or a negative eigenvalue.
+    """
+    if X.device.type == "meta":
+        return
+    everywhere = kernel.diag(X)
+    if everywhere.shape != X.shape[:-1]:
+        raise ValueError(f"kernel={kernel!r} has a diagonal of shape {tuple(everywhere.shape)} on {X.shape[-2]} points; allowed: {tuple(X.shape[:-1])}")
+    if not bool(everywhere.isfinite().all()):
+        raise ValueError(f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers")
+    if bool((everywhere < 0).any()):
+        raise ValueError(f"kernel={kernel!r} has {float(everywhere.min())!r} on its diagonal; allowed: at least 0")
+    X = X[..., torch.linspace(0, X.shape[-2] - 1, min(PROBE, X.shape[-2])).long(), :]
+    K, diagonal = kernel(X, X), kernel.diag(X)
+    n = X.shape[-2]
+    if K.shape[-2:] != (n, n) or diagonal.shape[-1:] != (n,):
+        raise ValueError(f"kernel={kernel!r} gives shapes {tuple(K.shape)} and {tuple(diagonal.shape)} on {n} points; allowed: ... x {n} x {n} and ... x {n}")
+    if not bool(K.isfinite().all() & diagonal.isfinite().all()):
+        raise ValueError(f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers")
+    size = float(diagonal.max())
+    if bool(((K - K.mT).abs() > 1e-8 * size).any()):
+        raise ValueError(f"kernel={kernel!r} is not symmetric, by {float((K - K.mT).abs().max())!r}; allowed: k(x, y) = k(y, x)")
+    if bool(((K.diagonal(dim1=-2, dim2=-1) - diagonal).abs() > 1e-8 * size).any()):
+        raise ValueError(f"kernel={kernel!r}: diag differs from k(x, x); allowed: the same numbers")
+    least = float(torch.linalg.eigvalsh(K).min())
+    if least < -1e-8 * size * n:
+        raise ValueError(f"kernel={kernel!r} has the eigenvalue {least!r} on {n} points; allowed: a positive semidefinite kernel")
+
+
+class Posterior(NamedTuple):
+    """Mean and variance of f."""
+
+    mean: Tensor      # R x A
+    variance: Tensor  # R x A
+    failed: Tensor    # R bool: the points' covariance did not factor
+
+
+def exact_posterior(kernel: Kernel, points: Tensor, count: Tensor, total: Tensor, ridge: float, at: Tensor) -> Posterior:
+    """Posterior of a Gaussian process from repeated observations of U points, with noise variance ``ridge``.
+
+    Observations of one point enter by their number and sum: sqrt(n) scales its row, so that a point never observed
+    drops out by itself. Source: Rasmussen & Williams (2006), (2.25), (2.26).
+
+    Args:
+        points: R x U x d or 1 x U x d.
+        count: n, R x U, observations of each.
+        total: R x U, their sums.
+        ridge: lambda > 0.
+        at: R x A x d or 1 x A x d.
+    """
+    weight = count.to(total.dtype).sqrt()  # the root of an integer would be float32
+    gram = kernel(points, points) * weight.unsqueeze(1) * weight.unsqueeze(2)
+    factor, info = torch.linalg.cholesky_ex(gram + ridge * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device))
+    cross = kernel(points, at) * weight.unsqueeze(2)
+    half = torch.linalg.solve_triangular(factor, cross, upper=False)
+    scaled = (total / weight.clamp(min=1.0)).unsqueeze(2)
+    mean = (torch.linalg.solve_triangular(factor, scaled, upper=False) * half).sum(1)
+    return Posterior(mean, (kernel.diag(at) - half.square().sum(1)).clamp(min=0.0), info != 0)

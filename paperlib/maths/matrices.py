@@ -1,0 +1,201 @@
+"""Symmetric matrices: the nuclear-norm ball and the spectrahedron, as vectors.
+
+y = svec(X) / rho, where svec is the upper triangle with off-diagonal entries times sqrt(2), an isometry.
+Shapes: R trials, p x p matrices, n = p (p + 1) / 2 coordinates.
+"""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+import torch
+from torch import Tensor
+
+from ..core.linalg import may_look
+from .sets import project_sub_simplex, scaled
+from ..core.validation import finite, positive, whole
+
+LARGE = {True: 100, False: 500}  # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
+
+
+@functools.lru_cache(maxsize=32)
+def _triangle(p: int, device: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Positions of the upper triangle in the flattened matrix, those of all entries in svec, and the weights of svec."""
+    rows, columns = np.triu_indices(p)
+    place = np.zeros((p, p), int)
+    place[rows, columns] = place[columns, rows] = np.arange(len(rows))
+    to = lambda x: torch.from_numpy(x).to(device)
+    return to(rows * p + columns), to(place.ravel()), to(np.where(rows == columns, 1.0, math.sqrt(2.0)))
+
+
+def svec(X: Tensor) -> Tensor:
+    """Upper triangle, off-diagonal entries times sqrt(2): <svec X, svec Y> = <X, Y>. ``X``: R x p x p, symmetric. Returns R x n."""
+    upper, _, weight = _triangle(X.shape[-1], str(X.device))
+    return X.flatten(-2).index_select(-1, upper) * weight
+
+
+def smat(y: Tensor, p: int) -> Tensor:
+    """The symmetric matrices of ``svec``. ``y``: R x n. Returns R x p x p."""
+    _, place, weight = _triangle(p, str(y.device))
+    return (y / weight).index_select(-1, place).unflatten(-1, (p, p))
+
+
+def _outer(v: Tensor, weight) -> Tensor:
+    return weight * v.unsqueeze(2) * v.unsqueeze(1)
+
+
+def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
+    """An eigenpair of least eigenvalue, or (``most``) of largest absolute value. ``C``: R x p x p. Returns R and R x p.
+
+    A single matrix on the host takes LAPACK's subset or, if it is large, Lanczos; a batch is factored whole.
+
+    Raises:
+        ValueError: an entry that is not finite, on the host.
+    """
+    if may_look(C):
+        finite("C", C)
+    if len(C) == 1 and may_look(C):
+        value, v = _extreme_of_one(C[0].numpy(), most)
+        return C.new_full((1,), value), torch.from_numpy(np.ascontiguousarray(v)).to(C).unsqueeze(0)
+    values, vectors = torch.linalg.eigh(C)
+    if not most:
+        return values[:, 0], vectors[:, :, 0]
+    last = (values[:, -1] > -values[:, 0]).unsqueeze(1)
+    return torch.where(last[:, 0], values[:, -1], values[:, 0]), torch.where(last, vectors[:, :, -1], vectors[:, :, 0])
+
+
+def _extreme_of_one(C: np.ndarray, most: bool) -> tuple[float, np.ndarray]:
+    p = len(C)
+    if p >= LARGE[most] and C.any():  # Lanczos has no start for the zero matrix
+        start = np.cos(np.arange(p) ** 2 + 1.0)  # fixed, in no subspace
+        values, vectors = scipy.sparse.linalg.eigsh(C, k=1, which="LM" if most else "SA", v0=start)
+        return float(values[0]), vectors[:, 0]
+    ends = (0, p - 1) if most and p > 1 else (0,)
+    pairs = [scipy.linalg.eigh(C, subset_by_index=[i, i], check_finite=False) for i in ends]
+    values, vectors = max(pairs, key=lambda pair: abs(pair[0][0]))
+    return float(values[0]), vectors[:, 0]
+
+
+class NuclearBall(NamedTuple):
+    """{X symmetric, p x p: ||X||_* <= k}; rho = k / sqrt(p) is the radius of the largest Frobenius ball inside.
+
+    With ``exact=False`` the oracle is the one printed in Chen, Zhang & Karbasi (2019), k v v^T for the top eigenvector
+    of -C: that of {X >= 0, tr X = k}, not of this set.
+    """
+
+    dim: int
+    p: int
+    k: float
+    R: Tensor  # 1, sqrt(p)
+    D: Tensor  # 1, 2 sqrt(p)
+    r: float = 1.0
+    exact: bool = True
+    host = ()
+
+    @classmethod
+    def of(cls, p: int, k: float, exact: bool = True, **tkwargs) -> "NuclearBall":
+        """The ball of radius ``k``.
+
+        Raises:
+            ValueError: ``p`` below 1 or ``k`` not above 0.
+        """
+        whole("p", p)
+        positive("k", k)
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
+        return cls(p * (p + 1) // 2, p, float(k), number(math.sqrt(p)), number(2 * math.sqrt(p)), 1.0, exact)
+
+    @property
+    def rho(self) -> float:
+        """Native length of a unit."""
+        return self.k / math.sqrt(self.p)
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """-sign(l) k v v^T for the eigenvalue l of largest absolute value. For c = 0: -k e_1 e_1^T, and k e_1 e_1^T as printed. ``c``: R x n."""
+        C = smat(c, self.p)
+        value, v = extreme(C, most=self.exact)
+        weight = torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)  # torch.where of two numbers is float32
+        first = torch.zeros_like(v)
+        first[:, 0] = 1.0
+        v = torch.where((c == 0).all(-1, keepdim=True), first, v)
+        return svec(_outer(v, (self.k / self.rho * weight).view(-1, 1, 1)))
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Absolute eigenvalues onto {>= 0, sum <= k}, signs restored. ``z``: R x n."""
+        return scaled(self._closest, z, scale)
+
+    def _closest(self, z: Tensor) -> Tensor:
+        values, vectors = torch.linalg.eigh(smat(z, self.p))
+        values = project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
+        return svec((vectors * values.unsqueeze(1)) @ vectors.mT)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return torch.linalg.eigvalsh(smat(y, self.p)).abs().sum(-1) <= self.k / self.rho + tolerance
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """svec(X)."""
+        return self.rho * y
+
+
+class Spectrahedron(NamedTuple):
+    """{X >= 0, p x p: tr X <= k} about s I with s = k / (p + sqrt(p)), the radius of the largest Frobenius ball inside."""
+
+    dim: int
+    p: int
+    k: float
+    R: Tensor  # 1
+    D: Tensor  # 1, sqrt(2) k / s
+    r: float = 1.0
+    exact: bool = True
+    host = ()
+
+    @classmethod
+    def of(cls, p: int, k: float, **tkwargs) -> "Spectrahedron":
+        """Traces up to ``k``.
+
+        Raises:
+            ValueError: ``p`` below 1 or ``k`` not above 0.
+        """
+        whole("p", p)
+        positive("k", k)
+        s = k / (p + math.sqrt(p))
+        far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
+        return cls(p * (p + 1) // 2, p, float(k), number(far), number(math.sqrt(min(2, p)) * k / s))
+
+    @property
+    def rho(self) -> float:
+        """s, native length of a unit."""
+        return self.k / (self.p + math.sqrt(self.p))
+
+    def _middle(self, like: Tensor) -> Tensor:
+        """svec(s I) / s, 1 x n."""
+        return svec(torch.eye(self.p, dtype=like.dtype, device=like.device).unsqueeze(0))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """k v v^T for the least eigenvalue where that is negative, else 0. ``c``: R x n."""
+        value, v = extreme(smat(c, self.p), most=False)
+        weight = self.k / self.rho * (value < 0).to(c)
+        return svec(_outer(v, weight.view(-1, 1, 1))) - self._middle(c)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
+        return scaled(self._closest, z, scale)
+
+    def _closest(self, z: Tensor) -> Tensor:
+        middle = self._middle(z)
+        values, vectors = torch.linalg.eigh(smat(z + middle, self.p))
+        values = project_sub_simplex(values, self.k / self.rho)
+        return svec((vectors * values.unsqueeze(1)) @ vectors.mT) - middle
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        values = torch.linalg.eigvalsh(smat(y + self._middle(y), self.p))
+        return (values[:, 0] >= -tolerance) & (values.sum(-1) <= self.k / self.rho + tolerance)
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """svec(X)."""
+        return self.rho * (y + self._middle(y))

@@ -1,0 +1,115 @@
+"""A convex set known by its linear oracle and a ball inside, and the probe that an oracle has to pass.
+
+Shapes: R trials, n dimensions.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .sets import ConvexSet, support
+from ..core.streams import Streams
+from ..core.validation import positive
+
+DIRECTIONS = 64  # of the probe
+ROUNDING = 1e-6  # of an oracle of one's own, which may compute in single precision; relative
+
+
+class OracleSet(NamedTuple):
+    """K = (K' - center) / radius for a set K' that is known by its oracle. It cannot be projected on.
+
+    R and D are bounds from the widths along the axes.
+    """
+
+    dim: int
+    oracle: Callable[[np.ndarray], np.ndarray]  # n -> n, argmin over K' of <c, .>
+    center: Tensor  # 1 x n
+    radius: Tensor  # 1
+    R: Tensor       # 1
+    D: Tensor       # 1
+    r: float = 1.0
+    exact: bool = True
+    host = ("lmo",)
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """The oracle's answers, trial by trial on the host. ``c``: R x n.
+
+        Raises:
+            RuntimeError: an answer that is not n finite numbers.
+        """
+        found = np.stack([_answer(self.oracle, row) for row in c.detach().cpu().numpy()])
+        return (torch.from_numpy(found).to(c) - self.center) / self.radius.unsqueeze(1)
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """x = center + radius y."""
+        return self.center + self.radius.unsqueeze(1) * y
+
+
+def _answer(oracle: Callable[[np.ndarray], np.ndarray], c: np.ndarray) -> np.ndarray:
+    """n finite numbers, or RuntimeError: numpy would broadcast an answer of another shape in silence."""
+    answer = oracle(c.copy())  # the learner's gradient stays the learner's
+    try:
+        found = np.asarray(answer, float)
+    except (TypeError, ValueError):
+        found = np.empty(())
+    if found.shape != c.shape or not np.isfinite(found).all():
+        raise RuntimeError(f"oracle: its answer to c={c!r} is {answer!r}; allowed: a point of the set, {len(c)} finite numbers")
+    return found
+
+
+def oracle_set(oracle: Callable[[np.ndarray], np.ndarray], center, radius: float, **tkwargs) -> OracleSet:
+    """A set from its oracle and a ball inside.
+
+    Args:
+        oracle: maps c, n numbers, to a point of the set that minimizes <c, .>.
+        center: n numbers, the ball's center.
+        radius: of the ball, > 0.
+
+    Raises:
+        ValueError: no function or no such numbers, or an answer of the oracle of another shape.
+        RuntimeError: the oracle's answers are not finite, or its set does not hold the ball (64 directions are tried, to
+            a relative 1e-6, so that oracles in single precision pass).
+    """
+    if not callable(oracle):
+        raise ValueError(f"oracle={oracle!r}; allowed: a function of n numbers")
+    positive("radius", radius)
+    tkwargs = {"dtype": torch.float64} | tkwargs
+    try:
+        middle = np.atleast_1d(np.asarray(center, float))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"center={center!r}; allowed: n finite numbers") from error
+    if middle.ndim != 1 or not len(middle) or not np.isfinite(middle).all():
+        raise ValueError(f"center={center!r}; allowed: n finite numbers, n at least 1")
+    center, n = middle, len(middle)
+    if (shape := np.shape(oracle(np.ones(n)))) != (n,):
+        raise ValueError(f"oracle: answers of shape {shape}; allowed: ({n},), as the center")
+    number = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
+    guess = OracleSet(n, oracle, number(center), number(radius)[0], number(np.inf)[0], number(np.inf)[0])
+    axes = torch.eye(n, **tkwargs)
+    up, down = support(guess, axes), support(guess, -axes)
+    found = guess._replace(R=torch.linalg.vector_norm(torch.maximum(up, down)).view(1), D=torch.linalg.vector_norm(up + down).view(1))
+    probe(found)
+    return found
+
+
+def probe(cset: ConvexSet) -> None:
+    """Assumption r B in K in R B by the oracle, along 64 directions of a fixed stream; a set whose oracle is not its own is passed over.
+
+    Raises:
+        RuntimeError: answers that are not finite, or a support function outside [r, R].
+    """
+    if not cset.exact or cset.D.device.type == "meta":
+        return
+    R, n = len(cset.D), cset.dim
+    slack = ROUNDING if isinstance(cset, OracleSet) else 1e-9
+    for k in range(DIRECTIONS):
+        u = Streams(0, [k], cset.D.device, cset.D.dtype).at(-1).sphere("probe", n).expand(R, n)
+        h = support(cset, u)
+        if not bool(h.isfinite().all()):
+            raise RuntimeError("lmo: its answers are not finite; allowed: points of the set")
+        if not bool(((h >= cset.r - slack) & (h <= cset.R * (1 + slack) + slack)).all()):
+            reach = f"{h.min().item():.10g} to {h.max().item():.10g}"
+            raise RuntimeError(f"lmo: its set reaches {reach} along some direction; allowed: {cset.r:g} to {cset.R.max().item():.10g}, the balls inside and around")

@@ -1,0 +1,212 @@
+"""Polytopes {x: C x <= d}, moved and scaled so that their largest inscribed ball is the unit ball about 0.
+
+Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
+Work on the host: linear programs (``sets_programs``), Qhull's vertices and projections (an active-set method, trial by
+trial). The oracle over vertices is one product and an argmin, on any device.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.optimize import linprog, nnls
+from scipy.spatial import HalfspaceIntersection, QhullError
+from torch import Tensor
+
+from .sets import scaled
+from .programs import Program
+from ..core.validation import whole
+
+MOST = 20_000     # vertices; above it the oracle solves a linear program a call
+LISTED = 12       # dimensions; above it vertices are not listed: a box of 20 has 10^6, over which Qhull takes a minute before they can be counted
+BLOCK = 1024      # vertices whose distances to all are held at once
+NARROWEST = 1e-9  # inscribed radius below which the interior counts as empty
+
+
+class Polytope(NamedTuple):
+    """K = {y: C y <= e}, with x = center + rho y."""
+
+    dim: int
+    normals: Tensor   # R x q x n, rows of C, each of length 1
+    offsets: Tensor   # R x q, e = (d - C center) / rho
+    vertices: Tensor  # R x V x n; V = 0: the oracle solves a linear program
+    center: Tensor    # R x n, Chebyshev center
+    rho: Tensor       # R, its radius
+    R: Tensor         # R
+    D: Tensor         # R
+    r: float = 1.0
+    exact: bool = True
+
+    @property
+    def host(self) -> tuple[str, ...]:
+        """Projections, and the oracle where no vertices are listed."""
+        return ("project",) if self.vertices.shape[1] else ("lmo", "project")
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """The first vertex of least <c, .>; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
+        if self.vertices.shape[1] == 0:
+            return _programs(self, c)
+        if self.vertices.shape[0] == 1:
+            return self.vertices[0].index_select(0, (c @ self.vertices[0].mT).argmin(1))
+        i = torch.bmm(self.vertices, c.unsqueeze(2)).squeeze(2).argmin(1)
+        return self.vertices.gather(1, i.view(-1, 1, 1).expand(-1, 1, self.dim)).squeeze(1)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Closest point, exact, on the host. ``z``: R x n."""
+        return scaled(self._closest, z, scale)
+
+    def _closest(self, z: Tensor) -> Tensor:
+        C, e, points = self.normals.cpu().numpy(), self.offsets.cpu().numpy(), z.detach().cpu().numpy()
+        shared = len(C) == 1
+        found = np.stack([closest(C[0 if shared else i], e[0 if shared else i], point) for i, point in enumerate(points)])
+        return torch.from_numpy(found).to(z)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return ((self.normals @ y.unsqueeze(2)).squeeze(2) - self.offsets).amax(1) <= tolerance
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """x = center + rho y."""
+        return self.center + self.rho.unsqueeze(1) * y
+
+
+def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """argmin over {y: C y <= e} of ||y - z||, by Lawson and Hanson's least-distance programming.
+
+    A point far away loses digits to rounding: its answer is projected once more. What it gives up of the distance is
+    1e-8 of it at 10^6 inscribed radii and 1e-4 at 10^10; beyond, the answer lies in the set, but is not the closest.
+    Source: Lawson & Hanson, Solving Least Squares Problems (1974), chapter 23.
+
+    Args:
+        C: q x n.
+        e: q.
+        z: n.
+    """
+    for _ in range(2):
+        over = C @ z - e
+        far = over.max()
+        if far <= 1e-12:
+            break
+        E = np.vstack([-C.T, over / far])  # in units of the violation: the last residual falls as 1 / distance^2
+        f = np.zeros(len(E))
+        f[-1] = 1.0
+        u, _ = nnls(E, f)
+        residual = E @ u - f
+        z = z - far * residual[:-1] / residual[-1]
+    return z
+
+
+def inscribed(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
+    """Chebyshev center and radius of {x: C x <= d}: the largest ball inside, by a linear program. ``C``: q x n; ``d``: q.
+
+    Raises:
+        ValueError: no ball of radius above 1e-9 fits, or balls of any radius do.
+    """
+    n = C.shape[1]
+    cost = np.zeros(n + 1)
+    cost[-1] = -1.0
+    found = linprog(cost, np.column_stack([C, np.linalg.norm(C, axis=1)]), d, bounds=[(None, None)] * n + [(0, None)], method="highs")
+    if found.status == 3:
+        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+    if found.status != 0 or found.x[-1] <= NARROWEST:
+        raise ValueError(f"C, d: the largest ball inside has radius {found.x[-1] if found.status == 0 else 0:g}; allowed: a radius above {NARROWEST:g}")
+    return found.x[:-1], float(found.x[-1])
+
+
+def corners(C: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Vertices of {y: C y <= e} with 0 inside, V x n, by Qhull, unique to 1e-10.
+
+    Raises:
+        ValueError: unbounded, or so degenerate that Qhull gives up.
+    """
+    if C.shape[1] == 1:  # Qhull wants two dimensions
+        ends = e / C[:, 0]
+        found = np.array([[ends[C[:, 0] < 0].max(initial=-math.inf)], [ends[C[:, 0] > 0].min(initial=math.inf)]])
+    else:
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"):  # vertices at infinity are refused below
+                found = HalfspaceIntersection(np.column_stack([C, -e]), np.zeros(C.shape[1])).intersections
+        except QhullError as error:
+            raise ValueError(f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes") from error
+    if not np.isfinite(found).all():
+        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+    return np.unique(found.round(10) + 0.0, axis=0)
+
+
+def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
+    """The polytopes {x: C x <= d} of R trials, in normalized coordinates.
+
+    Args:
+        C: R x q x n, or q x n for one that the trials share.
+        d: R x q, or q.
+        most: with more vertices than this, or above 12 dimensions, where none are listed, the oracle solves linear
+            programs, and D and R are upper bounds; 0: always so.
+
+    Raises:
+        ValueError: shapes that do not fit, numbers that are not finite, a constraint without a normal, an empty interior, or an unbounded set.
+    """
+    whole("most", most, least=0)
+    C, d = (_numbers(name, x) for name, x in (("C", C), ("d", d)))
+    C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
+    if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:
+        raise ValueError(f"C: {C.shape}, d: {d.shape}; allowed: R x q x n and R x q, or q x n and q")
+    if not (np.isfinite(C).all() and np.isfinite(d).all()) or (C == 0).all(2).any():
+        raise ValueError("C, d: a number is not finite or a row of C is 0; allowed: finite numbers and rows with a normal")
+    size = np.abs(C).max(axis=2, keepdims=True)  # first: squares would under- or overflow
+    length = size * np.linalg.norm(C / size, axis=2, keepdims=True)
+    C, d = C / length, d / length[:, :, 0]  # tolerances are absolute: a row's unit must not matter
+    parts = [_one(c, b, most) for c, b in zip(C, d)]
+    listed = all(len(part.vertices) for part in parts)
+    longest = max(len(part.vertices) for part in parts) if listed else 0
+    pad = lambda v: np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)]) if listed else np.empty((0, C.shape[2]))
+    stack = lambda values: torch.as_tensor(np.stack(values), **tkwargs)
+    return Polytope(
+        C.shape[2], torch.as_tensor(C, **tkwargs), stack([part.offsets for part in parts]), stack([pad(part.vertices) for part in parts]),
+        stack([part.center for part in parts]), stack([part.rho for part in parts]), stack([part.R for part in parts]), stack([part.D for part in parts]),
+    )
+
+
+def _numbers(name: str, x) -> np.ndarray:
+    try:
+        return np.asarray(x.cpu() if isinstance(x, Tensor) else x, float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}={x!r}; allowed: an array of numbers") from error
+
+
+class _One(NamedTuple):
+    offsets: np.ndarray
+    vertices: np.ndarray  # V x n, V = 0 above the limit
+    center: np.ndarray
+    rho: float
+    R: float
+    D: float
+
+
+def _one(C: np.ndarray, d: np.ndarray, most: int) -> _One:
+    center, rho = inscribed(C, d)
+    offsets = (d - C @ center) / rho
+    n = C.shape[1]
+    vertices = corners(C, offsets) if most and n <= LISTED else np.empty((0, n))
+    if 0 < len(vertices) <= most:
+        square = (vertices**2).sum(1)
+        parts = range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
+        apart = max((square[i:i + BLOCK, None] + square - 2 * vertices[i:i + BLOCK] @ vertices.T).max() for i in parts)
+        return _One(offsets, vertices, center, rho, float(np.sqrt(square.max())), float(np.sqrt(apart)))
+    # A box around: a width a coordinate bounds the diameter, its farthest corner the radius.
+    high, low = (np.array([sign * _least(C, offsets, sign * row) for row in np.eye(n)]) for sign in (-1.0, 1.0))
+    return _One(offsets, np.empty((0, n)), center, rho, float(np.linalg.norm(np.maximum(high, -low))), float(np.linalg.norm(high - low)))
+
+
+def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
+    found = linprog(c, C, e, bounds=[(None, None)] * len(c), method="highs")
+    if found.status != 0:  # 0 is inside, so that there is no other reason
+        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+    return found.fun
+
+
+def _programs(cset: Polytope, c: Tensor) -> Tensor:
+    """The oracle by linear programs, on the host, trial by trial."""
+    C, e = cset.normals.cpu().numpy(), cset.offsets.cpu().numpy()
+    solved = [Program.of(C[i % len(C)].tobytes(), e[i % len(C)].tobytes(), cset.dim).solve(row) for i, row in enumerate(c.detach().cpu().numpy())]
+    return torch.from_numpy(np.stack(solved)).to(c)

@@ -1,0 +1,211 @@
+"""Convex sets: linear oracles and projections.
+
+A set is a NamedTuple with methods, so that it travels in a context and is sliced by trials like any tensor. Its
+coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it lies in the ball of radius ``R`` about 0
+and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
+times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
+Polytopes stand in ``sets_polytope``, sets of matrices in ``sets_matrix``, sets known by an oracle alone in ``sets_oracle``.
+Sets of matrices factor theirs (``eigh``), which may wait for a GPU; ``host`` names the methods that compute on the host.
+Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..core.linalg import may_look, needed
+from ..core.validation import whole
+
+STEPS = 30  # Newton steps of the masked form
+
+
+class ConvexSet(Protocol):
+    """What learners over a convex set need of it; coordinates are normalized."""
+
+    dim: int
+    r: float     # radius of a ball about 0 inside
+    R: Tensor    # 1 or R, radius of a ball about 0 around
+    D: Tensor    # 1 or R, diameter
+    exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
+    host: tuple[str, ...]  # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
+
+    def lmo(self, c: Tensor) -> Tensor: ...
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor: ...
+    def to_native(self, y: Tensor) -> Tensor: ...
+
+
+def scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor) -> Tensor:
+    """Closest point of ``scale`` K from that of K, s Pi_K(z / s); 0 K is the origin. ``z``: R x d; ``scale``: a number, 1 or R."""
+    s = torch.as_tensor(scale, dtype=z.dtype, device=z.device).reshape(-1, 1)
+    return s * closest(torch.where(s > 0, z / s, 0.0))
+
+
+def support(cset: ConvexSet, u: Tensor) -> Tensor:
+    """max over the set of <u, .>, by its oracle. ``u``: R x d. Returns R."""
+    return (u * cset.lmo(-u)).sum(-1)
+
+
+class Ball(NamedTuple):
+    """The unit ball of d dimensions."""
+
+    dim: int
+    R: Tensor  # 1
+    D: Tensor  # 1
+    r: float = 1.0
+    exact: bool = True
+    host = ()
+
+    @classmethod
+    def of(cls, dim: int, **tkwargs) -> "Ball":
+        """The ball of ``dim`` dimensions.
+
+        Raises:
+            ValueError: ``dim`` below 1.
+        """
+        whole("dim", dim)
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
+        return cls(dim, number(1.0), number(2.0))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
+        size, limits = c.abs().amax(-1, keepdim=True), torch.finfo(c.dtype)
+        far = (size > 0) & ((size < limits.tiny**0.25) | (size > limits.max**0.25))
+        c = torch.where(far, c / size, c)  # squares would under- or overflow
+        norm = torch.linalg.vector_norm(c, dim=-1, keepdim=True)
+        first = torch.zeros_like(c)
+        first[:, 0] = -1.0
+        return torch.where(norm > 0, -c / torch.where(norm > 0, norm, 1.0), first)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Radial clip. ``z``: R x d."""
+        return scaled(lambda z: z / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp(min=1.0), z, scale)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return torch.linalg.vector_norm(y, dim=-1) <= 1 + tolerance
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """The same."""
+        return y
+
+
+class SubSimplex(NamedTuple):
+    """{x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1."""
+
+    dim: int   # n
+    R: Tensor  # 1, sqrt(4 n^2 - 3 n), at the vertex 2 n e_i - 1
+    D: Tensor  # 1, 2 sqrt(2) n
+    r: float = 1.0
+    exact: bool = True
+    host = ()
+
+    @classmethod
+    def of(cls, dim: int, **tkwargs) -> "SubSimplex":
+        """The sub-simplex of ``dim`` dimensions; for one it is the interval [-1, 1].
+
+        Raises:
+            ValueError: ``dim`` below 1.
+        """
+        whole("dim", dim)
+        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
+        return cls(dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """2 n e_i - 1 for the least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
+        least, i = c.min(-1, keepdim=True)
+        return torch.full_like(c, -1.0).scatter_add(1, i, torch.where(least < 0, 2.0 * self.dim, 0.0).to(c))
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Closest point, by sorting. ``z``: R x n."""
+        return scaled(lambda z: 2 * self.dim * project_sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return (y.amin(-1) >= -1 - tolerance) & (y.sum(-1) <= self.dim + tolerance * self.dim)
+
+    def to_native(self, y: Tensor) -> Tensor:
+        """x = (y + 1) / 2 n."""
+        return (y + 1) / (2 * self.dim)
+
+
+def project_simplex(x: Tensor, total: float = 1.0) -> Tensor:
+    """Closest point of {p >= 0, sum p = total}, by sorting. ``x``: R x n."""
+    ordered = x.sort(-1, descending=True).values
+    excess = (ordered.cumsum(-1) - total) / torch.arange(1, x.shape[-1] + 1, dtype=x.dtype, device=x.device)
+    last = (ordered > excess).sum(-1, keepdim=True) - 1
+    return (x - excess.gather(-1, last)).clamp(min=0.0)
+
+
+def project_sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
+    """Closest point of {p >= 0, sum p <= total}. ``x``: R x n."""
+    inside = x.clamp(min=0.0)
+    return torch.where(inside.sum(-1, keepdim=True) > total, project_simplex(x, total), inside)
+
+
+class Projected(NamedTuple):
+    """A point of the ball and the multiplier of its constraint (0 inside)."""
+
+    point: Tensor       # R x d
+    multiplier: Tensor  # R
+
+
+def project_ball(point: Tensor, metric: Tensor, radius: float) -> Tensor:
+    """Closest point of the Euclidean ball in the norm of a matrix; see ``ball_projection``. Returns R x d."""
+    outside = torch.linalg.vector_norm(point, dim=-1) > radius
+    if not needed(outside):
+        return point
+    return ball_projection(point, metric, radius, outside).point
+
+
+def ball_projection(point: Tensor, metric: Tensor, radius: float, outside: Tensor | None = None) -> Projected:
+    """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
+
+    On the CPU only the rows outside are computed, each until it has converged, and by numpy, whose calls on
+    matrices as small as these cost a third of torch's; elsewhere all rows take ``STEPS`` steps, of which the
+    converged ones are fixed points.
+
+    Args:
+        point: R x d.
+        metric: A, symmetric positive definite, R x d x d.
+        radius: of the ball, > 0.
+        outside: R bool, the rows to project; rows inside come back bitwise unchanged.
+    """
+    if outside is None:
+        outside = torch.linalg.vector_norm(point, dim=-1) > radius
+    if may_look(point):
+        rows = outside.nonzero().squeeze(1)
+        x, nu = _closest(point.detach()[rows].numpy(), metric.detach()[rows].numpy(), radius, np, 4 * STEPS)
+        x, nu = torch.from_numpy(x), torch.from_numpy(nu)
+        return Projected(point.index_put((rows,), x), torch.zeros_like(point[:, 0]).index_put((rows,), nu))
+    x, nu = _closest(point, metric, radius, torch, STEPS)
+    return Projected(torch.where(outside.unsqueeze(1), x, point), torch.where(outside, nu, torch.zeros_like(nu)))
+
+
+def _closest(point, metric, radius: float, xp, steps: int):
+    """The projection of rows outside the ball and their multipliers; ``xp``: numpy, or torch for a fixed number of steps.
+
+    Stationarity: (A + nu I) x = A point with nu >= 0 and ||x|| = radius. With A = Q diag(l) Q^T, x(nu) has
+    coordinates l w / (l + nu), and 1 / ||x(nu)|| is concave and increasing in nu, so Newton from nu = 0
+    increases monotonically and never overshoots.
+    """
+    length, basis = xp.linalg.eigh(metric)
+    weighted = length * (basis.mT @ point[..., None])[..., 0]
+    nu = xp.zeros_like(length[:, :1])
+    moves = nu == 0
+    for _ in range(steps):
+        square = (weighted / (length + nu)) ** 2
+        norm = square.sum(-1, keepdims=True)
+        # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
+        step = (norm**0.5 / radius - 1.0) * norm / (square / (length + nu)).sum(-1, keepdims=True)
+        moves = moves & (step > 1e-15 * (1.0 + nu))  # a row that has stopped stays stopped: alone equals batched
+        if xp is np and not moves.any():
+            break
+        nu = xp.where(moves, nu + step, nu)
+    x = weighted / (length + nu)
+    x = x * (radius / (x**2).sum(-1, keepdims=True) ** 0.5).clip(max=1.0)
+    return (basis @ x[..., None])[..., 0], nu[:, 0]

@@ -1,0 +1,104 @@
+"""A variant with blocks of rounds, in the spirit of Garber & Kretzu (AISTATS 2020), with regret of order T^{3/4}.
+
+Ours: its analysis stands in ``bounds``; it was not compared with the published algorithm line by line.
+Shapes: R trials, n dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from .onepoint import Epoch, OnePoint, State
+from ..model.task import Heard, Task
+
+MOST = 10_000  # Frank-Wolfe steps at the end of a block
+
+
+class BlockState(NamedTuple):
+    """Where the learner stands; ``A`` = eta times the sum of the estimates of finished blocks."""
+
+    x: Tensor       # R x n, the block's center
+    x1: Tensor      # R x n
+    A: Tensor       # R x n
+    block: Tensor   # R x n, eta times the estimates of this block
+    eta: Tensor     # 1 or R
+    delta: Tensor   # 1 or R
+    alpha: Tensor   # 1 or R
+    rounds: int     # t - 1, rounds of this epoch
+    length: int     # rounds a block
+    gap: float      # Frank-Wolfe gap to reach, over D^2
+    oracle: Tensor  # R, oracle calls so far
+    heard: Heard
+
+
+@dataclass(frozen=True)
+class BlockPFBCO(OnePoint):
+    """Plays around one center for round(sqrt(T)) rounds, then minimizes F by Frank-Wolfe with exact line search.
+
+    delta = c T^{-1/4}, eta = sqrt(2) D T^{-3/4} / sqrt(n^2 M^2 / c^2 + G^2), gap up to D^2 T^{-1/2}.
+    It looks at its tensors, a convergence test a step at the end of a block, so that it works on the host.
+    """
+
+    syncs = "host"
+
+    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
+        """delta, alpha = delta / r and eta."""
+        n = task.cset.dim
+        delta = torch.full_like(task.cset.D[:1], self.c * horizon**-0.25)
+        eta = math.sqrt(2) * task.cset.D * horizon**-0.75 / ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
+        return Epoch(delta, delta / task.cset.r, eta)
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> BlockState:
+        """As ``OnePoint.init``."""
+        return self._blocks(super().init(trials, task, horizon, draw, **tkwargs), horizon, torch.zeros(trials, **tkwargs))
+
+    def restart(self, state: BlockState, task: Task, horizon: int, draw: Draw) -> BlockState:
+        """As ``OnePoint.restart``."""
+        return self._blocks(super().restart(state, task, horizon, draw), horizon, state.oracle)
+
+    @staticmethod
+    def _blocks(state: State, horizon: int, oracle: Tensor) -> BlockState:
+        length = max(1, round(math.sqrt(horizon)))
+        return BlockState(state.x, state.x1, state.A, torch.zeros_like(state.x), state.eta, state.delta, state.alpha, 0, length, horizon**-0.5, oracle, state.heard)
+
+    def update(self, state: BlockState, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> BlockState:
+        """The estimate joins its block; at the block's end, the next center. ``y``: R x n, as proposed; ``loss``: R.
+
+        Raises:
+            RuntimeError: Frank-Wolfe does not reach the gap within 10^4 steps.
+        """
+        step, heard = self.estimate(state, task, loss, draw)
+        state = state._replace(block=state.block + step, rounds=state.rounds + 1, heard=heard)
+        if state.rounds % state.length:
+            return state
+        A = state.A + state.block
+        x, calls = minimize(task, state.x, state.x1, A, state.alpha, state.gap * task.cset.D**2)
+        return state._replace(x=x, A=A, block=torch.zeros_like(A), oracle=state.oracle + calls)
+
+    def report(self, state: BlockState) -> dict[str, Tensor]:
+        """``above``, and ``oracle``: calls of the linear oracle."""
+        return {"above": state.heard.above, "oracle": state.oracle}
+
+
+def minimize(task: Task, x: Tensor, x1: Tensor, A: Tensor, alpha: Tensor, gap: Tensor) -> tuple[Tensor, Tensor]:
+    """Frank-Wolfe with exact line search on <A, x> + ||x - x_1||^2 over (1 - alpha) K until the gap is at most ``gap``.
+
+    A trial that has arrived stands still, so that alone equals batched. Returns R x n, and R oracle calls.
+    """
+    calls, moves = torch.zeros_like(x[:, 0]), torch.ones_like(x[:, 0], dtype=torch.bool)
+    for _ in range(MOST):
+        gradient = A + 2 * (x - x1)
+        v = (1 - alpha).unsqueeze(1) * task.cset.lmo(gradient)
+        slope = (gradient * (x - v)).sum(-1)
+        calls = calls + moves
+        moves = moves & (slope > gap)
+        if not bool(moves.any()):
+            return x, calls
+        square = ((v - x) ** 2).sum(-1)
+        s = torch.where(moves, (slope / (2 * square)).clamp(0.0, 1.0), 0.0)
+        x = torch.lerp(x, v, s.unsqueeze(1))
+    raise RuntimeError(f"Frank-Wolfe misses the gap {float(gap.max()):g} after {MOST} steps in {int(moves.sum())} of {len(x)} trials")

@@ -1,0 +1,61 @@
+"""Bandit gradient descent with a projection a round.
+
+Source: Flaxman, Kalai & McMahan, "Online convex optimization in the bandit setting: gradient descent without a gradient"
+(SODA 2005); Hazan, Introduction to Online Convex Optimization, for the constants called "book".
+Shapes: R trials, n dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from ...core.validation import one_of
+from .onepoint import Epoch, OnePoint, State
+from ..model.task import Task
+
+
+@dataclass(frozen=True)
+class FKM(OnePoint):
+    """x_{t+1} = Pi_{(1 - alpha) K}(x_t - eta g_t).
+
+    It computes where the set projects: on the host, trial by trial, where the set's ``host`` names "project".
+
+    Attributes:
+        variant: "book": delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}; "2005": the step and delta of the paper of
+            2005, with M, G, R and r, which do not use c.
+    """
+
+    variant: str = "book"
+    projects = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        one_of("variant", self.variant, ("book", "2005"))
+
+    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
+        """delta, alpha = delta / r and eta."""
+        cset, n = task.cset, task.cset.dim
+        if self.variant == "book":
+            delta = torch.full_like(cset.D[:1], self.c * horizon**-0.25)
+            return Epoch(delta, delta / cset.r, self.c * cset.D / (n * bound) * horizon**-0.75)
+        # Departure: delta is capped at r, which the paper of 2005 leaves to large T.
+        delta = (horizon**-0.25 * (cset.R * n * bound * cset.r / (3 * (task.grad_bound * cset.r + bound))).sqrt()).clamp(max=cset.r)
+        nu = cset.R / (bound * math.sqrt(horizon))                      # x_{t+1} = Pi(x_t - nu f_t u_t)
+        return Epoch(delta, delta / cset.r, nu * delta / n)
+
+    def restart(self, state: State, task: Task, horizon: int, draw: Draw) -> State:
+        """As ``OnePoint.restart``; delta of 2005 may rise with a measured M, so that a warm start is projected."""
+        state = super().restart(state, task, horizon, draw)
+        if not (self.warm_start and self.variant == "2005"):
+            return state
+        x1 = task.cset.project(state.x1, 1 - state.alpha)
+        return state._replace(x=x1, x1=x1)
+
+    def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
+        """A step along the estimate and a projection. ``y``: R x n, as proposed; ``loss``: R."""
+        step, heard = self.estimate(state, task, loss, draw)
+        x = task.cset.project(state.x - step, 1 - state.alpha)
+        return State(x, state.x1, state.A, state.eta, state.delta, state.alpha, state.rounds + 1, heard)

@@ -1,0 +1,45 @@
+"""The exact regularized leader, which Algorithm 1 tracks by Frank-Wolfe steps.
+
+Source: Chen, Zhang & Karbasi (2019), (3): the costly ideal, with a projection a round.
+Shapes: R trials, n dimensions.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ...core.streams import Draw
+from ...core.validation import one_of
+from .onepoint import State
+from .pfbco import PFBCO
+from ..model.task import Task
+
+
+@dataclass(frozen=True)
+class RegularizedLeader(PFBCO):
+    """Plays x*_t + delta u with x*_t = argmin over (1 - alpha) K of F_t, the projection of x_1 - A / 2.
+
+    It takes no Frank-Wolfe step, so that it has no ties to break.
+
+    Raises:
+        ValueError: ``regularized=False`` or ``tie="vertex"``.
+    """
+
+    projects = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.regularized:
+            raise ValueError("regularized=False; allowed: True, for F_t has no single minimizer without")
+        one_of("tie", self.tie, ("stay",))
+
+    def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
+        """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
+        step, heard = self.estimate(state, task, loss, draw)
+        A = state.A + step
+        return State(leader(task, state.x1, A, state.alpha), state.x1, A, state.eta, state.delta, state.alpha, state.rounds + 1, heard)
+
+
+def leader(task: Task, x1: Tensor, A: Tensor, alpha: Tensor) -> Tensor:
+    """argmin over (1 - alpha) K of <A, x> + ||x - x_1||^2, R x n."""
+    return task.cset.project(x1 - A / 2, 1 - alpha)

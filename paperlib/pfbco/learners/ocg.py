@@ -1,0 +1,106 @@
+"""Online conditional gradient with a noisy gradient a round: full information, no bandit method.
+
+Source: Hazan, Introduction to Online Convex Optimization, online conditional gradient; the noise is that of the experiments
+of Chen, Zhang & Karbasi (2019).
+Shapes: R trials, n dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from ...core.validation import nonnegative, one_of, positive
+from .onepoint import point, prepare
+from .pfbco import untie
+from ..model.task import Task
+
+
+class OCGState(NamedTuple):
+    """Where the learner stands; ``A`` = eta times the sum of the gradients heard."""
+
+    x: Tensor    # R x n
+    x1: Tensor   # R x n
+    A: Tensor    # R x n
+    eta: Tensor  # 1 or R
+    rounds: int  # t - 1, rounds of this epoch
+
+
+@dataclass(frozen=True)
+class StochOCG:
+    """Frank-Wolfe on the regularized sum of noisy gradients; plays x_t itself.
+
+    eta = D / (2 G T^{3/4}), sigma_t = min(1, 2 / sqrt(t)).
+
+    Attributes:
+        noise: standard deviation of the noise in each coordinate; None: n, as in the experiments.
+        bound: G in eta: "gradient", of the exact gradient; "noisy", sqrt(G^2 + n noise^2).
+        tie: as in ``PFBCO``.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    noise: float | None = None
+    bound: str = "gradient"
+    tie: str = "stay"
+    wants = "gradient"
+    own_actions = False  # a gradient is that at x_t
+
+    def __post_init__(self):
+        if self.noise is not None:
+            nonnegative("noise", self.noise)
+        one_of("bound", self.bound, ("gradient", "noisy"))
+        one_of("tie", self.tie, ("stay", "vertex"))
+
+    def validate(self, task: Task, action: Tensor | None, gradient: Tensor | None) -> None:
+        """Check bounds and the shapes of action and gradient.
+
+        Raises:
+            ValueError: a bound that is not finite and above 0, or an action or a gradient of other than n numbers.
+        """
+        positive("grad_bound", task.grad_bound)
+        positive("D", task.cset.D)
+        if action is not None:
+            point(task, action)
+        if gradient is not None and gradient.shape[1:] != (task.cset.dim,):
+            raise ValueError(f"feedback: shape {tuple(gradient.shape[1:])}; allowed: a gradient of {task.cset.dim} numbers")
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> OCGState:
+        """At x_1 = 0.
+
+        Raises:
+            ValueError: no horizon.
+            RuntimeError: an oracle whose set is not between its balls.
+        """
+        prepare(self, task, horizon)
+        return self._begin(task, horizon, torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def restart(self, state: OCGState, task: Task, horizon: int, draw: Draw) -> OCGState:
+        """A new epoch from 0."""
+        return self._begin(task, horizon, torch.zeros_like(state.x))
+
+    def deviation(self, dim: int) -> float:
+        """Of the noise in each coordinate."""
+        return float(dim) if self.noise is None else self.noise
+
+    def _begin(self, task: Task, horizon: int, x1: Tensor) -> OCGState:
+        n, G = task.cset.dim, task.grad_bound
+        if self.bound == "noisy":
+            G = (G**2 + n * self.deviation(n) ** 2).sqrt()
+        return OCGState(x1, x1, torch.zeros_like(x1), task.cset.D / (2 * G) * horizon**-0.75, 0)
+
+    def select(self, state: OCGState, task: Task, draw: Draw) -> tuple[Tensor, OCGState]:
+        """x. Returns R x n."""
+        return state.x, state
+
+    def update(self, state: OCGState, task: Task, x: Tensor, gradient: Tensor, draw: Draw) -> OCGState:
+        """Frank-Wolfe step with the gradients of earlier rounds, then this round's with noise. ``gradient``: R x n."""
+        t, n = state.rounds + 1, task.cset.dim
+        direction = state.A + 2 * (state.x - state.x1)
+        v = untie(self.tie, direction, state.x, task.cset.lmo(direction))
+        after = torch.lerp(state.x, v, min(1.0, 2 / t**0.5))
+        heard = gradient + self.deviation(n) * draw.normal("gradient noise", n)
+        return OCGState(after, state.x1, torch.addcmul(state.A, state.eta.unsqueeze(1), heard), state.eta, t)

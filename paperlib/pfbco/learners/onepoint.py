@@ -1,0 +1,186 @@
+"""What learners share that estimate a gradient from one loss a round: g = (n / delta) f(x + delta u) u.
+
+Source: Chen, Zhang & Karbasi (2019), Algorithm 1; the options beyond it are marked "practical", and no theorem covers them.
+Shapes: R trials, n dimensions.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.oracles import probe
+from ...core.streams import Draw
+from ...core.validation import finite, one_of, positive, whole
+from ..model.task import Heard, Task
+
+
+class Epoch(NamedTuple):
+    """Constants of a run of known horizon."""
+
+    delta: Tensor  # 1 or R, exploration radius
+    alpha: Tensor  # 1 or R: iterates stay in (1 - alpha) K
+    eta: Tensor    # 1 or R, learning rate
+
+
+class State(NamedTuple):
+    """Where a learner stands; ``A`` = eta times the sum of the estimates."""
+
+    x: Tensor      # R x n, center iterate
+    x1: Tensor     # R x n, where the epoch began
+    A: Tensor      # R x n
+    eta: Tensor    # 1 or R
+    delta: Tensor  # 1 or R
+    alpha: Tensor  # 1 or R
+    rounds: int    # t - 1, rounds of this epoch
+    heard: Heard
+
+
+@dataclass(frozen=True)
+class OnePoint:
+    """Settings of a learner that hears one loss a round.
+
+    Attributes:
+        c: exploration scale in units of the inscribed radius, in (0, 1] where horizons begin with 1.
+        start: x_1 in normalized coordinates, n numbers; None: 0.
+        baseline: practical: the mean of all earlier losses is subtracted from a loss; the estimate stays unbiased.
+        scale: M in the learning rate: "task", the given bound; practical: "spread", the standard deviation of
+            earlier losses, refreshed where an epoch begins; or a number.
+        warm_start: practical: an epoch begins where the last one ended.
+        sham: control that learns nothing: the loss, less the baseline, is multiplied by a random sign.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    c: float = 0.1
+    start: tuple[float, ...] | None = None
+    baseline: bool = False
+    scale: str | float = "task"
+    warm_start: bool = False
+    sham: bool = False
+    wants = "loss"
+    own_actions = False  # a loss is credited to the direction that was drawn
+    projects = False  # whether it projects on the set
+
+    def __post_init__(self):
+        positive("c", self.c)
+        if isinstance(self.scale, str):
+            one_of("scale", self.scale, ("task", "spread"))
+        else:
+            positive("scale", self.scale)
+        for name in ("baseline", "warm_start", "sham"):
+            one_of(name, getattr(self, name), (False, True))
+        if self.start is not None and not (isinstance(self.start, tuple) and self.start and all(isinstance(x, Real) and math.isfinite(x) for x in self.start)):
+            raise ValueError(f"start={self.start!r}; allowed: None, or a tuple of n finite numbers")
+
+    def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
+        """Check bounds, the starting point, the action's shape, and that the set can be projected on where that is needed.
+
+        Raises:
+            ValueError: a bound that is not finite and above 0, a start or an action of another dimension than the set's, or a set known by its oracle alone.
+        """
+        positive("loss_bound", task.loss_bound)
+        positive("grad_bound", task.grad_bound)
+        positive("D", task.cset.D)
+        if self.start is not None and len(self.start) != task.cset.dim:
+            raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
+        if (self.projects or self.start is not None) and not hasattr(task.cset, "project"):
+            why = type(self).__name__ if self.projects else "a start other than 0"
+            raise ValueError(f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection")
+        if action is not None:
+            point(task, action)
+
+    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
+        """delta, alpha and eta for a horizon; ``bound``: M, 1 or R."""
+        raise TypeError(f"{type(self).__name__} gives no constants")
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """At x_1, with nothing heard.
+
+        Raises:
+            ValueError: no horizon, an exploration radius above r, or a start outside (1 - alpha) K.
+            RuntimeError: an oracle whose set is not between its balls.
+        """
+        prepare(self, task, horizon)
+        state = self._begin(task, horizon, self._first(torch.zeros(trials, task.cset.dim, **tkwargs)), Heard.none(trials, **tkwargs))
+        if state.x.device.type != "meta":
+            self._feasible(state, task, horizon)
+        return state
+
+    def restart(self, state: State, task: Task, horizon: int, draw: Draw) -> State:
+        """A new epoch: all is reset but for what was heard, and x_1 with ``warm_start``."""
+        x1 = state.x if self.warm_start else self._first(torch.zeros_like(state.x))
+        return self._begin(task, horizon, x1, state.heard)
+
+    def _first(self, zeros: Tensor) -> Tensor:
+        return zeros if self.start is None else zeros + zeros.new_tensor(self.start)
+
+    def _begin(self, task: Task, horizon: int, x1: Tensor, heard: Heard) -> State:
+        delta, alpha, eta = self.constants(task, horizon, self.bound(task, heard))
+        return State(x1, x1, torch.zeros_like(x1), eta, delta, alpha, 0, heard)
+
+    def bound(self, task: Task, heard: Heard) -> Tensor:
+        """M of the learning rate, 1 or R."""
+        if self.scale == "spread":
+            return heard.spread()
+        return task.loss_bound if self.scale == "task" else torch.full_like(task.loss_bound, self.scale)
+
+    def _feasible(self, state: State, task: Task, horizon: int) -> None:
+        """The horizon that comes first has the largest alpha: what is allowed there is so for all."""
+        alpha = float(state.alpha.max())
+        if alpha > 1 + 1e-12:
+            raise ValueError(f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1")
+        away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max() if self.start is not None else 0.0
+        if float(away) > 1e-9:
+            raise ValueError(f"start={self.start!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}")
+
+    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+        """y = x + delta u. Returns R x n."""
+        return torch.addcmul(state.x, state.delta.unsqueeze(1), draw.sphere("direction", task.cset.dim)), state
+
+    def estimate(self, state: State, task: Task, loss: Tensor, draw: Draw) -> tuple[Tensor, Heard]:
+        """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
+        n, signal = task.cset.dim, loss
+        if self.baseline:
+            signal = signal - state.heard.mean
+        if self.sham:
+            signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
+        weight = state.eta * signal * (n / state.delta)
+        return weight.unsqueeze(1) * draw.sphere("direction", n), state.heard.hear(loss, task.loss_bound)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """``above``: losses beyond M, R."""
+        return {"above": state.heard.above}
+
+
+def prepare(learner: Any, task: Task, horizon: int | None) -> None:
+    """What every learner of known horizon asks for before its first round.
+
+    Raises:
+        ValueError: no horizon.
+        RuntimeError: an oracle whose set is not between its balls.
+    """
+    if horizon is None:
+        raise ValueError(f"horizon=None; allowed for {type(learner).__name__}: rounds, at least 1, or the learner within Doubling")
+    whole("horizon", horizon)
+    probe(task.cset)
+
+
+def point(task: Task, action: Tensor) -> None:
+    """Check that actions are points of the set's space, R x n, finite."""
+    if action.shape[1:] != (task.cset.dim,):
+        raise ValueError(f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers")
+    finite("action", action)
+
+
+def practical(learner: OnePoint, warm_start: bool = True) -> OnePoint:
+    """The learner with a baseline, and M from the spread of the losses.
+
+    Losses may have any unit and zero within double precision: a spread below 1e-12, or below 1e-12 of the mean, counts as none
+    (then M = 1), and squares overflow where losses are above 1e150.
+    """
+    return replace(learner, baseline=True, scale="spread", warm_start=warm_start)

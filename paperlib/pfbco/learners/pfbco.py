@@ -1,0 +1,69 @@
+"""Projection-free bandit convex optimization.
+
+Source: Chen, Zhang & Karbasi, "Projection-Free Bandit Convex Optimization" (2019), Algorithm 1; Algorithm 2 is
+``Doubling`` around it.
+Shapes: R trials, n dimensions.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from ...core.validation import one_of
+from .onepoint import Epoch, OnePoint, State
+from ..model.task import Task
+from ..model.tracking import sigma
+
+
+@dataclass(frozen=True)
+class PFBCO(OnePoint):
+    """Follow the regularized leader by one Frank-Wolfe step a round, with a one-point gradient estimate.
+
+    Source: Algorithm 1.
+
+    Attributes:
+        eta_rule: "corrected", c D / (sqrt(2) n M) T^{-4/5}; "paper", the printed one, which lacks c (E1).
+        tie: where the gradient is 0, as in round 1: "stay" (v = x_t, an argmin as good as any) or "vertex" (the
+            oracle's answer to 0).
+        regularized: False drops ||x - x_1||^2, the paper's "unregularized" variant.
+    """
+
+    eta_rule: str = "corrected"
+    tie: str = "stay"
+    regularized: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        one_of("eta_rule", self.eta_rule, ("corrected", "paper"))
+        one_of("tie", self.tie, ("stay", "vertex"))
+        one_of("regularized", self.regularized, (False, True))
+
+    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
+        """delta = c T^{-1/5}, alpha = delta / r, and eta."""
+        delta = self.c * horizon**-0.2
+        # Departure: the factor c, without which the proof needs c >= 1 and eta depends on the set's units (E1).
+        factor = self.c if self.eta_rule == "corrected" else 1.0
+        eta = factor * task.cset.D / (math.sqrt(2) * task.cset.dim * bound) * horizon**-0.8
+        radius = torch.full_like(task.cset.D[:1], delta)
+        return Epoch(radius, radius / task.cset.r, eta)
+
+    def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
+        """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
+        t = state.rounds + 1
+        gradient = self.gradient(state)                                 # of F_t at x_t: g_1, ..., g_{t-1} only
+        v = untie(self.tie, gradient, state.x, (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient))
+        x = torch.lerp(state.x, v, sigma(t))                            # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
+        step, heard = self.estimate(state, task, loss, draw)            # after the step: g_t has no part in v_t
+        return State(x, state.x1, state.A + step, state.eta, state.delta, state.alpha, t, heard)
+
+    def gradient(self, state: State) -> Tensor:
+        """Gradient of F_t at x_t, R x n."""
+        return state.A + 2 * (state.x - state.x1) if self.regularized else state.A
+
+
+def untie(tie: str, gradient: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    """The oracle's answers ``v``, but with "stay" x where the gradient is 0. All R x n."""
+    return torch.where((gradient == 0).all(-1, keepdim=True), x, v) if tie == "stay" else v

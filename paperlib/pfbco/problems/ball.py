@@ -1,0 +1,108 @@
+"""Losses on the unit ball whose best point is known: the setting in which the theorem is tested.
+
+Ours: the paper has no experiment of this kind. Each trial has one loss, the same in all rounds, drawn from its streams
+(purpose "problem"); ``gap`` is the regret of the round.
+Shapes: R trials, n dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.sets import Ball
+from ...core.streams import Draw, Streams
+from ...core.validation import nonnegative, one_of, whole
+from ..model.task import Task
+
+
+class World(NamedTuple):
+    """The ball, and the vector that makes the loss."""
+
+    task: Task
+    streams: Streams
+    vector: Tensor  # R x n, a or z
+    least: Tensor   # 1 or R, min over the ball of the loss
+    best: Tensor    # R x n, where it is attained
+
+
+class _OnBall:
+    """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give loss and gradient."""
+
+    dim: int
+
+    def __post_init__(self):
+        whole("dim", self.dim)
+
+    def context(self, world: World, t: int) -> Task:
+        """The ball with M and G, the same in all rounds."""
+        return world.task
+
+    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """Loss, R, or gradient, R x n, at the points ``action``, R x n; and f(y) - min f, R."""
+        one_of("wants", wants, ("loss", "gradient"))
+        loss = self.loss(world, t, action, draw)
+        return (loss if wants == "loss" else self.gradient(world, action)), loss - world.least
+
+
+@dataclass(frozen=True)
+class BallLinear(_OnBall):
+    """f(y) = <a, y> with a uniform on the unit sphere: M = G = 1, and the least value is -1.
+
+    Attributes:
+        dim: n.
+
+    Raises:
+        ValueError: ``dim`` below 1.
+    """
+
+    dim: int = 2
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The ball, and a."""
+        a, one = draw.sphere("problem", self.dim), torch.ones(1, **tkwargs)
+        return World(Task(Ball.of(self.dim, **tkwargs), one, one), draw.streams, a, -one, -a)
+
+    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
+        """<a, y>, R. ``y``: R x n."""
+        return (world.vector * y).sum(-1)
+
+    def gradient(self, world: World, y: Tensor) -> Tensor:
+        """a, R x n."""
+        return world.vector
+
+
+@dataclass(frozen=True)
+class BallQuadratic(_OnBall):
+    """f(y) = ||y - z||^2 / 2 with z uniform on a sphere: M = (1 + ||z||)^2 / 2 and G = 1 + ||z||.
+
+    Attributes:
+        dim: n.
+        distance: ||z|| >= 0; above 1 the best point lies on the ball's surface.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    dim: int = 2
+    distance: float = 0.5
+
+    def __post_init__(self):
+        super().__post_init__()
+        nonnegative("distance", self.distance)
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The ball, and z."""
+        cset, direction, number = Ball.of(self.dim, **tkwargs), draw.sphere("problem", self.dim), lambda x: torch.full((1,), x, **tkwargs)
+        reach, beyond = 1 + self.distance, max(self.distance - 1, 0.0)
+        task = Task(cset, number(reach**2 / 2), number(reach))
+        return World(task, draw.streams, self.distance * direction, number(beyond**2 / 2), min(self.distance, 1.0) * direction)
+
+    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
+        """||y - z||^2 / 2, R. ``y``: R x n."""
+        return ((y - world.vector) ** 2).sum(-1) / 2
+
+    def gradient(self, world: World, y: Tensor) -> Tensor:
+        """y - z, R x n."""
+        return y - world.vector

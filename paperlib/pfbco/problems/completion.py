@@ -1,0 +1,129 @@
+"""Matrix completion: half of the entries of a random matrix of rank k are seen each round, another matrix each time.
+
+Source: Chen, Zhang & Karbasi (2019), the matrix completion experiment of Figure 1.
+Letters: R trials, T rounds, p x p matrices, n = p (p + 1) / 2 coordinates, O_t entries seen.
+
+f_t(X) = 1/2 sum over O_t of (X_ij - M_t,ij)^2, M_t = N_t^T N_t with standard normal N_t, k x p; in expectation
+1/4 (||X - k I||_F^2 + k p (p + 1)).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
+from ...core.streams import Draw, Streams
+from ...core.validation import one_of, whole
+from ..model.task import Task
+
+MODES = ("paper_lmo", "nuclear", "psd")
+KEPT = 8  # runs whose losses are remembered
+
+
+class Totals(NamedTuple):
+    """What the losses of a run add up to: sum_t f_t(X) = 1/2 <W, X o X> - <S, X> + constant for symmetric X."""
+
+    weight: Tensor    # R x p x p, W: how often an entry was seen, made symmetric
+    target: Tensor    # R x p x p, S: the sum of the entries seen, made symmetric
+    constant: Tensor  # R
+    largest: Tensor   # R, max_t ||P_{O_t} M_t||_F
+
+
+class CompletionWorld(NamedTuple):
+    """The task, and the sum of all losses for the best matrix in hindsight."""
+
+    task: Task
+    streams: Streams
+    totals: Totals
+
+
+_totals: dict[tuple, Totals] = {}  # what the learners of one comparison share
+
+
+@dataclass(frozen=True)
+class MatrixCompletion:
+    """Symmetric p x p matrices under a bound k on the nuclear norm, or on the trace.
+
+    The radius of the set is the rank of the matrices seen; their nuclear norms are about k p, far outside.
+
+    Attributes:
+        p: size of the matrices, at least 2.
+        k: rank and radius.
+        mode: "paper_lmo", the nuclear ball with the paper's oracle, which is that of the matrices X >= 0 of trace k (E7);
+            "nuclear", the ball with its own; "psd", {X >= 0, tr X <= k}.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    p: int = 20
+    k: int = 18
+    mode: str = "paper_lmo"
+
+    def __post_init__(self):
+        whole("p", self.p, least=2)
+        whole("k", self.k)
+        one_of("mode", self.mode, MODES)
+
+    def cset(self, **tkwargs) -> NuclearBall | Spectrahedron:
+        """The set of the mode."""
+        if self.mode == "psd":
+            return Spectrahedron.of(self.p, self.k, **tkwargs)
+        return NuclearBall.of(self.p, self.k, exact=self.mode == "nuclear", **tkwargs)
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> CompletionWorld:
+        """The set, and M = 1/2 (max_t ||P_{O_t} M_t||_F + k)^2 and G = rho (max_t ||P_{O_t} M_t||_F + k), which no point exceeds."""
+        cset, streams = self.cset(**tkwargs), draw.streams
+        key = (self.p, self.k, horizon, tuple(streams.seeds.tolist()), str(streams.device), streams.dtype)
+        if key not in _totals:
+            while len(_totals) >= KEPT:
+                _totals.pop(next(iter(_totals)))
+            _totals[key] = self._add(streams, horizon)
+        totals = _totals[key]
+        reach = totals.largest + self.k
+        return CompletionWorld(Task(cset, reach**2 / 2, cset.rho * reach), streams, totals)
+
+    def _add(self, streams: Streams, horizon: int) -> Totals:
+        """All losses of a run, round by round."""
+        W = S = constant = largest = 0.0
+        for t in range(horizon):
+            M, seen = self.entries(streams.at(t))
+            M = M * seen
+            square = M.square().sum((1, 2))
+            W, S, constant, largest = W + seen, S + M, constant + square / 2, square if t == 0 else torch.maximum(largest, square)
+        return Totals((W + W.mT) / 2, (S + S.mT) / 2, constant, largest.sqrt())
+
+    def entries(self, draw: Draw) -> tuple[Tensor, Tensor]:
+        """M_t and O_t as 0 and 1, R x p x p each; the floor(p^2 / 2) entries seen are drawn without replacement."""
+        N, u = draw.normal("loss", self.k, self.p), draw.uniform("loss set", self.p**2)
+        least = u.topk(self.p**2 // 2, dim=-1, largest=False, sorted=False).indices
+        return N.mT @ N, torch.zeros_like(u).scatter_(1, least, 1.0).unflatten(1, (self.p, self.p))
+
+    def context(self, world: CompletionWorld, t: int) -> Task:
+        """The set and the bounds."""
+        return world.task
+
+    def loss(self, world: CompletionWorld, t: int, y: Tensor, draw: Draw | None = None) -> Tensor:
+        """f_t. ``y``: R x n. Returns R."""
+        return self._residual(world, t, y).square().sum((1, 2)) / 2
+
+    def gradient(self, world: CompletionWorld, t: int, y: Tensor) -> Tensor:
+        """rho svec of the symmetric part of O_t o (X - M_t), R x n."""
+        return self._slope(world, self._residual(world, t, y))
+
+    def respond(self, world: CompletionWorld, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """What is heard, and the loss, R. ``action``: R x n."""
+        one_of("wants", wants, ("loss", "gradient"))
+        residual = self._residual(world, t, action)
+        loss = residual.square().sum((1, 2)) / 2
+        return self._slope(world, residual) if wants == "gradient" else loss, loss
+
+    def _residual(self, world: CompletionWorld, t: int, y: Tensor) -> Tensor:
+        M, seen = self.entries(world.streams.at(t))
+        return (smat(world.task.cset.to_native(y), self.p) - M) * seen
+
+    @staticmethod
+    def _slope(world: CompletionWorld, residual: Tensor) -> Tensor:
+        return world.task.cset.rho * svec((residual + residual.mT) / 2)

@@ -1,0 +1,46 @@
+"""How regret grows with the horizon, and the statements of the theory along runs on the sets of all problems.
+
+Letters: R trials, T rounds, T' horizons, n dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...core.contracts import Problem
+from ...core.streams import Draw
+from ...core.validation import one_of
+
+
+# Losses as large as they may be ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Loud:
+    """The sets of a problem under the constant loss M: the longest estimates that are legal, of which none says anything.
+
+    Attributes:
+        problem: whose world has ``task``.
+    """
+
+    problem: Problem
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
+        """The problem's world."""
+        return self.problem.init(trials, horizon, draw, **tkwargs)
+
+    def context(self, world: Any, t: int) -> Any:
+        """The problem's."""
+        return self.problem.context(world, t)
+
+    def loss(self, world: Any, t: int, y: Tensor, draw: Draw | None = None) -> Tensor:
+        """M, R."""
+        return world.task.loss_bound.expand(len(y)).clone()
+
+    def respond(self, world: Any, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """M, R, or the gradient 0, R x n; and a regret of 0, for all points are alike."""
+        one_of("wants", wants, ("loss", "gradient"))
+        loss = self.loss(world, t, action)
+        return (loss if wants == "loss" else torch.zeros_like(action)), torch.zeros_like(loss)

@@ -1,0 +1,159 @@
+"""A set asked by generic solvers, HiGHS and cvxpy, as by a user who has no formulas for it.
+
+Shapes: R trials, n dimensions.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from ...core.contracts import Problem
+from ...maths.sets import SubSimplex, scaled
+from ...maths.matrices import NuclearBall, smat, svec
+from ...maths.polytopes import Polytope
+from ...maths.programs import Program
+from ...core.streams import Draw, Streams
+from ..model.task import Task
+
+ACCURACY = 1e-4  # of SCS, absolute and relative; Clarabel's is its own, about 1e-8
+
+
+def has_solvers() -> bool:
+    """Whether cvxpy and HiGHS are installed: both are optional."""
+    return all(find_spec(name) is not None for name in ("cvxpy", "highspy"))
+
+
+class SolverSet(NamedTuple):
+    """A set as a user without formulas asks it: HiGHS for a linear function, cvxpy for the closest point, trial by trial.
+
+    Each program is set up once and solved again with new numbers. On matrices the oracle stays the eigenvector, for a linear
+    function over them is no linear program.
+    """
+
+    inner: Polytope | SubSimplex | NuclearBall
+    dim: int
+    R: Tensor
+    D: Tensor
+    r: float = 1.0
+    exact: bool = True
+    host = ("lmo", "project")
+
+    @classmethod
+    def of(cls, cset: Polytope | SubSimplex | NuclearBall) -> "SolverSet":
+        """The same set.
+
+        Raises:
+            ValueError: a set of another kind.
+        """
+        if not isinstance(cset, (Polytope, SubSimplex, NuclearBall)):
+            raise ValueError(f"cset={type(cset).__name__}; allowed: Polytope, SubSimplex or NuclearBall")
+        return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
+        if isinstance(self.inner, NuclearBall):
+            return self.inner.lmo(c)
+        found = [Program.of(*self._rows(i), self.dim).solve(row) for i, row in enumerate(c.cpu().numpy())]
+        return torch.from_numpy(np.stack(found)).to(c)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Closest point by a convex program: Clarabel, and SCS for matrices. ``z``: R x n."""
+        return scaled(self._closest, z, scale)
+
+    def _closest(self, z: Tensor) -> Tensor:
+        if isinstance(self.inner, NuclearBall):
+            p = self.inner.p
+            solve = _onto_matrices(p, self.inner.k / self.inner.rho)
+            return svec(torch.from_numpy(np.stack([solve(Z) for Z in smat(z, p).cpu().numpy()])).to(z))
+        found = [_onto_polytope(*self._rows(i), self.dim)(row) for i, row in enumerate(z.cpu().numpy())]
+        return torch.from_numpy(np.stack(found)).to(z)
+
+    def _rows(self, i: int) -> tuple[bytes, bytes]:
+        """C and e of a trial's {y: C y <= e}."""
+        if isinstance(self.inner, SubSimplex):
+            return _sub_simplex_rows(self.dim)
+        shared = len(self.inner.normals) == 1
+        return tuple(x[0 if shared else i].cpu().numpy().tobytes() for x in (self.inner.normals, self.inner.offsets))
+
+
+@functools.lru_cache(maxsize=8)
+def _sub_simplex_rows(n: int) -> tuple[bytes, bytes]:
+    """y_i >= -1, sum y <= n."""
+    return np.vstack([-np.eye(n), np.ones(n)]).tobytes(), np.append(np.ones(n), float(n)).tobytes()
+
+
+@functools.lru_cache(maxsize=64)
+def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndarray]:
+    import cvxpy
+
+    e = np.frombuffer(e)
+    y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
+    rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
+    return _solver(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e]), y, z, solver="CLARABEL")
+
+
+@functools.lru_cache(maxsize=8)
+def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
+    import cvxpy
+
+    X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
+    return _solver(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), [cvxpy.normNuc(X) <= k]), X, Z, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
+
+
+def _solver(problem: Any, variable: Any, parameter: Any, **options) -> Callable[[np.ndarray], np.ndarray]:
+    def solve(value: np.ndarray) -> np.ndarray:
+        parameter.value = value
+        problem.solve(**options)
+        if problem.status != "optimal":
+            raise RuntimeError(f"{options['solver']}: the projection ends as {problem.status!r}")
+        return np.asarray(variable.value)
+
+    return solve
+
+
+class SolvedWorld(NamedTuple):
+    """The world of the problem itself, and the task with solvers."""
+
+    inner: Any
+    task: Task
+    streams: Streams
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A problem with the same losses and bounds whose set is asked by solvers.
+
+    Raises:
+        ImportError: cvxpy or highspy is missing.
+    """
+
+    problem: Problem
+
+    def __post_init__(self):
+        if not has_solvers():
+            raise ImportError("Solved needs cvxpy and highspy: the extra 'solvers' of paperlib")
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> SolvedWorld:
+        """The problem's, and its set as solvers see it."""
+        world = self.problem.init(trials, horizon, draw, **tkwargs)
+        task = self.problem.context(world, 0)
+        return SolvedWorld(world, task._replace(cset=SolverSet.of(task.cset)), world.streams)
+
+    def context(self, world: SolvedWorld, t: int) -> Task:
+        """The same set and bounds."""
+        return world.task
+
+    def respond(self, world: SolvedWorld, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+        """The problem's."""
+        return self.problem.respond(world.inner, t, action, wants, draw)
+
+    def loss(self, world: SolvedWorld, t: int, y: Tensor, draw: Draw) -> Tensor:
+        """The problem's, R."""
+        return self.problem.loss(world.inner, t, y, draw)

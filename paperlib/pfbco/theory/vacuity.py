@@ -1,0 +1,40 @@
+"""From which horizon on a regret bound says something: below it the largest possible regret, 2 M T, is smaller.
+
+Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2; letters as in ``theory``.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...maths.informative import informative_from
+from ...core.validation import whole
+from .constants import Setting, theorem_1, trivial_regret
+
+CAP = 10**40  # largest horizon to look at
+
+
+def first_informative(bound: Callable[[Setting, Any], Any], s: Setting) -> int | None:
+    """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
+    return informative_from(lambda T: float(np.max(bound(s, T) / trivial_regret(s, T))), lambda T: 1.0, CAP)
+
+
+def rule_of_thumb(s: Setting) -> float:
+    """(n D / (sqrt(2) c))^5: Theorem 1 says nothing before, because of its first term alone."""
+    return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5
+
+
+class Vacuity(NamedTuple):
+    """A bound at one horizon, the largest over trials, and when it says something."""
+
+    horizon: int
+    ratio: float                  # bound / 2 M T
+    informative_from: int | None
+
+
+def vacuity(s: Setting, horizon: int, bound: Callable[[Setting, Any], Any] = theorem_1) -> Vacuity:
+    """How far a bound is from the trivial one."""
+    whole("horizon", horizon)
+    return Vacuity(horizon, float(np.max(bound(s, horizon) / trivial_regret(s, horizon))), first_informative(bound, s))

@@ -1,0 +1,5 @@
+"""Results on disk: what was computed once is not computed again."""
+
+from .results import chunks, once, root, run, shard, sources, time_runs
+
+__all__ = ["chunks", "once", "root", "run", "shard", "sources", "time_runs"]

@@ -1,0 +1,215 @@
+"""Keys of results by content: the configuration, and the source of all code it runs.
+
+Code of the package and of a user's own modules enters with the files it imports, transitively (read, not executed:
+an import by a name that is made at run time is not seen); code written in a notebook with its bytecode, what it
+captures and the notebook's own names it uses; other people's packages with nothing: the versions of those that
+compute are in every key.
+"""
+
+import dataclasses
+import dis
+import functools
+import hashlib
+import inspect
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+import torch
+
+import paperlib
+
+from ..core.describe import PLAIN, describe
+from ..core.imports import INSTALLED, follow, follow_name, inside, label, module_file, resolve
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes."""
+    return {
+        "python": ".".join(platform.python_version_tuple()[:2]), "torch": torch.__version__.split("+")[0],
+        "numpy": np.__version__, "scipy": scipy.__version__,
+    }
+
+
+# ---- which code -------------------------------------------------------------------------------------------
+
+
+def _code(x: Any) -> list[Any]:
+    """Classes, functions and methods in a configuration: of dataclasses, tuples, containers, partial functions."""
+    if isinstance(x, type):
+        return [base for base in x.__mro__ if base.__module__ != "builtins"]
+    if isinstance(x, (FunctionType, MethodType)):
+        return [x]
+    if isinstance(x, functools.partial):
+        kids = [x.func, *x.args, *x.keywords.values()]
+    elif dataclasses.is_dataclass(x):
+        kids = [type(x), *(getattr(x, f.name) for f in dataclasses.fields(x))]
+    elif isinstance(x, dict):
+        kids = list(x.values())
+    elif isinstance(x, (list, tuple)):
+        kids = [*([type(x)] if hasattr(x, "_fields") else []), *x]
+    else:
+        kids = []
+    return [part for kid in kids for part in _code(kid)]
+
+
+def _file(part: Any) -> Path | None:
+    """The file of a class or function, unless it was typed into a notebook or belongs to an installed package."""
+    if _typed(part):
+        return None
+    if part.__module__.split(".")[0] == "paperlib":
+        return module_file(part.__module__)
+    path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
+    return None if path is None or os.path.realpath(path).startswith(INSTALLED) else Path(path)
+
+
+def _typed(part: Any) -> bool:
+    """Whether a class or function has no module file: it was typed into a notebook."""
+    module = sys.modules.get(part.__module__ or "__main__")
+    return part.__module__ == "__main__" or (getattr(module, "__file__", None) is None and getattr(module, "__spec__", None) is None)
+
+
+def _bytecode(code: CodeType) -> list:
+    """What a function does, apart from where it stands and how it is commented."""
+    constants = [_bytecode(c) if isinstance(c, CodeType) else repr(sorted(c, key=repr) if isinstance(c, frozenset) else c) for c in code.co_consts]
+    return [code.co_code.hex(), code.co_names, code.co_varnames, constants]
+
+
+def _globals(code: CodeType) -> set[str]:
+    own = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return own.union(*(_globals(c) for c in code.co_consts if isinstance(c, CodeType)))
+
+
+def _functions(owner: type) -> list[FunctionType]:
+    """The functions that a typed class defines; what ``dataclass`` and ``NamedTuple`` generate is none of it."""
+    made = {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"} if dataclasses.is_dataclass(owner) else set()
+    inner = lambda x: next((f for name in ("fget", "func", "__func__") if isinstance(f := getattr(x, name, None), FunctionType)), x)
+    found = [inner(value) for name, value in vars(owner).items() if name not in made]
+    return [f for f in found if isinstance(f, FunctionType) and f.__module__ == owner.__module__]
+
+
+class _Text:
+    """The part of a key that speaks for code without a file, and for what functions have captured."""
+
+    def __init__(self):
+        self.parts: list = []
+        self.files: set[Path] = set()
+        self.seen: list = []  # kept alive, so that ids stay their own
+
+    def add(self, x: Any) -> None:
+        for part in _code(x):
+            if any(part is other for other in self.seen):
+                continue
+            self.seen.append(part)
+            if isinstance(part, MethodType):
+                self.parts.append([part.__qualname__, describe(part.__self__)])
+                self.add(part.__self__)
+                self.add(part.__func__)
+                continue
+            follow(_file(part), self.files)
+            if isinstance(part, FunctionType):
+                self.function(part)
+            elif _typed(part):
+                plain = (*PLAIN, tuple, list, dict, np.ndarray, torch.Tensor)
+                constants = {k: describe(v) for k, v in vars(part).items() if isinstance(v, plain) and not k.startswith("_")}
+                self.parts.append([part.__qualname__, constants])
+                for f in _functions(part):
+                    self.function(f)
+
+    def function(self, f: FunctionType) -> None:
+        """Its bytecode, unless its file and name say it all; what it has captured; a typed function's globals."""
+        typed = _typed(f)
+        part = [f.__qualname__, _bytecode(f.__code__) if typed or "<" in f.__qualname__ else None]
+        self.parts.append(part)
+        names = {name: cell.cell_contents for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()) if name != "__class__"}
+        if typed:
+            names |= {f"default {i}": v for i, v in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))}
+            names |= {name: f.__globals__[name] for name in sorted(_globals(f.__code__)) if name in f.__globals__}
+        for name, value in names.items():
+            if isinstance(value, ModuleType):
+                follow_name(value.__name__, self.files)
+            elif isinstance(value, (type, FunctionType, MethodType)):
+                self.add(value)
+            elif inspect.isbuiltin(value):
+                part.append([name, describe(value)])
+            else:
+                try:
+                    part.append([name, describe(value)])
+                except ValueError as error:
+                    kind = type(value).__name__
+                    raise ValueError(f"{f.__qualname__} uses {name}, a {kind}; allowed, to be told apart: numbers, arrays, configurations, functions") from error
+                self.add(value)
+
+
+def sources(*names: Any) -> list[Path]:
+    """Files of the package that the named code stands in and imports, transitively.
+
+    Args:
+        names: modules ("paperlib.play"), names in them ("paperlib.glbomd.GLBOMD": the file that defines it),
+            or objects: configurations, classes, functions.
+
+    Raises:
+        ValueError: a name that is not in the package.
+    """
+    found: set[Path] = set()
+    for name in names:
+        if isinstance(name, str):
+            if (file := resolve(name)) is None:
+                raise ValueError(f"name={name!r}; allowed: a module of paperlib, or a name in one")
+            follow(file, found)
+        else:
+            text = _Text()
+            text.add(name)
+            found |= text.files
+    return sorted(file for file in found if inside(file))
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+# What this process runs: of the package the text at its import, of other files the text when first asked for, which
+# stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
+_first = {file: _sha256(file) for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
+_package, _began = frozenset(_first), time.time_ns() - 20_000_000
+
+
+class Key(NamedTuple):
+    """What a result depends on."""
+
+    content: dict
+    files: tuple[Path, ...]
+
+    def digest(self, **more: Any) -> str:
+        """SHA-256 in hexadecimal, of the content and whatever else tells results apart."""
+        text = json.dumps({**self.content, **describe(more)}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def edited(self) -> list[str]:
+        """Files that changed while this process ran: what it computes may come from their older text."""
+        late = lambda file: file not in _package and file.stat().st_mtime_ns > _began
+        return [label(file) for file in self.files if _first[file] != _sha256(file) or late(file)]
+
+
+def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
+    """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
+
+    Raises:
+        ValueError: inputs, or something a function in them has captured, whose content cannot be told.
+    """
+    text = _Text()
+    text.add(inputs)
+    files = sorted(text.files | set(sources(*also)))
+    hashes = [_sha256(file) for file in files]
+    for file, now in zip(files, hashes):
+        _first.setdefault(file, now)
+    named = sorted([label(file), now] for file, now in zip(files, hashes))  # pairs: two files may share a label
+    content = {"inputs": describe(inputs), "files": named, "code": text.parts, "versions": versions()}
+    return Key(content, tuple(files))

@@ -1,0 +1,211 @@
+"""Results on disk, keyed by content: what was computed once is not computed again.
+
+A chunk, a fixed range of trials, is the unit of computation: stopped, resumed or repeated, the same chunks run,
+so results are equal bit for bit. Files are moved into place whole; two processes that compute the same chunk
+write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of all its calls and reads none: a run
+without that variable loads what the shards have left.
+"""
+
+import itertools
+import logging
+import os
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .keys import Key, key, sources
+from ..core.contracts import Learner, Problem
+from ..core.trace import Trace
+from ..core.files import CHECKOUT, write_atomically
+from ..core.linalg import pick_device
+from ..core.rounds import Probe
+from ..play import play
+from .timing import computing, seconds
+from ..core.validation import whole
+
+__all__ = ["chunks", "once", "root", "run", "shard", "sources", "time_runs"]
+
+log = logging.getLogger(__name__)
+_numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
+
+
+def root() -> Path:
+    """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the checkout."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or CHECKOUT / "results" / "cache")
+
+
+def shard() -> tuple[int, int] | None:
+    """(k, n) in shard k of n, counted from 1, as PAPERLIB_SHARD says; None in a run of everything."""
+    text = os.environ.get("PAPERLIB_SHARD")
+    if not text:
+        return None
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    k, n = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= k <= n:
+        raise ValueError(f"PAPERLIB_SHARD={text!r}; allowed: k/n with 1 <= k <= n")
+    return k, n
+
+
+class _Unread:
+    """What a shard gets for a result: whole results are read in the notebook's own run alone."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def _refuse(self, *_):
+        raise RuntimeError(f"{self._name} was looked at in a shard, which has no results; allowed there: problems, learners, store.run")
+
+    __getattr__ = __getitem__ = __iter__ = __len__ = _refuse
+
+
+def chunks(trials: int, chunk: int = 50) -> list[range]:
+    """Trials 0 .. trials - 1 in ranges of ``chunk``."""
+    whole("trials", trials)
+    whole("chunk", chunk)
+    return [range(first, min(first + chunk, trials)) for first in range(0, trials, chunk)]
+
+
+def run(
+    problem: Problem,
+    learners: dict[str, Learner],
+    horizon: int,
+    trials: int | dict[str, int],
+    seed: int = 0,
+    *,
+    chunk: int = 50,
+    probes: dict[str, Probe | Callable] | None = None,
+    record: int | str | Sequence[int] = 100,
+    device: str = "cpu",
+    every: float = 30.0,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> dict[str, Trace]:
+    """Play every learner, or load what an equal run has left.
+
+    Args:
+        problem: the same for all learners, who hear the same noise.
+        learners: name -> learner.
+        horizon: rounds T.
+        trials: how many, for all or by name; a learner with fewer has the first ones.
+        seed, probes, record, device, every, progress: see ``play``.
+        chunk: trials that are played as one batch and stored as one file.
+
+    Returns:
+        name -> Trace of all its trials; in a shard, name -> something that raises RuntimeError when it is used.
+
+    Raises:
+        ValueError: what ``play`` refuses, a learner without a number of trials, or a probe that uses something
+            whose content cannot be told.
+    """
+    counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
+    if counts.keys() != learners.keys():
+        raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}")
+    device, part, out = pick_device(device), shard(), {}
+    for name, learner in learners.items():
+        inputs = {"learner": learner, "problem": problem, "horizon": horizon, "seed": seed, "record": record, "probes": probes or {}}
+        known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
+        compute = lambda ids, checkpoint: play(
+            learner, problem, horizon, ids, seed, device=device, record=record, probes=probes, checkpoint=checkpoint, every=every, progress=progress
+        )
+        mine = [ids for ids in chunks(counts[name], chunk) if part is None or next(_numbers) % part[1] == part[0] - 1]
+        traces = [_chunk(known, ids, compute) for ids in mine]
+        out[name] = Trace.merge(traces) if part is None else _Unread(name)
+    return out
+
+
+def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: Any) -> dict[str, np.ndarray]:
+    """``function(**inputs)``, a dictionary of arrays and numbers, or what an equal call has left.
+
+    Its code and inputs are the key, as for ``run``; randomness must come from the inputs. The function itself
+    takes ``timing.computing()`` or ``timing.alone()`` where it should. Shards leave it to the run of everything:
+    timings that are compared come from one process.
+
+    Raises:
+        ValueError: inputs whose content cannot be told, or a result that is no dictionary of numbers.
+    """
+    if shard():
+        return _Unread(name)
+    known = key({"name": name, "function": function, "inputs": inputs})
+    path = root() / f"{known.digest()}.npz"
+    found = _load(path, _arrays)
+    if found is None:
+        result = function(**inputs)
+        found = {k: np.asarray(v) for k, v in result.items()} if isinstance(result, dict) else {"": np.array(None)}
+        if any(array.dtype.hasobject for array in found.values()):
+            raise ValueError(f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings")
+        _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
+    return found
+
+
+def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetitions: int, trials: int = 1, seed: int = 0) -> dict[tuple, np.ndarray]:
+    """Seconds of each round in one batch of trials, N repetitions x T, measured alone on the machine and kept with the results.
+
+    Kept measurements are of this machine: the same call on it returns them; ``python3 run.py clean`` forgets them.
+
+    Args:
+        runs: (learner's name, setting) -> learner and problem; all take turns.
+    """
+    named = {"|".join(map(str, key)): run for key, run in runs.items()}
+    found = once("time_runs", seconds, runs=named, horizon=horizon, repetitions=repetitions, trials=trials, seed=seed)
+    return {key: found["|".join(map(str, key))] for key in runs}
+
+
+def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace]) -> Trace:
+    """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
+    path = root() / f"{known.digest(trials=ids)}.npz"
+    checkpoint = path.with_suffix(".part.npz")
+    trace = _load(path, Trace.load)
+    if trace is not None:
+        if checkpoint.exists():  # a kill came between the two last lines; asked first, for the folder may be read-only
+            checkpoint.unlink(missing_ok=True)
+        return trace
+    with computing():
+        if (trace := _load(path, Trace.load)) is not None:  # another process was faster while this one waited
+            return trace
+        if known.edited():  # the key speaks for the newer text: what the older computes must not lie beside it
+            trace = compute(ids, None)
+        else:
+            _load(checkpoint, _arrays)  # a damaged one goes
+            try:
+                trace = compute(ids, checkpoint)
+            except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
+                trace = compute(ids, checkpoint)
+    if not _keep(known, path, lambda: trace.save(path)):
+        return trace
+    checkpoint.unlink(missing_ok=True)
+    return trace
+
+
+def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
+    """Whether the result was saved: not if it may come from code that is older than its key."""
+    if edited := known.edited():
+        log.warning("%s changed while this process ran: the result is not kept; restart it", ", ".join(edited))
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save()
+    return True
+
+
+def _load(path: Path, read: Callable[[Path], Any]) -> Any:
+    """What stands at ``path``; None if nothing does, or if it is damaged: then it is removed, with a warning."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if bad := archive.testzip():
+                raise zipfile.BadZipFile(f"bad checksum in {bad}")
+        return read(path)
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise
+    except Exception as error:  # flipped bytes make zipfile and numpy raise all sorts
+        log.warning("%s is damaged (%s): computed again", path.name, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        path.unlink(missing_ok=True)
+        return None
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

@@ -1,0 +1,228 @@
+"""What the papers say about results, and what came out.
+
+A ``Claim`` is a sentence of a paper, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) before any run and
+judged in a notebook. ``Check``, a theorem's bound against what was observed, stands in ``checks``. Papers are
+found when they are asked for: importing this module imports none of them.
+"""
+
+import difflib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import stats
+from .checks import Check, Statement, statement, statements
+from ..maths.informative import informative_from
+from ..output import folder, number, plain, write_json
+from ..papers import papers, room
+
+__all__ = ["Check", "Claim", "Row", "Statement", "Verdict", "claim", "claims", "conclude", "informative_from", "judge", "not_run", "statement", "statements", "table"]
+
+SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper about results, with the test that decides it, declared before any run.
+
+    ``side`` says how the statistic is held against ``threshold``: "above", "below" (a number), "within" (low,
+    high), "equal" (a number, or several), "test" (the level of a ``stats.Test``), "parts" (decided by the
+    claims named in ``parts``), "reported" (shown, never decided).
+    """
+
+    id: str              # "glbomd.C5.S3": the paper's package, then the claim
+    source: str          # where the paper says it: "Figure 1a"
+    sentence: str        # what it says, in our words
+    test: str            # statistic and interval, in words
+    side: str
+    threshold: Any = None
+    notebook: str = ""   # where it is judged; "" for parents that the table derives
+    parts: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if self.side not in SIDES:
+            raise ValueError(f"{self.id}: side={self.side!r}; allowed: {', '.join(SIDES)}")
+        if (self.side == "parts") != bool(self.parts):
+            raise ValueError(f"{self.id}: parts={self.parts!r} with side={self.side!r}; allowed: parts go with side 'parts', and only with it")
+        size = {"above": 0, "below": 0, "test": 0, "within": 1}.get(self.side)
+        if size is not None and (self.threshold is None or np.ndim(self.threshold) != size):
+            raise ValueError(f"{self.id}: threshold={self.threshold!r}; allowed for side {self.side!r}: {'a pair' if size else 'a number'}")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim as judged. ``str`` is one short, rounded line, stable enough to compare."""
+
+    id: str
+    verdict: str
+    profile: str
+    statistic: Any = None
+    interval: tuple[float, float] | None = None
+    n: int | None = None
+    method: str = ""
+    reason: str = ""
+
+    def __str__(self) -> str:
+        words = [self.id.split(".", 1)[-1], self.verdict + (" (quick)" if self.profile == "quick" else "")]
+        if self.statistic is not None:
+            label = self.method.split(",")[0]
+            exact = self.interval is None and self.n is None
+            value = ", ".join(f"{v:.6g}" if exact and isinstance(v, float) else number(v) for v in np.atleast_1d(self.statistic).tolist())
+            if self.interval is not None:
+                value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
+            words.append(f"{label} {value}".strip() + (f", n {self.n}" if self.n is not None else ""))
+        return "  ".join(words + ([self.reason] if self.reason else []))
+
+    __repr__ = __str__
+
+
+def claims(paper: str) -> dict[str, Claim]:
+    """What a paper declares, by id.
+
+    Raises:
+        ValueError: an id declared twice, without the paper's name in front, or a part that is not declared.
+    """
+    module = room(paper, "claims")
+    found: dict[str, Claim] = {}
+    for claim in module.CLAIMS if module else ():
+        if claim.id in found or not claim.id.startswith(f"{paper}."):
+            raise ValueError(f"claim {claim.id!r}; allowed: declared once, as {paper + '.<id>'!r}")
+        found[claim.id] = claim
+    for claim in found.values():
+        if missing := [part for part in claim.parts if part not in found]:
+            raise ValueError(f"claim {claim.id!r}: parts {missing} are not declared")
+    return found
+
+
+def claim(id: str) -> Claim:
+    """The declared claim.
+
+    Raises:
+        ValueError: nobody declared it.
+    """
+    paper = id.split(".")[0]
+    known = claims(paper) if paper in papers() else {}
+    if id not in known:
+        near = difflib.get_close_matches(id, known or papers(), 3)
+        raise ValueError(f"id={id!r}; allowed: a claim declared in <paper>/claims.py" + (f", for example {', '.join(near)}" if near else ""))
+    return known[id]
+
+
+def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
+    """``holds`` when the whole interval is on the claimed side, ``fails`` when wholly on the other.
+
+    A statistic without an interval is exact: it holds or fails, and on the threshold it holds.
+    """
+    if c.side == "equal":
+        return "holds" if np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold)) else "fails"
+    low, high = (statistic, statistic) if interval is None else interval
+    if c.side == "within":
+        right, wrong = c.threshold[0] <= low and high <= c.threshold[1], high < c.threshold[0] or low > c.threshold[1]
+    elif c.side == "above":
+        right, wrong = low >= c.threshold, high <= c.threshold
+    else:
+        right, wrong = high <= c.threshold, low >= c.threshold
+    if interval is None:
+        return "holds" if right else "fails"
+    return "inconclusive" if right == wrong else "holds" if right else "fails"
+
+
+def judge(id: str, statistic: Any, interval: tuple[float, float] | None = None, n: int | None = None, profile: str | None = None, *, reason: str = "") -> Verdict:
+    """Hold a claim against what came out, and keep the verdict in ``claims/<id>.json``.
+
+    Args:
+        id: a declared claim.
+        statistic: a ``stats.Interval`` or ``stats.Test``, which bring interval and n; or a number (for side
+            "equal" also several, rounded as the claim says) with or without ``interval``.
+        profile: "quick" or "paper".
+        reason: a remark to show behind the verdict.
+
+    Raises:
+        ValueError: an unknown id or profile, NaN, or a statistic that does not go with the claim's side.
+    """
+    c, method = claim(id), ""
+    if c.side == "parts":
+        raise ValueError(f"id={id!r} is decided by its parts; allowed: conclude({id!r}, profile)")
+    if c.side != "reported" and (c.side == "test") != isinstance(statistic, stats.Test):
+        raise ValueError(f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there")
+    if isinstance(statistic, stats.Test):
+        found = "reported" if c.side == "reported" else "holds" if statistic.p < c.threshold else "fails" if statistic.opposite < c.threshold else "inconclusive"
+        verdict = Verdict(id, found, profile, statistic.p, None, statistic.n, f"p, {statistic.method}", reason)
+    else:
+        if isinstance(statistic, stats.Interval):
+            statistic, interval, n, method = statistic.estimate, (statistic.low, statistic.high), statistic.n, statistic.method
+        numbers = [v for v in (*np.atleast_1d(statistic), *(interval or ())) if isinstance(v, (float, np.floating))]
+        if any(math.isnan(v) for v in numbers):
+            raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN")
+        found = "reported" if c.side == "reported" else decide(c, statistic, interval)
+        verdict = Verdict(id, found, profile, statistic, interval, n, method, reason)
+    return _keep(verdict)
+
+
+def not_run(id: str, reason: str, profile: str) -> Verdict:
+    """Keep that a claim was not tested in this run, and why (its data is missing, say)."""
+    return _keep(Verdict(claim(id).id, "not run", profile, reason=reason))
+
+
+def conclude(id: str, profile: str) -> Verdict:
+    """The verdict on a claim with parts: holds if all hold, fails if one fails, else inconclusive.
+
+    Raises:
+        ValueError: an unknown id, or a claim without parts.
+    """
+    if not claim(id).parts:
+        raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
+    return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile))
+
+
+def _conclusion(c: Claim, known: dict[str, Claim], profile: str) -> Verdict:
+    parts = {part: _judged(known[part], known, profile)["verdict"] for part in c.parts}
+    found = set(parts.values())
+    if "fails" in found:
+        verdict = "fails"
+    elif found == {"holds"}:
+        verdict = "holds"
+    else:
+        verdict = "not run" if found == {"not run"} else "inconclusive"
+    return Verdict(c.id, verdict, profile, reason=", ".join(f"{part.split('.', 1)[-1]} {v}" for part, v in parts.items()))
+
+
+def _file(id: str, profile: str) -> Path:
+    return folder(profile) / "claims" / f"{id}.json"
+
+
+def _keep(verdict: Verdict) -> Verdict:
+    write_json(_file(verdict.id, verdict.profile), {**plain(verdict), "line": str(verdict), "notebook": claim(verdict.id).notebook})
+    return verdict
+
+
+def _judged(c: Claim, known: dict[str, Claim], profile: str) -> dict[str, Any]:
+    """What a claim's file holds; of a parent always what its parts give."""
+    path = _file(c.id, profile)
+    if not c.parts and path.is_file():
+        return json.loads(path.read_text())
+    verdict = _conclusion(c, known, profile) if c.parts else Verdict(c.id, "not run", profile)
+    return {**plain(verdict), "line": str(verdict)}
+
+
+class Row(NamedTuple):
+    """One line of the table: what was declared, and what became of it."""
+
+    claim: Claim
+    verdict: str
+    line: str
+    kept: dict[str, Any]  # the whole verdict, as its file has it
+
+
+def table(profile: str = "paper", paper: str | None = None) -> list[Row]:
+    """Every declared claim with its verdict in this profile, "not run" included."""
+    rows = []
+    for name in papers() if paper is None else [paper]:
+        known = claims(name)
+        judged = ((c, _judged(c, known, profile)) for c in known.values())
+        rows += [Row(c, kept["verdict"], kept["line"], kept) for c, kept in judged]
+    return rows

@@ -1,0 +1,72 @@
+"""Notebooks as they are committed: with the quick profile's outputs, in one canonical form.
+
+``python -m paperlib.canonical NOTEBOOK ...`` writes the outputs of the executed copies back into
+the notebooks; ``python3 run.py figures --commit-notebooks`` calls it after a run.
+"""
+
+import os
+import sys
+
+import nbformat
+
+from .plan import notebook, results
+
+ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
+
+
+def canonical(source, executed):
+    """`source` with the outputs of `executed`, and nothing that differs from machine to machine.
+
+    Args:
+        source: the notebook as committed (an nbformat node, unchanged).
+        executed: papermill's copy of it.
+
+    Returns:
+        A notebook with execution counts 1..n, kernelspec ``python3``, tags as its only cell
+        metadata, stable cell ids, and no injected cell, stderr or widget state.
+
+    Raises:
+        ValueError: the code cells differ, or an output is an error.
+    """
+    result = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}})
+    result.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    result.metadata.language_info = {"name": "python"}
+    ran = [c for c in executed.cells if c.cell_type == "code" and not ADDED & set(c.metadata.get("tags", []))]
+    if [c.source for c in ran] != [c.source for c in source.cells if c.cell_type == "code"]:
+        raise ValueError("the executed copy has other code cells than the notebook; run it again")
+    remaining, count = iter(ran), 0
+    for i, cell in enumerate(source.cells):
+        tags = cell.metadata.get("tags", [])
+        new = {"cell_type": cell.cell_type, "id": cell.get("id", f"cell-{i}"), "metadata": {"tags": tags} if tags else {}, "source": cell.source}
+        if cell.cell_type == "code":
+            count += 1
+            new |= {"execution_count": count, "outputs": [_clean(o, count) for o in next(remaining).outputs if o.get("name") != "stderr"]}
+        result.cells.append(nbformat.from_dict(new))
+    return result
+
+
+def _clean(output, count: int):
+    if output.output_type == "error":
+        raise ValueError(f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed")
+    output = output.copy()
+    if "execution_count" in output:
+        output.execution_count = count
+    if "data" in output:
+        output.data = {kind: value for kind, value in output.data.items() if "jupyter.widget" not in kind}
+    return output
+
+
+def commit(stem: str) -> None:
+    """Write the outputs of the quick profile's executed copy into the notebook itself."""
+    path = notebook(stem)
+    source = nbformat.reads(path.read_text(), as_version=4)
+    new = canonical(source, nbformat.read(results("quick") / path.name, as_version=4))
+    nbformat.validate(new)
+    part = path.with_suffix(".part")
+    part.write_text(nbformat.writes(new) + "\n")
+    os.replace(part, path)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        commit(name)

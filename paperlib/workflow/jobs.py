@@ -1,0 +1,185 @@
+"""One job of the workflow: ``python -m paperlib.jobs NOTEBOOK PROFILE [--shard K/N]``.
+
+A notebook is run by papermill in a kernel. A shard of one fills the store beforehand: it runs, in plain Python,
+the cells tagged ``experiment`` and what stands before the first of them (parameters, imports), and none of the
+plots, checks and timings. Its experiment cells may not look at results; see ``store.run``.
+"""
+
+import argparse
+import contextlib
+import errno
+import json
+import linecache
+import os
+import re
+import sys
+import tempfile
+import textwrap
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from .plan import PROFILES, checked, code, figures, notebook, products, results, settings, stems
+
+MENDED = ": computed again"  # how the store's word of a damaged file ends
+REMEDY = {  # what to do about errors of the machine, by what the system calls them
+    os.strerror(errno.ENOSPC): "make room there",
+    os.strerror(errno.EDQUOT): "make room there",
+    os.strerror(errno.EROFS): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
+    os.strerror(errno.EACCES): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
+}
+NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
+
+
+class CellFailed(Exception):
+    """A cell of a shard raised; the fields are those of papermill's own exception."""
+
+    def __init__(self, number: int, error: Exception):
+        super().__init__(traceback.format_exc())
+        self.exec_count, self.ename, self.evalue = number, type(error).__name__, error
+
+
+def shard_cells(stem: str) -> list[tuple[int, dict]]:
+    """What a shard runs: (number of the code cell from 1, cell).
+
+    Raises:
+        ValueError: no cell is tagged experiment.
+    """
+    cells = list(enumerate(code(stem), 1))
+    numbers = [number for number, cell in cells if "experiment" in cell["tags"]]
+    if not numbers:
+        raise ValueError(f"{stem}: no cell is tagged experiment, so that there is nothing to share among shards")
+    return [(number, cell) for number, cell in cells if number in numbers or (number < numbers[0] and "timing" not in cell["tags"])]
+
+
+def run_cells(stem: str, values: dict, part: str) -> None:
+    """Run shard `part` ("2/4") of a notebook in this process, which becomes the notebook's own: folder, ``__main__``.
+
+    Raises:
+        CellFailed: a cell raised.
+    """
+    folder = notebook(stem).parent.resolve()
+    cells = shard_cells(stem)
+    os.chdir(folder)  # as in JupyterLab, papermill and nbval
+    sys.path.insert(0, str(folder))
+    main = sys.modules["__main__"] = ModuleType("__main__")  # what cells define is keyed as in a kernel
+    with tempfile.TemporaryDirectory() as scratch:  # a shard leaves no figure and no verdict
+        os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch, MPLBACKEND="Agg")
+        for number, cell in cells:
+            file = f"{stem}, code cell {number}"
+            linecache.cache[file] = (len(cell["source"]), None, (cell["source"] + "\n").splitlines(keepends=True), file)  # as IPython does
+            try:
+                exec(compile(cell["source"], file, "exec", dont_inherit=True), vars(main))
+            except Exception as error:
+                raise CellFailed(number, error) from error
+            if "parameters" in cell["tags"]:
+                vars(main).update(values)
+
+
+def run_notebook(stem: str, values: dict, copy: Path) -> None:
+    """Run a notebook in a kernel; `copy` is the executed one."""
+    sys.modules.setdefault("rfc3987_syntax", None)  # a grammar for jsonschema that none of it needs and that takes 2 s to load
+    import papermill
+
+    papermill.execute_notebook(
+        str(notebook(stem)),
+        str(copy),
+        parameters=values,
+        kernel_name="python3",
+        cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
+        progress_bar=False,
+        stderr_file=sys.stderr,
+        start_timeout=120,
+    )
+
+
+@contextlib.contextmanager
+def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
+    """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
+    sys.stdout.flush(), sys.stderr.flush()
+    user, errors = os.dup(1), os.dup(2)
+    clear = "\r\x1b[K" if os.isatty(user) else ""  # run.py's line of progress stands there
+    with open(path, "w") as log:
+        os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
+
+    def say(line: str) -> None:
+        with contextlib.suppress(OSError):  # nobody listens any more: a closed pipe or connection is no reason to fail
+            os.write(user, f"{clear}{line}\n".encode())
+
+    try:
+        yield say
+    finally:
+        with contextlib.suppress(OSError):  # a full disk
+            sys.stdout.flush(), sys.stderr.flush()
+        os.dup2(user, 1), os.dup2(errors, 2), os.close(user), os.close(errors)
+        with contextlib.suppress(OSError):
+            lines = path.read_text(errors="replace").splitlines(keepends=True)
+            path.write_text("".join(line for line in lines if NOISE not in line))
+
+
+def reason(error: Exception, profile: str, place: Path) -> str:
+    """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
+    text = f"cell {error.exec_count}: {error.ename}: {error.evalue}" if hasattr(error, "ename") else f"{type(error).__name__}: {error}"
+    if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
+        text += f" (results are written to {results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
+    return " ".join(text.split())
+
+
+def execute(stem: str, profile: str, device: str = "auto", part: str | None = None) -> bool:
+    """Run a notebook, or shard `part` of one; executed copy and log lie in ``results/<profile>/``.
+
+    Returns:
+        True, with seconds and products in ``<stem>.done`` (of a shard, ``<stem>.shard2of4.done``); False when a
+        cell fails: the log's last line then says which and why.
+    """
+    folder, place = results(profile).resolve(), figures()  # before a shard has a place of its own
+    folder.mkdir(parents=True, exist_ok=True)
+    name, shown = (f"{stem}.shard{part.replace('/', 'of')}", f"{stem} {part}") if part else (stem, stem)
+    done = folder / f"{name}.done"
+    done.unlink(missing_ok=True)
+    with _output_to(folder / f"{name}.log") as say:
+        since, start = time.time_ns(), time.perf_counter()
+        try:
+            values = checked(stem, settings(stem, profile, device))
+            run_cells(stem, values, part) if part else run_notebook(stem, values, folder / f"{stem}.ipynb")
+        except Exception as error:
+            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
+            with contextlib.suppress(OSError):  # on a full disk; past Python's buffer, which would keep the text
+                os.write(2, f"{story}\n{why}\n".encode())
+            say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")  # run.py's table has it in full
+            return False
+        seconds = round(time.perf_counter() - start, 1)
+        made = [] if part else products(profile, since)
+        unfinished = done.with_suffix(".part")
+        unfinished.write_text(json.dumps({"notebook": stem, "profile": profile, "seconds": seconds, "products": made}))
+        os.replace(unfinished, done)
+        for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():
+            if line.endswith(MENDED):
+                say(f"  {shown}  {line}")
+        say(f"  {shown}  done in {seconds:.0f} s")
+    return True
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one notebook in one profile, or one shard of it."""
+    parser = argparse.ArgumentParser(prog="python -m paperlib.jobs", description=main.__doc__)
+    parser.add_argument("notebook", help="stem or path")
+    parser.add_argument("profile", choices=PROFILES)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument("--shard", metavar="K/N", help="compute every N-th chunk of its experiments, from the K-th on")
+    options = parser.parse_args(argv)
+    path = notebook(options.notebook)
+    if not path.exists():
+        parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
+    place = figures()
+    try:
+        return 0 if execute(path.stem, options.profile, options.device, options.shard) else 1
+    except OSError as error:  # results/ cannot be written, not even the log
+        print(f"  {path.stem}  failed, {reason(error, options.profile, place)}")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
