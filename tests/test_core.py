@@ -142,3 +142,12 @@ def test_a_function_without_a_source_cannot_be_described():
     exec(compile("probe = lambda round: round.t", "<stdin>", "exec"), names)  # as at Python's own prompt
     with pytest.raises(ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"):
         describe(names["probe"])
+
+
+def test_a_trace_is_read_at_its_rounds():
+    trace = Trace(np.array([2, 5, 9]), {"regret": np.arange(6.0).reshape(2, 3)}, {}, np.array([0.1, 0.2, 0.4]), [0, 1], {})
+    assert trace.last().tolist() == [2.0, 5.0] and trace.at(5).tolist() == [1.0, 4.0] and trace.at(0).tolist() == [0.0, 0.0]
+    thin = trace.thin([2, 9])
+    assert thin.rounds.tolist() == [2, 9] and thin["regret"].tolist() == [[0.0, 2.0], [3.0, 5.0]] and thin.seconds.tolist() == [0.1, 0.4]
+    with pytest.raises(ValueError, match=r"rounds=\[3\]; allowed: recorded rounds"):
+        trace.at(3)

@@ -76,6 +76,11 @@ def chosen(arms: Tensor, index: Tensor) -> Tensor:
     return arms.gather(1, index.view(-1, 1, 1).expand(-1, 1, arms.shape[2])).squeeze(1)
 
 
+def chosen_mean(means: Tensor, index: Tensor) -> Tensor:
+    """The mean reward of the arm that each trial plays, R. ``means``: R x K, or 1 x K where the trials share it; ``index``: R."""
+    return means.take(index) if means.shape[0] == 1 else means.gather(1, index.unsqueeze(1)).squeeze(1)
+
+
 def apply(matrix: Tensor, vector: Tensor) -> Tensor:
     """A v. ``matrix``: R x d x d; ``vector``: R x d. Returns R x d."""
     return torch.bmm(matrix, vector.unsqueeze(2)).squeeze(2)

@@ -49,6 +49,34 @@ class Trace:
         """Rounds, seconds, trials and all series in one dictionary."""
         return {"rounds": self.rounds, "seconds": self.seconds, "trials": np.array(self.trials), **self.series, **self.final}
 
+    def last(self, name: str = "regret") -> np.ndarray:
+        """A series after the last round, R (x k); of "regret" the total regret."""
+        return self.series[name][:, -1]
+
+    def at(self, t: int, name: str = "regret") -> np.ndarray:
+        """A series after round ``t``, R (x k); 0 before the first.
+
+        Raises:
+            ValueError: that round was not recorded.
+        """
+        if t == 0:
+            return np.zeros_like(self.series[name][:, 0])
+        return self.series[name][:, self._places([t])[0]]
+
+    def thin(self, rounds: Sequence[int]) -> "Trace":
+        """The same run at some of its recorded rounds.
+
+        Raises:
+            ValueError: a round that was not recorded.
+        """
+        at = self._places(rounds)
+        return dataclasses.replace(self, rounds=self.rounds[at], series={name: x[:, at] for name, x in self.series.items()}, seconds=self.seconds[at])
+
+    def _places(self, rounds: Sequence[int]) -> np.ndarray:
+        if missing := sorted({int(t) for t in rounds} - {int(t) for t in self.rounds}):
+            raise ValueError(f"rounds={missing}; allowed: recorded rounds, {self.rounds.tolist()}")
+        return np.searchsorted(self.rounds, np.asarray(rounds, int))
+
     def with_best(self, f: Callable[["Trace"], np.ndarray]) -> "Trace":
         """Regret against a comparator known only afterwards: ``f(trace)``, cumulative value R x T', minus what was lost."""
         return dataclasses.replace(self, series={**self.series, "regret": f(self) - self["regret"]})

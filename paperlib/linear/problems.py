@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.linalg import inner
+from ..core.linalg import chosen_mean, inner
 from ..core.streams import Draw, Streams
 from ..core.validation import nonnegative, positive, whole
 
@@ -47,7 +47,7 @@ class _Linear:
     def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
         means = inner(self.context(world, t), world.theta)
-        mean = means.gather(1, action.unsqueeze(1)).squeeze(1)
+        mean = chosen_mean(means, action)
         return mean + self.noise * draw.normal("noise"), means.amax(1) - mean
 
 

@@ -15,6 +15,7 @@ from scipy.stats import binom
 from torch import Tensor
 
 from ...maths.gp import Kernel, exact_posterior
+from ...core.linalg import chosen_mean
 from ...core.streams import stream_number, uniform
 from ...core.validation import one_of, positive
 from ..model.confidence import Confidence
@@ -33,7 +34,7 @@ def played(seen: Round) -> Tensor:
 
 def noise(seen: Round) -> Tensor:
     """eta_{t+1}, the reward less the mean of the arm, R: an oracle quantity, from the world's means."""
-    return seen.feedback - seen.world.means.expand(len(seen.action), -1).gather(1, seen.action.unsqueeze(1)).squeeze(1)
+    return seen.feedback - chosen_mean(seen.world.means, seen.action)
 
 
 def played_variance(seen: Round) -> Tensor:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ...maths.gp import Kernel
+from ...core.linalg import chosen_mean
 from ...core.streams import Draw
 
 CHUNK = 1 << 14  # arms whose kernel values are held at a time
@@ -39,7 +40,7 @@ class FixedArms:
 
     def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
-        mean = world.means.take(action) if world.means.shape[0] == 1 else world.means.gather(1, action.unsqueeze(1)).squeeze(1)
+        mean = chosen_mean(world.means, action)
         return mean + self.noise * draw.normal("noise"), world.best - mean
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.linalg import chosen_mean
 from ...core.streams import Draw, Streams
 from ..model.links import Link, LARGEST_Z, Poisson
 from ..model.validation import known_link, positive, whole
@@ -48,10 +49,7 @@ class Bandit:
     def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
         _, means, best = world.rounds[t]
-        if means.shape[0] == 1:
-            mean = means.take(action)
-        else:
-            mean = means.gather(1, action.unsqueeze(1)).squeeze(1)
+        mean = chosen_mean(means, action)
         uniform = draw.uniform("reward") if world.uniforms is None else world.uniforms[t]
         return self.link.sample(mean, uniform), best - mean
 
