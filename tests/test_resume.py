@@ -1,5 +1,6 @@
 """A run that is killed goes on from its checkpoint and ends as if nothing had happened."""
 
+import json
 import os
 import signal
 import subprocess
@@ -40,6 +41,13 @@ def history(round):
     return round.after.rewards.view
 
 
+def deadly(round):
+    """Kills its process without warning in the round that the environment names, counted from 0."""
+    if os.environ.get("DEADLY_ROUND") == str(round.t):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return round.feedback
+
+
 PROBES = {"widest": Probe(widest, "max"), "plays": last_plays, "history": Probe(history, "final")}
 
 
@@ -67,6 +75,25 @@ def test_play_resumes_bit_for_bit(tmp_path):
     straight = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
     assert resumed.equal(straight) and seen[0] > 64  # it did not begin anew
     assert resumed["history"].shape == (TRIALS, HORIZON)
+
+
+def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
+    """60 rounds of .1 s: by rounds alone nothing would be saved before the end."""
+    file, told = tmp_path / "run.npz", tmp_path / "told"
+    call = f"play(Index(nap=.1), Coins(), 60, 1, 3, probes={{'x': deadly}}, checkpoint={str(file)!r}, every=.5, progress=tell)"
+    tell = f"tell = lambda t, T, s: open({str(told)!r}, 'a').write(f'{{t}} ')"
+    code = f"{CHILD}from test_resume import deadly\n{tell}\n{call}"
+    child = subprocess.run([sys.executable, "-c", code], env={**os.environ, "DEADLY_ROUND": "44"})
+    assert child.returncode == -signal.SIGKILL
+    reported = [int(t) for t in told.read_text().split()]
+    assert len(reported) >= 4 and max(y - x for x, y in zip([0, *reported], reported)) <= 5
+    with np.load(file) as kept:
+        assert json.loads(str(kept["head"]))["t"] == reported[-1] >= 40
+    seen = []
+    probes, progress = {"x": deadly}, lambda t, T, s: seen.append(t)
+    resumed = play(Index(nap=0.1), Coins(), 60, 1, 3, probes=probes, checkpoint=file, every=0, progress=progress)
+    assert seen == list(range(reported[-1] + 1, 61))
+    assert resumed.equal(play(Index(), Coins(), 60, 1, 3, probes=probes))
 
 
 @pytest.mark.parametrize("chunk", [2])
