@@ -120,7 +120,7 @@ def play(
     learner = for_trials(learner, trials, total, "learner")
     problem = for_trials(problem, trials, total, "problem")
     with torch.no_grad():
-        records = _Records(rounds, horizon, probes, len(trials), device)
+        records = _Records(rounds, probes, len(trials), device)
         kept = _Kept(checkpoint, about, rounds, device)
         run = _Run(learner, problem, horizon, trials, Streams(seed, trials, device), device, records, kept)
         run.loop(every, progress)
@@ -133,18 +133,21 @@ class _Records:
     """What is recorded.
 
     Attributes:
-        sums: name -> R (x k), cumulative regret and running reductions so far.
+        regret: R, cumulative; the loop adds to it, every other number comes with ``add``.
+        running: running reductions, (name, function, reduction), which see every round.
+        next: the round to be recorded next, counted from 1; the last is always recorded.
+        sums: name -> R (x k), running reductions so far.
         series: name -> R x T' (x k), filled from the left.
         final: name -> R (x k), from the last round.
         seconds: T'.
     """
 
-    def __init__(self, rounds: np.ndarray, horizon: int, probes: dict[str, Probe], trials: int, device: str):
+    def __init__(self, rounds: np.ndarray, probes: dict[str, Probe], trials: int, device: str):
         chosen = lambda *kinds: [(name, p.of, p.reduce) for name, p in probes.items() if p.reduce in kinds]
-        self.rounds, self.horizon = rounds, horizon
-        self.last, self.at_end = chosen("last"), chosen("final")
+        self.rounds, self.last, self.at_end = rounds, chosen("last"), chosen("final")
         self.running = [(name, of, REDUCE[reduce]) for name, of, reduce in chosen(*REDUCE)]
-        self.sums = {"regret": torch.zeros(trials, dtype=torch.float64, device=device)}
+        self.regret = torch.zeros(trials, dtype=torch.float64, device=device)
+        self.sums: dict[str, Tensor] = {}
         self.series: dict[str, Tensor] = {}
         self.final: dict[str, Tensor] = {}
         self.seconds = np.zeros(len(rounds))
@@ -155,27 +158,25 @@ class _Records:
         self.place = int(np.searchsorted(self.rounds, t, side="right"))
         self.next = int(self.rounds[self.place]) if self.place < len(self.rounds) else -1
 
-    def add(self, gap: Tensor, clock: float, t: int, *seen) -> None:
-        """Record round ``t``; ``t, *seen`` are the fields of its ``Round``, which is made only to be looked at."""
-        self.sums["regret"] = self.sums["regret"] + gap
-        due, ends = t + 1 == self.next, t + 1 == self.horizon
-        if self.running or (due and self.last) or (ends and self.at_end):
-            self._probe(Round(t, *seen), due, ends)
-        if due:
-            for name, value in self.sums.items():
-                self._put(name, value)
-            self.seconds[self.place] = clock
-            self.follow(t + 1)
-
-    def _probe(self, seen: Round, due: bool, ends: bool) -> None:
+    def add(self, seen: Round, clock: float) -> None:
+        """Reduce what runs along; in a round to be recorded write a column; after the last round the final values."""
         for name, of, reduce in self.running:
             value = of(seen).to(torch.float64)  # booleans are counted
             self.sums[name] = reduce(self.sums[name], value) if name in self.sums else value
-        if due:
-            for name, of, _ in self.last:
-                self._put(name, of(seen))
-        if ends:
+        if seen.t + 1 != self.next:
+            return
+        for name, of, _ in self.last:
+            self._put(name, of(seen))
+        if self.next == self.rounds[-1]:
             self.final |= {name: of(seen) for name, of, _ in self.at_end}
+        for name, value in self.so_far().items():
+            self._put(name, value)
+        self.seconds[self.place] = clock
+        self.follow(self.next)
+
+    def so_far(self) -> dict[str, Tensor]:
+        """Everything that accumulates, by name."""
+        return {"regret": self.regret, **self.sums}
 
     def _put(self, name: str, value: Tensor) -> None:
         if name not in self.series:
@@ -191,7 +192,7 @@ class _Kept:
         state: the learner's, before round ``t``.
         t: rounds played.
         clock: seconds of ``select`` and ``update`` so far.
-        sums: ``_Records.sums`` of then. Series may be further on: what they hold of later rounds is written again.
+        sums: what had accumulated. Series may be further on: what they hold of later rounds is written again.
     """
 
     def __init__(self, file: str | os.PathLike | None, about: dict, rounds: np.ndarray, device: str):
@@ -201,7 +202,7 @@ class _Kept:
 
     def keep(self, state: Any, t: int, clock: float, sums: dict[str, Tensor]) -> None:
         """Remember this moment."""
-        self.state, self.t, self.clock, self.sums = state, t, clock, dict(sums)
+        self.state, self.t, self.clock, self.sums = state, t, clock, sums
 
     def save(self, records: _Records) -> None:
         """Write the moment and what was recorded, whole or not at all; nothing to do without a file."""
@@ -231,10 +232,12 @@ class _Kept:
             tensor = lambda name: torch.from_numpy(file[name]).to(self.device)
             part = lambda kind: {k.removeprefix(kind): tensor(k) for k in file.files if k.startswith(kind)}
             state = unpack(self.state, file, head["plain"], device=self.device)
-            records.sums, records.series, records.final = part("sums."), part("records."), part("final.")
+            sums, records.series, records.final = part("sums."), part("records."), part("final.")
             records.seconds = file["seconds"]
+        self.keep(state, head["t"], head["clock"], sums)
+        records.sums = {name: value for name, value in sums.items() if name != "regret"}
+        records.regret = sums["regret"]
         records.follow(head["t"])
-        self.keep(state, head["t"], head["clock"], records.sums)
 
 
 class _Run:
@@ -252,47 +255,50 @@ class _Run:
         context = problem.context(self.world, 0)
         if hasattr(learner, "validate"):
             learner.validate(context, None, None)
-        kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.sums)
+        kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.so_far())
         kept.resume(records)
 
     def loop(self, every: float, progress: Callable[[int, int, float], None] | None) -> None:
-        learner, problem, world, wants, records = self.learner, self.problem, self.world, self.learner.wants, self.records
+        learner, problem, world, records, streams = self.learner, self.problem, self.world, self.records, self.streams
+        wants, horizon, on_host = learner.wants, self.horizon, self.device == "cpu"
         now = self.now if self.device.startswith("cuda") else time.perf_counter
-        state, clock, looked = self.kept.state, self.kept.clock, now()
-        for t in range(self.kept.t, self.horizon):
-            draw = self.streams.at(t)
+        state, clock, due = self.kept.state, self.kept.clock, now() + every
+        for t in range(self.kept.t, horizon):
+            draw = streams.at(t)
             context = problem.context(world, t)
             a = now()
             action, chosen = learner.select(state, context, draw)
             b = now()
             feedback, gap = problem.respond(world, t, action, wants, draw)
-            self.hear(feedback, state, t, clock)
+            if not (on_host and math.isfinite(feedback.sum().item())):
+                self.doubt(feedback, state, t, clock)
             c = now()
             after = learner.update(chosen, context, action, feedback, draw)
             d = now()
             clock += (b - a) + (d - c)
-            records.add(gap, clock, t, world, chosen, context, action, feedback, after)
+            records.regret = records.regret + gap
+            if t + 1 == records.next or records.running:
+                records.add(Round(t, world, chosen, context, action, feedback, after), clock)
             state = after
-            late = d - looked > every
-            if late or (t + 1) % LOOK == 0 or t + 1 == self.horizon:
+            if d > due or (t + 1) % LOOK == 0 or t + 1 == horizon:
                 self.look(state, t + 1, clock)
-            if late:
-                self.kept.save(records)
-                if progress is not None:
-                    progress(t + 1, self.horizon, clock)
-                looked = now()  # a save that takes longer than ``every`` does not come after every round
+                if d > due:
+                    self.kept.save(records)
+                    if progress is not None:
+                        progress(t + 1, horizon, clock)
+                    due = now() + every  # from here, lest a save of more than ``every`` seconds follow every round
 
     def now(self) -> float:
         """Seconds on a device that has done its work."""
         synchronize(self.device)
         return time.perf_counter()
 
-    def hear(self, feedback: Tensor, state: Any, t: int, clock: float) -> None:
+    def doubt(self, feedback: Tensor, state: Any, t: int, clock: float) -> None:
         """Refuse feedback of round ``t`` that is not finite; on a device, where looking is slow, note it for later."""
         if self.device != "cpu":
             self.unheard.append(feedback)
-        elif not math.isfinite(feedback.sum().item()):
-            self.kept.keep(state, t, clock, self.records.sums)
+        else:
+            self.kept.keep(state, t, clock, self.records.so_far())
             self.refuse([feedback], t + 1)
 
     def look(self, state: Any, t: int, clock: float) -> None:
@@ -305,7 +311,7 @@ class _Run:
             self.kept.save(self.records)
             trial = self.trials[int(failed.nonzero()[0, 0])]
             raise ValueError(f"{type(self.learner).__name__} reports failure by round {t}, trial {trial}: {state!r}")
-        self.kept.keep(state, t, clock, self.records.sums)
+        self.kept.keep(state, t, clock, self.records.so_far())
 
     def refuse(self, feedback: list[Tensor], t: int) -> None:
         """Raise if feedback of the rounds up to ``t``, counted from 1, is not finite; the moment last kept is saved."""

@@ -153,7 +153,7 @@ def test_time_and_rounds_both_decide_when_to_look():
     """No checkpoint or report before ``every`` seconds; a failure is seen after 64 rounds at the latest."""
     seen = []
     play(Index(nap=0.01), Coins(), 100, 1, every=0.25, progress=lambda t, T, s: seen.append(t))
-    assert 1 <= len(seen) <= 4 and seen[0] <= 25  # a machine that is slow reports after fewer rounds
+    assert seen and (np.diff([0, *seen]) <= 25).all()  # on a slow machine after fewer
     play(Index(), Coins(), 200, 1, every=1e9, progress=lambda t, T, s: pytest.fail("it was too early"))
 
 
