@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 import torch
 
-from paperlib.store.timing import alone, by_bin, computing, seconds
+from paperlib.play import play
+from paperlib.store import timing
+from paperlib.store.timing import alone, computing, time_rounds
 from toy import Coins, Index
 
 HOLD = """
@@ -68,12 +69,15 @@ def test_one_thread_inside_and_as_before_after():
 
 
 def test_seconds_of_each_round():
-    taken = seconds({"a": (Index(), Coins()), "b": (Index(2.0), Coins(3))}, 50, repetitions=2)
-    assert set(taken) == {"a", "b"} and all(x.shape == (2, 50) and (x > 0).all() for x in taken.values())
+    runs = [(Index(), Coins()), (Index(2.0), Coins(3))]
+    found = time_rounds(runs, 50, repetitions=2, trials=[1, 4])["seconds"]
+    assert found.shape == (2, 2, 50) and (found > 0).all()
 
 
-def test_medians_by_bin():
-    middles, medians = by_bin(np.arange(10.0)[None].repeat(2, 0), 5)
-    assert middles.tolist() == [2.5, 7.5] and medians.tolist() == [[2, 7], [2, 7]]
-    with pytest.raises(ValueError, match="width=11"):
-        by_bin(np.zeros((1, 10)), 11)
+def test_repetitions_have_draws_of_their_own_where_they_shall(monkeypatch):
+    asked = []
+    monkeypatch.setattr(timing, "play", lambda *args, **more: asked.append(args[2:5]) or play(*args, **more))
+    time_rounds([(Index(), Coins())], 3, 2, [5], seed=7)
+    time_rounds([(Index(), Coins())], 3, 2, [5], seed=7, anew=True)
+    warm = (3, 5, 7)
+    assert asked == [warm, (3, 5, 7), (3, 5, 7), warm, (3, 5, 7), (3, 5, 8)]

@@ -18,7 +18,7 @@ from .optimizer import Optimizer
 from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from .learners.sketch import nystrom_posterior
 from .learners.soful import SOFUL
-from .problems.tables import TableArms
+from .problems.real import TableArms
 
 __all__ = [
     "BKB",              # the paper's method

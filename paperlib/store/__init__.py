@@ -1,5 +1,6 @@
 """Results on disk: what was computed once is not computed again."""
 
-from .results import chunks, once, root, run, shard, sources, time_runs
+from .results import chunks, once, root, run, shard, sources
+from .seconds import Seconds, time_runs
 
-__all__ = ["chunks", "once", "root", "run", "shard", "sources", "time_runs"]
+__all__ = ["Seconds", "chunks", "once", "root", "run", "shard", "sources", "time_runs"]

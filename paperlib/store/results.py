@@ -25,10 +25,10 @@ from ..core.linalg import pick_device
 from ..core.rounds import Probe
 from ..core.settings import for_trials
 from ..play import play
-from .timing import computing, seconds
+from .timing import computing
 from ..core.validation import whole
 
-__all__ = ["chunks", "once", "root", "run", "shard", "sources", "time_runs"]
+__all__ = ["chunks", "once", "root", "run", "shard", "sources"]
 
 log = logging.getLogger(__name__)
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
@@ -151,19 +151,6 @@ def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: An
             raise ValueError(f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings")
         _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
     return found
-
-
-def time_runs(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, repetitions: int, trials: int = 1, seed: int = 0) -> dict[tuple, np.ndarray]:
-    """Seconds of each round in one batch of trials, N repetitions x T, measured alone on the machine and kept with the results.
-
-    Kept measurements are of this machine: the same call on it returns them; ``python3 run.py clean`` forgets them.
-
-    Args:
-        runs: (learner's name, setting) -> learner and problem; all take turns.
-    """
-    named = {"|".join(map(str, key)): run for key, run in runs.items()}
-    found = once("time_runs", seconds, runs=named, horizon=horizon, repetitions=repetitions, trials=trials, seed=seed)
-    return {key: found["|".join(map(str, key))] for key in runs}
 
 
 def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace]) -> Trace:

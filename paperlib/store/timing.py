@@ -6,16 +6,16 @@ front keeps a waiting timing from being passed by for ever. For processes, not f
 
 import fcntl
 import os
+import re
+import resource
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
-import re
-import resource
 
 from ..core.contracts import Learner, Problem
 from ..play import play
@@ -87,41 +87,36 @@ def alone() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-def seconds(
-    runs: dict[str, tuple[Learner, Problem]], horizon: int, repetitions: int = 5, trials: int = 1, seed: int = 0, device: str = "cpu"
+def time_rounds(
+    runs: Sequence[tuple[Learner, Problem]], horizon: int, repetitions: int, trials: Sequence[int],
+    seed: int = 0, anew: bool = False, device: str = "cpu",
 ) -> dict[str, np.ndarray]:
     """Seconds of each round in ``select`` and ``update``, the problem's own time left out.
 
-    The repetitions are interleaved (each plays every run once), so that a drift of the machine's speed meets
-    all of them alike.
+    In each repetition all runs take turns, so that a drift of the machine's speed meets all of
+    them alike.
 
     Args:
-        runs: name -> learner and problem.
+        runs: learners and problems.
         horizon: rounds T.
         repetitions: N, after one short warm-up of each run.
-        trials: R, played as one batch; the result is per batch, not per trial.
+        trials: of each run, played as one batch; seconds are of the batch, not of a trial.
+        seed: of all repetitions.
+        anew: whether each repetition draws for itself: the next one has the next seed.
 
     Returns:
-        name -> N x T.
+        "seconds": runs x N x T.
     """
-    out = {name: np.empty((repetitions, horizon)) for name in runs}
+    found = np.empty((len(runs), repetitions, horizon))
     with alone():
-        for learner, problem in runs.values():
-            play(learner, problem, min(horizon, 20), trials, seed, device=device)
+        for (learner, problem), R in zip(runs, trials, strict=True):
+            play(learner, problem, min(horizon, 20), R, seed, device=device)
         for n in range(repetitions):
-            for name, (learner, problem) in runs.items():
-                trace = play(learner, problem, horizon, trials, seed, device=device, record="all")
-                out[name][n] = np.diff(trace.seconds, prepend=0.0)
-    return out
-
-
-def by_bin(rounds: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Medians over bins of ``width`` rounds: N x T to (middle rounds, N x T // width)."""
-    if not 1 <= width <= rounds.shape[1]:
-        raise ValueError(f"width={width}; allowed: 1..{rounds.shape[1]}")
-    bins = rounds.shape[1] // width
-    middles = (np.arange(bins) + 0.5) * width
-    return middles, np.median(rounds[:, : bins * width].reshape(len(rounds), bins, width), axis=2)
+            own = seed + n if anew else seed
+            for i, ((learner, problem), R) in enumerate(zip(runs, trials)):
+                trace = play(learner, problem, horizon, R, own, device=device, record="all")
+                found[i, n] = np.diff(trace.seconds, prepend=0.0)
+    return {"seconds": found}
 
 
 def peak_bytes() -> int:

@@ -10,9 +10,9 @@ from sklearn.datasets import load_diabetes, load_digits
 
 from paperlib.datasets import registry as datasets
 from paperlib.bkb.experiments import settings
-from paperlib.bkb.problems import tables
+from paperlib.bkb.problems import real
 from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
-from paperlib.bkb.problems.tables import TableArms
+from paperlib.bkb.problems.real import TableArms
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.core.describe import describe
 from paperlib.core.trees import take
@@ -203,7 +203,7 @@ def test_bundled_tables(name, load, median, shape):
     assert problem.kernel.gamma == problem.gamma and TableArms(name, gamma=0.3).gamma == 0.3
 
 
-REAL = [name for name in tables.FETCHED for folder in [os.environ.get("PAPERLIB_DATA", "")]
+REAL = [name for name in real.FETCHED for folder in [os.environ.get("PAPERLIB_DATA", "")]
         if folder and any(os.path.exists(os.path.join(folder, datasets.REGISTRY[name].file + end)) for end in ("", ".gz"))]
 at_hand = pytest.mark.parametrize("name", REAL) if REAL else lambda test: None
 
@@ -230,7 +230,7 @@ def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_DATA", str(tmp_path))
     monkeypatch.setattr(datasets, "cache_folder", lambda: tmp_path)
     monkeypatch.setitem(datasets.REGISTRY, "abalone", replace(datasets.REGISTRY["abalone"], urls=()))
-    tables.table.cache_clear(), tables.median_gamma.cache_clear()
+    real.table.cache_clear(), real.median_gamma.cache_clear()
     with pytest.raises(FileNotFoundError, match="How to get it"):
         TableArms("abalone")
 
@@ -240,7 +240,7 @@ def test_a_table_is_not_changed_by_who_uses_it():
     world.means.zero_(), world.arms.zero_()
     assert world_of(TableArms("diabetes"), 1).means.std() > 0.9
     with pytest.raises(ValueError, match="read-only"):
-        tables.table("diabetes")[0][0] = 0
+        real.table("diabetes")[0][0] = 0
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------

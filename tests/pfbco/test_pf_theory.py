@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.pfbco.theory import tables, constants as theory, vacuity
+from paperlib.pfbco.theory import table_1, constants as theory, vacuity
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.model.tracking import sigma
 from paperlib.pfbco.model.task import Task
@@ -27,7 +27,7 @@ VACUITY = [
 
 @pytest.mark.parametrize("n, A, B, corrected, printed, corrected_from, printed_from", BALL)
 def test_theorem_1_on_the_unit_ball(n, A, B, corrected, printed, corrected_from, printed_from):
-    row = tables.ball_row(n, 1000)
+    row = table_1.ball_row(n, 1000)
     assert (row.A, row.B) == pytest.approx((A, B), abs=5e-7)
     assert (row.corrected, row.printed) == pytest.approx((corrected, printed), abs=6e-4)
     assert (row.corrected_from, row.printed_from) == pytest.approx((corrected_from, printed_from), rel=4e-4)
@@ -186,8 +186,8 @@ def test_step_of_an_estimate_is_the_learners():
 
 
 def test_table_1():
-    assert len(tables.TABLE_1) == 5 and tables.TABLE_1[-1].exponent == 0.8 and "Garber" in tables.TABLE_1[-1].since
-    for row in tables.TABLE_1:
+    assert len(table_1.TABLE_1) == 5 and table_1.TABLE_1[-1].exponent == 0.8 and "Garber" in table_1.TABLE_1[-1].since
+    for row in table_1.TABLE_1:
         power = row.regret[row.regret.index("{") + 1 : row.regret.index("}")].split("/")
         assert int(power[0]) / int(power[1]) == row.exponent and row.source and row.feedback in ("full information", "bandit")
 

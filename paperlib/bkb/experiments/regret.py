@@ -23,7 +23,7 @@ from ..learners.features import RFFUCB
 from ..learners.fixed import FixedDictionary
 from ..learners.lazy import LazyBKB
 from ..problems.synthetic import RKHS, WarmRKHS
-from ..problems.tables import BUNDLED, FETCHED, TableArms
+from ..problems.real import BUNDLED, FETCHED, TableArms
 from ..learners.uniform import UniformIn
 
 NORM = 3.0                          # F for learners where f has no known norm

@@ -1,6 +1,15 @@
 """Public names of this room."""
 
-from .settings import FITTED, INSTANCE, ONE_TRIAL, ONLINE, SCALES, bars, covertype_controls, covertype_learners, diamonds, final, methods, paper_learners, rules, seconds_ratio, slsqp_rounds, slsqp_seconds, time_growth, trial_counts, typical
+from .cost import LATE, methods, slsqp_rounds, slsqp_seconds
 from .growth import crossing, ecolog_iterations, exceedance
-from ...store import time_runs
-from ..probes import memory
+from .settings import (
+    FITTED, INSTANCE, ONE_TRIAL, ONLINE, SCALES,
+    covertype_controls, covertype_learners, paper_learners, rules, trial_counts,
+)
+from .slsqp import TOLERANCE
+
+__all__ = [
+    "FITTED", "INSTANCE", "LATE", "ONE_TRIAL", "ONLINE", "SCALES", "TOLERANCE",
+    "covertype_controls", "covertype_learners", "crossing", "ecolog_iterations", "exceedance", "methods",
+    "paper_learners", "rules", "slsqp_rounds", "slsqp_seconds", "trial_counts",
+]

@@ -4,12 +4,7 @@ Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F. What the 
 and said in the docstrings.
 """
 
-import numpy as np
-
-from ... import stats
-from ...store import results as store, timing
-from ...core.contracts import Learner, Problem
-from ..learners.certified import CertifiedOptimism
+from ...core.contracts import Learner
 from ..learners.controls import UCB1, BetaThompson, LaplaceThompson
 from ..learners.ecolog import ECOLog
 from ..learners.glbomd import GLBOMD
@@ -21,7 +16,6 @@ from ..learners.ofulogr import OFULogR
 from ..problems.sphere import SphereArms
 from ...learners.reference import LongestArm, UniformArm
 from ..learners.rsglincb import RSGLinCB
-from .slsqp import against_certified, in_turns
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
@@ -87,68 +81,3 @@ def covertype_controls() -> dict[str, Learner]:
 def trial_counts(learners: dict[str, Learner], trials: int, fitted: int, one_trial: int) -> dict[str, int]:
     """Trials of each learner: fewer for those that fit to the history or decide one trial at a time."""
     return {name: fitted if name in FITTED else one_trial if name in ONE_TRIAL else trials for name in learners}
-
-
-def final(trace) -> np.ndarray:
-    """Regret after the last round, one number a trial."""
-    return trace["regret"][:, -1]
-
-
-def slsqp_rounds(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25) -> dict[str, np.ndarray]:
-    """SLSQP beside the certified decisions of one trial, see ``slsqp.against_certified``; kept like ``time_runs``."""
-    return store.once("slsqp_rounds", against_certified, learner=learner, problem=problem, horizon=horizon, every=every)
-
-
-def slsqp_seconds(runs: dict[tuple, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int) -> dict[tuple, np.ndarray]:
-    """Seconds of each ``every``-th round, N interleaved repetitions x rounds, likelihood sets decided by SLSQP.
-
-    Kept like ``time_runs``.
-
-    Args:
-        runs: (name, S) -> learner and problem, see ``slsqp.in_turns``.
-    """
-    named = {f"{name}|{S}": run for (name, S), run in runs.items()}
-    found = store.once("slsqp_seconds", in_turns, runs=named, horizon=horizon, every=every, repetitions=repetitions)
-    return {key: found[f"{key[0]}|{key[1]}"] for key in runs}
-
-
-def methods(problem: SphereArms, leave_out: tuple[str, ...] = ()) -> dict[tuple, tuple[Learner, Problem]]:
-    """The paper's methods on a problem, as ``time_runs`` wants them."""
-    learners = paper_learners(problem)
-    return {(name, problem.norm): (learner, problem) for name, learner in learners.items() if name not in ("greedy", *rules(), *leave_out)}
-
-
-def bars(timed: dict[tuple, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
-    """Name -> "S = 3" -> seconds of all rounds, one a repetition, for ``figures.time_panel``."""
-    out: dict[str, dict[str, np.ndarray]] = {}
-    for (name, S), found in timed.items():
-        out.setdefault(name, {})[f"S = {S}"] = found.sum(1)
-    return out
-
-
-def diamonds(batch: dict[tuple, np.ndarray], rounds: int, trials: int = 100) -> dict[str, dict[str, float]]:
-    """Name -> "S = 3" -> seconds of ``rounds`` rounds of one of ``trials`` trials, from the mean of the rounds timed."""
-    out: dict[str, dict[str, float]] = {}
-    for (name, S), found in batch.items():
-        out.setdefault(name, {})[f"S = {S}"] = float(found.mean()) * rounds / trials
-    return out
-
-
-def typical(seconds: np.ndarray) -> np.ndarray:
-    """Median seconds a round of each repetition, N."""
-    return np.median(seconds, axis=1)
-
-
-def seconds_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """Ratio of typical seconds of two learners, bootstrap over the repetitions that they share."""
-    return stats.ratio(typical(a), typical(b), of="median seconds", over="repetitions")
-
-
-def time_growth(seconds: np.ndarray, first: int = 300, width: int = 100) -> stats.Interval:
-    """Least-squares slope of log seconds on log t from round ``first`` on, over medians of ``width`` rounds, in each repetition.
-
-    ``seconds``: N repetitions x T, as ``time_runs`` returns them; the interval is over repetitions.
-    """
-    middles, medians = timing.by_bin(seconds, width)
-    late = middles >= first
-    return stats.slope(np.log(middles[late]), np.log(medians[:, late]))

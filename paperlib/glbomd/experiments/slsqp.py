@@ -1,12 +1,14 @@
-"""Optimism over a likelihood set by a generic solver: one constrained problem an arm, K + 1 a round.
+"""Optimism over a likelihood set by a generic solver: a constrained problem an arm, K + 1 a round.
 
-This is how the authors of likelihood-set methods compute their decisions, written as well as that allows:
-analytic gradients, vectorized over the history, warm starts. It proves nothing; it is the yardstick of what
-``confset`` saves, and an independent oracle for its decisions.
+This is how the authors of likelihood-set methods compute their decisions, written as well as that
+allows: analytic gradients, vectorized over the history, warm starts. It proves nothing; it is the
+yardstick of what ``learners.likelihood_set`` saves, and an independent oracle for its decisions.
+Nothing here is kept: ``cost`` does that, so that what reads seconds is in no measurement's key.
 Shapes: n observations, K arms, d dimensions; one trial, numpy.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,16 +18,16 @@ from numpy import ndarray
 from scipy.optimize import minimize
 from torch import Tensor
 
-from ...store import timing
 from ...core.contracts import Learner, Problem
 from ...core.rounds import Round
 from ...play import play
+from ...store.timing import alone, time_rounds
 from ..learners.certified import CertifiedOptimism
 from ..learners.likelihood_set import ConfidenceSet, family_terms
 
 TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
-FAR = 2.0  # times S: beyond, outside of the ball, where the solver tries points, L is continued so that e^z stays finite
-SLACK = 1e-6  # violation of a constraint, relative to b or in units of S^2, that still counts as rounding
+FAR = 2.0  # times S, where the solver looks outside of the ball: L goes on so that e^z stays finite
+SLACK = 1e-6  # violation of a constraint, relative to b or to S^2, that still counts as rounding
 
 
 class SLSQPDecision(NamedTuple):
@@ -42,7 +44,9 @@ class SLSQPDecision(NamedTuple):
         return float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
 
 
-def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = TOLERANCE) -> SLSQPDecision:
+def slsqp_decision(
+    inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = TOLERANCE
+) -> SLSQPDecision:
     """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
 
     Args:
@@ -68,15 +72,21 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
             if likelihood.weights is not None:
                 m, mu = likelihood.weights * m, likelihood.weights * mu
             value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
-            seen.update(key=key, value=value, gradient=mu @ likelihood.points - likelihood.moment + ridge * theta)
+            gradient = mu @ likelihood.points - likelihood.moment + ridge * theta
+            seen.update(key=key, value=value, gradient=gradient)
         return seen["value"], seen["gradient"]
 
-    in_ball = [] if ball is None else [
-        {"type": "ineq", "fun": lambda theta: ball * ball - theta @ theta, "jac": lambda theta: -2 * theta}
-    ]
+    in_ball = [] if ball is None else [{
+        "type": "ineq",
+        "fun": lambda theta: ball * ball - theta @ theta,
+        "jac": lambda theta: -2 * theta,
+    }]
     options = {"maxiter": 200}
     first = np.zeros(arms.shape[1]) if start is None or start.ndim > 1 else start
-    estimate = minimize(objective, first, jac=True, method="SLSQP", constraints=in_ball, options={**options, "ftol": 1e-12}).x
+    estimate = minimize(
+        objective, first, jac=True, method="SLSQP", constraints=in_ball,
+        options={**options, "ftol": 1e-12},
+    ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
     likely = {
         "type": "ineq",
@@ -87,10 +97,14 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
     options["ftol"] = tolerance
 
     def solve(x: ndarray, begin: ndarray) -> ndarray:
-        """The best feasible point for one arm; a start that leads outside of the set is given up for the estimate."""
+        """The best feasible point for one arm.
+
+        A start that leads outside of the set is given up for the estimate.
+        """
         for origin in (begin, estimate):
             point = minimize(
-                lambda theta: -(x @ theta), origin, jac=lambda theta: -x, method="SLSQP", constraints=[likely, *in_ball], options=options
+                lambda theta: -(x @ theta), origin, jac=lambda theta: -x, method="SLSQP",
+                constraints=[likely, *in_ball], options=options,
             ).x
             if all(constraint["fun"](point) >= -SLACK for constraint in (likely, *in_ball)):
                 return point
@@ -105,8 +119,8 @@ def slsqp_decision(inside: ConfidenceSet, arms: ndarray, start: ndarray | None =
 class SLSQPDecisions:
     """A probe that decides again, by SLSQP, what a certified learner has just decided, and times that.
 
-    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best arms. The solver
-    starts from the round's maximum likelihood estimate, which spares it that search.
+    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best
+    arms. The solver starts from the round's maximum likelihood estimate: it is spared that search.
     """
 
     learner: CertifiedOptimism
@@ -116,7 +130,8 @@ class SLSQPDecisions:
         start = time.perf_counter()
         found = slsqp_decision(inside, seen.context[0].numpy(), seen.before.theta[0].numpy())
         seconds = time.perf_counter() - start
-        return torch.tensor([[seconds, found.arm == int(seen.action[0]), found.margin]], dtype=torch.float64)
+        same = found.arm == int(seen.action[0])
+        return torch.tensor([[seconds, same, found.margin]], dtype=torch.float64)
 
 
 def sampled(horizon: int, every: int) -> list[int]:
@@ -124,41 +139,58 @@ def sampled(horizon: int, every: int) -> list[int]:
     return [t for t in range(every, horizon + 1, every) if t > 1]
 
 
-def decide_again(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
-    """SLSQP beside the certified decisions of one trial, on every ``every``-th round, timed alone on the machine.
+def decide_again(
+    learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
+) -> dict[str, ndarray]:
+    """SLSQP beside the certified decisions of one trial, alone on the machine.
 
     Returns:
-        ``rounds`` and, for each of them, ``seconds`` of SLSQP, whether the arm is the ``same``, and SLSQP's
-        ``margin`` between its two best arms.
+        ``rounds``, every ``every``-th, and for each of them ``seconds`` of SLSQP, whether the arm
+        is the ``same``, and SLSQP's ``margin`` between its two best arms.
     """
-    with timing.alone():
-        trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes={"slsqp": SLSQPDecisions(learner)})
+    probes = {"slsqp": SLSQPDecisions(learner)}
+    with alone():
+        trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
     seconds, same, margin = trace["slsqp"][0].T
     return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
 
 
-def own_seconds(learner: Learner, problem: Problem, horizon: int, every: int) -> np.ndarray:
+def own_seconds(learner: Learner, problem: Problem, horizon: int, every: int) -> ndarray:
     """The learner's own seconds in the rounds of ``sampled``, one trial, nothing beside it."""
-    return timing.seconds({"": (learner, problem)}, horizon, 1)[""][0, [t - 1 for t in sampled(horizon, every)]]
+    found = time_rounds([(learner, problem)], horizon, 1, [1])["seconds"]
+    return found[0, 0, [t - 1 for t in sampled(horizon, every)]]
 
 
-def against_certified(learner: CertifiedOptimism, problem: Problem, horizon: int, every: int) -> dict[str, np.ndarray]:
-    """``decide_again`` with ``certified``: the learner's own seconds in these rounds, the mean of a run before and one after."""
-    with timing.alone():
+def against_certified(
+    learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
+) -> dict[str, ndarray]:
+    """``decide_again``, with the learner's own seconds in these rounds as ``certified``.
+
+    They are the mean of a run before and one after.
+    """
+    with alone():
         before = own_seconds(learner, problem, horizon, every)
         found = decide_again(learner, problem, horizon, every)
-        return {**found, "certified": (before + own_seconds(learner, problem, horizon, every)) / 2}
+        after = own_seconds(learner, problem, horizon, every)
+    return {**found, "certified": (before + after) / 2}
 
 
-def in_turns(runs: dict[str, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int) -> dict[str, np.ndarray]:
-    """Seconds of each ``every``-th round, N repetitions x rounds, one trial, all runs interleaved.
+def time_decisions(
+    runs: Sequence[tuple[Learner, Problem]], horizon: int, every: int, repetitions: int
+) -> dict[str, ndarray]:
+    """Seconds of each ``every``-th round of one trial; in each repetition all runs take turns.
 
     Of a learner over likelihood sets SLSQP's decision is timed, of another one its own round.
+
+    Returns:
+        "seconds": runs x N repetitions x rounds.
     """
-    found = {name: [] for name in runs}
-    with timing.alone():
+    found: list[list[ndarray]] = [[] for _ in runs]
+    with alone():
         for _ in range(repetitions):
-            for name, (learner, problem) in runs.items():
-                by_slsqp = isinstance(learner, CertifiedOptimism)
-                found[name].append(decide_again(learner, problem, horizon, every)["seconds"] if by_slsqp else own_seconds(learner, problem, horizon, every))
-    return {name: np.stack(seconds) for name, seconds in found.items()}
+            for (learner, problem), seconds in zip(runs, found):
+                if isinstance(learner, CertifiedOptimism):
+                    seconds.append(decide_again(learner, problem, horizon, every)["seconds"])
+                else:
+                    seconds.append(own_seconds(learner, problem, horizon, every))
+    return {"seconds": np.array(found)}

@@ -1,86 +1,63 @@
-"""What a round costs: seconds of PF, FKM and StochOCG, by oracles made for a set and by generic solvers.
+"""What a round costs: seconds of PF, FKM and StochOCG, by oracles made for a set and by solvers.
 
 Seconds are kept with the results and are of this machine; ``python3 run.py clean`` forgets them.
-Shapes: N repetitions, R trials, T rounds, n dimensions.
 """
 
-import time
+from collections.abc import Iterable
 
-import numpy as np
-import torch
-
-from ... import stats
-from ...store import results as store, timing
-from ..probes import Leaves  # handed on
-from ...store.results import time_runs  # handed on
 from ...core.contracts import Learner, Problem
-from ...core.streams import Streams
 from ...core.validation import whole
+from ...stats import Interval
+from ...store.results import once
+from ...store.seconds import Run, Seconds
+from .calls import time_oracles
 from .settings import RESAMPLES, learners
 
 METHODS = ("PF", "FKM", "StochOCG")
-Runs = dict[tuple[str, str], tuple[Learner, Problem]]  # (learner, setting) -> what is played
-
-# Seconds --------------------------------------------------------------------------------------------------
 
 
-def methods(problems: dict[str, Problem], names: tuple[str, ...] = METHODS, c: float = 0.1, suffix: str = "") -> Runs:
-    """Learners of Figure 1 on each problem, as ``store.time_runs`` wants them; ``suffix`` goes behind the learners' names."""
-    return {(name + suffix, setting): (learners(c)[name], problem) for setting, problem in problems.items() for name in names}
+def methods(
+    problems: dict[str, Problem], names: tuple[str, ...] = METHODS, c: float = 0.1, suffix: str = ""
+) -> dict[Run, tuple[Learner, Problem]]:
+    """Learners of Figure 1 on each problem, as ``store.time_runs`` wants them.
+
+    ``suffix`` goes behind the learners' names.
+    """
+    known = learners(c)
+    played = [(name, setting) for setting in problems for name in names]
+    return {(name + suffix, setting): (known[name], problems[setting]) for name, setting in played}
 
 
-def _calls(problems: dict[str, Problem], count: int, seed: int) -> dict[str, np.ndarray]:
-    found: dict[str, list[float]] = {}
-    with timing.alone(), torch.no_grad():
-        streams = Streams(seed, [0])
-        sets = {name: problem.context(problem.init(1, 1, streams.at(-1), dtype=torch.float64, device="cpu"), 0).cset for name, problem in problems.items()}
-        for t in range(count):
-            for name, cset in sets.items():
-                z = 2 * cset.R.unsqueeze(1) * streams.at(t).sphere(f"call {cset.dim}", cset.dim)  # outside any set within the radius R
-                for call, ask in (("lmo", cset.lmo), ("project", cset.project)):
-                    ask(-z)  # what another set's call has pushed out of the caches is back
-                    start = time.perf_counter()
-                    ask(z)
-                    found.setdefault(f"{name}|{call}", []).append(time.perf_counter() - start)
-    return {key: np.array(values) for key, values in found.items()}
+def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Seconds:
+    """Seconds of ``count`` single calls, by ("lmo" or "project", problem), 1 x count each; kept.
 
+    See ``calls.time_oracles``.
 
-def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> dict[str, dict[str, np.ndarray]]:
-    """Seconds of ``count`` single calls on the set of one trial: problem -> "lmo", "project" -> count; taken alone; kept.
-
-    The points are random and lie at twice the radius R, so that every projection has something to do.
+    Raises:
+        ValueError: a count that is no whole number above 0.
     """
     whole("count", count)
-    found = store.once("calls", _calls, problems=problems, count=count, seed=seed)
-    return {name: {call: found[f"{name}|{call}"] for call in ("lmo", "project")} for name in problems}
+    found = once("calls", time_oracles, problems=list(problems.values()), count=count, seed=seed)
+    calls = {(call, name): found[call][[i]] for i, name in enumerate(problems) for call in found}
+    return Seconds(calls, dict.fromkeys(calls, 1))
 
 
-def typical(seconds: np.ndarray) -> np.ndarray:
-    """Median seconds a round of each repetition, N. ``seconds``: N x T."""
-    return np.median(seconds, axis=1)
+def row(seconds: Seconds, setting: str, of: str = "median") -> str:
+    """Microseconds a round and trial of ``METHODS``, and those of the others over the first's."""
+    each = [seconds.overall((name, setting), of, scale=1e6) for name in METHODS]
+    times = "  ".join(f"{value / each[0]:9.2f}" for value in each[1:])
+    return " ".join(f"{value:8.1f}" for value in each) + "   " + times
 
 
-def bars(timed: dict[tuple[str, str], np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
-    """Learner -> setting -> median milliseconds a round of each repetition, for ``figures.time_panel``."""
-    out: dict[str, dict[str, np.ndarray]] = {}
-    for (name, setting), seconds in timed.items():
-        out.setdefault(name, {})[setting] = 1e3 * typical(seconds)
-    return out
+def over_ours(seconds: Seconds, settings: Iterable[str]) -> dict[str, dict[str, Interval]]:
+    """How many times FKM with a generic solver takes what ours does, where both were timed.
 
-
-def diamonds(timed: dict[tuple[str, str], np.ndarray], trials: int) -> dict[str, dict[str, float]]:
-    """Learner -> setting -> median milliseconds a round and trial of a batch of so many trials."""
-    return {name: {setting: float(np.median(x)) / trials for setting, x in found.items()} for name, found in bars(timed).items()}
-
-
-def median_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """Ratio of typical seconds a round, bootstrap over the repetitions. ``a``, ``b``: N x T each."""
-    return stats.ratio(typical(a), typical(b), of="median seconds", over="repetitions", resamples=RESAMPLES)
-
-
-def mean_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """Ratio of mean seconds a round, bootstrap over the repetitions. ``a``, ``b``: N x T each.
-
-    The mean also sees the rounds in which numbers are drawn for many rounds to come and those in which an epoch begins.
+    Returns:
+        Setting -> "PF" and "PF, solver" -> ratio of median seconds a round.
     """
-    return stats.ratio(a.mean(1), b.mean(1), of="mean seconds", over="repetitions", resamples=RESAMPLES)
+    ratio = lambda setting, name: seconds.ratio(
+        ("FKM, solver", setting), (name, setting), resamples=RESAMPLES
+    )
+    ours = ("PF", "PF, solver")
+    timed = lambda setting: [name for name in ours if name in seconds.names(setting)]
+    return {setting: {name: ratio(setting, name) for name in timed(setting)} for setting in settings}

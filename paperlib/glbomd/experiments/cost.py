@@ -1,0 +1,42 @@
+"""What a round costs: the runs that are timed, and SLSQP's seconds.
+
+Seconds are kept with the results and are of this machine; ``python3 run.py clean`` forgets them.
+"""
+
+import numpy as np
+
+from ...core.contracts import Learner, Problem
+from ...store.results import once
+from ...store.seconds import Run, Seconds
+from ..learners.certified import CertifiedOptimism
+from ..problems.sphere import SphereArms
+from .settings import paper_learners, rules
+from .slsqp import against_certified, time_decisions
+
+LATE = {"width": 100, "first": 300}  # rounds of a bin, and the first round, for growth of seconds
+
+
+def methods(
+    problem: SphereArms, leave_out: tuple[str, ...] = ()
+) -> dict[Run, tuple[Learner, Problem]]:
+    """The paper's methods on a problem, by name and S, as ``store.time_runs`` wants them."""
+    left = ("greedy", *rules(), *leave_out)
+    learners = {name: x for name, x in paper_learners(problem).items() if name not in left}
+    return {(name, problem.norm): (learner, problem) for name, learner in learners.items()}
+
+
+def slsqp_rounds(
+    learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25
+) -> dict[str, np.ndarray]:
+    """SLSQP beside the certified decisions of one trial, see ``slsqp.against_certified``; kept."""
+    known = {"learner": learner, "problem": problem, "horizon": horizon, "every": every}
+    return once("slsqp_rounds", against_certified, **known)
+
+
+def slsqp_seconds(
+    runs: dict[Run, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int
+) -> Seconds:
+    """Seconds of each ``every``-th round with SLSQP, see ``slsqp.time_decisions``; kept."""
+    known = {"runs": list(runs.values()), "horizon": horizon, "every": every}
+    found = once("slsqp_seconds", time_decisions, **known, repetitions=repetitions)
+    return Seconds(dict(zip(runs, found["seconds"])), dict.fromkeys(runs, 1))
