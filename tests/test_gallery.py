@@ -265,7 +265,7 @@ def test_checks_are_summed_up_by_statement(place):
 
 def test_every_claim_is_listed_below_its_own(place):
     text = gallery.claims_html(toy(place))
-    assert [id for id in Page(text).ids] == [f"claim-toy.{id}" for id in ("C1", "C1.S3", "C1.S5", "C2", "C3")]
+    assert list(Page(text).ids) == [f"claim-toy.{id}" for id in ("C1", "C1.S3", "C1.S5", "C2", "C3")]
     assert "ratio 1.5 [1.4, 1.6], n 9 · Figures 1a-b · test: ratio" in text and "(quick)" not in text
 
 

@@ -12,7 +12,6 @@ from ..core.rounds import Round
 from ..core.trees import history_bytes, state_bytes
 from ..core.linalg import chosen, inner
 from .model.setting import Setting
-from ..core.rounds import Round
 
 
 def memory(seen: Round) -> Tensor:
