@@ -150,7 +150,7 @@ def test_committed_page_is_current(monkeypatch):
     for name in ("ROOT", "FIGURES", "RESULTS"):
         monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
     current = gallery.page("paper") == (FIGURES / "index.html").read_text()
-    assert current, "figures/index.html is stale; `python -m paperlib.gallery` writes it anew"
+    assert current, "figures/index.html is stale; `python -m paperlib.pages.gallery` writes it anew"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
