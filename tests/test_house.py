@@ -55,8 +55,8 @@ def test_a_file_takes_only_from_rooms_below():
     for file in sorted(TOP.rglob("*.py")):
         paper, room = place(file.relative_to(TOP).with_suffix("").parts)
         for other, name in set(imported(file)):
-            if (other, name) != (paper, room) and ((other and other != paper) or (other and not paper) or name not in ("__init__",) and
-                    ("." * bool(other) + name) not in (PAPER if paper else SHARED).get(room, set())):
+            if (other, name) != (paper, room) and ((other and other != paper) or (other and not paper) or (name != "__init__" and
+                    ("." * bool(other) + name) not in (PAPER if paper else SHARED).get(room, set()))):
                 wrong.append(f"{file.relative_to(TOP)} <- {other}{'.' * bool(other)}{name}")
     assert not wrong, "\n" + "\n".join(wrong)
 
