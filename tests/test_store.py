@@ -197,7 +197,7 @@ def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
     assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"contracts", "trees", "trace", "describe", "files", "rounds", "linalg", "play", "streams", "validation"}
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"contracts", "trees", "trace", "describe", "files", "rounds", "linalg", "play", "settings", "streams", "validation"}
     assert store.sources(torch.nn.functional.one_hot) == []
 
 

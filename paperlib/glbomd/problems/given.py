@@ -12,7 +12,7 @@ from .worlds import World
 
 @dataclass(frozen=True, eq=False)
 class GivenUniforms:
-    """A problem whose reward uniforms are given: rows are the trials of a run, by position.
+    """A problem whose reward uniforms are given, by trial: row i is that of trial i of the run.
 
     Attributes:
         problem: any problem of this room.
