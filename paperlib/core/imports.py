@@ -80,7 +80,7 @@ class _Read(NamedTuple):
     statements: list[tuple[int | None, str | None, list[tuple[str, str | None]]]]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _read(text: bytes, name: str) -> _Read:
     """A text's digest without words, and its import statements; each text is parsed once.
 
