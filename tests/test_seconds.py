@@ -75,6 +75,16 @@ def test_growth_sees_the_last_three_quarters():
     assert found.growth(B, resamples=2000).estimate == pytest.approx(0)
 
 
+def test_growth_is_the_mean_exponent_and_sees_no_hiccup():
+    t = np.arange(1, 1201)
+    taken = np.stack([1e-4 * (t / 1000) ** p for p in (0.9, 1.0, 1.1)])
+    taken[:, 400] = 1.0
+    found = Seconds({A: taken}, {}).growth(A, width=100, first=300)
+    assert found.estimate == pytest.approx(1.0, abs=2e-3) and found.n == 3 and found.low < 0.9 and found.high > 1.1
+    start = Seconds({A: np.where(t < 300, 1.0, 1e-4) * np.ones((2, 1))}, {})
+    assert start.growth(A, width=100, first=300).estimate == pytest.approx(0, abs=1e-9)  # the start does not count
+
+
 def test_bars_by_learner_and_setting():
     found = FOUND.bars(scale=1e3, label="S = {}")
     assert found["a"]["S = 3"] == pytest.approx([2.0, 4.0]) and found["b"]["S = 3"] == pytest.approx([4.0, 8.0])

@@ -122,13 +122,13 @@ def regret_panel(
 
 
 def time_panel(
-    ax: Axes, seconds: dict[str, dict[str, Any]], *, batch: dict[str, dict[str, float]] | None = None, title: str = "", ylabel: str = "seconds a round"
+    ax: Axes, seconds: dict[str, dict[str, Any]], *, batch: dict[str, dict[str, Any]] | None = None, title: str = "", ylabel: str = "seconds a round"
 ) -> dict[str, dict]:
     """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
 
     Args:
-        seconds: name -> setting -> sample of seconds of one trial.
-        batch: name -> setting -> seconds of one trial in a batch of many, a white diamond; learners that it
+        seconds: name -> setting -> sample of seconds of one trial, as ``Seconds.bars`` gives them.
+        batch: the same of one trial in a batch of many, whose median is a white diamond; learners that it
             lacks cannot be batched, and get a star behind their names.
 
     Returns:
@@ -154,7 +154,7 @@ def time_panel(
                 ends += [low, high]
                 shown = numbers.setdefault(name, {})[setting] = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
                 if setting in (batch or {}).get(name, {}):
-                    shown["batch"] = batch[name][setting]
+                    shown["batch"] = float(np.median(batch[name][setting]))
                     ends.append(shown["batch"])
                     ax.plot(i + (j - (len(settings) - 1) / 2) * width, shown["batch"], "D", color="white", markeredgecolor="black", markersize=3, markeredgewidth=0.6)
         decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut

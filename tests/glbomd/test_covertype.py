@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paperlib.glbomd import Covertype
-from paperlib.glbomd.experiments.settings import ONE_TRIAL, covertype_learners, final
+from paperlib.glbomd.experiments.settings import ONE_TRIAL, covertype_learners
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 
@@ -21,7 +21,7 @@ MEASURED = {
 
 def regret(factor, name):
     trials = 2 if name in ONE_TRIAL else 20
-    return final(play(covertype_learners(factor)[name], Covertype(), 1000, trials, record=1))
+    return play(covertype_learners(factor)[name], Covertype(), 1000, trials, record=1).last()
 
 
 @pytest.mark.parametrize("factor, name", [(factor, name) for factor, rows in MEASURED.items() for name in rows])

@@ -1,13 +1,12 @@
-"""Memory and time of a round, as Tables 1 and 2 want them: bytes of a state, growth exponents, a formula of public code."""
+"""What Tables 1 and 2 want of a round: bytes of a state, and a formula of public code."""
 
 import math
 
-import numpy as np
 import pytest
 import torch
 
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
-from paperlib.glbomd.experiments.settings import ONE_TRIAL, paper_learners, time_growth
+from paperlib.glbomd.experiments.settings import ONE_TRIAL, paper_learners
 from paperlib.glbomd.experiments.growth import ecolog_iterations
 from paperlib.core.trees import history_bytes, state_bytes
 from paperlib.glbomd.probes import memory
@@ -43,15 +42,6 @@ def test_bytes_count_rows_so_far_and_nothing_but_numbers():
     rows = Rows.empty(2, 5, dtype=torch.float64).append(torch.zeros(2, 5, dtype=torch.float64))
     state = (rows, torch.zeros(2, dtype=torch.bool), 7, None)
     assert state_bytes(state) == 80 + 2 and history_bytes(state) == 80
-
-
-def test_growth_of_time_is_the_exponent():
-    t = np.arange(1, 1201)
-    seconds = np.stack([1e-4 * (t / 1000) ** p for p in (0.9, 1.0, 1.1)])
-    seconds[:, 400] = 1.0  # a hiccup of the machine
-    found = time_growth(seconds)
-    assert found.estimate == pytest.approx(1.0, abs=2e-3) and found.n == 3 and found.low < 0.9 and found.high > 1.1
-    assert time_growth(np.where(t < 300, 1.0, 1e-4) * np.ones((2, 1))).estimate == pytest.approx(0, abs=1e-9)  # the start does not count
 
 
 def test_iterations_of_the_public_ecolog():

@@ -1,4 +1,4 @@
-"""How large the dictionary is and how accurate its variance: probes, and statistics over trials.
+"""How large the dictionary is and how accurate its variance: statistics over trials.
 
 Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
 Letters: R trials, T rounds, A arms; m_t arms in the dictionary, U_t arms pulled so far, n pulls, d_eff effective
@@ -8,15 +8,11 @@ dimension, s2 scaled variance. Index t - 1 of a series is round t.
 import numpy as np
 
 from ... import stats
-from ..probes.dictionary import OFTEN, ExactDimension, entered  # handed on
 from ...core.trace import Trace
 from ..theory.constants import size_expected
+from .regret import RESAMPLES
 
-RESAMPLES = 2000  # of the bootstrap
 ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)  # factors within which a variance may lie
-
-
-# Statistics over trials -----------------------------------------------------------------------------------
 
 
 def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
@@ -47,7 +43,7 @@ def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
 
 
 def often_minus_once(counts: np.ndarray) -> stats.Interval:
-    """Share in the dictionary among arms that were pulled often minus among those pulled once. ``counts``: R x 6, see ``entered``.
+    """Share in the dictionary among arms that were pulled often minus among those pulled once. ``counts``: R x 6, see the probe ``entered``.
 
     Trials are resampled, their arms counted together; resamples without such arms are left out.
 

@@ -1,3 +1,15 @@
-"""Public names of this room."""
+"""What is recorded along runs, by name."""
 
-from .state import ExpectedSize, Loss, NormalizedError, Radius, Size, VarianceRatio, dictionary_size, entrance, exact_variance, left_out, multiplicity, noise, own, played, played_variance, probes, redrawn, shrinkage, sketch_probes, unique_pulls
+from .dictionary import OFTEN, ExactDimension, entered
+from .state import (
+    ExpectedSize, NormalizedError, Radius, Size, VarianceRatio, dictionary_size, noise, played,
+    probes, shrinkage, sketch_probes, unique_pulls,
+)
+from .uneven import SHOT
+from .variance import WIDTH
+
+__all__ = [
+    "ExactDimension", "ExpectedSize", "NormalizedError", "OFTEN", "Radius", "SHOT", "Size",
+    "VarianceRatio", "WIDTH", "dictionary_size", "entered", "noise", "played", "probes",
+    "shrinkage", "sketch_probes", "unique_pulls",
+]

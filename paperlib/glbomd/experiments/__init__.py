@@ -1,15 +1,15 @@
 """Public names of this room."""
 
-from .cost import LATE, methods, slsqp_rounds, slsqp_seconds
+from .cost import GROWTH, methods, slsqp_rounds, slsqp_seconds
 from .growth import crossing, ecolog_iterations, exceedance
 from .settings import (
-    FITTED, INSTANCE, ONE_TRIAL, ONLINE, SCALES,
-    covertype_controls, covertype_learners, paper_learners, rules, trial_counts,
+    INSTANCE, ONE_TRIAL, ONLINE, SCALES,
+    covertype_controls, covertype_learners, paper_learners, trial_counts,
 )
 from .slsqp import TOLERANCE
 
 __all__ = [
-    "FITTED", "INSTANCE", "LATE", "ONE_TRIAL", "ONLINE", "SCALES", "TOLERANCE",
+    "GROWTH", "INSTANCE", "ONE_TRIAL", "ONLINE", "SCALES", "TOLERANCE",
     "covertype_controls", "covertype_learners", "crossing", "ecolog_iterations", "exceedance", "methods",
-    "paper_learners", "rules", "slsqp_rounds", "slsqp_seconds", "trial_counts",
+    "paper_learners", "slsqp_rounds", "slsqp_seconds", "trial_counts",
 ]

@@ -13,7 +13,7 @@ from ..problems.sphere import SphereArms
 from .settings import paper_learners, rules
 from .slsqp import against_certified, time_decisions
 
-LATE = {"width": 100, "first": 300}  # rounds of a bin, and the first round, for growth of seconds
+GROWTH = {"width": 100, "first": 300}  # bins and first round of a growth of seconds
 
 
 def methods(

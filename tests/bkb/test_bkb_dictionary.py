@@ -8,6 +8,7 @@ import torch
 
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
 from paperlib.bkb.experiments import dictionary
+from paperlib.bkb.probes.dictionary import ExactDimension, entered
 from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
 from paperlib.core.trace import Trace
 from paperlib.core.rounds import Probe
@@ -26,7 +27,7 @@ def trace(**series):
 
 @pytest.mark.parametrize("learner", [BKB(PROBLEM.kernel, RADIUS), LazyBKB(PROBLEM.kernel, RADIUS), ExactGPUCB(PROBLEM.kernel, RADIUS)], ids=lambda x: type(x).__name__)
 def test_the_effective_dimension_is_the_trace(learner):
-    found = play(learner, PROBLEM, 40, 3, record="all", probes={"arm": played, "dimension": dictionary.ExactDimension(PROBLEM.kernel, RADIUS.lam)})
+    found = play(learner, PROBLEM, 40, 3, record="all", probes={"arm": played, "dimension": ExactDimension(PROBLEM.kernel, RADIUS.lam)})
     arms = PROBLEM.init(1, 40, Streams(0, [0]).at(-1), dtype=torch.float64).arms[0].numpy()
     for trial in range(3):
         for t in (1, 7, 40):
@@ -41,7 +42,7 @@ def test_arms_that_entered():
     mask = torch.tensor([[1, 1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 1, 1, 1]]).bool()
     means = torch.tensor([[2.0, 1, 1, 1, 1, 1, 1], [1, 2, 2, 1, 1, 1, 1]], dtype=torch.float64)
     seen = SimpleNamespace(after=SimpleNamespace(n=n, mask=mask, s2=torch.full_like(n, 0.1)), world=SimpleNamespace(means=means, best=means.amax(1)))
-    found = dictionary.entered(seen).numpy()
+    found = entered(seen).numpy()
     np.testing.assert_allclose(found, [[2, 1, 1.1, 2, 1, 0.2], [0, 0, 0, 5, 5, 0.5]])
     difference = dictionary.often_minus_once(found)
     assert difference.estimate == pytest.approx(1 / 2 - 6 / 7) and difference.low <= difference.estimate <= difference.high and difference.n == 2
@@ -76,8 +77,8 @@ def test_excess_counts_rounds():
 
 
 def test_a_run_keeps_to_the_bounds():
-    probes = {"dictionary": dictionary_size, "unique": unique_pulls, "dimension": dictionary.ExactDimension(PROBLEM.kernel, RADIUS.lam),
-              "expected size": ExpectedSize(5.0), "size": Size(5.0), "entered": Probe(dictionary.entered, "final")}
+    probes = {"dictionary": dictionary_size, "unique": unique_pulls, "dimension": ExactDimension(PROBLEM.kernel, RADIUS.lam),
+              "expected size": ExpectedSize(5.0), "size": Size(5.0), "entered": Probe(entered, "final")}
     found = play(BKB(PROBLEM.kernel, RADIUS), PROBLEM, 60, 6, record="all", probes=probes)
     assert dictionary.excess(found["dictionary"], found["unique"], found["size"]) == 0
     assert (dictionary.expected_share(found, 5.0) < 1).all() and found["entered"].shape == (6, 6)

@@ -1,0 +1,46 @@
+"""BKB beside exact GP-UCB and what the paper warns of: learners, and their regret over the exact one's."""
+
+from ... import stats
+from ...core.contracts import Learner
+from ...core.trace import Trace
+from ...learners.reference import UniformArm
+from ..learners.bkb import BKB, MERGES
+from ..learners.exact import ExactGPUCB
+from ..learners.features import RFFUCB
+from ..learners.fixed import FixedDictionary
+from ..problems.synthetic import RKHS
+from .regret import QBAR, confidence
+
+QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling
+
+
+def sketch_name(qbar: float = QBAR, merge: str = "pulls") -> str:
+    """How BKB is called: by its qbar unless that is 5, and "arms" where a coin is tossed an arm."""
+    return ("BKB" if qbar == QBAR else f"BKB {qbar:g}") + (", arms" if merge == "arms" else "")
+
+
+def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
+    """Exact GP-UCB, BKB with every qbar and both ways to toss coins, what the paper warns of, and uniform play."""
+    known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
+    return {
+        "GP-UCB": ExactGPUCB(**known),
+        **{sketch_name(qbar, merge): BKB(**known, qbar=qbar, merge=merge) for merge in MERGES for qbar in QBARS},
+        "SoR": BKB(**known, qbar=QBAR, variance="sor"),
+        "SoR, fixed": FixedDictionary(**known, size=20, variance="sor"),
+        "DTC, fixed": FixedDictionary(**known, size=20),
+        **{f"RFF {size}": RFFUCB(**known, size=size) for size in (50, 200)},
+        "uniform": UniformArm(),
+    }
+
+
+def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Final regret against exact GP-UCB's as ``charts.dots_panel`` wants it: learner -> row -> geometric mean, low, high.
+
+    BKB's rows are its values of qbar, in a group for each way to toss coins; every other learner has a row of its own.
+    """
+    exact, found = traces["GP-UCB"].last(), {}
+    rows = {sketch_name(qbar, merge): (sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}") for merge in MERGES for qbar in QBARS}
+    for name in sorted(traces.keys() - {"GP-UCB"}, key=list(traces).index):
+        group, row = rows.get(name, (name, name))
+        found.setdefault(group, {})[row] = tuple(stats.geometric_ratio(traces[name].last(), exact)[:3])
+    return found

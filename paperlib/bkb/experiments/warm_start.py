@@ -1,0 +1,66 @@
+"""After a warm start on half of the arms: learners, the run that is left, and trials that are stuck.
+
+Letters: R trials, T rounds.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from ...core.contracts import Learner
+from ...core.trace import Trace
+from ...learners.scripted import Scripted
+from ..learners.bkb import BKB
+from ..learners.exact import ExactGPUCB
+from ..learners.features import RFFUCB
+from ..learners.uniform import UniformIn
+from ..problems.synthetic import WarmRKHS
+from .regret import QBAR, confidence
+
+WARM_SIZES = (20, 30, 50, 100)  # features after a warm start
+LATE = 100                      # last rounds that tell whether a trial is stuck
+
+
+def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[str, Learner]:
+    """Exact GP-UCB, BKB and what may starve, each after ``rounds`` rounds that draw from the left half of the arms."""
+    known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
+    bases = {
+        "GP-UCB": ExactGPUCB(**known),
+        "BKB": BKB(**known, qbar=QBAR),
+        "SoR": BKB(**known, qbar=QBAR, variance="sor"),
+        **{f"RFF {size}": RFFUCB(**known, size=size) for size in WARM_SIZES},
+    }
+    return {name: Scripted(base, UniformIn(problem.left), rounds) for name, base in bases.items()}
+
+
+def since(trace: Trace, rounds: int) -> Trace:
+    """The run from round ``rounds`` + 1 on, as if it began there: rounds and regret are counted anew.
+
+    Raises:
+        ValueError: round ``rounds`` was not recorded, or none after it.
+    """
+    later = trace.rounds > rounds
+    if not later.any():
+        raise ValueError(f"rounds={rounds}; allowed: less than the last recorded round, {trace.rounds[-1]}")
+    regret = trace["regret"][:, later] - trace.at(rounds)[:, None]
+    return dataclasses.replace(trace, rounds=trace.rounds[later] - rounds, series={"regret": regret}, seconds=trace.seconds[later])
+
+
+def watched(horizon: int, warm: int = 0, points: int = 100) -> list[int]:
+    """Rounds to record so that ``since(trace, warm)`` and ``late_loss`` can be taken: evenly spaced ones, and theirs."""
+    even = np.ceil(np.arange(1, points + 1) * horizon / points).astype(int) + warm
+    return sorted({*even.tolist(), *(t for t in (warm, warm + horizon - LATE) if t > 0)})
+
+
+def late_loss(trace: Trace, rounds: int = LATE) -> np.ndarray:
+    """Average regret of the last ``rounds`` rounds, R.
+
+    Raises:
+        ValueError: the round before them was not recorded.
+    """
+    return (trace.last() - trace.at(int(trace.rounds[-1]) - rounds)) / rounds
+
+
+def stuck(trace: Trace, exact: Trace, factor: float = 10.0) -> np.ndarray:
+    """Trials that still lose more than ``factor`` times what exact GP-UCB loses in the mean over trials, by ``late_loss``; R bool."""
+    return late_loss(trace) > factor * late_loss(exact).mean()
