@@ -93,6 +93,7 @@ def algorithm_1(K, f, noise, first, uniforms, qbar, merge, variance, lam, xi, F,
     """Section 2.1 of the specification, dense: yields arm, dictionary, mu, s2 of each round; ``uniforms``: T x A."""
     A, rounds = len(K), len(uniforms)
     n, ysum, S, arm, information = np.zeros(A), np.zeros(A), np.array([first]), first, math.log1p(K[first, first] / lam)
+    s2 = None  # known from the first posterior on
     for t in range(rounds):
         n[arm] += 1
         ysum[arm] += f[arm] + noise[t]

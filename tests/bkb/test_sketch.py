@@ -437,7 +437,7 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
 def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used):
     """Duplicated arms do not factor without jitter; the trial beside, which does, keeps its own."""
     X = torch.tensor([[0.1], [0.1], [0.8]], dtype=torch.float64)
-    mask, n = torch.tensor([[True, True, True], [True, False, True]]), torch.ones(2, 3, dtype=torch.float64)
+    mask = torch.tensor([[True, True, True], [True, False, True]])
     monkeypatch.setattr(sketch, "JITTERS", (first, 1e-8))
     factor = sketch.square_root(RBF(1.0), X.expand(2, -1, -1), mask, torch.ones(1, dtype=torch.float64), False)
     assert not factor.failed.any()

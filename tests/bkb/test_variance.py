@@ -12,7 +12,6 @@ from paperlib.bkb.probes.state import dictionary_size, played
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.probes.variance import Band, Curve, Estimator
 from paperlib.bkb.experiments.variance import curves, estimators, least_favorable, measures, worst_ratio
-from paperlib.maths.gp import RBF
 from paperlib.play import play
 from paperlib.stats import Interval
 

@@ -416,7 +416,7 @@ def test_refused_data_leave_the_state():
             user.tell(arm, reward)
     with pytest.raises(ValueError, match="norm"):
         user.ask(np.array([[1.2, 0.0]]))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="at least one arm"):
         user.ask(np.zeros((0, 2)))
     assert user.rounds == 0
     user.tell(arm, 1)

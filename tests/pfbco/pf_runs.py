@@ -1,43 +1,15 @@
-"""What the tests of PF-BCO share: one set of each kind, and learners advanced by hand on losses that the test writes."""
+"""What the tests of PF-BCO share: learners advanced by hand on losses that the test writes."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from paperlib.pfbco import Ball, NuclearBall, Spectrahedron, SubSimplex, Task, oracle_set, polytope
+from example_sets import TKWARGS
 from paperlib.core.streams import Streams
+from paperlib.pfbco import Task
 
-TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 KAPPA = 2.3
-
-
-def packings(trials, n, rows, seed=0, most=20_000):
-    """{x: 0 <= x <= 1, A x <= 1}, another A in each trial."""
-    A = np.random.default_rng(seed).random((trials, rows, n))
-    axes = np.broadcast_to(np.eye(n), (trials, n, n))
-    C = np.concatenate([-axes, axes, A], 1)
-    return polytope(C, np.concatenate([np.zeros((trials, n)), np.ones((trials, n + rows))], 1), most=most, **TKWARGS)
-
-
-def l1_oracle(c):
-    """argmin over the l1 ball of <c, .>."""
-    x = np.zeros(len(c))
-    i = np.abs(c).argmax()
-    x[i] = -np.sign(c[i])
-    return x
-
-
-def l1_ball(n):
-    return oracle_set(l1_oracle, np.zeros(n), 1 / np.sqrt(n))
-
-
-TRIANGLE = polytope([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], [0.0, 0.0, 1.0])
-SETS = {
-    "ball": Ball.of(4), "interval": Ball.of(1), "sub-simplex": SubSimplex.of(5), "one stock": SubSimplex.of(1), "packings": packings(3, 4, 3), "triangle": TRIANGLE,
-    "segment": polytope([[-2.0], [1.0]], [0.0, 3.0]), "packings by programs": packings(3, 4, 3, most=0), "nuclear": NuclearBall.of(4, 3.0), "one by one": NuclearBall.of(1, 2.0),
-    "trace": Spectrahedron.of(4, 3.0), "one by one, trace": Spectrahedron.of(1, 2.0),
-}
 
 
 def task(cset, bound=1.0, grad=1.0):

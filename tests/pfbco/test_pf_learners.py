@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from pf_runs import KAPPA, SETS, TKWARGS, TRIANGLE, Drawn, directions, l1_ball, linear, packings, run, task
+from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, packings
+from pf_runs import KAPPA, Drawn, directions, linear, run, task
 from scipy.stats import ks_2samp
 
 from paperlib.asktell import AskTell

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from pf_runs import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, run, task
+from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle
+from pf_runs import run, task
 
 from paperlib.pfbco import PFBCO, Ball, Doubling, NuclearBall, Optimizer, SubSimplex, oracle_set, polytope, practical, smat, svec
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from pf_runs import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, packings
+from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle, packings
 from scipy.optimize import linprog
 
 from paperlib.maths import matrices as sets_matrix, polytopes as sets_polytope

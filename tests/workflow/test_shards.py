@@ -20,7 +20,7 @@ from paperlib.workflow import jobs, plan as workflow
 from paperlib.store import results as store
 from paperlib.core.trace import Trace
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).resolve().parents[1]
 IMPORTS = f"""import sys
 sys.path.insert(0, {str(TESTS)!r})
 import numpy as np

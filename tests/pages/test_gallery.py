@@ -22,7 +22,7 @@ from paperlib.pages.notebooks import Picture
 from paperlib.pages.notebooks import page as notebook_page
 from paperlib.verdicts.verdict import Claim, Row
 
-FIGURES = Path(__file__).resolve().parents[1] / "figures"
+FIGURES = Path(__file__).resolve().parents[2] / "figures"
 sys.path.insert(0, str(FIGURES.parent))
 import run  # noqa: E402
 

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from paperlib.workflow import canonical, plan as workflow
 
-CODE = Path(__file__).resolve().parents[1]
+CODE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CODE))
 import run  # noqa: E402
 

@@ -19,7 +19,7 @@ from paperlib.core.trace import Trace
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +123,7 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(results, m
 def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
     shutil.copytree(Path(paperlib.__file__).parent, tmp_path / "paperlib", ignore=shutil.ignore_patterns("__pycache__"))
     code = f"""import os, sys
-sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}]
+sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}, {str(TESTS / "store")!r}]
 from pathlib import Path
 import paperlib.store
 from test_store import run
@@ -173,7 +173,7 @@ def test_a_checkpoint_that_outlived_its_run_is_removed(results):
 
 
 def test_two_processes_may_compute_the_same(results):
-    code = f"import sys; sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]; from test_store import run; run(horizon=300, trials=4, every=0)"
+    code = f"import sys; sys.path[:0] = [{str(TESTS)!r}, {str(TESTS / 'store')!r}, {str(TESTS.parent)!r}]; from test_store import run; run(horizon=300, trials=4, every=0)"
     both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)]
     assert [(p.communicate()[1].decode(), p.returncode) for p in both] == [("", 0), ("", 0)]
     kept = files(results)

@@ -19,7 +19,7 @@ from paperlib.core.trees import leaves
 from paperlib.core.linalg import Rows
 from toy import Coins, Index
 
-CODE = Path(__file__).resolve().parents[1]
+CODE = Path(__file__).resolve().parents[2]
 INIT = """
 from paperlib.core.contracts import Case
 from paperlib.styles import Style

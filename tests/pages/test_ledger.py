@@ -18,7 +18,7 @@ from paperlib.papers import papers
 from paperlib.pages.readme import blocks, replaced
 from paperlib.verdicts.verdict import Check
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TOY = {
     "__init__": '"""A toy | of a paper.\n\nMore."""\n',
     "claims": '''
