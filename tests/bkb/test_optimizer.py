@@ -272,7 +272,9 @@ def test_contextual_sampling_follows_algorithm_1():
     assert 0 < kept.sum() < 40
 
 
-@pytest.mark.parametrize("skip", [lambda t: t == 0, lambda t: t % 2 == 0], ids=["first", "every second"])
+@pytest.mark.parametrize(
+    "skip", [lambda t: t == 0, lambda t: t % 2 == 0], ids=["first", "every second"]
+)
 @every
 def test_a_search_with_failures_goes_on_also_after_a_load(learner, skip, tmp_path):
     user = Optimizer(learner, ARMS, seed=3)
@@ -282,8 +284,12 @@ def test_a_search_with_failures_goes_on_also_after_a_load(learner, skip, tmp_pat
         if t == 20:
             user.save(tmp_path / "state.npz")
             user = Optimizer(learner, ARMS, seed=3).load(tmp_path / "state.npz")
-    assert abs(user.best() - f(ARMS).argmax()) <= 2 and user.failures[0].reason == "TimeoutError: late"
-    assert user.rounds + len(user.failures) == 40 and f"failures={len(user.failures)}, horizon=None" in repr(user)
+    assert (
+        abs(user.best() - f(ARMS).argmax()) <= 2 and user.failures[0].reason == "TimeoutError: late"
+    )
+    assert user.rounds + len(
+        user.failures
+    ) == 40 and f"failures={len(user.failures)}, horizon=None" in repr(user)
 
 
 def test_an_arm_that_always_fails_is_left_when_a_number_is_told_instead():
@@ -299,7 +305,11 @@ def test_one_arm_of_a_batch_may_fail():
     batch = user.ask(batch=3)
     user.tell(batch[:2], f(ARMS[batch[:2]]))
     user.fail(batch[2], None)
-    assert user.rounds == 8 and user.failures == [(9, batch[2], "None")] and len(user.ask(batch=2)) == 2
+    assert (
+        user.rounds == 8
+        and user.failures == [(9, batch[2], "None")]
+        and len(user.ask(batch=2)) == 2
+    )
 
 
 def test_own_data_are_observed_before_the_first_ask():
@@ -307,4 +317,6 @@ def test_own_data_are_observed_before_the_first_ask():
     user, other = Optimizer(BKB(KERNEL, RADIUS), ARMS), Optimizer(BKB(KERNEL, RADIUS), ARMS)
     user.observe(arms, f(ARMS[arms]))
     other.tell(arms, f(ARMS[arms]))
-    assert user.rounds == 10 and user.ask() == other.ask() and abs(user.best() - f(ARMS).argmax()) <= 3
+    assert (
+        user.rounds == 10 and user.ask() == other.ask() and abs(user.best() - f(ARMS).argmax()) <= 3
+    )

@@ -328,8 +328,12 @@ def test_what_is_no_single_set_is_refused(cset):
 # ---- evaluations that fail ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("skip", [lambda t: t == 0, lambda t: t % 2 == 0], ids=["first", "every second"])
-@pytest.mark.parametrize("settings", [{}, {"loss_bound": 4.0, "horizon": 4000}], ids=["practical", "one epoch"])
+@pytest.mark.parametrize(
+    "skip", [lambda t: t == 0, lambda t: t % 2 == 0], ids=["first", "every second"]
+)
+@pytest.mark.parametrize(
+    "settings", [{}, {"loss_bound": 4.0, "horizon": 4000}], ids=["practical", "one epoch"]
+)
 def test_a_search_with_failures_goes_on_also_after_a_load(settings, skip, tmp_path):
     target = np.array([0.7, 0.1])
     f = lambda x: float(((x - target) ** 2).sum())
@@ -348,7 +352,9 @@ def test_a_search_with_failures_goes_on_also_after_a_load(settings, skip, tmp_pa
             user.save(tmp_path / "state.npz")
             user = Optimizer(TRIANGLE, **settings).load(tmp_path / "state.npz")
     assert [x.action for x in user.failures] == failed and user.rounds == 2000 - len(failed)
-    assert all(in_box(np.array(x)) for x in failed) and f(user.center) < (0.01 if not settings else start)
+    assert all(in_box(np.array(x)) for x in failed) and f(user.center) < (
+        0.01 if not settings else start
+    )
 
 
 def test_another_direction_is_asked_for_after_a_failure():
@@ -357,13 +363,23 @@ def test_another_direction_is_asked_for_after_a_failure():
     center, x = user.center, user.ask()
     user.fail(RuntimeError("no power"))
     assert np.array_equal(user.center, center) and not np.array_equal(user.ask(), x)
-    assert user.failures == [(6, tuple(x), "RuntimeError: no power")] and "rounds=5, failures=1, horizon=None" in repr(user)
+    assert user.failures == [
+        (6, tuple(x), "RuntimeError: no power")
+    ] and "rounds=5, failures=1, horizon=None" in repr(user)
     user.tell(1.0)
     with pytest.raises(RuntimeError, match="fail: no point was asked for"):
         user.fail(np.nan)
 
 
-@pytest.mark.parametrize("reason, instead, match", [(1.0, None, "reason=1.0"), (np.nan, np.inf, "loss=inf"), (np.nan, True, "loss=True"), (np.nan, 1e151, "1e[+]150")])
+@pytest.mark.parametrize(
+    "reason, instead, match",
+    [
+        (1.0, None, "reason=1.0"),
+        (np.nan, np.inf, "loss=inf"),
+        (np.nan, True, "loss=True"),
+        (np.nan, 1e151, "1e[+]150"),
+    ],
+)
 def test_a_refused_failure_leaves_the_state_usable(reason, instead, match):
     user = Optimizer(TRIANGLE)
     x = user.ask()
