@@ -43,7 +43,7 @@ PAPER = {  # a name with a dot is a room of the file's own paper
 KEYED = BASE | {"play", "datasets", ".model", ".learners", ".problems", ".probes"}  # above the wall
 
 # Packages whose __init__.py hands names on, to notebooks and users; all others are empty.
-FACES = {"", "store", "verdicts", "figures", "workflow", "datasets"}
+FACES = {"", "asktell", "store", "verdicts", "figures", "workflow", "datasets"}
 FACES |= {".".join(filter(None, (paper, room))) for paper in papers()
           for room in ("", "experiments", "theory", "problems", "probes")}
 PENDING = {  # files that still import through a face

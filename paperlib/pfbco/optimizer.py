@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-import warnings
+import sys
 from numbers import Real
 from typing import Any
 
@@ -10,135 +10,209 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..asktell import AskTell
+from ..asktell import optimizer as shared
+from ..asktell.inputs import warn
+from ..asktell.records import Now
 from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
 from ..core.validation import positive, whole
 from .learners.pfbco import PFBCO
 from .model.task import Task
 
-ANSWERS = 8      # of an oracle, by which a file knows the set again
+ANSWERS = 8  # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number
 
 
-class Optimizer(AskTell):
+class Optimizer(shared.Optimizer):
     """``PFBCO`` on a convex set, in the set's own coordinates.
 
-        disk = oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), center=[0.0, 0.0], radius=1.0)
-        user = Optimizer(disk)
+        disk = oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), center=[0.0, 0.0],
+        radius=1.0) user = Optimizer(disk)
         for _ in range(2000):
             user.tell(f(user.ask()))
         user.center
 
-    It begins at the center of the ball inside. The same seed and losses give the same points. On sets of matrices points
-    are vectors, svec(X), of which ``smat(x, p)`` makes X again.
+    It begins at the center of the ball inside. The same seed and losses give the same points. On
+    sets of matrices points are vectors, svec(X), of which ``smat(x, p)`` makes X again.
 
-    What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from it, which explore.
+    What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from it,
+    which explore.
 
     Args:
-        cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or another of ``paperlib.sets*``.
-        c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon T up to T^{1/5}.
-        loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured anew where an epoch
-            begins. Then losses lie within 1e150, and a spread below 1e-12, or below 1e-12 of their mean, counts as none:
-            multiply smaller ones.
+        cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or
+            another of ``paperlib.maths``.
+        c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon
+            T up to T^{1/5}.
+        loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured
+            anew where an epoch begins. Then losses lie within 1e150, and a spread below 1e-12, or
+            below 1e-12 of their mean, counts as none: multiply smaller ones.
         horizon: rounds that the rates are set for; None: epochs of 1, 2, 4, ... rounds.
-        baseline: the mean of earlier losses is subtracted from a loss, which leaves the estimate unbiased.
+        baseline: the mean of earlier losses is subtracted from a loss, which leaves the estimate
+            unbiased.
         warm_start: an epoch begins where the last one ended.
         seed: of the directions.
 
-    The theorems are about ``loss_bound=M, baseline=False, warm_start=False``: a bound alone, with the other two left on, does
-    not bring them.
+    The theorems are about ``loss_bound=M, baseline=False, warm_start=False``: a bound alone, with
+    the other two left on, does not bring them.
 
     Raises:
-        ValueError: a value out of range, a set of several trials or whose oracle is not its own (``exact=False``), or a
-            horizon without a bound, for the spread is not known when rates are set.
+        ValueError: a value out of range, a set of several trials or whose oracle is not its own
+            (``exact=False``), or a horizon without a bound, for the spread is not known when rates
+            are set.
         RuntimeError: an oracle whose set does not hold its ball.
     """
 
     def __init__(
-        self, cset: Any, c: float = 1.0, loss_bound: float | None = None, horizon: int | None = None, baseline: bool = True, warm_start: bool = True, seed: int = 0,
+        self,
+        cset: Any,
+        c: float = 1.0,
+        loss_bound: float | None = None,
+        horizon: int | None = None,
+        baseline: bool = True,
+        warm_start: bool = True,
+        seed: int = 0,
     ):
-        if not (isinstance(cset, tuple) and hasattr(cset, "lmo")):
-            raise ValueError(f"cset: {type(cset).__name__}; allowed: a set of paperlib.sets, such as polytope(C, d), oracle_set(oracle, center, radius) or Ball.of(n)")
-        if any(leaf.shape[0] != 1 for _, leaf in leaves(cset) if isinstance(leaf, Tensor)):
-            raise ValueError(f"cset: {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials; allowed: one set")
-        if not cset.exact:
-            raise ValueError(f"cset: {type(cset).__name__} with exact=False, whose oracle is that of another set; allowed: exact=True")
+        _check_set(cset)
         if loss_bound is not None:
             positive("loss_bound", loss_bound)
         if horizon is not None:
             whole("horizon", horizon)
             if loss_bound is None:
-                raise ValueError(f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, or horizon=None")
+                raise ValueError(
+                    f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, "
+                    "or horizon=None"
+                )
         positive("c", c)
         if c > (most := cset.r * (horizon or 1) ** 0.2):
-            raise ValueError(f"c={c!r}; allowed: a number in (0, {most:g}], exploration stays in the ball inside")
-        learner = PFBCO(float(c), baseline=baseline, scale="spread" if loss_bound is None else "task", warm_start=warm_start)
-        own = tree_map(lambda x: x[0].to("cpu", torch.float64) if x.is_floating_point() else x[0].cpu(), cset)  # AskTell leads it by the one trial
+            raise ValueError(
+                f"c={c!r}; allowed: a number in (0, {most:g}], exploration stays in the ball inside"
+            )
+        scale = "spread" if loss_bound is None else "task"
+        learner = PFBCO(float(c), baseline=baseline, scale=scale, warm_start=warm_start)
+        # without the trial's dimension, with which AskTell leads it
+        own = tree_map(
+            lambda x: x[0].to("cpu", torch.float64) if x.is_floating_point() else x[0].cpu(), cset
+        )
         one = torch.ones((), dtype=torch.float64)
-        self.asked = None  # the point, in normalized coordinates
         self.loss_bound = None if loss_bound is None else float(loss_bound)
-        super().__init__(learner if horizon is not None else Doubling(learner), Task(own, one * (self.loss_bound or 1.0), one), horizon, seed)
-        self.known = _fingerprint(self.context.cset)
+        task = Task(own, one * (self.loss_bound or 1.0), one)
+        super().__init__(learner if horizon is not None else Doubling(learner), task, horizon, seed)
+        self._known = _fingerprint(self.context.cset)
 
     def ask(self) -> np.ndarray:
         """Where to evaluate next, n numbers in the set; asked again before ``tell``, the same."""
-        self.asked = super().ask()
-        return self._native(torch.from_numpy(self.asked).unsqueeze(0))
+        return self._native(torch.from_numpy(super().ask()).unsqueeze(0))
 
     def tell(self, loss: float) -> None:
-        """The loss at the point last asked for. The first one beyond ``loss_bound`` is warned of, and the first round beyond the horizon.
+        """The loss at the point last asked for.
+
+        The first one beyond ``loss_bound`` is warned of, and the first round beyond the horizon.
 
         Raises:
-            ValueError: a loss that is no finite number, or without a bound one above 1e150; nothing is learned of it.
-            RuntimeError: nothing was asked since the last loss, or the set's oracle gives no point; nothing is learned, tell again.
+            ValueError: a loss that is no finite number, or without a bound one above 1e150; nothing
+                is learned of it.
+            RuntimeError: nothing was asked since the last loss, or the set's oracle gives no point;
+                nothing is learned, tell again.
         """
-        if self.asked is None:
-            raise RuntimeError("tell: no point was asked for since the last loss; allowed: after ask()")
-        if np.ndim(loss) or not isinstance(number := getattr(loss, "item", lambda: loss)(), Real) or isinstance(number, bool) or not math.isfinite(number):
-            raise ValueError(f"loss={loss!r} in round {self.rounds + 1}, trial 0; allowed: a finite number")
+        super().tell(self._asked("tell"), loss)
+
+    def fail(self, reason: Any, instead: float | None = None) -> None:
+        """The point last asked for gave no loss: it is recorded.
+
+        The next ask explores in another direction.
+
+        Args:
+            reason: the exception, the loss that is no finite number, or words.
+            instead: a loss to be heard in place of the missing one; None: nothing is heard.
+
+        Raises:
+            ValueError: a reason that is a finite number, or a loss that ``tell`` would refuse.
+            RuntimeError: as ``tell``.
+        """
+        super().fail(self._asked("fail"), reason, instead)
+
+    def _asked(self, call: str) -> np.ndarray:
+        """The point, in normalized coordinates."""
+        if self._now.proposed is None:
+            raise RuntimeError(
+                f"{call}: no point was asked for since the last loss; allowed: after ask()"
+            )
+        return self._now.proposed[0].numpy()
+
+    def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
+        number, where = loss, f"round {now.rounds + 1}"
+        if isinstance(loss, np.generic | np.ndarray | Tensor) and loss.ndim == 0:
+            number = loss.item()
+        real = isinstance(number, Real) and not isinstance(number, bool)
+        if not real or not abs(number) <= sys.float_info.max:  # nan is neither
+            raise ValueError(f"loss={loss!r} in {where}, trial 0; allowed: a finite number")
         if self.loss_bound is None and abs(number) > LARGEST:
-            raise ValueError(f"loss={loss!r} in round {self.rounds + 1}, trial 0; allowed: up to {LARGEST:g}, for moments are kept, or a loss_bound")
-        super().tell(self.asked, float(number))
-        self.asked = None
-        if self.loss_bound is not None and abs(number) > self.loss_bound and not self.warned:
-            self.warned = True
-            warnings.warn(f"loss={loss!r} in round {self.rounds}; the learning rate takes all to be at most loss_bound={self.loss_bound!r} in absolute value", stacklevel=2)
+            raise ValueError(
+                f"loss={loss!r} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
+                "moments are kept, or a loss_bound"
+            )
+        after = super()._heard(now, action, float(number))
+        if self.loss_bound is None or abs(number) <= self.loss_bound or after.warned:
+            return after
+        warn(
+            f"loss={loss!r} in {where}; the learning rate takes all to be at most "
+            f"loss_bound={self.loss_bound!r} in absolute value"
+        )
+        return after._replace(warned=True)
 
     @property
     def center(self) -> np.ndarray:
-        """The current iterate, n numbers, around which points are asked for: what to use in the end.
+        """The current iterate, n numbers, around which is asked: what to use in the end.
 
-        It lies in (1 - alpha) K with alpha = c T^{-1/5} of the epoch, 1/4 of it missing at c = 1 and T = 1024: where the best
-        point lies on the boundary a smaller c comes closer, at the price of noisier estimates.
+        It lies in (1 - alpha) K with alpha = c T^{-1/5} of the epoch, 1/4 of it missing at c = 1
+        and T = 1024: where the best point lies on the boundary a smaller c comes closer, at the
+        price of noisier estimates.
         """
         state = self.state.base if isinstance(self.state, Epochs) else self.state
         return self._native(state.x)
 
-    def load(self, path: Any) -> "Optimizer":
-        """Take up where ``save`` left off; ask for the point again before telling its loss. Returns itself.
-
-        Raises:
-            ValueError: the file is of another set, seed, horizon or other settings.
-        """
-        super().load(path)
-        self.asked = None
-        return self
-
     def _native(self, y: Tensor) -> np.ndarray:
         return self.context.cset.to_native(y)[0].numpy().copy()
 
+    def _shown(self, action: Tensor) -> tuple[float, ...]:
+        return tuple(self._native(action).tolist())
+
     def _settings(self) -> dict:
-        return super()._settings() | {"set": self.known, "loss_bound": self.loss_bound}
+        return super()._settings() | {"set": self._known, "loss_bound": self.loss_bound}
+
+
+def _check_set(cset: Any) -> None:
+    """Raise ValueError for what is no single set with an oracle of its own."""
+    if not (isinstance(cset, tuple) and hasattr(cset, "lmo")):
+        raise ValueError(
+            f"cset: {type(cset).__name__}; allowed: a set of paperlib.maths, such as "
+            "polytope(C, d), oracle_set(oracle, center, radius) or Ball.of(n)"
+        )
+    if any(leaf.shape[0] != 1 for _, leaf in leaves(cset) if isinstance(leaf, Tensor)):
+        raise ValueError(
+            f"cset: {type(cset).__name__} of {max(len(cset.R), len(cset.D))} trials; "
+            "allowed: one set"
+        )
+    if not cset.exact:
+        raise ValueError(
+            f"cset: {type(cset).__name__} with exact=False, whose oracle is that of another "
+            "set; allowed: exact=True"
+        )
 
 
 def _fingerprint(cset: Any) -> str:
-    """Of a set's numbers and of some answers of its oracle, as a function has no numbers; to nine digits, as solvers differ by machine."""
+    """Of a set's numbers and of some answers of its oracle, as a function has no numbers.
+
+    To nine digits, as solvers differ by machine.
+    """
     digest = hashlib.sha256(type(cset).__name__.encode())
     unit = float(getattr(cset, "rho", getattr(cset, "radius", 1.0)))
     for name, leaf in leaves(cset, ""):
-        if isinstance(leaf, Tensor) and name != ".vertices":  # those follow from the rest, in an order that hangs on rounding
-            digest.update(name.encode() + str(tuple(leaf.shape)).encode() + _digits(leaf, unit if name in (".center", ".rho", ".radius") else 1.0))
+        if (
+            isinstance(leaf, Tensor) and name != ".vertices"
+        ):  # those follow from the rest, in an order of rounding
+            least = unit if name in (".center", ".rho", ".radius") else 1.0
+            digest.update(name.encode() + str(tuple(leaf.shape)).encode() + _digits(leaf, least))
         elif not isinstance(leaf, Tensor) and not callable(leaf):
             digest.update(f"{name}={leaf!r}".encode())
     for c in np.random.default_rng(0).normal(size=(ANSWERS, cset.dim)):
@@ -147,6 +221,9 @@ def _fingerprint(cset: Any) -> str:
 
 
 def _digits(x: Tensor, least: float) -> bytes:
-    """Nine digits of the largest number, at least ``least``. Off by 0.3183: numbers that are round do not lie where rounding turns."""
+    """Nine digits of the largest number, at least ``least``.
+
+    Off by 0.3183: numbers that are round do not lie where rounding turns.
+    """
     size = 10.0 ** math.ceil(math.log10(max(float(x.abs().max()), least)) - 0.3183)
     return torch.floor(x / size * 1e9 + 0.3183).numpy().tobytes()

@@ -65,7 +65,7 @@ def test_a_batch_of_one_is_ask_and_arms_are_spread_in_a_larger_one(learner):
 def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
     user = play(Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS), 5)
     state, arm = user.state, torch.tensor([40])
-    after = user.learner.update(state, user.context, arm, state.mu[:, arm][:, 0], user.streams.at(5))
+    after = user.learner.update(state, user.context, arm, state.mu[:, arm][:, 0], user._streams.at(5))
     torch.testing.assert_close(after.mu, state.mu)
     assert bool((after.s2 <= state.s2).all()) and float(after.s2[0, 40]) < 0.6 * float(state.s2[0, 40])
 
@@ -265,8 +265,58 @@ def test_contextual_sampling_follows_algorithm_1():
             state = user.state
             one = torch.ones_like(state.rewards.view)
             s2 = nystrom_posterior(state.points.view, KERNEL, kept, one, state.rewards.view, RADIUS.lam, at=pulls).s2
-            expected = user.streams.at(t).uniform("dictionary of 64", 64)[:, : t + 1] < learner.qbar * s2
+            expected = user._streams.at(t).uniform("dictionary of 64", 64)[:, : t + 1] < learner.qbar * s2
         user.tell(arm, f(ARMS[arm]))
         kept = user.state.kept.view
         assert torch.equal(kept, expected)
     assert 0 < kept.sum() < 40
+
+
+@pytest.mark.parametrize(
+    "skip", [lambda t: t == 0, lambda t: t % 2 == 0], ids=["first", "every second"]
+)
+@every
+def test_a_search_with_failures_goes_on_also_after_a_load(learner, skip, tmp_path):
+    user = Optimizer(learner, ARMS, seed=3)
+    for t in range(40):
+        arm = user.ask()
+        user.fail(arm, TimeoutError("late")) if skip(t) else user.tell(arm, f(ARMS[arm]))
+        if t == 20:
+            user.save(tmp_path / "state.npz")
+            user = Optimizer(learner, ARMS, seed=3).load(tmp_path / "state.npz")
+    assert (
+        abs(user.best() - f(ARMS).argmax()) <= 2 and user.failures[0].reason == "TimeoutError: late"
+    )
+    assert user.rounds + len(
+        user.failures
+    ) == 40 and f"failures={len(user.failures)}, horizon=None" in repr(user)
+
+
+def test_an_arm_that_always_fails_is_left_when_a_number_is_told_instead():
+    user, best = Optimizer(LazyBKB(KERNEL, RADIUS), ARMS, seed=3), int(f(ARMS).argmax())
+    for _ in range(40):
+        arm = user.ask()
+        user.fail(arm, np.nan, instead=-1.0) if arm == best else user.tell(arm, f(ARMS[arm]))
+    assert 1 <= len(user.failures) <= 5 and user.rounds == 40
+
+
+def test_one_arm_of_a_batch_may_fail():
+    user = play(Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS), 6)
+    batch = user.ask(batch=3)
+    user.tell(batch[:2], f(ARMS[batch[:2]]))
+    user.fail(batch[2], None)
+    assert (
+        user.rounds == 8
+        and user.failures == [(9, batch[2], "None")]
+        and len(user.ask(batch=2)) == 2
+    )
+
+
+def test_own_data_are_observed_before_the_first_ask():
+    arms = np.arange(0, 60, 6)
+    user, other = Optimizer(BKB(KERNEL, RADIUS), ARMS), Optimizer(BKB(KERNEL, RADIUS), ARMS)
+    user.observe(arms, f(ARMS[arms]))
+    other.tell(arms, f(ARMS[arms]))
+    assert (
+        user.rounds == 10 and user.ask() == other.ask() and abs(user.best() - f(ARMS).argmax()) <= 3
+    )

@@ -112,7 +112,7 @@ def test_a_point_is_asked_for_before_its_loss_is_told():
     assert user.rounds == 1 and not np.array_equal(user.ask(), x)
 
 
-@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, True, np.True_, "1", None, [1.0], np.ones(1), 1j, torch.tensor(np.nan)], ids=lambda x: repr(x).replace("\n", ""))
+@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, True, np.True_, "1", None, [1.0], np.ones(1), 1j, torch.tensor(np.nan), [[1], [1, 2]]], ids=lambda x: repr(x).replace("\n", ""))
 def test_a_refused_loss_leaves_the_state_usable(loss):
     user = Optimizer(TRIANGLE)
     play(user, lambda x: x.sum(), 4)
@@ -324,3 +324,90 @@ def test_settings_out_of_range_are_refused(settings, match):
 def test_what_is_no_single_set_is_refused(cset):
     with pytest.raises(ValueError, match="cset.*allowed"):
         Optimizer(cset)
+
+
+# ---- evaluations that fail ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "skip", [lambda t: t == 0, lambda t: t % 2 == 0], ids=["first", "every second"]
+)
+@pytest.mark.parametrize(
+    "settings", [{}, {"loss_bound": 4.0, "horizon": 4000}], ids=["practical", "one epoch"]
+)
+def test_a_search_with_failures_goes_on_also_after_a_load(settings, skip, tmp_path):
+    target = np.array([0.7, 0.1])
+    f = lambda x: float(((x - target) ** 2).sum())
+    user, failed = Optimizer(TRIANGLE, **settings), []
+    start = f(user.center)
+    for t in range(2000):
+        x = user.ask()
+        if skip(t):
+            before = user.state
+            user.fail(np.nan)
+            failed.append(tuple(x))
+            assert user.state is before
+        else:
+            user.tell(f(x))
+        if t == 700:
+            user.save(tmp_path / "state.npz")
+            user = Optimizer(TRIANGLE, **settings).load(tmp_path / "state.npz")
+    assert [x.action for x in user.failures] == failed and user.rounds == 2000 - len(failed)
+    assert all(in_box(np.array(x)) for x in failed) and f(user.center) < (
+        0.01 if not settings else start
+    )
+
+
+def test_another_direction_is_asked_for_after_a_failure():
+    user = Optimizer(TRIANGLE)
+    play(user, lambda x: x.sum(), 5)
+    center, x = user.center, user.ask()
+    user.fail(RuntimeError("no power"))
+    assert np.array_equal(user.center, center) and not np.array_equal(user.ask(), x)
+    assert user.failures == [
+        (6, tuple(x), "RuntimeError: no power")
+    ] and "rounds=5, failures=1, horizon=None" in repr(user)
+    user.tell(1.0)
+    with pytest.raises(RuntimeError, match="fail: no point was asked for"):
+        user.fail(np.nan)
+
+
+@pytest.mark.parametrize(
+    "reason, instead, match",
+    [
+        (1.0, None, "reason=1.0"),
+        (np.nan, np.inf, "loss=inf"),
+        (np.nan, True, "loss=True"),
+        (np.nan, 1e151, "1e[+]150"),
+    ],
+)
+def test_a_refused_failure_leaves_the_state_usable(reason, instead, match):
+    user = Optimizer(TRIANGLE)
+    x = user.ask()
+    with pytest.raises(ValueError, match=match):
+        user.fail(reason, instead)
+    assert not user.failures and user.rounds == 0 and np.array_equal(user.ask(), x)
+    user.fail(np.nan, instead=2.0)
+    assert user.rounds == 1 and len(user.failures) == 1
+
+
+def test_a_loss_told_instead_is_that_loss():
+    one, two = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
+    one.ask(), one.fail(None, instead=2.0), two.ask(), two.tell(2.0)
+    assert np.array_equal(one.ask(), two.ask())
+
+
+def test_points_of_ones_own_are_refused():
+    with pytest.raises(ValueError, match="(?s)actions=.*own actions only"):
+        Optimizer(TRIANGLE).observe(np.zeros((2, 2)), [1.0, 2.0])
+
+
+def test_the_warning_of_the_bound_is_kept_in_the_file(tmp_path):
+    user = Optimizer(TRIANGLE, loss_bound=1.0)
+    with pytest.warns(UserWarning, match="loss_bound=1.0") as caught:
+        play(user, lambda x: 2.0, 2)
+    assert caught[0].filename == __file__
+    user.save(tmp_path / "state.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(Optimizer(TRIANGLE, loss_bound=1.0).load(tmp_path / "state.npz"), lambda x: 2.0, 2)

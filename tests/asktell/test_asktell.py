@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from paperlib.asktell import AskTell
+from paperlib.glbomd import GLBOMD, Bernoulli
 from paperlib.play import play
 from toy import Coins, Index
 
@@ -206,3 +207,10 @@ def test_the_first_round_beyond_the_horizon_is_warned_of():
         for _ in range(3):
             user.tell(user.ask(), 1.0)
     assert len(caught) == 1 and user.rounds == 6
+
+
+def test_settings_of_more_trials_than_one_are_refused():
+    one = AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5])), ARMS)
+    assert one.ask() == AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=0.5), ARMS).ask()
+    with pytest.raises(ValueError, match=r"learner\.scale: 2 rows; allowed: 1"):
+        AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5, 1.0])), ARMS)

@@ -1,0 +1,52 @@
+"""Numbers as users give them, and warnings at the line where they did."""
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+
+
+def number(name: str, value: Any) -> Tensor:
+    """A copy of numbers of any shape, float64, led by the one trial.
+
+    Raises:
+        ValueError: no numbers (text and complex ones are none), or not finite; it says ``name``.
+    """
+    if getattr(value, "dtype", None) in (np.float32, torch.float32):
+        warn(f"{name} comes in float32 and is computed with in float64")
+    try:
+        x = _copy(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name}={value!r}; allowed: numbers") from error
+    if not bool(x.isfinite().all()):
+        raise ValueError(f"{name}={value!r}; allowed: finite numbers")
+    return x.unsqueeze(0)
+
+
+def _copy(value: Any) -> Tensor:
+    """A float64 copy: the caller's numbers stay the caller's.
+
+    Raises:
+        TypeError, ValueError: text (which numpy would read), complex numbers, dates, ragged rows.
+    """
+    if isinstance(value, Tensor):
+        if value.is_complex():
+            raise TypeError("complex numbers are none here")
+        return value.detach().to(**TKWARGS, copy=True)
+    given = np.array(value)
+    if given.dtype.kind not in "biufO":
+        raise TypeError(f"{given.dtype} is no kind of number here")
+    return torch.from_numpy(given.astype(float))
+
+
+def warn(message: str) -> None:
+    """Warn at the line outside the package that called, however deep the call is in here."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paperlib."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, stacklevel=depth)

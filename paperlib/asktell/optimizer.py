@@ -1,0 +1,147 @@
+"""Ask and tell for a search: batches, data of one's own, and evaluations that fail."""
+
+import math
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from .records import Failure, Now
+from .trial import AskTell
+
+
+class Optimizer(AskTell):
+    """One trial of a learner that searches: see ``AskTell`` for the arguments.
+
+        x = search.ask()
+        try:
+            search.tell(x, f(x))
+        except Exception as error:  # f raised, or gave no finite number
+            search.fail(x, error)
+
+    Each call is done whole or not at all, also where it is interrupted: a batch of which one entry
+    is refused, or a load of a damaged file, leaves everything as it was.
+    """
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Evaluations that gave no number, in the order told: round, action and reason each."""
+        return list(self._now.failures)
+
+    def tell(self, action: Any, feedback: Any) -> None:
+        """What an action earned, or what each of a batch did.
+
+        Args:
+            action: an arm's index or a point (d); a batch: n indices, or n x d.
+            feedback: one number, of a batch n (of a learner that wants a gradient d, or n x d).
+
+        Raises:
+            ValueError: as ``AskTell.tell``, or not as many numbers as actions; nothing is learned
+                of a batch with one bad entry. What is no finite number can be told by ``fail``.
+            RuntimeError: the learner reports failure; nothing is learned.
+        """
+        if not self._many(action):
+            return super().tell(action, feedback)
+        self._now = self._all_heard("action", action, feedback)
+
+    def observe(self, actions: Any, feedback: Any) -> None:
+        """Data of one's own, before the first ask or later.
+
+        Args:
+            actions: n of them, each a round: indices of arms, or n x d.
+            feedback: what they earned, n numbers.
+
+        Raises:
+            ValueError: as ``tell``, or a learner that learns of its own actions only.
+            RuntimeError: as ``tell``.
+        """
+        if not getattr(self.learner, "own_actions", True):
+            raise ValueError(
+                f"actions={actions!r}; allowed for {type(self.learner).__name__}, which "
+                "learns of its own actions only: none, tell what was asked for"
+            )
+        self._now = self._all_heard("actions", actions, feedback)
+
+    def fail(self, action: Any, reason: Any, instead: float | None = None) -> None:
+        """An evaluation raised, or gave no finite number: it is recorded and the search goes on.
+
+        By default the learner hears nothing, and the round does not count. What was asked is
+        dropped, and the draws move on by a round: a learner that chooses at random asks for another
+        action next. One whose choice is settled by what it knows asks for the same action again:
+        right where a failure passes. Where it lasts, tell a number ``instead`` (such as the worst
+        so far), of which it learns as of any other, in a round that counts; or observe another
+        action.
+
+        Args:
+            action: an arm's index, or a point (d).
+            reason: the exception, the feedback that is no finite number (nan, None, ...), or words.
+            instead: the number that the learner hears in place of the missing one; None: nothing.
+
+        Raises:
+            ValueError: an unknown action, a reason that is a finite number, or a number instead
+                that ``tell`` would refuse; nothing is recorded.
+            RuntimeError: the learner reports failure; nothing is recorded.
+        """
+        now, played, why = self._now, self._action(action), _words(reason)
+        self._validate(now.context, played, None)
+        failure = Failure(now.rounds + 1, self._shown(played), why)
+        if instead is None:
+            now = now._replace(skipped=now.skipped + 1, proposed=None, pending=None)
+        else:
+            now = self._heard(now, action, instead)
+        self._now = now._replace(failures=(*now.failures, failure))
+
+    def _counts(self) -> dict[str, int | None]:
+        return {"rounds": self.rounds, "failures": len(self._now.failures), "horizon": self.horizon}
+
+    def _many(self, action: Any) -> bool:
+        """Whether it is a batch: arms are numbers, points are rows of them."""
+        try:
+            return np.ndim(action) > (0 if isinstance(self.context, Tensor) else 1)
+        except ValueError:  # rows of unlike lengths
+            return True
+
+    def _all_heard(self, name: str, actions: Any, feedback: Any) -> Now:
+        """What follows when a batch is told; nothing of ``self`` changes."""
+        told, heard = _listed(actions), _listed(feedback)
+        if not told:
+            raise ValueError(f"{name}={actions!r}; allowed: at least one action, in a list")
+        if len(told) != len(heard):
+            raise ValueError(
+                f"feedback={feedback!r}; allowed: {len(told)} numbers, one for each action"
+            )
+        now = self._now
+        for action, number in zip(told, heard, strict=True):
+            now = self._heard(now, action, number)
+        return now
+
+    def _shown(self, action: Tensor) -> int | tuple[float, ...] | dict:
+        """An action (1 or 1 x d) as ``failures`` names it: what JSON knows, tuples for lists."""
+        return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
+
+
+def _listed(many: Any) -> list:
+    """The entries of a batch; of what is none, none."""
+    try:
+        return list(many)
+    except TypeError:
+        return []
+
+
+def _words(reason: Any) -> str:
+    """Why an evaluation failed, of an exception with its kind.
+
+    Raises:
+        ValueError: a finite number, which is no failure.
+    """
+    if isinstance(reason, BaseException):
+        return f"{type(reason).__name__}: {reason}"
+    try:
+        finite = not isinstance(reason, str) and np.ndim(reason) == 0 and math.isfinite(reason)
+    except (TypeError, ValueError, OverflowError):  # no number at all
+        finite = False
+    if finite:
+        raise ValueError(
+            f"reason={reason!r}; allowed: an exception, words, or feedback that is no finite number"
+        )
+    return str(reason)

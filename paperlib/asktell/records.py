@@ -1,0 +1,27 @@
+"""What ask and tell remember between rounds."""
+
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+
+class Failure(NamedTuple):
+    """An evaluation that gave no number."""
+
+    round: int  # that it would have been: 1, 2, ...
+    action: Any  # index of the arm, or the point as its user writes it
+    reason: str
+
+
+class Now(NamedTuple):
+    """All that rounds change, replaced in one assignment: an interrupt leaves old or new."""
+
+    state: Any
+    context: Any  # of the round, led by the one trial
+    rounds: int = 0  # told
+    skipped: int = 0  # rounds of the draws passed over: failures that were left out
+    proposed: Tensor | None = None  # action asked for, 1 or 1 x d; None: none since the last tell
+    pending: Any = None  # state in which it was chosen
+    warned: bool = False  # of an overflow, or of what a subclass warns of once
+    late: bool = False  # warned of rounds beyond the horizon
+    failures: tuple[Failure, ...] = ()

@@ -1,0 +1,459 @@
+"""The optimizer over ask and tell: batches, own data, failures, interrupts, damaged files."""
+
+import json
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from toy import Index
+
+from paperlib.asktell import AskTell, Optimizer
+from paperlib.core.trees import leaves
+
+ARMS = np.eye(4)
+
+
+class Drawn(NamedTuple):
+    total: torch.Tensor  # R x d
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Plays a drawn point of the square in the context's dimension, and adds points up."""
+
+    own_actions: bool = True
+    wants = "loss"
+
+    def init(self, trials, box, horizon, draw, **tkwargs):
+        return Drawn(torch.zeros(trials, box[0].shape[1], **tkwargs), 0)
+
+    def select(self, state, box, draw):
+        return draw.uniform("point", state.total.shape[1]), state
+
+    def update(self, state, box, point, loss, draw):
+        return Drawn(state.total + point * loss.unsqueeze(1), state.rounds + 1)
+
+
+BOX = (torch.ones(2, dtype=torch.float64),)
+
+
+def everything(user):
+    """What a call may change, comparable with ==."""
+    now = user._now
+    values = [
+        x.view if hasattr(x, "view") and not isinstance(x, torch.Tensor) else x
+        for _, x in leaves(now.state)
+    ]
+    pending = None if now.pending is None else id(now.pending)
+    plain = [x.tolist() if isinstance(x, torch.Tensor) else x for x in values]
+    return plain, now.rounds, now.skipped, pending, now.warned, now.late, now.failures
+
+
+def played(user, rounds, skip=lambda t: False):
+    """Rounds with losses of no meaning; those of ``skip`` fail."""
+    asked = []
+    for t in range(rounds):
+        asked.append(user.ask())
+        user.fail(asked[-1], np.nan) if skip(t) else user.tell(asked[-1], float(t % 3))
+    return asked
+
+
+# ---- batches, and data of one's own --------------------------------------------------------------
+
+
+def test_a_batch_is_its_entries_in_turn():
+    one, two = Optimizer(Index(), ARMS), Optimizer(Index(), ARMS)
+    one.tell([2, 0, 2], [1.0, 0.0, 0.5])
+    for arm, reward in ((2, 1.0), (0, 0.0), (2, 0.5)):
+        two.tell(arm, reward)
+    assert everything(one) == everything(two)
+
+
+def test_a_batch_of_points_is_rows():
+    one, two, points = (
+        Optimizer(Walk(), BOX),
+        Optimizer(Walk(), BOX),
+        np.random.default_rng(0).random((3, 2)),
+    )
+    one.tell(points, [1.0, 2.0, 3.0])
+    for point, loss in zip(points, (1.0, 2.0, 3.0)):
+        two.tell(point, loss)
+    assert everything(one) == everything(two) and one.rounds == 3
+
+
+@pytest.mark.parametrize(
+    "action, feedback, match",
+    [
+        ([], [], "action="),
+        ([1, 2], [1.0], "feedback=.*2 numbers"),
+        ([1, 2], 1.0, "feedback="),
+        ([1, 9], [1.0, 1.0], "action=9"),
+        ([1, 2], [1.0, np.nan], "feedback=.*finite"),
+        ([1, 2], [1.0, None], "feedback="),
+        ([1, 2], [1.0, "1"], "feedback='1'"),
+        ([1, 2], "11", "feedback='1'"),
+        ([1, 2], [1.0, [1.0]], "feedback="),
+        ([1, 2], [1.0, 1j], "feedback="),
+        ([1, [2]], [1.0, 1.0], "action="),
+        (1, "1", "feedback='1'"),
+        (1, 10**400, "feedback="),
+        (1, [[1], [1, 2]], "feedback="),
+        (1, b"1", "feedback="),
+        (1, {}, "feedback="),
+        (None, 1.0, "action=None"),
+        (1, torch.tensor(1j), "feedback="),
+        (1, np.datetime64(1, "s"), "feedback="),
+        (1, torch.tensor(np.nan, dtype=torch.float64), "feedback="),
+        ([1, 2], [1.0, object()], "feedback="),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_nothing_is_learned_of_what_is_refused(action, feedback, match):
+    user = Optimizer(Index(), ARMS, horizon=2)
+    user.tell(user.ask(), 1.0)
+    user.ask()
+    before = user._now
+    with pytest.raises(ValueError, match=match):
+        user.tell(action, feedback)
+    assert user._now is before
+
+
+def test_own_data_come_first_and_count_as_rounds():
+    user, other = Optimizer(Index(), ARMS), Optimizer(Index(), ARMS)
+    user.observe(np.array([3, 3, 1]), np.array([1.0, 1.0, 0.0]))
+    other.tell([3, 3, 1], [1.0, 1.0, 0.0])
+    assert (
+        user.rounds == 3
+        and everything(user) == everything(other)
+        and user.ask() == other.ask() == 3
+    )
+    walk = Optimizer(Walk(), BOX)
+    walk.observe(np.ones((2, 2)), [1.0, 2.0])
+    assert walk.state.total.tolist() == [[3.0, 3.0]]
+    for actions, feedback, match in (
+        ([], [], "actions="),
+        (3, 1.0, "actions=3"),
+        ([1, 2], [1.0], "feedback="),
+    ):
+        with pytest.raises(ValueError, match=match):
+            user.observe(actions, feedback)
+    with pytest.raises(ValueError, match="(?s)actions=.*own actions only"):
+        Optimizer(Walk(own_actions=False), BOX).observe(np.ones((2, 2)), [1.0, 2.0])
+
+
+# ---- failures ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reason, said",
+    [
+        (RuntimeError("no power"), "RuntimeError: no power"),
+        (np.nan, "nan"),
+        (-np.inf, "-inf"),
+        (None, "None"),
+        ("text", "text"),
+        (np.float64(np.nan), "nan"),
+        (np.array(np.inf), "inf"),
+        ([1.0, 2.0], "[1.0, 2.0]"),
+        (1j, "1j"),
+        ([[1], [1, 2]], "[[1], [1, 2]]"),
+        (KeyboardInterrupt(), "KeyboardInterrupt: "),
+    ],
+)
+def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
+    user = Optimizer(Index(), ARMS)
+    user.tell(user.ask(), 1.0)
+    before, arm = user.state, user.ask()
+    user.fail(arm, reason)
+    assert user.failures == [(2, arm, said)] and user.state is before and user.rounds == 1
+    assert (
+        user.failures[0].round == 2
+        and user.failures[0].action == arm
+        and user.failures[0].reason == said
+    )
+
+
+@pytest.mark.parametrize(
+    "action, reason, instead, match",
+    [
+        (0, 1.0, None, "reason=1.0"),
+        (0, True, None, "reason=True"),
+        (0, np.float64(0), None, "reason="),
+        (0, torch.tensor(1.0), None, "reason="),
+        (4, np.nan, None, "action=4"),
+        (0.5, np.nan, None, "action=0.5"),
+        (0, np.nan, np.nan, "feedback=nan"),
+        (0, np.nan, "1", "feedback='1'"),
+    ],
+)
+def test_a_refused_failure_changes_nothing(action, reason, instead, match):
+    user = Optimizer(Index(), ARMS)
+    user.ask()
+    before = user._now
+    with pytest.raises(ValueError, match=match):
+        user.fail(action, reason, instead)
+    assert user._now is before
+
+
+def test_who_draws_asks_elsewhere_after_a_failure_and_goes_on_alike():
+    """The draws move on by a round: what is asked is as without the failures."""
+    plain = played(Optimizer(Walk(), BOX), 12)
+    for skip in (lambda t: t == 0, lambda t: t % 2 == 0, lambda t: t % 2 == 1, lambda t: True):
+        user = Optimizer(Walk(), BOX)
+        assert np.array_equal(played(user, 12, skip), plain)
+        failed = [t for t in range(12) if skip(t)]
+        assert [x.action for x in user.failures] == [
+            tuple(plain[t]) for t in failed
+        ] and user.rounds == 12 - len(failed)
+        assert user.state.rounds == user.rounds
+
+
+def test_who_knows_its_choice_asks_the_same_again_unless_told_a_number_instead():
+    user = Optimizer(Index(), ARMS)
+    user.tell([0, 1, 2, 3], [1.0, 0.0, 0.0, 0.0])
+    for _ in range(3):
+        assert user.ask() == 0
+        user.fail(0, "down")
+    user.fail(user.ask(), "down for good", instead=-5.0)
+    assert user.ask() != 0 and user.rounds == 5 and [x.round for x in user.failures] == [5] * 4
+    assert user.state.total[0, 0] == -4
+
+
+def test_instead_is_heard_of_the_action_asked_for_alone_where_only_that_is_heard():
+    user = Optimizer(Walk(own_actions=False), BOX)
+    x = user.ask()
+    with pytest.raises(ValueError, match="own actions only"):
+        user.fail(x + 1, np.nan, instead=1.0)
+    assert not user.failures and np.array_equal(user.ask(), x)
+    user.fail(x, np.nan, instead=1.0)
+    assert user.rounds == 1 and len(user.failures) == 1
+
+
+@pytest.mark.parametrize(
+    "skip",
+    [lambda t: t == 0, lambda t: t % 2 == 0, lambda t: True],
+    ids=["first", "every second", "all"],
+)
+def test_failures_are_saved_and_the_search_goes_on_after_a_load(skip, tmp_path):
+    user = Optimizer(Walk(), BOX, horizon=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        played(user, 9, skip)
+    user.ask()
+    user.save(tmp_path / "state.npz")
+    again = Optimizer(Walk(), BOX, horizon=3).load(tmp_path / "state.npz")
+    user._now = user._now._replace(proposed=None, pending=None)
+    assert everything(user) == everything(again) and again.failures == user.failures
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore" if skip(1) else "error"
+        )  # it was warned of the horizon before
+        assert np.array_equal(played(user, 5, skip), played(again, 5, skip))
+    assert everything(user) == everything(again)
+
+
+def test_its_repr_says_where_it_stands():
+    user = Optimizer(Index(bonus=2.0), ARMS, horizon=9)
+    user.tell(user.ask(), 1.0)
+    user.fail(0, "x")
+    assert repr(user) == "Optimizer(Index(bonus=2.0, nap=0.0), rounds=1, failures=1, horizon=9)"
+    assert (
+        repr(AskTell(Index(bonus=torch.ones(1, 2, 1)), ARMS))
+        == "AskTell(Index(bonus=tensor([[[1.], [1.]]]), nap=0.0), rounds=0, horizon=None)"
+    )
+
+
+# ---- interrupts ----------------------------------------------------------------------------------
+
+
+class Interrupt(BaseException):
+    """As KeyboardInterrupt is, but pytest does not end of it."""
+
+
+def interrupted(call, at):
+    """Run it and interrupt it at the given line of the package; returns whether it was."""
+    left = [at]
+
+    def line(frame, event, arg):
+        if event == "line":
+            left[0] -= 1
+            if left[0] == 0:
+                raise Interrupt
+        return line
+
+    def enter(frame, event, arg):
+        return (
+            line
+            if "paperlib" in frame.f_code.co_filename or "toy.py" in frame.f_code.co_filename
+            else None
+        )
+
+    before = sys.gettrace()
+    sys.settrace(enter)
+    try:
+        call()
+    except Interrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("what", ["tell", "batch", "observe", "fail", "instead", "ask", "load"])
+@pytest.mark.filterwarnings("ignore:round 4 is beyond")
+def test_a_call_that_is_interrupted_at_any_line_is_done_whole_or_not_at_all(what, tmp_path):
+    far = Optimizer(Index(), ARMS, horizon=3)
+    far.tell([0, 1, 2, 3, 0], [1.0, 0.0, 1.0, 0.0, 0.5])
+    far.fail(1, "down")
+    far.save(tmp_path / "far.npz")
+    calls = {
+        "tell": lambda x: x.tell(2, 1.0),
+        "batch": lambda x: x.tell([2, 1], [1.0, 0.0]),
+        "observe": lambda x: x.observe([3, 3], [0.0, 1.0]),
+        "fail": lambda x: x.fail(2, np.nan),
+        "instead": lambda x: x.fail(2, np.nan, instead=0.0),
+        "ask": lambda x: x.ask(),
+        "load": lambda x: x.load(tmp_path / "far.npz"),
+    }
+
+    def begun():
+        user = Optimizer(Index(), ARMS, horizon=3)
+        user.tell([0, 1], [1.0, 0.0])
+        user.ask()
+        return user
+
+    done = begun()
+    calls[what](done)
+    for at in range(1, 4000):
+        user = begun()
+        before = user._now
+        if not interrupted(lambda: calls[what](user), at):
+            break
+        if user._now is not before:
+            assert (
+                everything(user)[:3] == everything(done)[:3]
+                and everything(user)[4:] == everything(done)[4:]
+            )
+        else:
+            calls[what](user)  # it can be done again, as if nothing had happened
+            assert (
+                everything(user)[:3] == everything(done)[:3]
+                and everything(user)[4:] == everything(done)[4:]
+            )
+    assert 5 < at < 3999
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, MemoryError])
+def test_a_batch_whose_learner_breaks_off_in_the_middle_is_not_half_learned(error, monkeypatch):
+    user = Optimizer(Index(), ARMS, horizon=1)
+    user.ask()
+    before, heard = user._now, []
+    update = Index.update
+
+    def broken(self, *args):
+        heard.append(1)
+        if len(heard) == 3:
+            raise error
+        return update(self, *args)
+
+    monkeypatch.setattr(Index, "update", broken)
+    with pytest.raises(error), pytest.warns(UserWarning, match="beyond horizon=1"):
+        user.tell([0, 1, 2, 3], [1.0] * 4)
+    assert user._now is before
+    with pytest.warns(UserWarning, match="round 2 is beyond horizon=1"):
+        user.tell([0, 1, 2, 3], [1.0] * 4)
+    assert user.rounds == 4 and user.state.rewards.view.shape == (1, 4)
+
+
+def test_a_warning_points_at_the_users_line():
+    user = Optimizer(Index(), ARMS, horizon=1)
+    with pytest.warns(UserWarning, match="beyond") as caught:
+        user.tell([0, 1], [1.0, 1.0])
+    assert caught[0].filename == __file__
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def rewritten(path, change):
+    """The file with another head."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    head = json.loads(str(arrays.pop("head")))
+    change(head, arrays)
+    with open(path, "wb") as file:
+        np.savez(file, head=np.array(json.dumps(head)), **arrays)
+
+
+def test_a_file_from_before_failures_were_kept_is_read(tmp_path):
+    user, new = Optimizer(Walk(), BOX), ("skipped", "warned", "late", "failures")
+    played(user, 6)
+    user.save(tmp_path / "state.npz")
+    rewritten(tmp_path / "state.npz", lambda head, arrays: [head.pop(name) for name in new])
+    again = Optimizer(Walk(), BOX).load(tmp_path / "state.npz")
+    assert everything(again) == everything(user) and np.array_equal(
+        played(user, 5), played(again, 5)
+    )
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (lambda head, arrays: head.pop("rounds"), "KeyError: 'rounds'"),
+        (lambda head, arrays: head.pop("plain"), "plain"),
+        (lambda head, arrays: head["plain"].pop("state.note"), "state.note"),
+        (lambda head, arrays: arrays.pop("state.plays"), "without state.plays"),
+        (lambda head, arrays: arrays.pop("state.rewards"), "state.rewards"),
+        (lambda head, arrays: head.update(rounds=-1), "rounds"),
+        (lambda head, arrays: head.update(rounds="2"), "rounds"),
+        (lambda head, arrays: head.update(skipped=0.5), "skipped"),
+        (lambda head, arrays: head.update(failures=3), "TypeError"),
+        (lambda head, arrays: head.update(failures=[[1, 2]]), "ValueError"),
+        (lambda head, arrays: head.update(plain=7), "TypeError"),
+    ],
+    ids=range(11),
+)
+def test_a_file_of_which_something_is_missing_is_refused_by_name(change, match, tmp_path):
+    path, user = tmp_path / "state.npz", Optimizer(Index(), ARMS)
+    user.tell([0, 1], [1.0, 0.0])
+    user.save(path)
+    rewritten(path, change)
+    user.ask()
+    before = user._now
+    with pytest.raises(ValueError, match="path='.*state.npz' holds no saved learner") as error:
+        user.load(path)
+    assert user._now is before and match in str(error.value)
+
+
+def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
+    path, rng, refused = tmp_path / "state.npz", np.random.default_rng(0), 0
+    saved = Optimizer(Index(), ARMS)
+    played(saved, 7, lambda t: t % 3 == 0)
+    saved.save(path)
+    whole, expected = path.read_bytes(), everything(saved)
+    for mutation in range(400):
+        raw = bytearray(whole)
+        if mutation % 4 == 0:
+            raw = raw[: rng.integers(len(raw))]
+        else:
+            for _ in range(mutation % 4):
+                raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)
+        path.write_bytes(bytes(raw))
+        user = Optimizer(Index(), ARMS)
+        user.ask()
+        before = user._now
+        try:
+            user.load(path)
+        except ValueError as error:
+            refused += 1
+            assert user._now is before and f"path={str(path)!r} holds no saved learner" in str(
+                error
+            )
+        else:
+            assert everything(user) == expected
+    assert refused > 200
