@@ -11,7 +11,8 @@ from ...stats import Interval
 from ...store.results import once
 from ...store.seconds import Run, Seconds
 from .calls import time_oracles
-from .settings import RESAMPLES, learners
+from .losses import RESAMPLES
+from .settings import learners
 
 METHODS = ("PF", "FKM", "StochOCG")
 
@@ -42,8 +43,8 @@ def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Secon
     return Seconds(calls, dict.fromkeys(calls, 1))
 
 
-def row(seconds: Seconds, setting: str, of: str = "median") -> str:
-    """Microseconds a round and trial of ``METHODS``, and those of the others over the first's."""
+def microseconds(seconds: Seconds, setting: str, of: str = "median") -> str:
+    """What a round of a trial costs each of ``METHODS``, and the others over the first, in words."""
     each = [seconds.overall((name, setting), of, scale=1e6) for name in METHODS]
     times = "  ".join(f"{value / each[0]:9.2f}" for value in each[1:])
     return " ".join(f"{value:8.1f}" for value in each) + "   " + times
@@ -60,4 +61,4 @@ def over_ours(seconds: Seconds, settings: Iterable[str]) -> dict[str, dict[str, 
     )
     ours = ("PF", "PF, solver")
     timed = lambda setting: [name for name in ours if name in seconds.names(setting)]
-    return {setting: {name: ratio(setting, name) for name in timed(setting)} for setting in settings}
+    return {where: {name: ratio(where, name) for name in timed(where)} for where in settings}
