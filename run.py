@@ -342,7 +342,7 @@ def test(python: str, options: argparse.Namespace) -> int:
 
 def clean(everything: bool) -> int:
     """Remove what can be made again: results, quick figures and caches."""
-    names = ["results", "figures/quick", ".snakemake", ".pytest_cache", ".hypothesis"] + [".venv"] * everything
+    names = ["results", "figures/quick", ".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"] + [".venv"] * everything
     for path in [ROOT / name for name in names] + [path for top in ("paperlib", "tests", "notebooks") for path in (ROOT / top).rglob("__pycache__")]:
         if path.exists():
             shutil.rmtree(path)

@@ -6,6 +6,7 @@
 import time
 
 from paperlib.bench import measure as speed
+from paperlib.core.trees import state_bytes
 
 
 def test_rounds(benchmark, subject, point, plan, device):
@@ -20,5 +21,6 @@ def test_rounds(benchmark, subject, point, plan, device):
     setup = lambda: ((learner, speed.copy(start), heard, device), {})
     benchmark.pedantic(speed.replay, setup=setup, rounds=repetitions, warmup_rounds=1)
     benchmark.extra_info.update(
-        paper=subject.paper, learner=subject.name, point=point._asdict(), block=plan.block, state_bytes=speed.state_bytes(start) / point.trials,
+        paper=subject.paper, learner=subject.name, point=point._asdict(), block=plan.block,
+        state_bytes=state_bytes(start) / point.trials,
     )

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .core.describe import PLAIN, describe
+from .core.describe import PLAIN, describe, same
 from .core.contracts import Learner
 from .core.trees import leaves, pack, tree_map, unpack
 from .core.files import write_atomically
@@ -195,7 +195,7 @@ def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:
     if isinstance(there, dict) and isinstance(here, dict):
         inner = [_differing(there.get(key), here.get(key), f"{name}.{key}" if name else key) for key in {**here, **there}]
         return {key: pair for found in inner for key, pair in found.items()}
-    return {} if there == here else {name: (there, here)}
+    return {} if same(there, here) else {name: (there, here)}
 
 
 def _without_functions(tree: Any) -> Any:

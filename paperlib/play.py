@@ -2,6 +2,7 @@
 
 A run is a pure function of (learner, problem, horizon, trials, seed, device kind): it may be stopped,
 resumed from its checkpoint, or repeated, and ends in the same trace.
+Three things, one class each: what is recorded, what is kept for resuming, and the rounds themselves.
 Shapes: R trials lead; T' recorded rounds.
 """
 
@@ -11,6 +12,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence, Sized
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,10 +25,13 @@ from .core.trees import pack, unpack
 from .core.files import write_atomically
 from .core.linalg import pick_device, synchronize
 from .core.streams import Streams
+from .core.settings import for_trials
 from .core.validation import whole
 from .core.rounds import Probe, REDUCE, Round
 
-LOOK = 64  # rounds between looks at the clock, at `failed`, and, on a device, at the feedback
+__all__ = ["Probe", "Round", "play", "recorded"]
+
+LOOK = 64  # rounds, at most, between looks at `failed` and, on a device, at the feedback; `every` seconds may come first
 
 
 def recorded(horizon: int, record: int | str | Sequence[int]) -> np.ndarray:
@@ -62,8 +67,13 @@ def play(
     checkpoint: str | os.PathLike | None = None,
     every: float = 30.0,
     progress: Callable[[int, int, float], None] | None = None,
+    about: dict | None = None,
 ) -> Trace:
     """Play ``horizon`` rounds of ``trials`` independent trials at once.
+
+    A field of the learner or the problem that is a tensor with at least one dimension holds settings by trial, see
+    ``core.settings``: row i is trial i's, whichever trials are played together. A number of trials is the whole run
+    and must be the number of rows; listed trials are a part of one, and each of them needs its row.
 
     Args:
         learner: see ``core.Learner``.
@@ -73,187 +83,248 @@ def play(
         seed: trial i draws what trial 0 of ``seed + i`` draws.
         device: auto, cpu, cuda.
         record: see ``recorded``.
-        probes: name -> ``Probe`` or a function of a ``Round`` (reduce "last").
+        probes: name -> ``Probe`` or a function of a ``Round`` (reduce "last"). They see states as they are; a learner
+            that a probe holds by itself keeps the rows of all trials.
         checkpoint: file to resume from and to save to every ``every`` seconds and before an error is raised.
+        every: seconds from one save or report to the next, looked at after every round.
         progress: called as ``progress(round, horizon, seconds)`` every ``every`` seconds.
+        about: {"learner": ..., "problem": ...} as ``describe`` writes them, where they are at hand; None describes them.
 
     Returns:
         Trace with "regret" (cumulative, R x T'), the probes and the learner's report, named "report.*".
 
     Raises:
-        ValueError: bad arguments; feedback that is not finite, or a learner's ``failed`` report: names round
-            and trial. With ``checkpoint`` the state before that round is kept.
+        ValueError: bad arguments; settings by trial of another length; feedback that is not finite, or a learner's
+            ``failed`` report: names round and trial. With ``checkpoint`` the state before that round is kept.
     """
     whole("horizon", horizon)
+    total = None  # of the whole run, where it is known
     if not isinstance(trials, Sized):
         whole("trials", trials)
-        trials = range(trials)
+        total, trials = int(trials), range(trials)
     if len(trials) < 1:
         raise ValueError(f"trials={trials!r}; allowed: at least one trial")
     horizon = int(horizon)  # numpy's integers are not JSON
     probes = {name: p if isinstance(p, Probe) else Probe(p) for name, p in (probes or {}).items()}
     if "regret" in probes:
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
-    run = _Run(learner, problem, horizon, trials, seed, pick_device(device), recorded(horizon, record), probes, checkpoint)
+    if about is None:
+        about = {"learner": describe(learner), "problem": describe(problem)}
+    elif about.keys() != {"learner", "problem"}:
+        raise ValueError(f"about: {', '.join(map(str, about))}; allowed: learner and problem")
+    device, rounds = pick_device(device), recorded(horizon, record)
+    about = {
+        **about, "horizon": horizon, "seed": int(seed), "trials": list(trials), "probes": describe(probes),
+        "device": device.split(":")[0], "torch": torch.__version__.split("+")[0], "numpy": np.__version__,
+    }
+    learner = for_trials(learner, trials, total, "learner")
+    problem = for_trials(problem, trials, total, "problem")
     with torch.no_grad():
-        run.start()
+        records = _Records(rounds, probes, len(trials), device)
+        kept = _Kept(checkpoint, about, rounds, device)
+        run = _Run(learner, problem, horizon, trials, Streams(seed, trials, device), device, records, kept)
         run.loop(every, progress)
-        return run.trace()
+        final = records.final | {f"report.{k}": v for k, v in run.report(kept.state).items() if k != "failed"}
+    host = lambda tree: {name: value.cpu().numpy() for name, value in tree.items()}
+    return Trace(rounds, host(records.series), host(final), records.seconds, list(trials), about)
+
+
+class _Records:
+    """What is recorded.
+
+    Attributes:
+        regret: R, cumulative; the loop adds to it, every other number comes with ``add``.
+        running: running reductions, (name, function, reduction), which see every round.
+        next: the round to be recorded next, counted from 1; the last is always recorded.
+        sums: name -> R (x k), running reductions so far.
+        series: name -> R x T' (x k), filled from the left.
+        final: name -> R (x k), from the last round.
+        seconds: T'.
+    """
+
+    def __init__(self, rounds: np.ndarray, probes: dict[str, Probe], trials: int, device: str):
+        chosen = lambda *kinds: [(name, p.of, p.reduce) for name, p in probes.items() if p.reduce in kinds]
+        self.rounds, self.last, self.at_end = rounds, chosen("last"), chosen("final")
+        self.running = [(name, of, REDUCE[reduce]) for name, of, reduce in chosen(*REDUCE)]
+        self.regret = torch.zeros(trials, dtype=torch.float64, device=device)
+        self.sums: dict[str, Tensor] = {}
+        self.series: dict[str, Tensor] = {}
+        self.final: dict[str, Tensor] = {}
+        self.seconds = np.zeros(len(rounds))
+        self.follow(0)
+
+    def follow(self, t: int) -> None:
+        """Go on after ``t`` rounds."""
+        self.place = int(np.searchsorted(self.rounds, t, side="right"))
+        self.next = int(self.rounds[self.place]) if self.place < len(self.rounds) else -1
+
+    def add(self, seen: Round, clock: float) -> None:
+        """Reduce what runs along; in a round to be recorded write a column; after the last round the final values."""
+        for name, of, reduce in self.running:
+            value = of(seen).to(torch.float64)  # booleans are counted
+            self.sums[name] = reduce(self.sums[name], value) if name in self.sums else value
+        if seen.t + 1 != self.next:
+            return
+        for name, of, _ in self.last:
+            self._put(name, of(seen))
+        if self.next == self.rounds[-1]:
+            self.final |= {name: of(seen) for name, of, _ in self.at_end}
+        for name, value in self.so_far().items():
+            self._put(name, value)
+        self.seconds[self.place] = clock
+        self.follow(self.next)
+
+    def so_far(self) -> dict[str, Tensor]:
+        """Everything that accumulates, by name."""
+        return {"regret": self.regret, **self.sums}
+
+    def _put(self, name: str, value: Tensor) -> None:
+        if name not in self.series:
+            shape = (value.shape[0], len(self.rounds), *value.shape[1:])
+            self.series[name] = value.new_full(shape, math.nan, dtype=torch.float64)
+        self.series[name][:, self.place] = value
+
+
+class _Kept:
+    """What is kept for resuming: the last sound moment, all of which belongs together, and its file, if there is one.
+
+    Attributes:
+        state: the learner's, before round ``t``.
+        t: rounds played.
+        clock: seconds of ``select`` and ``update`` so far.
+        sums: what had accumulated. Series may be further on: what they hold of later rounds is written again.
+    """
+
+    def __init__(self, file: str | os.PathLike | None, about: dict, rounds: np.ndarray, device: str):
+        self.file, self.device = file, device
+        key = json.dumps({**about, "rounds": rounds.tolist()}, sort_keys=True)
+        self.digest = hashlib.sha256(key.encode()).hexdigest()
+
+    def keep(self, state: Any, t: int, clock: float, sums: dict[str, Tensor]) -> None:
+        """Remember this moment."""
+        self.state, self.t, self.clock, self.sums = state, t, clock, sums
+
+    def save(self, records: _Records) -> None:
+        """Write the moment and what was recorded, whole or not at all; nothing to do without a file."""
+        if self.file is None:
+            return
+        arrays, plain = pack(self.state)
+        for kind, tree in ("sums", self.sums), ("records", records.series), ("final", records.final):
+            arrays |= {f"{kind}.{name}": value.cpu().numpy() for name, value in tree.items()}
+        head = {"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}
+        arrays |= {"head": np.array(json.dumps(head)), "seconds": records.seconds}
+        write_atomically(self.file, lambda file: np.savez(file, **arrays))
+
+    def resume(self, records: _Records) -> None:
+        """Go to the moment in the file, if there is one.
+
+        Raises:
+            ValueError: the file of another run.
+        """
+        if self.file is None or not os.path.exists(self.file):
+            return
+        with np.load(self.file, allow_pickle=False) as file:
+            head = json.loads(str(file["head"]))
+            if head["digest"] != self.digest:
+                raise ValueError(
+                    f"checkpoint={str(self.file)!r} belongs to another run; allowed: the file of this run, or a new name"
+                )
+            tensor = lambda name: torch.from_numpy(file[name]).to(self.device)
+            part = lambda kind: {k.removeprefix(kind): tensor(k) for k in file.files if k.startswith(kind)}
+            state = unpack(self.state, file, head["plain"], device=self.device)
+            sums, records.series, records.final = part("sums."), part("records."), part("final.")
+            records.seconds = file["seconds"]
+        self.keep(state, head["t"], head["clock"], sums)
+        records.sums = {name: value for name, value in sums.items() if name != "regret"}
+        records.regret = sums["regret"]
+        records.follow(head["t"])
 
 
 class _Run:
-    """One call of ``play``: what it records and how it is saved."""
+    """The rounds themselves, from where they begin or go on to the last."""
 
-    def __init__(self, learner, problem, horizon, trials, seed, device, rounds, probes, checkpoint):
+    def __init__(
+        self, learner: Learner, problem: Problem, horizon: int, trials: Sequence[int], streams: Streams, device: str,
+        records: _Records, kept: _Kept,
+    ):
         self.learner, self.problem, self.horizon, self.trials = learner, problem, horizon, trials
-        self.device, self.rounds, self.probes, self.checkpoint = device, rounds, probes, checkpoint
-        self.streams = Streams(seed, trials, device)
-        self.about = {
-            "learner": describe(learner), "problem": describe(problem), "horizon": horizon, "seed": int(seed),
-            "trials": list(trials), "probes": describe(probes), "device": device.split(":")[0],
-            "torch": torch.__version__.split("+")[0], "numpy": np.__version__,
-        }
-        key = {**self.about, "rounds": rounds.tolist()}
-        self.digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
+        self.streams, self.device, self.records, self.kept = streams, device, records, kept
+        self.unheard: list[Tensor] = []  # feedback on a device, looked at together
+        R, first, tkwargs = len(trials), streams.at(-1), {"dtype": torch.float64, "device": device}
+        self.world = problem.init(R, horizon, first, **tkwargs)
+        context = problem.context(self.world, 0)
+        if hasattr(learner, "validate"):
+            learner.validate(context, None, None)
+        kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.so_far())
+        kept.resume(records)
 
-    def start(self) -> None:
-        tkwargs, first = {"dtype": torch.float64, "device": self.device}, self.streams.at(-1)
-        R = len(self.trials)
-        self.world = self.problem.init(R, self.horizon, first, **tkwargs)
-        context = self.problem.context(self.world, 0)
-        if hasattr(self.learner, "validate"):
-            self.learner.validate(context, None, None)
-        self.state = self.learner.init(R, context, self.horizon, first, **tkwargs)
-        self.sums = {"regret": torch.zeros(R, **tkwargs)}  # running reductions so far
-        self.records: dict[str, Tensor] = {}               # name -> R x T' (x k), filled from the left
-        self.final: dict[str, Tensor] = {}
-        self.seconds = np.zeros(len(self.rounds))
-        self.keep(self.state, 0, 0.0, self.sums["regret"])
-        if self.checkpoint is not None and os.path.exists(self.checkpoint):
-            self.resume()
-
-    def loop(self, every: float, progress) -> None:
-        learner, problem, world, streams, wants = self.learner, self.problem, self.world, self.streams, self.learner.wants
-        on_host, on_cuda, now = self.device == "cpu", self.device.startswith("cuda"), time.perf_counter
-        running = [(k, p.of, REDUCE[p.reduce]) for k, p in self.probes.items() if p.reduce in REDUCE]
-        last = [(k, p.of) for k, p in self.probes.items() if p.reduce == "last"]
-        final = [(k, p.of) for k, p in self.probes.items() if p.reduce == "final"]
-        i = int(np.searchsorted(self.rounds, self.t, side="right"))
-        next_record, saved = int(self.rounds[i]) if i < len(self.rounds) else -1, time.monotonic()
-        state, regret, clock = self.state, self.sums["regret"], self.clock
-        unseen: list[Tensor] = []  # feedback on a device, looked at once a block
-
-        for t in range(self.t, self.horizon):
+    def loop(self, every: float, progress: Callable[[int, int, float], None] | None) -> None:
+        learner, problem, world, records, streams = self.learner, self.problem, self.world, self.records, self.streams
+        wants, horizon, on_host = learner.wants, self.horizon, self.device == "cpu"
+        now = self.now if self.device.startswith("cuda") else time.perf_counter
+        state, clock, due = self.kept.state, self.kept.clock, now() + every
+        for t in range(self.kept.t, horizon):
             draw = streams.at(t)
             context = problem.context(world, t)
-            if on_cuda:
-                synchronize(self.device)
             a = now()
             action, chosen = learner.select(state, context, draw)
-            if on_cuda:
-                synchronize(self.device)
             b = now()
             feedback, gap = problem.respond(world, t, action, wants, draw)
-            if on_host:
-                if not math.isfinite(feedback.sum().item()):
-                    self.keep(state, t, clock, regret)
-                    self.refuse([feedback], t)
-            else:
-                unseen.append(feedback)
-            if on_cuda:
-                synchronize(self.device)
+            if not (on_host and math.isfinite(feedback.sum().item())):
+                self.doubt(feedback, state, t, clock)
             c = now()
             after = learner.update(chosen, context, action, feedback, draw)
-            if on_cuda:
-                synchronize(self.device)
-            clock += (b - a) + (now() - c)
-            regret = regret + gap
-
-            ends = t + 1 == self.horizon
-            if running or (last and t + 1 == next_record) or (final and ends):
-                seen = Round(t, world, chosen, context, action, feedback, after)
-                for name, of, reduce in running:
-                    value = of(seen).to(torch.float64)  # booleans are counted
-                    self.sums[name] = reduce(self.sums[name], value) if name in self.sums else value
-                if t + 1 == next_record:
-                    for name, of in last:
-                        self.put(name, i, of(seen))
-                if ends:
-                    self.final |= {name: of(seen) for name, of in final}
-            if t + 1 == next_record:
-                self.put("regret", i, regret)
-                for name, _, _ in running:
-                    self.put(name, i, self.sums[name])
-                self.seconds[i] = clock
-                i += 1
-                next_record = int(self.rounds[i]) if i < len(self.rounds) else -1
+            d = now()
+            clock += (b - a) + (d - c)
+            records.regret = records.regret + gap
+            if t + 1 == records.next or records.running:
+                records.add(Round(t, world, chosen, context, action, feedback, after), clock)
             state = after
-
-            if ends or (t + 1) % LOOK == 0:
-                if unseen:
-                    self.refuse(unseen, t)
-                    unseen = []
-                self.heed_report(state, t + 1)  # before keeping: a failed state is not what a checkpoint resumes from
-                self.keep(state, t + 1, clock, regret)
-                if time.monotonic() - saved > every:
-                    saved = time.monotonic()
-                    if self.checkpoint is not None:
-                        self.save()
+            if d > due or (t + 1) % LOOK == 0 or t + 1 == horizon:
+                self.look(state, t + 1, clock)
+                if d > due:
+                    self.kept.save(records)
                     if progress is not None:
-                        progress(t + 1, self.horizon, clock)
+                        progress(t + 1, horizon, clock)
+                    due = now() + every  # from here, lest a save of more than ``every`` seconds follow every round
 
-    def keep(self, state, t: int, clock: float, regret: Tensor) -> None:
-        """Remember a moment that belongs together: what a checkpoint holds."""
-        self.state, self.t, self.clock, self.kept = state, t, clock, {**self.sums, "regret": regret}
+    def now(self) -> float:
+        """Seconds on a device that has done its work."""
+        synchronize(self.device)
+        return time.perf_counter()
 
-    def put(self, name: str, i: int, value: Tensor) -> None:
-        if name not in self.records:
-            self.records[name] = value.new_full((value.shape[0], len(self.rounds), *value.shape[1:]), math.nan, dtype=torch.float64)
-        self.records[name][:, i] = value
+    def doubt(self, feedback: Tensor, state: Any, t: int, clock: float) -> None:
+        """Refuse feedback of round ``t`` that is not finite; on a device, where looking is slow, note it for later."""
+        if self.device != "cpu":
+            self.unheard.append(feedback)
+        else:
+            self.kept.keep(state, t, clock, self.records.so_far())
+            self.refuse([feedback], t + 1)
+
+    def look(self, state: Any, t: int, clock: float) -> None:
+        """Keep the moment after ``t`` rounds, unless it is unsound: that is not what a checkpoint resumes from."""
+        if self.unheard:
+            self.refuse(self.unheard, t)
+            self.unheard = []
+        failed = self.report(state).get("failed")
+        if failed is not None and self.device != "meta" and bool(failed.any()):
+            self.kept.save(self.records)
+            trial = self.trials[int(failed.nonzero()[0, 0])]
+            raise ValueError(f"{type(self.learner).__name__} reports failure by round {t}, trial {trial}: {state!r}")
+        self.kept.keep(state, t, clock, self.records.so_far())
 
     def refuse(self, feedback: list[Tensor], t: int) -> None:
-        """Raise if feedback of the rounds up to t is not finite; the moment last kept goes to the checkpoint."""
+        """Raise if feedback of the rounds up to ``t``, counted from 1, is not finite; the moment last kept is saved."""
         bad = torch.stack([~f.isfinite().reshape(len(f), -1).all(-1) for f in feedback])
         if self.device == "meta" or not bool(bad.any()):
             return
         k, row = (int(x) for x in bad.nonzero()[0])
-        if self.checkpoint is not None:
-            self.save()
+        self.kept.save(self.records)
         raise ValueError(
-            f"feedback={feedback[k][row].tolist()} in round {t + 2 - len(feedback) + k}, trial {self.trials[row]}; allowed: finite numbers"
+            f"feedback={feedback[k][row].tolist()} in round {t + 1 - len(feedback) + k}, trial {self.trials[row]}; "
+            "allowed: finite numbers"
         )
 
-    def heed_report(self, state, t: int) -> None:
-        failed = self.report(state).get("failed")
-        if failed is not None and self.device != "meta" and bool(failed.any()):
-            if self.checkpoint is not None:
-                self.save()
-            row = int(failed.nonzero()[0, 0])
-            raise ValueError(f"{type(self.learner).__name__} reports failure by round {t}, trial {self.trials[row]}: {state!r}")
-
-    def report(self, state) -> dict[str, Tensor]:
+    def report(self, state: Any) -> dict[str, Tensor]:
+        """What the learner reports, R each."""
         return self.learner.report(state) if hasattr(self.learner, "report") else {}
-
-    def save(self) -> None:
-        arrays, plain = pack(self.state)
-        arrays |= {f"sums.{k}": v.cpu().numpy() for k, v in self.kept.items()}
-        arrays |= {f"records.{k}": v.cpu().numpy() for k, v in self.records.items()}
-        arrays |= {f"final.{k}": v.cpu().numpy() for k, v in self.final.items()}
-        head = np.array(json.dumps({"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}))
-        write_atomically(self.checkpoint, lambda file: np.savez(file, head=head, seconds=self.seconds, **arrays))
-
-    def resume(self) -> None:
-        with np.load(self.checkpoint, allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
-            if head["digest"] != self.digest:
-                raise ValueError(f"checkpoint={str(self.checkpoint)!r} belongs to another run; allowed: the file of this run, or a new name")
-            part = lambda prefix: {k.removeprefix(prefix): torch.from_numpy(file[k]).to(self.device) for k in file.files if k.startswith(prefix)}
-            self.state = unpack(self.state, file, head["plain"], device=self.device)
-            self.sums, self.records, self.final = part("sums."), part("records."), part("final.")
-            self.seconds = file["seconds"]
-        self.keep(self.state, head["t"], head["clock"], self.sums["regret"])
-
-    def trace(self) -> Trace:
-        final = self.final | {f"report.{name}": value for name, value in self.report(self.state).items() if name != "failed"}
-        host = lambda tree: {name: value.cpu().numpy() for name, value in tree.items()}
-        return Trace(self.rounds, host(self.records), host(final), self.seconds, list(self.trials), self.about)

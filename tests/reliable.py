@@ -64,7 +64,7 @@ class Space:
 class Workflow:
     """A project's folders under ``home``, and calls of run.py that work there; ``code`` is whose run.py."""
 
-    def __init__(self, home: Path, code: Path = CODE, prefix: list[str] = []):
+    def __init__(self, home: Path, code: Path = CODE, prefix: tuple[str, ...] = ()):
         self.home, self.code, self.prefix = home, code, prefix
         self.notebooks, self.results, self.figures = home / "notebooks", home / "results", home / "figures"
         folders = {"PAPERLIB_ROOT": home, "PAPERLIB_RESULTS": self.results, "PAPERLIB_FIGURES": self.figures, "PAPERLIB_LOCKS": home, "PAPERLIB_DATA": home / "data"}

@@ -1,29 +1,27 @@
 """Every learner of every paper keeps the contract: one test, all of them.
 
-A paper's package declares ``CASES: dict[str, Case]``; whatever it declares is tested here.
+A paper's ``cases`` declares ``CASES: dict[str, Case]``; whatever it declares is tested here, in as
+many rounds and trials as it says.
 """
 
 import dataclasses
-import importlib
 import json
-import pkgutil
 
 import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import paperlib
 from paperlib.asktell import AskTell
 from paperlib.core.contracts import Case
 from paperlib.core.describe import describe
-from paperlib.core.trees import leaves, pack, take, tree_map, unpack
 from paperlib.core.linalg import Rows, shortcuts
+from paperlib.core.streams import Streams
+from paperlib.core.trees import leaves, pack, take, tree_map, unpack
+from paperlib.learners.wrapper import Wrapper
 from paperlib.papers import papers, room
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
-HORIZON, TRIALS, STEPS = 64, 3, 50
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 
 
@@ -39,16 +37,27 @@ SYNCS = {name: getattr(case.learner, "syncs", None) for name, case in CASES.item
 every_learner = pytest.mark.parametrize("name", CASES)
 
 
+def horizon(case):
+    """A power of two above the rounds: 64 for 50."""
+    return 1 << case.rounds.bit_length()
+
+
+def part(case, count):
+    """As many of the case's rounds as ``count`` is of 50, at least one."""
+    return max(1, case.rounds * count // 50)
+
+
 class Steps:
     """A learner and a problem advanced by hand, round by round."""
 
-    def __init__(self, case, trials=range(TRIALS), device="cpu", seed=0, learner=None):
-        self.learner, self.problem = learner or case.learner, case.problem
-        self.streams, self.t = Streams(seed, trials, device), 0
-        self.tkwargs = {"dtype": torch.float64, "device": device}
+    def __init__(self, case, trials=None, device="cpu"):
+        trials, rounds = range(case.trials) if trials is None else trials, horizon(case)
+        self.learner, self.problem = case.learner, case.problem
+        self.streams, self.t = Streams(0, trials, device), 0
+        tkwargs, key = {"dtype": torch.float64, "device": device}, self.streams.at(-1)
         with torch.no_grad():
-            self.world = self.problem.init(len(trials), HORIZON, self.streams.at(-1), **self.tkwargs)
-            self.state = self.learner.init(len(trials), self.context(), HORIZON, self.streams.at(-1), **self.tkwargs)
+            self.world = self.problem.init(len(trials), rounds, key, **tkwargs)
+            self.state = self.learner.init(len(trials), self.context(), rounds, key, **tkwargs)
 
     def context(self):
         return self.problem.context(self.world, self.t)
@@ -81,26 +90,30 @@ def assert_close(a, b, tolerance=1e-9):
 
 def test_every_package_declares_cases():
     assert CASES and all(isinstance(case, Case) for case in CASES.values())
+    assert all(case.rounds >= 1 and case.trials >= 2 for case in CASES.values())
 
 
 @every_learner
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("steps", [1, STEPS])
-def test_shapes_dtypes_device(name, device, steps):
-    run = Steps(CASES[name], device=device).step(steps)
-    assert run.action.shape[0] == TRIALS and run.action.device.type == device
+@pytest.mark.parametrize("count", [1, 50])
+def test_shapes_dtypes_device(name, device, count):
+    case = CASES[name]
+    run = Steps(case, device=device).step(part(case, count))
+    assert run.action.shape[0] == case.trials and run.action.device.type == device
     for path, value in numbers(run.state).items():
-        assert value.shape[0] in (1, TRIALS), f"{path} has shape {tuple(value.shape)}"
+        assert value.shape[0] in (1, case.trials), f"{path} has shape {tuple(value.shape)}"
         assert value.device.type == device and value.dtype in (torch.float64, torch.int64, torch.bool), path
         assert value.dtype != torch.float64 or not value.isnan().any(), path
     for quantity, value in (run.learner.report(run.state) if hasattr(run.learner, "report") else {}).items():
-        assert value.shape[0] == TRIALS, quantity
+        assert value.shape[0] == case.trials, quantity
+    if hasattr(run.learner, "optimistic"):
+        assert run.learner.optimistic(run.state).shape == (case.trials,)
 
 
 @every_learner
 @pytest.mark.parametrize("device", DEVICES)
 def test_pure(name, device):
-    run = Steps(CASES[name], device=device).step(5)
+    run = Steps(CASES[name], device=device).step(part(CASES[name], 5))
     draw, context = run.streams.at(run.t), run.context()
     before, arms = copy(run.state), copy(context)
     with torch.no_grad():
@@ -117,42 +130,73 @@ def test_pure(name, device):
 @every_learner
 @pytest.mark.parametrize("device", DEVICES)
 def test_alone_equals_batched(name, device):
-    batch = Steps(CASES[name], device=device).step(STEPS)
-    for trial in range(TRIALS):
-        alone = Steps(CASES[name], trials=[trial], device=device).step(STEPS)
+    case = CASES[name]
+    batch = Steps(case, device=device).step(case.rounds)
+    for trial in range(case.trials):
+        alone = Steps(case, trials=[trial], device=device).step(case.rounds)
         assert_close(alone.state, take(batch.state, [trial]))
 
 
 @every_learner
 def test_permuted_trials_give_permuted_results(name):
-    a = play(CASES[name].learner, CASES[name].problem, 40, [0, 1, 2], record="all")
-    b = play(CASES[name].learner, CASES[name].problem, 40, [2, 0, 1], record="all")
-    np.testing.assert_allclose(a["regret"][[2, 0, 1]], b["regret"], rtol=1e-9, atol=1e-9)
+    case = CASES[name]
+    order = [case.trials - 1, *range(case.trials - 1)]
+    a = play(case.learner, case.problem, part(case, 40), case.trials, record="all")
+    b = play(case.learner, case.problem, part(case, 40), order, record="all")
+    np.testing.assert_allclose(a["regret"][order], b["regret"], rtol=1e-9, atol=1e-9)
 
 
 @every_learner
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_running_state_can_be_sliced(name, device):
-    batch = Steps(CASES[name], device=device).step(20)
-    part = Steps(CASES[name], trials=[2, 0], device=device)
-    part.state, part.t = take(batch.state, [2, 0]), batch.t
-    part.step(5), batch.step(5)
-    assert_close(part.state, take(batch.state, [2, 0]))
+    case = CASES[name]
+    ends = [case.trials - 1, 0]
+    batch = Steps(case, device=device).step(part(case, 20))
+    two = Steps(case, trials=ends, device=device)
+    two.state, two.t = take(batch.state, ends), batch.t
+    two.step(part(case, 5)), batch.step(part(case, 5))
+    assert_close(two.state, take(batch.state, ends))
+
+
+def base(learner):
+    """The learner that a wrapper restarts, or the learner itself."""
+    return learner.base if isinstance(learner, Wrapper) else learner
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", [n for n in CASES if hasattr(base(CASES[n].learner), "restart")])
+def test_a_restart_gives_fresh_rows_for_all_trials(name, device):
+    case = CASES[name]
+    run = Steps(case, device=device).step(part(case, 20))
+    learner = base(case.learner)
+    state = run.state if learner is case.learner else run.state.base
+    before, kinds = copy(state), lambda tree: [(path, type(leaf)) for path, leaf in leaves(tree)]
+    with torch.no_grad():
+        fresh = learner.restart(state, run.context(), horizon(case), run.streams.at(run.t))
+    assert all(torch.equal(value, before[path]) for path, value in numbers(state).items())
+    assert type(fresh) is type(state) and kinds(fresh) == kinds(state)
+    assert any(value.shape[0] == case.trials for value in numbers(fresh).values())
+    for path, value in numbers(fresh).items():
+        assert value.shape[0] in (1, case.trials), path
+        assert value.shape[1:] == before[path].shape[1:], path
+        assert (value.dtype, value.device) == (before[path].dtype, before[path].device), path
 
 
 @pytest.mark.skipif("cuda" not in DEVICES, reason="no GPU here")
 @every_learner
 def test_a_gpu_learns_what_the_cpu_learns(name):
     """The same numbers are drawn on both (see streams); few rounds, since a tie may go another way."""
-    cpu, gpu = (Steps(CASES[name], device=device).step(10) for device in ("cpu", "cuda"))
+    case = CASES[name]
+    cpu, gpu = (Steps(case, device=device).step(part(case, 10)) for device in ("cpu", "cuda"))
     assert_close(cpu.state, tree_map(lambda x: x.cpu(), gpu.state), tolerance=1e-7)
 
 
 @every_learner
 def test_shortcuts_change_nothing(name):
-    on = Steps(CASES[name]).step(STEPS)
+    case = CASES[name]
+    on = Steps(case).step(case.rounds)
     with shortcuts(False):
-        off = Steps(CASES[name]).step(STEPS)
+        off = Steps(case).step(case.rounds)
     assert_close(on.state, off.state)
 
 
@@ -162,9 +206,9 @@ def test_runs_on_meta(name):
     case, tkwargs = CASES[name], {"dtype": torch.float64, "device": "meta"}
     run = Steps(case).step()
     context, feedback = (tree_map(lambda x: x.to("meta"), tree) for tree in (run.context(), run.feedback))
-    draw = Streams(0, range(TRIALS), "meta")
+    draw = Streams(0, range(case.trials), "meta")
     with torch.no_grad():
-        state = case.learner.init(TRIALS, context, HORIZON, draw.at(-1), **tkwargs)
+        state = case.learner.init(case.trials, context, horizon(case), draw.at(-1), **tkwargs)
         for t in range(3):
             action, chosen = case.learner.select(state, context, draw.at(t))
             state = case.learner.update(chosen, context, action, feedback, draw.at(t))
@@ -212,12 +256,13 @@ def test_configuration_round_trip(name):
 
 @every_learner
 def test_state_round_trip(name, tmp_path):
-    run, fresh = Steps(CASES[name]).step(20), Steps(CASES[name])
+    case = CASES[name]
+    run, fresh = Steps(case).step(part(case, 20)), Steps(case)
     arrays, plain = pack(run.state)
     np.savez(tmp_path / "state.npz", **arrays)
     with np.load(tmp_path / "state.npz", allow_pickle=False) as file:
         fresh.state, fresh.t = unpack(fresh.state, file, json.loads(json.dumps(plain))), run.t
-    run.step(10), fresh.step(10)
+    run.step(part(case, 10)), fresh.step(part(case, 10))
     assert_close(run.state, fresh.state, tolerance=0)
 
 
@@ -225,7 +270,7 @@ def test_state_round_trip(name, tmp_path):
 def test_non_finite_feedback_is_refused(name):
     case, world = CASES[name], Steps(CASES[name], trials=[0])
     context = tree_map(lambda x: x[0], world.context())
-    user = AskTell(case.learner, context, horizon=HORIZON)
+    user = AskTell(case.learner, context, horizon=horizon(case))
     for bad in (np.nan, np.inf):
         before, action = user.state, user.ask()
         with pytest.raises(ValueError, match="feedback="):

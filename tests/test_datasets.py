@@ -118,12 +118,12 @@ def test_differing_file_is_refused_by_name_and_kept(monkeypatch, places, server,
     places[1].mkdir()
     path = places[place] / "toy.data"
     path.write_bytes(damaged)
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="toy") as error:
         datasets.fetch("toy")
     actual = "damaged" if damaged[:2] == b"\x1f\x8b" else hashlib.sha256(damaged).hexdigest()
     assert all(part in str(error.value) for part in (str(path), SHA, actual))
     assert path.read_bytes() == damaged and not server.asked
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="toy"):
         datasets.available("toy")
 
 
@@ -186,7 +186,7 @@ def test_wrong_download_is_refused_and_leaves_the_cache_alone(monkeypatch, place
     register(monkeypatch, server.url("/toy", body), member=member)
     places[1].mkdir()
     (places[1] / "other.data").write_bytes(b"kept")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="toy") as error:
         datasets.fetch("toy")
     actual = "damaged archive" if member else hashlib.sha256(body).hexdigest()
     assert all(part in str(error.value) for part in ("toy.data", SHA, actual, "/toy"))

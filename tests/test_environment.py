@@ -21,13 +21,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 import run  # noqa: E402
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line and not line.startswith("#")]
 DIRECT = [*PROJECT["dependencies"], *(r for extra in PROJECT["optional-dependencies"].values() for r in extra)]
 README = (ROOT / "README.md").read_text()
 COMMAND = re.compile(r"^python3 run\.py (.*?)(?:\s+#.*)?$", re.MULTILINE)
 COMMANDS = COMMAND.findall(README)
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def locked() -> dict[str, str]:
@@ -71,6 +72,13 @@ def test_imports_of_the_package_are_declared():
                 found.add(node.module.split(".")[0])
     outside = {names.get(name, name.lower()) for name in found - set(sys.stdlib_module_names) - {"paperlib"}}
     assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}
+
+
+def test_a_wheel_has_every_file_of_the_package():
+    top, patterns = ROOT / "paperlib", PYPROJECT["tool"]["setuptools"]["package-data"]["paperlib"]
+    there = {path for path in top.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert there == {path for pattern in patterns for path in top.glob(pattern)} >= {top / "py.typed"}
+    assert all((path.parent / "__init__.py").exists() for path in top.rglob("*.py"))
 
 
 def test_environment_yml_takes_the_lock_and_the_same_python():

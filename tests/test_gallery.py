@@ -150,7 +150,7 @@ def test_committed_page_is_current(monkeypatch):
     for name in ("ROOT", "FIGURES", "RESULTS"):
         monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
     current = gallery.page("paper") == (FIGURES / "index.html").read_text()
-    assert current, "figures/index.html is stale; `python -m paperlib.gallery` writes it anew"
+    assert current, "figures/index.html is stale; `python -m paperlib.pages.gallery` writes it anew"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -265,7 +265,7 @@ def test_checks_are_summed_up_by_statement(place):
 
 def test_every_claim_is_listed_below_its_own(place):
     text = gallery.claims_html(toy(place))
-    assert [id for id in Page(text).ids] == [f"claim-toy.{id}" for id in ("C1", "C1.S3", "C1.S5", "C2", "C3")]
+    assert list(Page(text).ids) == [f"claim-toy.{id}" for id in ("C1", "C1.S3", "C1.S5", "C2", "C3")]
     assert "ratio 1.5 [1.4, 1.6], n 9 · Figures 1a-b · test: ratio" in text and "(quick)" not in text
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.play import play, recorded
 from paperlib.core.validation import whole
@@ -91,7 +92,7 @@ def test_resumed_equals_uninterrupted(tmp_path):
     seen = []
     resumed = play(Index(), Coins(), 300, 4, record="all", probes=probes, checkpoint=kept, every=0.0, progress=lambda t, T, s: seen.append(t))
     fresh = play(Index(), Coins(), 300, 4, record="all", probes=probes)
-    assert seen[0] == 192 and resumed.equal(fresh)
+    assert seen[0] == 131 and resumed.equal(fresh)
 
 
 class Gate:
@@ -137,7 +138,7 @@ def test_a_failed_run_stays_failed(tmp_path):
             return {"failed": state.plays.sum(1) > 150}
 
     for _ in range(4):
-        with pytest.raises(ValueError, match="reports failure by round 192"):
+        with pytest.raises(ValueError, match="reports failure by round 147"):
             play(Failing(), Coins(), 200, 2, checkpoint=tmp_path / "kept.npz", every=0.0)
 
 
@@ -146,6 +147,22 @@ def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
     first = play(Index(), Coins(), 100, 2, probes=probes, checkpoint=kept, every=0.0)
     again = play(Index(), Coins(), 100, 2, probes=probes, checkpoint=kept, every=0.0)
     assert kept.exists() and again.equal(first) and "end" in again.final
+
+
+def test_time_and_rounds_both_decide_when_to_look():
+    """No checkpoint or report before ``every`` seconds; a failure is seen after 64 rounds at the latest."""
+    seen = []
+    play(Index(nap=0.01), Coins(), 100, 1, every=0.25, progress=lambda t, T, s: seen.append(t))
+    assert seen and (np.diff([0, *seen]) <= 25).all()  # on a slow machine after fewer
+    play(Index(), Coins(), 200, 1, every=1e9, progress=lambda t, T, s: pytest.fail("it was too early"))
+
+
+def test_a_description_at_hand_is_taken():
+    about = {"learner": describe(Index()), "problem": describe(Coins())}
+    assert play(Index(), Coins(), 20, 2, about=about).about == play(Index(), Coins(), 20, 2).about
+    for wrong in ({}, {"learner": {}}, {**about, "horizon": 3}):
+        with pytest.raises(ValueError, match="about: .*; allowed: learner and problem"):
+            play(Index(), Coins(), 20, 2, about=wrong)
 
 
 def test_booleans_are_counted():

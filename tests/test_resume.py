@@ -1,5 +1,7 @@
 """A run that is killed goes on from its checkpoint and ends as if nothing had happened."""
 
+import functools
+import json
 import os
 import signal
 import subprocess
@@ -40,6 +42,13 @@ def history(round):
     return round.after.rewards.view
 
 
+def deadly(round):
+    """Kills its process without warning in the round that the environment names, counted from 0."""
+    if os.environ.get("DEADLY_ROUND") == str(round.t):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return round.feedback
+
+
 PROBES = {"widest": Probe(widest, "max"), "plays": last_plays, "history": Probe(history, "final")}
 
 
@@ -56,17 +65,55 @@ def kill_when(there, code, environment):
     process.stderr.close()
 
 
+def rounds_kept(file):
+    """Rounds that the state in a checkpoint has heard."""
+    with np.load(file) as kept:
+        return json.loads(str(kept["head"]))["t"]
+
+
+def rounds_at_first_report(call):
+    """Where a run that reports after every round begins; it is stopped there, one round further."""
+    seen = []
+
+    def stop(t, horizon, seconds):
+        seen.append(t)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        call(every=0, progress=stop)
+    return seen[0]
+
+
 def test_play_resumes_bit_for_bit(tmp_path):
     file = tmp_path / "run.npz"
     arguments = f"Index(nap=.002), Coins(), {HORIZON}, {TRIALS}, 3, probes=PROBES, checkpoint={str(file)!r}, every=.05"
     kill_when(file.exists, f"play({arguments})", {})
-    with np.load(file) as kept:
-        assert '"t": ' in str(kept["head"]) and f'"t": {HORIZON},' not in str(kept["head"])
-    seen = []
-    resumed = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file, every=0, progress=lambda t, T, s: seen.append(t))
+    t = rounds_kept(file)
+    assert 0 < t < HORIZON
+    resume = functools.partial(play, Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file)
+    assert rounds_at_first_report(resume) == t + 1  # it did not begin anew
+    resumed = resume()
     straight = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
-    assert resumed.equal(straight) and seen[0] > 64  # it did not begin anew
+    assert resumed.equal(straight)
     assert resumed["history"].shape == (TRIALS, HORIZON)
+
+
+def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
+    """60 rounds of .1 s: by rounds alone nothing would be saved before the end."""
+    file, told = tmp_path / "run.npz", tmp_path / "told"
+    call = f"play(Index(nap=.1), Coins(), 60, 1, 3, probes={{'x': deadly}}, checkpoint={str(file)!r}, every=.5, progress=tell)"
+    tell = f"tell = lambda t, T, s: open({str(told)!r}, 'a').write(f'{{t}} ')"
+    code = f"{CHILD}from test_resume import deadly\n{tell}\n{call}"
+    child = subprocess.run([sys.executable, "-c", code], env={**os.environ, "DEADLY_ROUND": "44"})
+    assert child.returncode == -signal.SIGKILL
+    reported = [int(t) for t in told.read_text().split()]
+    assert len(reported) >= 4 and max(y - x for x, y in zip([0, *reported], reported)) <= 5
+    assert rounds_kept(file) == reported[-1] >= 40
+    seen = []
+    probes, progress = {"x": deadly}, lambda t, T, s: seen.append(t)
+    resumed = play(Index(nap=0.1), Coins(), 60, 1, 3, probes=probes, checkpoint=file, every=0, progress=progress)
+    assert seen == list(range(reported[-1] + 1, 61))
+    assert resumed.equal(play(Index(), Coins(), 60, 1, 3, probes=probes))
 
 
 @pytest.mark.parametrize("chunk", [2])
@@ -77,10 +124,11 @@ def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     second = lambda: len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))
     kill_when(second, f"store.run({call})", {"PAPERLIB_RESULTS": str(tmp_path / "results")})
     first_chunk = next(path for path in tmp_path.glob("results/*.npz") if not path.name.endswith(".part.npz"))
-    stamp, seen = first_chunk.stat().st_mtime_ns, []
-    arguments = dict(chunk=chunk, probes=PROBES, every=0, progress=lambda t, T, s: seen.append(t))
-    resumed = store.run(Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, **arguments)["a"]
-    assert first_chunk.stat().st_mtime_ns == stamp and seen[0] > 64
+    stamp, t = first_chunk.stat().st_mtime_ns, rounds_kept(next(tmp_path.glob("results/*.part.npz")))
+    resume = functools.partial(store.run, Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)
+    assert rounds_at_first_report(resume) == t + 1
+    resumed = resume()["a"]
+    assert first_chunk.stat().st_mtime_ns == stamp
     assert not list(tmp_path.glob("results/*.part.npz"))
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
     straight = store.run(Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)["a"]

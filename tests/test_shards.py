@@ -13,7 +13,7 @@ import nbformat
 import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_notebook
-from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401: root is a fixture
+from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401 (root is a fixture)
 from toy import Coins, Index
 
 from paperlib.workflow import jobs, plan as workflow
@@ -126,13 +126,13 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
 # ---- a notebook's cells ----------------------------------------------------------------------------------------
 
 
-def test_the_number_of_shards_is_that_of_the_paper_profile(root):  # noqa: F811
+def test_the_number_of_shards_is_that_of_the_paper_profile(root):
     write(root, "toy_1", "", "[toy_1]\nshards = 4\n")
     write(root, "toy_2", "")
     assert [workflow.shards("toy_1", profile) for profile in workflow.PROFILES] == [1, 4] and workflow.shards("toy_2", "paper") == 1
 
 
-def test_a_shard_runs_experiments_and_what_stands_before_them(root):  # noqa: F811
+def test_a_shard_runs_experiments_and_what_stands_before_them(root):
     cells = [("", "1"), ("timing", "2"), ("claims", "3"), ("experiment", "4"), ("", "5"), ("timing", "6"), ("experiment", "7"), ("", "8")]
     notebook(root, "toy_1", cells)
     assert [(number, cell["source"]) for number, cell in jobs.shard_cells("toy_1")[1:]] == [(2, "1"), (4, "3"), (5, "4"), (8, "7")]
@@ -145,7 +145,7 @@ def job(*arguments):
     return subprocess.run([sys.executable, "-m", "paperlib.workflow.jobs", *arguments], cwd=CODE, capture_output=True, text=True)
 
 
-def test_a_shards_cells_run_with_checked_parameters_in_the_notebooks_folder(root):  # noqa: F811
+def test_a_shards_cells_run_with_checked_parameters_in_the_notebooks_folder(root):
     source = """import os, sys, matplotlib
 from dataclasses import dataclass
 @dataclass
@@ -163,7 +163,7 @@ open(os.environ["PAPERLIB_FIGURES"] + "/figure.png", "w")
     assert not (root / "figures").exists()
 
 
-def test_a_shard_that_looks_at_results_fails_and_says_where(root):  # noqa: F811
+def test_a_shard_that_looks_at_results_fails_and_says_where(root):
     notebook(root, "toy_1", [("", IMPORTS), ("experiment", EXPERIMENT), ("experiment", "total = 0\ntotal += traces[3]['a']['regret'].sum()")])
     done = job("toy_1", "quick", "--shard", "1/2")
     last = (root / "results/quick/toy_1.shard1of2.log").read_text().strip().splitlines()
@@ -172,14 +172,14 @@ def test_a_shard_that_looks_at_results_fails_and_says_where(root):  # noqa: F811
     assert not (root / "results/quick/toy_1.shard1of2.done").exists()
 
 
-def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):  # noqa: F811
+def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):
     notebook(root, "toy_1", [("experiment", "import errno, os\nraise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))")])
     job("toy_1", "quick", "--shard", "1/1")
     last = (root / "results/quick/toy_1.shard1of1.log").read_text().strip().splitlines()[-1]
     assert f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there" in last
 
 
-def test_a_job_that_nobody_listens_to_is_done(root):  # noqa: F811
+def test_a_job_that_nobody_listens_to_is_done(root):
     notebook(root, "toy_1", [("experiment", "1")])
     end, pipe = os.pipe()
     os.close(end)
@@ -204,7 +204,7 @@ def expected(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):  # noqa: F811
+def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):
     notebook(root, "toy_1", SHARDED, "[toy_1]\nshards = 2\n[toy_1.paper]\ntrials = 6\n")
     text = watched("figures", "--profile", "paper")
     shards = [(root / f"results/paper/toy_1.shard{k}of2.done").stat().st_mtime_ns for k in (1, 2)]
@@ -268,7 +268,7 @@ for id in *; do echo "$id|$(cat "$id")"; done
 
 
 @pytest.mark.slow
-def test_jobs_go_through_slurm(root, monkeypatch):  # noqa: F811
+def test_jobs_go_through_slurm(root, monkeypatch):
     """profiles/slurm itself, with stand-ins for Slurm's commands that run a job at once."""
     for folder in ("bin", "states"):
         (root / folder).mkdir()
@@ -312,7 +312,7 @@ def test_progress_is_read_from_the_log():
 
 
 @pytest.mark.slow
-def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):  # noqa: F811
+def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):
     wait = "import time\nstart = time.monotonic()\nwhile len(open('tries').read()) < 2 and time.monotonic() < start + 200:\n    time.sleep(.1)"
     write(root, "toy_1", "open('tries', 'a').write('x')\nraise OSError('never')")
     write(root, "toy_2", f"open('tries', 'a')\n{wait}")
@@ -325,7 +325,7 @@ def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):  # noqa: F
 
 
 @pytest.mark.slow
-def test_code_and_data_that_changed_run_their_notebooks_again(root):  # noqa: F811
+def test_code_and_data_that_changed_run_their_notebooks_again(root):
     copy = root / "copy"
     for name in ("paperlib", "data"):
         shutil.copytree(CODE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -136,7 +136,7 @@ def test_fingerprint_changes_with_code_alone(root):
 def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
     write(root, "toy_1", "from paperlib import play\nfiles = !ls")  # a cell that is no Python may import anything
     assert {"paperlib", "paperlib.stats", "paperlib.glbomd", "paperlib.glbomd.learners.gloc"} <= set(workflow.imports("toy_1"))
-    assert {"play.py", "stats.py", "gloc.py", "workflow.py"} <= {Path(path).name for path in workflow.inputs("toy_1")}
+    assert {"play.py", "stats.py", "gloc.py", "plan.py"} <= {Path(path).name for path in workflow.inputs("toy_1")}
     write(root, "toy_1", "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy")
     assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.toy.claims"]
     write(root, "toy_1", "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name")

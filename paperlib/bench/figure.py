@@ -74,7 +74,7 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
 
 def draw(report: dict[str, Any], paper: str) -> str:
     """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
-    learners, (R, t, K, d), most = report["papers"][paper], report["plan"]["base"].values(), max(report["plan"]["along"]["trials"])
+    learners, (R, t, _, _), most = report["papers"][paper], report["plan"]["base"].values(), max(report["plan"]["along"]["trials"])
     fig, axes = figures.panels(3, 2, height=2.4)
     host = any(learner["on_host"] for learner in learners.values())
     batch = f"{R} trials" + " (*: 1)" * host
@@ -99,7 +99,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
 
 def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> str:
     """What is shown, over how many repetitions, and what the star means where there is one."""
-    R, t, K, d = report["plan"]["base"].values()
+    _, t, K, d = report["plan"]["base"].values()
     points = [point for learner in learners.values() for point in learner["points"]]
     blocks = [point["blocks"] for point in points]
     spread = 100 * float(np.median([point["iqr"] / point["median"] for point in points]))

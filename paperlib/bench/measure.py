@@ -1,7 +1,7 @@
 """What the bench measures of a learner: seconds of a round in ``select`` and ``update``, bytes of state, peak memory.
 
 The learners are those of the papers' ``CASES`` that have a registered look; the other cases are variants for the
-contract tests. ``python -m paperlib.speed PAPER NAME ...`` prints the peak memory of a run in its own process.
+contract tests. ``python -m paperlib.bench.measure PAPER NAME ...`` prints the peak memory of a run in its own process.
 Shapes: R trials, K arms, d dimensions.
 """
 

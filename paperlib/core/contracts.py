@@ -14,10 +14,25 @@ from .streams import Draw
 class Learner(Protocol):
     """A frozen dataclass of hyper-parameters with three pure methods on a state.
 
-    Optional: ``report(state) -> {name: R}`` (the name ``failed`` makes ``play`` raise);
-    ``validate(context, action, feedback)`` raises ValueError for values outside the model (``action`` and
-    ``feedback`` may be None); ``caution(context)`` returns a sentence to warn a user with, or None;
-    ``syncs``, "per round" or "host", says that the learner has to look at its tensors.
+    Optional methods:
+        report(state) -> {name: R}: numbers to record; the name ``failed`` makes ``play`` raise.
+        optimistic(state) -> R: the optimistic estimate of the best mean reward, after an update.
+        restart(state, context, horizon, draw) -> state: fresh rows for all R trials, with which an
+            epoch of that horizon begins; they may carry over what was learned. A wrapper that
+            restarts all trials together takes any base. One that restarts trials apart puts the
+            fresh rows where it needs them (``trees.where``, ``take``, ``scatter``): every leaf of
+            its base's state is a tensor with R rows of its own, clocks among them, and another
+            base is refused by name when it is built or begun (``trees.refuse_shared``).
+        validate(context, action, feedback): raises ValueError for values outside the model;
+            ``action`` and ``feedback`` may be None.
+        caution(context) -> str | None: a sentence to warn a user with.
+
+    Optional attributes:
+        syncs: "per round" or "host" where the learner has to look at its tensors; None by default.
+        fixed_arms: True where it counts by index, so that the arms must be the same in all rounds;
+            False by default.
+        own_actions: False where it credits what it hears to what it drew, so that it can be told
+            of no other action; True by default.
     """
 
     wants: str  # "reward" | "loss" | "gradient"
@@ -36,8 +51,13 @@ class Problem(Protocol):
 
 
 class Case(NamedTuple):
-    """A learner with a problem it can be tested on; ``refused``: values that a field must not take, by field."""
+    """A learner with a problem it can be tested on, in ``rounds`` rounds and at least two trials.
+
+    ``refused``: values that a field must not take, by field.
+    """
 
     learner: Learner
     problem: Problem
     refused: dict[str, list] = {}
+    rounds: int = 50  # fewer for a learner that takes seconds a round
+    trials: int = 3

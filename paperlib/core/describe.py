@@ -4,6 +4,8 @@ import dataclasses
 import enum
 import functools
 import inspect
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,37 @@ from torch import Tensor
 PLAIN = (bool, int, float, str, type(None))
 
 
+def name(x: Any) -> str:
+    """Name of a class or function in a configuration, which outlives a move of its file where it is public.
+
+    It is that of the paper or room whose face hands it on (``paperlib.glbomd.GLBOMD``), else that of its file.
+    """
+    parts = str(x.__module__).split(".")
+    face = vars(sys.modules[".".join(parts[:2])]) if parts[0] == "paperlib" else {}  # loaded before its files
+    return ".".join([*(parts[:2] if face.get(x.__qualname__) is x else parts), x.__qualname__])
+
+
+def same(there: Any, here: Any) -> bool:
+    """Whether two values of described configurations say the same.
+
+    What an older version has saved names a class by the file it stood in then (``paperlib.glbomd.glbomd.GLBOMD``):
+    the class is told by its own name, which no other has in its paper and in what papers share.
+    """
+    if there == here or not all(isinstance(x, str) and x.startswith("paperlib.") for x in (there, here)):
+        return there == here
+    return there.split(".")[-1] == here.split(".")[-1] and len({_paper(there), _paper(here)} - {None}) < 2
+
+
+def _paper(kind: str) -> str | None:
+    """The paper that a dotted name below ``paperlib`` belongs to, None for what papers share."""
+    room = kind.split(".")[1]
+    return room if (Path(__file__).parents[1] / room / "claims.py").exists() else None
+
+
 def describe(x: Any) -> Any:
     """JSON form of a configuration: what enters content keys, checkpoints and provenance."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        return {"kind": f"{type(x).__module__}.{type(x).__qualname__}", **{f.name: describe(getattr(x, f.name)) for f in dataclasses.fields(x)}}
+        return {"kind": name(type(x)), **{f.name: describe(getattr(x, f.name)) for f in dataclasses.fields(x)}}
     if isinstance(x, (Tensor, np.ndarray)):
         return {"kind": str(x.dtype), "values": x.tolist()}
     if isinstance(x, np.generic):
@@ -32,7 +61,7 @@ def describe(x: Any) -> Any:
     if hasattr(x, "__qualname__"):  # a function written in a notebook, or a lambda, is known by its text
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
-            return f"{x.__module__}.{x.__qualname__}" if known else inspect.getsource(x)
+            return name(x) if known else inspect.getsource(x)
         except (OSError, TypeError) as error:  # typed at Python's own prompt
             raise ValueError(f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell") from error
     if isinstance(x, PLAIN):

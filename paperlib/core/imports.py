@@ -2,11 +2,15 @@
 
 import ast
 import functools
+import hashlib
+import itertools
 import os
 import sys
 import sysconfig
-from importlib.machinery import PathFinder
+from collections.abc import Iterable, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
+from typing import NamedTuple
 
 import paperlib
 
@@ -19,10 +23,10 @@ def module_file(name: str) -> Path | None:
     if package != "paperlib":
         return None
     for root in paperlib.__path__:
-        path = Path(root).joinpath(*rest)
-        for file in (path / "__init__.py", path.with_name(path.name + ".py")):
-            if file.is_file():
-                return file
+        path = os.path.join(root, *rest)
+        for file in (os.path.join(path, "__init__.py"), f"{path}.py"):  # asked often: no Path before it is there
+            if os.path.isfile(file):
+                return Path(file)
     return None
 
 
@@ -44,7 +48,7 @@ def _own_files(name: str) -> list[Path]:
     found, path, parts = [], None, name.split(".")
     for i in range(1, len(parts) + 1):
         module = ".".join(parts[:i])
-        spec = getattr(sys.modules.get(module), "__spec__", None) or PathFinder.find_spec(module, path)
+        spec = _spec(module, path)
         if spec is None or (spec.origin and os.path.realpath(spec.origin).startswith(INSTALLED)):
             break
         if spec.origin and spec.origin.endswith(".py"):
@@ -69,20 +73,71 @@ def _home(file: Path) -> list[str]:
     return list(file.parent.relative_to(top).parts)
 
 
-@functools.lru_cache(maxsize=None)
-def _statements(text: bytes, name: str) -> list[tuple[int | None, str | None, list[tuple[str, str | None]]]]:
-    """Import statements of a file's text: level (None for ``import x``), module, and names with what they are called; each text is parsed once."""
-    found = []
-    for node in ast.walk(ast.parse(text, name)):
+class _Read(NamedTuple):
+    """What is read from a file's text."""
+
+    digest: str
+    statements: list[tuple[int | None, str | None, list[tuple[str, str | None]]]]
+
+
+@functools.cache
+def _read(text: bytes, name: str) -> _Read:
+    """A text's digest without words, and its import statements; each text is parsed once.
+
+    A statement is level (None for ``import x``), module, and names with what they are called.
+    """
+    tree, found = ast.parse(text, name), []
+    for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.append((getattr(node, "level", None), getattr(node, "module", None), [(alias.name, alias.asname) for alias in node.names]))
-    return found
+            names = [(alias.name, alias.asname) for alias in node.names]
+            found.append((getattr(node, "level", None), getattr(node, "module", None), names))
+        elif isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            code = node.body[ast.get_docstring(node, clean=False) is not None :]
+            node.body = code or [ast.Pass()]  # a docstring may be all that there is
+    return _Read(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), found)
+
+
+def digest(text: bytes, name: str) -> str:
+    """SHA-256 of the code of a file, in hexadecimal.
+
+    It is that of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not count.
+
+    Raises:
+        SyntaxError: a text that is no Python, with ``name`` for the file.
+    """
+    return _read(text, name).digest
+
+
+def packages(files: Iterable[Path]) -> set[str]:
+    """Top-level packages that files import, of other people: installed, or missing.
+
+    Neither the standard library nor the user's own modules are among them.
+    """
+    found = set()
+    read = [_read(file.read_bytes(), str(file)).statements for file in files]
+    for level, module, names in itertools.chain.from_iterable(read):
+        if not level:  # a relative import stays at home
+            found |= {name.split(".")[0] for name in ([module] if level == 0 else [name for name, _ in names])}
+    return {name for name in found - {"paperlib"} - sys.stdlib_module_names if _others(name)}
+
+
+def _others(name: str) -> bool:
+    """Whether a top-level package is installed or missing, not the user's own."""
+    spec = _spec(name)
+    if spec is None:
+        return True
+    places = [spec.origin] if spec.origin else spec.submodule_search_locations or ()
+    return any(os.path.realpath(place).startswith(INSTALLED) for place in places)
+
+
+def _spec(module: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
+    return getattr(sys.modules.get(module), "__spec__", None) or PathFinder.find_spec(module, path)
 
 
 def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
     """What a file imports, of a file of the package what it imports from there: (dotted name, local name)."""
     package, found = _home(file), []
-    for level, module, names in _statements(file.read_bytes(), str(file)):
+    for level, module, names in _read(file.read_bytes(), str(file)).statements:
         if level is None:
             found += [] if handed_on else [(name, name) for name, _ in names]
             continue

@@ -8,6 +8,7 @@ generators", OOPSLA 2014), applied to a key and a counter.
 Shapes: R trials lead.
 """
 
+import functools
 import hashlib
 import math
 from collections.abc import Callable, Iterable
@@ -64,6 +65,11 @@ class Streams:
         self._kinds: dict = {}   # purpose -> (kind, shape)
         self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)
 
+    @functools.cached_property
+    def numbers(self) -> Tensor:
+        """The seeds as integers on the device, R int64; those from 2^63 on wrap around."""
+        return torch.from_numpy(self.seeds.view(np.int64).copy()).to(self.device)
+
     def at(self, t: int) -> "Draw":
         """The key of round ``t`` (0, 1, ...); -1 is the key of ``init``."""
         return Draw(self, t)
@@ -106,6 +112,14 @@ class Draw:
 
     def __init__(self, streams: Streams, t: int):
         self.streams, self.t = streams, t
+
+    @property
+    def seeds(self) -> Tensor:
+        """seed + trial, R int64, to be read only: what varies by trial in its own way hangs on it.
+
+        A trial that is run alone, from another seed or in other company, then meets the same.
+        """
+        return self.streams.numbers
 
     def uniform(self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None) -> Tensor:
         """Uniform on [0, 1), R x shape."""

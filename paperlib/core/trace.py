@@ -103,4 +103,4 @@ class Trace:
             if {k: v for k, v in part.about.items() if k != "trials"} != about or not np.array_equal(part.rounds, first.rounds):
                 raise ValueError(f"parts={list(parts)!r}; allowed: chunks of one run, with equal learner, problem, horizon, seed and rounds")
         join = lambda kind: {k: np.concatenate([getattr(p, kind)[k] for p in parts]) for k in getattr(first, kind)}
-        return cls(first.rounds, join("series"), join("final"), sum(p.seconds for p in parts), sum((p.trials for p in parts), []), about)
+        return cls(first.rounds, join("series"), join("final"), sum(p.seconds for p in parts), [trial for p in parts for trial in p.trials], about)

@@ -1,4 +1,7 @@
-"""States, contexts and worlds as trees of tensors."""
+"""States, contexts and worlds as trees of tensors: sliced, joined by trial, packed, weighed.
+
+A tree is what ``core.contracts`` says. Letters: R trials.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .linalg import Rows
 from .describe import PLAIN
+from .linalg import Rows
 
 
 def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
@@ -24,8 +27,129 @@ def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
 
 
 def take(tree: Any, trials: Any) -> Any:
-    """The given trials (anything that indexes a leading dimension) of a state, context or world."""
+    """The given trials of a state, context or world; ``scatter`` puts them back.
+
+    A tensor of leading dimension 1 is all trials' and stays; so does that of a run of one trial.
+
+    Args:
+        trials: anything that indexes a leading dimension.
+    """
     return tree_map(lambda x: x if x.shape[0] == 1 else x[trials], tree)
+
+
+def where(mask: Tensor, a: Any, b: Any) -> Any:
+    """The rows of ``a`` in trials where ``mask`` holds, else those of ``b``; looks at no value.
+
+    Tensors that trials share in both trees come to have R rows, unless they are one and the same.
+
+    Args:
+        mask: bool, R.
+        a, b: trees of one structure; tensors have R rows or 1, ``Rows`` the same length in both.
+
+    Raises:
+        ValueError: the trees differ in more than the tensors' values; with the path of the leaf.
+    """
+
+    def pick(path: str, x: Tensor, y: Tensor) -> Tensor:
+        _alike(path, x, y, len(mask))
+        return x if x is y else torch.where(mask.view(-1, *[1] * (x.dim() - 1)), x, y)
+
+    return _joined(pick, a, b, "state")
+
+
+def scatter(tree: Any, trials: Any, rows: Any) -> Any:
+    """``tree`` with the given trials replaced by ``rows``, a tree of those trials alone.
+
+    Tensors that trials share in ``tree`` come to have R rows, unless ``rows`` holds the very same,
+    as after ``take``. Neither tree is changed.
+
+    Args:
+        trials: r different trials, as anything that indexes a leading dimension and keeps it.
+        rows: a tree of one structure with ``tree``; tensors have r rows or 1, ``Rows`` the same
+            length in both.
+
+    Raises:
+        ValueError: the trees differ in more than the tensors' values and number of rows; with the
+            path of the leaf.
+    """
+    held = [_numbers(leaf) for _, leaf in leaves(tree) if isinstance(leaf, (Tensor, Rows))]
+    count = max(map(len, held), default=1)
+
+    def put(path: str, x: Tensor, y: Tensor) -> Tensor:
+        if x is y and len(x) == 1:
+            return x
+        x = x.expand(count, *x.shape[1:]).clone()
+        _alike(path, y, x[trials], len(x[trials]))
+        x[trials] = y
+        return x
+
+    return _joined(put, tree, rows, "state")
+
+
+def _joined(f: Callable[[str, Tensor, Tensor], Tensor], a: Any, b: Any, path: str) -> Any:
+    """``f`` of every pair of tensors of two trees, by path.
+
+    Raises:
+        ValueError: structure, plain leaves or lengths of ``Rows`` differ.
+    """
+    if type(a) is not type(b):
+        kinds = f"{type(a).__name__} and {type(b).__name__}"
+        raise ValueError(f"{path}={kinds}; allowed: trees of one structure")
+    if isinstance(a, tuple):
+        if len(a) != len(b):
+            raise ValueError(f"{path}={len(a)} and {len(b)} parts; allowed: trees of one structure")
+        names = getattr(a, "_fields", range(len(a)))
+        kids = [_joined(f, x, y, f"{path}.{key}") for key, x, y in zip(names, a, b)]
+        return type(a)(*kids) if hasattr(a, "_fields") else tuple(kids)
+    if isinstance(a, Rows):
+        if a.n != b.n:
+            raise ValueError(f"{path}={a.n} and {b.n} past rows; allowed: as many in both trees")
+        return Rows.of(f(path, a.view, b.view))
+    if isinstance(a, Tensor):
+        return f(path, a, b)
+    if repr(a) != repr(b):  # by its text a NaN is equal to itself
+        raise ValueError(f"{path}={a!r} and {b!r}; allowed: one value, which all trials share")
+    return a
+
+
+def _alike(path: str, x: Tensor, y: Tensor, rows: int) -> None:
+    """Check that two tensors could be rows of one.
+
+    Raises:
+        ValueError: they differ in dtype or a row's shape, or have neither ``rows`` rows nor 1.
+    """
+    if not {len(x), len(y)} <= {1, rows}:
+        raise ValueError(f"{path}={len(x)} and {len(y)} rows; allowed: {rows}, one a trial, or 1")
+    if (x.shape[1:], x.dtype) != (y.shape[1:], y.dtype):
+        one, other = (f"{z.dtype} of shape {tuple(z.shape[1:])}" for z in (x, y))
+        raise ValueError(f"{path}={one} and {other} a trial; allowed: the same in both trees")
+
+
+def shared(tree: Any, trials: int, name: str = "state") -> list[str]:
+    """Paths of leaves that are no tensors with R rows: clocks in Python, shared tensors, ``Rows``.
+
+    None holds nothing and is not among them. At R = 1 nobody can tell a shared row from its own.
+    """
+    own = lambda leaf: isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == trials
+    return [path for path, leaf in leaves(tree, name) if leaf is not None and not own(leaf)]
+
+
+def refuse_shared(base: str, state: Any, trials: int) -> None:
+    """Check that a state can begin anew in some trials and go on in others.
+
+    Args:
+        base: what the state's learner is called.
+        state: as ``init`` returns it for R = ``trials``; two trials tell more than one.
+
+    Raises:
+        ValueError: a leaf that is no tensor with R rows.
+    """
+    if paths := shared(state, trials):
+        raise ValueError(
+            f"base={base}, whose trials share {', '.join(paths)}; "
+            f"allowed where trials restart apart: a learner whose state holds tensors of {trials} rows, "
+            "one a trial, clocks among them"
+        )
 
 
 def leaves(tree: Any, name: str = "state") -> list[tuple[str, Any]]:
@@ -45,7 +169,7 @@ def pack(tree: Any, name: str = "state") -> tuple[dict[str, np.ndarray], dict[st
     arrays, plain = {}, {}
     for path, leaf in leaves(tree, name):
         if isinstance(leaf, (Tensor, Rows)):
-            arrays[path] = (leaf.view if isinstance(leaf, Rows) else leaf).detach().cpu().numpy()
+            arrays[path] = _numbers(leaf).detach().cpu().numpy()
         elif isinstance(leaf, PLAIN):
             plain[path] = leaf
         else:
@@ -65,16 +189,19 @@ def unpack(like: Any, arrays: dict, plain: dict, name: str = "state", device: st
     return Rows.of(value) if isinstance(like, Rows) else value
 
 
-def state_bytes(state) -> int:
+def state_bytes(state: Any) -> int:
     """Bytes of the numbers that a state holds for all its trials; of a growing history the rows so far."""
-    return sum(_bytes(leaf) for _, leaf in leaves(state))
+    return sum(_bytes(leaf) for _, leaf in leaves(state) if isinstance(leaf, (Tensor, Rows)))
 
 
-def history_bytes(state) -> int:
+def history_bytes(state: Any) -> int:
     """The part of ``state_bytes`` that is a history of rounds, kept as rows."""
     return sum(_bytes(leaf) for _, leaf in leaves(state) if isinstance(leaf, Rows))
 
 
-def _bytes(leaf) -> int:
-    numbers = leaf.view if isinstance(leaf, Rows) else leaf
-    return numbers.numel() * numbers.element_size() if isinstance(numbers, Tensor) else 0
+def _numbers(leaf: Tensor | Rows) -> Tensor:
+    return leaf.view if isinstance(leaf, Rows) else leaf
+
+
+def _bytes(leaf: Tensor | Rows) -> int:
+    return _numbers(leaf).numel() * _numbers(leaf).element_size()

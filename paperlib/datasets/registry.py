@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import os
 import shutil
-import sys
 import tarfile
 import tomllib
 import warnings
@@ -154,11 +153,13 @@ def _unpacked(entry: Dataset):
 def _advice(name: str, failures: list[Exception]) -> str:
     """What went wrong, how a person gets the file, and where it belongs; the second line stands alone."""
     entry = _entry(name)
-    lines = [f"data set {name!r}: {entry.file} " + ("could not be downloaded." if failures else
-                                                    "has no public address that answers without an account."),
-             f"How to get it: {entry.get}.",
-             f"Put it, plain or as {entry.file}.gz, into the folder that PAPERLIB_DATA names, or into {cache_folder()}; "
-             f"SHA-256 of the plain content: {entry.sha256}."]
+    missing = "could not be downloaded." if failures else "has no public address that answers without an account."
+    places = f"the folder that PAPERLIB_DATA names, or into {cache_folder()}"
+    lines = [
+        f"data set {name!r}: {entry.file} {missing}",
+        f"How to get it: {entry.get}.",
+        f"Put it, plain or as {entry.file}.gz, into {places}; SHA-256 of the plain content: {entry.sha256}.",
+    ]
     return "\n".join(lines + [f"Tried {url}: {error}" for url, error in zip(entry.urls, failures)])
 
 

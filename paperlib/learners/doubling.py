@@ -1,12 +1,12 @@
-"""Learners around learners."""
+"""A learner of known horizon made anytime."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from ..core.contracts import Learner
 from ..core.streams import Draw
+from .wrapper import Wrapper
 
 
 class Epochs(NamedTuple):
@@ -18,56 +18,19 @@ class Epochs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Doubling:
+class Doubling(Wrapper):
     """A learner of known horizon made anytime: epoch m = 0, 1, ... runs it with horizon 2^m.
 
-    A base with the optional method ``restart(state, context, horizon, draw)``, which returns the state in which an epoch
-    of that horizon begins, starts its epochs by it and may carry something over; any other is initialized anew. What
-    ``core.Learner`` lists as optional, and ``fixed_arms`` and ``own_actions``, is the base's.
+    A base with the optional method ``restart`` begins its epochs by it and may carry something
+    over; any other is initialized anew. What it reports is of this epoch and what it carries over.
     Source: the doubling trick; Chen, Zhang & Karbasi (2019), Algorithm 2.
+
+    Attributes:
+        base: any learner.
 
     Raises:
         ValueError: a base that is no learner.
     """
-
-    base: Learner
-
-    def __post_init__(self):
-        if isinstance(self.base, type) or not (hasattr(self.base, "init") and hasattr(self.base, "update")):
-            raise ValueError(f"base={self.base!r}; allowed: a learner")
-
-    @property
-    def wants(self) -> str:
-        """What the base hears."""
-        return self.base.wants
-
-    @property
-    def syncs(self) -> str | None:
-        """Whether the base has to look at its tensors."""
-        return getattr(self.base, "syncs", None)
-
-    @property
-    def fixed_arms(self) -> bool:
-        """Whether the base counts by index."""
-        return getattr(self.base, "fixed_arms", False)
-
-    @property
-    def own_actions(self) -> bool:
-        """Whether the base learns of other actions than its own."""
-        return getattr(self.base, "own_actions", True)
-
-    def caution(self, context: Any) -> str | None:
-        """What the base would warn of."""
-        return self.base.caution(context) if hasattr(self.base, "caution") else None
-
-    def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        """What the base validates.
-
-        Raises:
-            ValueError: as the base.
-        """
-        if hasattr(self.base, "validate"):
-            self.base.validate(context, action, feedback)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> Epochs:
         """The base's with horizon 1."""
@@ -80,15 +43,13 @@ class Doubling:
 
     def update(self, state: Epochs, context: Any, action: Tensor, feedback: Tensor, draw: Draw) -> Epochs:
         """The base hears; if the next round opens an epoch, the base begins it."""
-        base, rounds, epoch = self.base.update(state.base, context, action, feedback, draw), state.rounds + 1, state.epoch
+        base = self.base.update(state.base, context, action, feedback, draw)
+        rounds, epoch = state.rounds + 1, state.epoch
         if rounds + 1 == 2 << epoch:
             epoch += 1
             if hasattr(self.base, "restart"):
                 base = self.base.restart(base, context, 1 << epoch, draw)
             else:
-                base = self.base.init(len(feedback), context, 1 << epoch, draw, dtype=feedback.dtype, device=feedback.device)
+                tkwargs = {"dtype": feedback.dtype, "device": feedback.device}
+                base = self.base.init(len(feedback), context, 1 << epoch, draw, **tkwargs)
         return Epochs(base, rounds, epoch)
-
-    def report(self, state: Epochs) -> dict[str, Tensor]:
-        """The base's, of this epoch and what it carries over."""
-        return self.base.report(state.base) if hasattr(self.base, "report") else {}

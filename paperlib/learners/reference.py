@@ -1,4 +1,4 @@
-"""Reference rules of this paper's figures; ``UniformArm`` is the one of all papers.
+"""Rules that learn nothing, to compare with.
 
 Letters: R trials, K arms, d dimensions.
 """
@@ -48,12 +48,10 @@ class UniformArm(Reference):
         """R indices from the stream "arm"."""
         return (draw.uniform("arm") * arms.shape[1]).long(), state
 
-__all__ = ["LongestArm", "UniformArm"]
-
 
 @dataclass(frozen=True)
 class LongestArm(Reference):
-    """Plays the arm of largest Euclidean norm, the lowest index among equals: what a pure bonus plays first."""
+    """Plays the longest arm, the lowest index among equals: what a pure bonus plays first."""
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """R indices. ``arms``: R x K x d or 1 x K x d."""

@@ -1,4 +1,4 @@
-"""Learners around learners."""
+"""A learner whose first actions are dictated."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from torch import Tensor
 from ..core.contracts import Learner
 from ..core.streams import Draw
 from ..core.validation import whole
+from .wrapper import Wrapper, plays
 
 
 class State(NamedTuple):
@@ -20,25 +21,26 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scripted:
+class Scripted(Wrapper):
     """The base learner hears every round, but its first actions are dictated: a warm start, or a fixed design.
 
     Attributes:
-        base: any learner.
+        base: any learner that learns of other actions than its own.
         actions: indices of arms, the same in all trials, one a round; or a learner whose choices are played
             (it hears nothing, so that one that draws its arms fits).
         rounds: how many rounds are dictated.
 
     Raises:
-        ValueError: a base that learns of its own actions only, not as many actions as rounds, or an action that is no index.
+        ValueError: a base that is no learner or learns of its own actions only, not as many
+            actions as rounds, or an action that is no index.
     """
 
-    base: Learner
     actions: tuple[int, ...] | Learner
     rounds: int
 
     def __post_init__(self):
-        if not getattr(self.base, "own_actions", True):
+        super().__post_init__()
+        if not self.own_actions:
             raise ValueError(f"base={self.base!r}; allowed: a learner that learns of other actions than its own")
         whole("rounds", self.rounds, least=0)
         if isinstance(self.actions, tuple):
@@ -46,27 +48,8 @@ class Scripted:
                 raise ValueError(f"actions={self.actions!r}; allowed: {self.rounds} indices, one a round")
             for action in self.actions:
                 whole("actions", action, least=0)
-        elif not (hasattr(self.actions, "init") and hasattr(self.actions, "select")):
+        elif not plays(self.actions):
             raise ValueError(f"actions={self.actions!r}; allowed: a tuple of indices, or a learner")
-
-    @property
-    def wants(self) -> str:
-        """What the base hears."""
-        return self.base.wants
-
-    @property
-    def syncs(self) -> str | None:
-        """Whether the base has to look at its tensors."""
-        return getattr(self.base, "syncs", None)
-
-    @property
-    def fixed_arms(self) -> bool:
-        """Whether the base counts by index."""
-        return getattr(self.base, "fixed_arms", False)
-
-    def caution(self, context: Any) -> str | None:
-        """What the base would warn of."""
-        return self.base.caution(context) if hasattr(self.base, "caution") else None
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base and the learner that dictates validate, and that the dictated arms exist.
@@ -74,8 +57,7 @@ class Scripted:
         Raises:
             ValueError: as those learners, or an action past the arms.
         """
-        if hasattr(self.base, "validate"):
-            self.base.validate(context, action, feedback)
+        super().validate(context, action, feedback)
         if hasattr(self.actions, "validate"):
             self.actions.validate(context, None, None)
         elif isinstance(self.actions, tuple) and max(self.actions, default=0) >= context.shape[1]:
@@ -83,8 +65,9 @@ class Scripted:
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """The base's, and that of the learner that dictates, which stays as it is."""
-        script = None if isinstance(self.actions, tuple) else self.actions.init(trials, context, horizon, draw, **tkwargs)
-        return State(self.base.init(trials, context, horizon, draw, **tkwargs), script, 0)
+        begin = lambda learner: learner.init(trials, context, horizon, draw, **tkwargs)
+        script = None if isinstance(self.actions, tuple) else begin(self.actions)
+        return State(begin(self.base), script, 0)
 
     def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
         """The dictated action while there is one, else the base's. Returns R indices."""
@@ -98,8 +81,5 @@ class Scripted:
 
     def update(self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw) -> State:
         """The base hears of every round."""
-        return State(self.base.update(state.base, context, action, feedback, draw), state.script, state.rounds + 1)
-
-    def report(self, state: State) -> dict[str, Tensor]:
-        """The base's."""
-        return self.base.report(state.base) if hasattr(self.base, "report") else {}
+        base = self.base.update(state.base, context, action, feedback, draw)
+        return State(base, state.script, state.rounds + 1)

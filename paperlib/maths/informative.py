@@ -1,4 +1,4 @@
-"""Theory as checks: a statement's bound against what was observed."""
+"""From which horizon on a bound says something."""
 
 from collections.abc import Callable
 

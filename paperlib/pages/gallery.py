@@ -1,6 +1,6 @@
 """One static page of a profile's figures and verdicts: ``figures/index.html``, to be read without a network.
 
-``python -m paperlib.gallery [quick|paper]`` writes it, and ``run.py figures`` does at its end. Everything on it is
+``python -m paperlib.pages.gallery [quick|paper]`` writes it, and ``run.py figures`` does at its end. Everything on it is
 found: papers are packages, figures the JSON files that ``figures.save`` writes, claims the declared ones with their
 verdicts, notebooks those that name the figure. From equal files comes the equal page.
 """
@@ -240,7 +240,7 @@ def write(profile: str) -> Path:
 
 def main(argv: list[str]) -> int:
     """Write the page of a profile, by default the paper profile's."""
-    parser = argparse.ArgumentParser(prog="python -m paperlib.gallery", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m paperlib.pages.gallery", description=main.__doc__)
     parser.add_argument("profile", nargs="?", choices=PROFILES, default="paper")
     try:
         print(f"The gallery is {write(parser.parse_args(argv).profile)}")

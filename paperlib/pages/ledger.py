@@ -1,6 +1,6 @@
 """All that the papers say and what became of it: claims, statements of theory and errata, as ``claims.json``.
 
-``notebooks/99_claims.ipynb`` calls ``write``; ``python -m paperlib.readme`` does the same for the paper profile
+``notebooks/99_claims.ipynb`` calls ``write``; ``python -m paperlib.pages.readme`` does the same for the paper profile
 from the files that its notebooks left, and brings README up to date. Papers and their rooms
 (``claims``, ``bounds``, ``errata``) are discovered; one that a paper lacks adds nothing.
 """

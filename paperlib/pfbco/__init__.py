@@ -15,7 +15,10 @@ from .learners.ocg import StochOCG
 from .learners.onepoint import practical
 from .optimizer import Optimizer
 from .learners.pfbco import PFBCO
-from .problems import BallLinear, BallQuadratic, MatrixCompletion, Portfolio, QuadraticPolytope
+from .problems.ball import BallLinear, BallQuadratic
+from .problems.completion import MatrixCompletion
+from .problems.portfolio import Portfolio
+from .problems.quadratic import QuadraticPolytope
 from .model.task import Task
 
 __all__ = [

@@ -9,7 +9,10 @@ from .learners.leader import RegularizedLeader
 from .learners.ocg import StochOCG
 from .learners.onepoint import practical
 from .learners.pfbco import PFBCO
-from .problems import BallLinear, BallQuadratic, MatrixCompletion, Portfolio, QuadraticPolytope
+from .problems.ball import BallLinear, BallQuadratic
+from .problems.completion import MatrixCompletion
+from .problems.portfolio import Portfolio
+from .problems.quadratic import QuadraticPolytope
 
 STYLES = {
     "PF": Style("vermilion", "o", emphasis=True),

@@ -1,9 +1,9 @@
 """Keys of results by content: the configuration, and the source of all code it runs.
 
 Code of the package and of a user's own modules enters with the files it imports, transitively (read, not executed:
-an import by a name that is made at run time is not seen); code written in a notebook with its bytecode, what it
-captures and the notebook's own names it uses; other people's packages with nothing: the versions of those that
-compute are in every key.
+an import by a name that is made at run time is not seen), each by its syntax tree: words about the code do not count.
+Code written in a notebook enters with its bytecode, what it captures and the notebook's own names it uses; other
+people's packages with the versions of those that the files import.
 """
 
 import dataclasses
@@ -16,6 +16,8 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
@@ -27,15 +29,26 @@ import torch
 import paperlib
 
 from ..core.describe import PLAIN, describe
-from ..core.imports import INSTALLED, follow, follow_name, inside, label, module_file, resolve
+from ..core.imports import INSTALLED, digest, follow, follow_name, inside, label, module_file, packages, resolve
 
 
-def versions() -> dict[str, str]:
-    """Versions of what computes."""
-    return {
+def versions(files: Iterable[Path] = ()) -> dict[str, str]:
+    """Versions of what computes, and of the other packages that ``files`` import, "none" of those not installed."""
+    found = {
         "python": ".".join(platform.python_version_tuple()[:2]), "torch": torch.__version__.split("+")[0],
         "numpy": np.__version__, "scipy": scipy.__version__,
     }
+    return found | {name: version(name) for name in sorted(packages(files) - found.keys())}
+
+
+@functools.cache
+def version(package: str) -> str:
+    """Version of an installed package by the name it is imported by, "none" if it is not installed."""
+    owners = _distributions().get(package, ())  # more than one share a namespace
+    return ", ".join(metadata.version(owner) for owner in sorted(set(owners))) or "none"
+
+
+_distributions = functools.cache(metadata.packages_distributions)  # it reads all that is installed
 
 
 # ---- which code -------------------------------------------------------------------------------------------
@@ -171,13 +184,9 @@ def sources(*names: Any) -> list[Path]:
     return sorted(file for file in found if inside(file))
 
 
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 # What this process runs: of the package the text at its import, of other files the text when first asked for, which
 # stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
-_first = {file: _sha256(file) for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
+_first = {file: file.read_bytes() for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
 _package, _began = frozenset(_first), time.time_ns() - 20_000_000
 
 
@@ -195,7 +204,16 @@ class Key(NamedTuple):
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
         late = lambda file: file not in _package and file.stat().st_mtime_ns > _began
-        return [label(file) for file in self.files if _first[file] != _sha256(file) or late(file)]
+        return [label(file) for file in self.files if _differs(file) or late(file)]
+
+
+def _differs(file: Path) -> bool:
+    """Whether a file holds other code than this process runs."""
+    first, now = _first[file], file.read_bytes()
+    try:
+        return first != now and digest(first, str(file)) != digest(now, str(file))
+    except SyntaxError:  # half an edit
+        return True
 
 
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
@@ -207,9 +225,10 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     text = _Text()
     text.add(inputs)
     files = sorted(text.files | set(sources(*also)))
-    hashes = [_sha256(file) for file in files]
-    for file, now in zip(files, hashes):
+    texts = [file.read_bytes() for file in files]
+    for file, now in zip(files, texts):
         _first.setdefault(file, now)
-    named = sorted([label(file), now] for file, now in zip(files, hashes))  # pairs: two files may share a label
-    content = {"inputs": describe(inputs), "files": named, "code": text.parts, "versions": versions()}
+    # pairs: two files may share a label
+    named = sorted([label(file), digest(now, str(file))] for file, now in zip(files, texts))
+    content = {"inputs": describe(inputs), "files": named, "code": text.parts, "versions": versions(files)}
     return Key(content, tuple(files))

@@ -23,6 +23,7 @@ from ..core.trace import Trace
 from ..core.files import CHECKOUT, write_atomically
 from ..core.linalg import pick_device
 from ..core.rounds import Probe
+from ..core.settings import for_trials
 from ..play import play
 from .timing import computing
 from ..core.validation import whole
@@ -85,6 +86,10 @@ def run(
 ) -> dict[str, Trace]:
     """Play every learner, or load what an equal run has left.
 
+    Settings by trial (see ``core.settings``) have a row for each trial of their learner; those of the problem have one
+    for each trial of the learner with most. All rows are in the key: a run with more trials, and so with more rows,
+    computes all of them anew, while without such settings it computes only the new ones.
+
     Args:
         problem: the same for all learners, who hear the same noise.
         learners: name -> learner.
@@ -97,18 +102,26 @@ def run(
         name -> Trace of all its trials; in a shard, name -> something that raises RuntimeError when it is used.
 
     Raises:
-        ValueError: what ``play`` refuses, a learner without a number of trials, or a probe that uses something
-            whose content cannot be told.
+        ValueError: what ``play`` refuses, settings by trial of another length, a learner without a number of trials,
+            or a probe that uses something whose content cannot be told.
     """
     counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
     if counts.keys() != learners.keys():
         raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}")
+    for name, count in counts.items():
+        whole("trials", count)
+        for_trials(learners[name], range(count), count, f"learners[{name!r}]")
+    if counts:
+        most = max(counts.values())
+        for_trials(problem, range(most), most, "problem")
     device, part, out = pick_device(device), shard(), {}
     for name, learner in learners.items():
         inputs = {"learner": learner, "problem": problem, "horizon": horizon, "seed": seed, "record": record, "probes": probes or {}}
         known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
+        about = {of: known.content["inputs"][of] for of in ("learner", "problem")}  # described once, for the key
         compute = lambda ids, checkpoint: play(
-            learner, problem, horizon, ids, seed, device=device, record=record, probes=probes, checkpoint=checkpoint, every=every, progress=progress
+            learner, problem, horizon, ids, seed, device=device, record=record, probes=probes, checkpoint=checkpoint,
+            every=every, progress=progress, about=about,
         )
         mine = [ids for ids in chunks(counts[name], chunk) if part is None or next(_numbers) % part[1] == part[0] - 1]
         traces = [_chunk(known, ids, compute) for ids in mine]

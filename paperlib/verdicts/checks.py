@@ -11,7 +11,6 @@ from scipy.stats import t as student
 from ..output import number, plain
 from ..papers import room
 from ..stats import Interval, proportion
-from ..maths.informative import informative_from
 
 
 class Statement(NamedTuple):

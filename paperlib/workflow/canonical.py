@@ -1,6 +1,6 @@
 """Notebooks as they are committed: with the quick profile's outputs, in one canonical form.
 
-``python -m paperlib.canonical NOTEBOOK ...`` writes the outputs of the executed copies back into
+``python -m paperlib.workflow.canonical NOTEBOOK ...`` writes the outputs of the executed copies back into
 the notebooks; ``python3 run.py figures --commit-notebooks`` calls it after a run.
 """
 

@@ -1,4 +1,4 @@
-"""One job of the workflow: ``python -m paperlib.jobs NOTEBOOK PROFILE [--shard K/N]``.
+"""One job of the workflow: ``python -m paperlib.workflow.jobs NOTEBOOK PROFILE [--shard K/N]``.
 
 A notebook is run by papermill in a kernel. A shard of one fills the store beforehand: it runs, in plain Python,
 the cells tagged ``experiment`` and what stands before the first of them (parameters, imports), and none of the
@@ -164,7 +164,7 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
 
 def main(argv: list[str] | None = None) -> int:
     """Run one notebook in one profile, or one shard of it."""
-    parser = argparse.ArgumentParser(prog="python -m paperlib.jobs", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m paperlib.workflow.jobs", description=main.__doc__)
     parser.add_argument("notebook", help="stem or path")
     parser.add_argument("profile", choices=PROFILES)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from paperlib.glbomd.model import links, validation
-from paperlib.glbomd.model.links import CLIP, Bernoulli, Binomial, Gaussian, Link, Poisson, kappa_ball, poisson_quantile
+from paperlib.glbomd.model.links import CLIP, Bernoulli, Binomial, Gaussian, Poisson, kappa_ball, poisson_quantile
 from paperlib.core.linalg import shortcuts
 
 FAMILIES = [Bernoulli(), Poisson(), Gaussian(0.25), Binomial(7)]

@@ -112,7 +112,7 @@ def test_trials_do_not_depend_on_their_company(name):
 
 
 def test_theta_has_the_norm_and_redrawing_redraws():
-    for name, problem in PROBLEMS.items():
+    for problem in PROBLEMS.values():
         world, _ = start(problem)
         if world.theta is not None:
             torch.testing.assert_close(torch.linalg.vector_norm(world.theta, dim=1), torch.full((len(world.theta),), float(problem.norm), dtype=torch.float64))

@@ -377,7 +377,7 @@ def test_alone_equals_batched_and_order_does_not_matter(which):
 
 def test_blocks_of_drawn_rounds_do_not_matter(monkeypatch):
     whole = run(PFBCO(0.5), task(Ball.of(3)), linear(3), 50).centers()
-    monkeypatch.setattr("paperlib.core.contracts.streams.BLOCK", 20)
+    monkeypatch.setattr("paperlib.core.streams.BLOCK", 20)
     assert torch.equal(run(PFBCO(0.5), task(Ball.of(3)), linear(3), 50).centers(), whole)
 
 

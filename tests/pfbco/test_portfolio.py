@@ -220,7 +220,7 @@ def test_an_infinite_loss_may_be_recorded(wants):
     y = torch.zeros(4, 6, **TKWARGS)
     y[1] = -1.0
     heard, gap = problem.respond(world, 0, y, wants, None)
-    assert gap.isinf().tolist() == [False, True, False, False] and bool((gap[1] > 0)) and not heard[1].any() and heard.isfinite().all()
+    assert gap.isinf().tolist() == [False, True, False, False] and bool(gap[1] > 0) and not heard[1].any() and heard.isfinite().all()
     before, _ = SMALL.respond(world, 0, y[[0, 0, 2, 3]], wants, None)
     assert heard[[0, 2, 3]].equal(before[[0, 2, 3]])
     y[2] = torch.nan  # no loss at all: never recorded as infinite

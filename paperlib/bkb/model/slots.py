@@ -1,12 +1,6 @@
-"""The sketched posterior: Gaussian-process regression in the span of a dictionary of arms.
+"""Sets of unequal size, one a trial, in slots: what is not used is masked.
 
-Source: Calandriello et al. (2019), Section 3; the estimator is the "deterministic training conditional"
-(DTC) of Quinonero-Candela & Rasmussen (2005), and subset of regressors (SoR) is the same without its last term.
-Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
-P the arms pulled, Z^T = L^{-1} K_SX the embedding with L L^T = K_SS, V = Z_P^T diag(n) Z_P + lambda I.
-
-Trials have dictionaries of unequal size: unused slots hold kappa2 on the diagonal of K_SS and zero rows in Z^T, so
-that nothing else changes.
+Letters: R trials, A arms, M slots, d dimensions.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,6 @@
-"""How large the dictionary is and how accurate its variance: probes, and statistics over trials.
+"""The exact effective dimension, and which suboptimal arms a dictionary holds.
 
-Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
-Letters: R trials, T rounds, A arms; m_t arms in the dictionary, U_t arms pulled so far, n pulls, d_eff effective
-dimension, s2 scaled variance. Index t - 1 of a series is round t.
+Source: Calandriello et al. (2019), Theorem 3.1 and Section 4. Letters: R trials, U arms pulled so far, n pulls.
 """
 
 from dataclasses import dataclass
@@ -10,13 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ...maths.gp import Kernel, exact_posterior
 from ...core.rounds import Round
-from .state import own
+from ...maths.gp import Kernel, exact_posterior
 from ..model.slots import listed, points_at
-OFTEN = 5         # pulls
+from .state import own
 
-# Probes ---------------------------------------------------------------------------------------------------
+OFTEN = 5  # pulls
 
 
 @dataclass(frozen=True)

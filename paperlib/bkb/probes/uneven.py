@@ -1,9 +1,4 @@
-"""Arms of unequal size: where the theory's own oversampling leaves pulls out within hundreds of rounds.
-
-With k(x, x) = 1 every pull is kept while t + lambda <= qbar, and a check of Theorem 3.1 could not fail. Here k(x, x) goes
-down to .0025. Ours, beside Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
-Letters: R trials, A arms.
-"""
+"""What a replay of a dictionary's coins takes from a run. Letters: R trials, A arms."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""What Figure 2 compares: three estimators of one run, held against f and against each other, as probes for ``play``.
+"""Estimators of one run, held against f and against each other.
 
 The run's arms are dictated (``Scripted``), so that every learner hears the same evaluations. Standard deviations are
 of f, sqrt(lambda s2), not scaled.

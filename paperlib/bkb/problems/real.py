@@ -28,7 +28,7 @@ def _standardized(x: np.ndarray) -> np.ndarray:
     return (x - x.mean(0)) / x.std(0)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Features and target of a data set as arms and f, rows in file order; equal rows are kept.
 
@@ -54,7 +54,7 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     return arms, f
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def median_gamma(name: str) -> float:
     """.5 / median squared distance of two arms, to four digits, so that it is the same number on every machine.
 

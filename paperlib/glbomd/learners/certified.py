@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ...core.linalg import chosen
 from .likelihood_set import Anchors, ConfidenceSet, Likelihood
-from .mle import CountHistory, History, history
+from .mle import History, history
 from ..model.validation import validate
 
 RING = 48  # anchors kept, or 2 K if that is more

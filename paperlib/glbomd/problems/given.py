@@ -1,12 +1,4 @@
-"""Generalized linear bandits to play on: fresh arms each round, one fixed set, and Covertype.
-
-Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F; the synthetic instance is that of
-RS-GLinCB's public code (Sawarni et al., 2024), recognized by the kappas that the paper quotes.
-Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
-
-The regret of a round is mu(best arm) - mu(played arm), free of noise. One uniform a trial and round,
-purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
-"""
+"""Rewards whose uniforms are given. Letters: as in ``worlds``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +12,10 @@ from .worlds import World
 
 @dataclass(frozen=True, eq=False)
 class GivenUniforms:
-    """A problem whose reward uniforms are given: rows are the trials of a run, by position.
+    """A problem whose reward uniforms are given, by trial: row i is that of trial i of the run.
 
     Attributes:
-        problem: any problem of this module.
+        problem: any problem of this room.
         uniforms: trials x rounds in [0, 1); a run may be shorter, not longer.
     """
 

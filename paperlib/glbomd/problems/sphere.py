@@ -1,11 +1,6 @@
-"""Generalized linear bandits to play on: fresh arms each round, one fixed set, and Covertype.
+"""Fresh arms each round, uniform in the unit ball.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F; the synthetic instance is that of
-RS-GLinCB's public code (Sawarni et al., 2024), recognized by the kappas that the paper quotes.
-Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.
-
-The regret of a round is mu(best arm) - mu(played arm), free of noise. One uniform a trial and round,
-purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. Letters: as in ``worlds``.
 """
 
 from dataclasses import dataclass

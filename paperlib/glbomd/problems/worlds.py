@@ -1,5 +1,7 @@
 """What the bandit problems are built from: a round, a world, and the arms of the paper's synthetic instance.
 
+The regret of a round is mu(best arm) - mu(played arm), free of noise. One uniform a trial and round,
+purpose "reward", makes the reward, whatever the arm: all learners hear the same noise.
 Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments; the instance is that of RS-GLinCB's public code
 (Sawarni et al., 2024), recognized by the kappas that the paper quotes (erratum E21).
 Letters: R trials, T rounds, K arms, d dimensions, S norm of theta*; mu the link's mean.

@@ -1,9 +1,6 @@
 """Theorem 2, the confidence ellipsoid, as a function that returns a ``Check``.
 
-The ellipsoid is computed from V_t by Cholesky, apart from how a learner keeps its determinant; estimates and
-matrices come from a state by field name.
-Source: Abbasi-Yadkori, Pal & Szepesvari (2011), "Improved Algorithms for Linear Stochastic Bandits".
-Letters: R trials, T' recorded rounds, d dimensions; S norm bound, lambda the ridge, R also the noise's scale.
+Letters: R trials, T' recorded rounds, S norm bound.
 """
 
 import dataclasses

@@ -1,7 +1,4 @@
-"""How regret grows with the horizon, and the statements of the theory along runs on the sets of all problems.
-
-Letters: R trials, T rounds, T' horizons, n dimensions.
-"""
+"""Losses as large as they may be. Letters: R trials, n dimensions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +9,6 @@ from torch import Tensor
 from ...core.contracts import Problem
 from ...core.streams import Draw
 from ...core.validation import one_of
-
-
-# Losses as large as they may be ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

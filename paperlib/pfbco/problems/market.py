@@ -60,7 +60,7 @@ def choose(data: str = "auto", table: str = "stocks") -> Choice:
     return Choice(SYNTHETIC, SYNTHETIC)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def market(table: str = "stocks") -> Market:
     """Ratios of a table: "stocks" (1203 x 470), "stocks_adjusted" (1203 x 467) or "synthetic" (1203 x 470).
 

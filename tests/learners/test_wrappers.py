@@ -1,6 +1,10 @@
-"""Scripted: what is dictated is played, then the base goes on with all that it heard. Doubling: horizons 1, 2, 4, ..."""
+"""Wrappers are what their base is.
 
-from dataclasses import dataclass, replace
+Scripted: what is dictated is played, then the base goes on with all that it heard.
+Doubling: horizons 1, 2, 4, ...
+"""
+
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +13,15 @@ import torch
 from toy import Coins, Index
 
 from paperlib.asktell import AskTell
-from paperlib.learners.doubling import Doubling
-from paperlib.learners.scripted import Scripted
-from paperlib.core.trees import pack, take, unpack
+from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
-from paperlib.play import play
-from paperlib.learners.reference import UniformArm
 from paperlib.core.streams import Streams
+from paperlib.core.trees import pack, take, unpack
+from paperlib.learners.doubling import Doubling
+from paperlib.learners.reference import UniformArm
+from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Wrapper
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 ACTIONS = (3, 3, 0, 2)
@@ -120,7 +126,7 @@ def test_it_is_what_its_base_is():
 @pytest.mark.parametrize(
     "field, value",
     [("rounds", -1), ("rounds", 4.0), ("rounds", 3), ("rounds", 5), ("actions", (0, 1)), ("actions", (0, 1, 2, -1)), ("actions", (0, 1, 2, 1.5)),
-     ("actions", [3, 3, 0, 2]), ("actions", None)],
+     ("actions", [3, 3, 0, 2]), ("actions", None), ("actions", UniformArm)],
 )
 def test_fields_out_of_range_are_refused(field, value):
     named = "actions" if (field, value) in (("rounds", 3), ("rounds", 5)) else field
@@ -251,7 +257,68 @@ def test_doubling_may_be_scripted():
     assert steps(learner, 5)[0].base.epoch == 2
 
 
-@pytest.mark.parametrize("base", [None, 3, Index, "PF"], ids=["none", "number", "class", "name"])
-def test_a_base_is_a_learner(base):
-    with pytest.raises(ValueError, match="base=.*allowed: a learner"):
-        Doubling(base)
+# ---- every wrapper -------------------------------------------------------------------------------
+
+WRAPPERS = {Doubling: Doubling, Scripted: lambda base: Scripted(base, ACTIONS, 4)}
+KIND = ("wants", "syncs", "fixed_arms", "own_actions")
+NAMES = [kind.__name__ for kind in WRAPPERS]
+every_wrapper = pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=NAMES)
+
+
+@dataclass(frozen=True)
+class Full(Index):
+    """Has everything that is optional, of values that are not the defaults."""
+
+    wants = "loss"
+    syncs = "host"
+    fixed_arms = True
+
+    def validate(self, context, action, feedback):
+        raise ValueError(f"heard {context} {action} {feedback}")
+
+    def caution(self, context):
+        return f"mind {context}"
+
+    def optimistic(self, state):
+        return state.total.amax(1) + 1
+
+
+def test_every_wrapper_is_tested_here():
+    ours = {kind for kind in Wrapper.__subclasses__() if kind.__module__.startswith("paperlib.")}
+    assert ours == set(WRAPPERS)
+
+
+@every_wrapper
+def test_all_that_is_optional_is_the_bases(wrap):
+    base, bare = Full(), Index()
+    learner, plain = wrap(base), wrap(bare)
+    assert [getattr(learner, name) for name in KIND] == ["loss", "host", True, True]
+    assert [getattr(plain, name) for name in KIND] == ["reward", None, False, True]
+    assert learner.caution(7) == "mind 7" and plain.caution(7) is None
+    with pytest.raises(ValueError, match="heard 7 8 9"):
+        learner.validate(7, 8, 9)
+    plain.validate(torch.eye(4)[None], None, None)
+    state, _ = steps(learner, 6)
+    assert learner.optimistic(state).tolist() == base.optimistic(state.base).tolist()
+    assert not hasattr(plain, "optimistic")
+    said = learner.report(state)
+    assert list(said) == ["plays"] and torch.equal(said["plays"], base.report(state.base)["plays"])
+    assert wrap(UniformArm()).report(steps(wrap(UniformArm()), 1)[0]) == {}
+
+
+@every_wrapper
+def test_a_wrapper_is_described_by_all_its_fields(wrap):
+    learner = wrap(Index(2.0))
+    about = describe(learner)
+    assert list(about) == ["kind", *(field.name for field in fields(learner))]
+    assert list(about)[1] == "base" and about["base"] == describe(Index(2.0))
+    assert about["kind"] == f"{type(learner).__module__}.{type(learner).__name__}"
+    with pytest.raises(FrozenInstanceError):
+        learner.base = Index()
+
+
+@every_wrapper
+@pytest.mark.parametrize("base", [None, 3, Index, "PF", Coins()], ids=lambda x: type(x).__name__)
+def test_a_base_is_a_learner(wrap, base):
+    with pytest.raises(ValueError, match="base=.*allowed: a learner$"):
+        wrap(base)

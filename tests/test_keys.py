@@ -1,0 +1,330 @@
+"""Keys of results: what renews a result, and what does not."""
+
+import importlib.metadata
+import math
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from toy import Index
+
+import paperlib
+from paperlib.bkb import Confidence, LazyBKB, Matern, TableArms
+from paperlib.core.imports import digest
+from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
+from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
+from paperlib.store import keys as content, results as store
+
+
+# ---- what renews a run ------------------------------------------------------------------------------------
+
+RUNS = {
+    "GLBOMD": (GLBOMD(Bernoulli(), 3.0), SphereArms()),
+    "GLOC": (GLOC(Bernoulli(), 3.0), SphereArms()),
+    "LazyBKB": (LazyBKB(Matern(), Confidence(0.1, 1.0), 5.0), TableArms()),
+    "PFBCO": (Doubling(PFBCO(0.1)), QuadraticPolytope()),
+}
+
+
+def digests():
+    """Key of every run."""
+    pairs = ({"learner": learner, "problem": problem} for learner, problem in RUNS.values())
+    return {name: content.key(pair, ("paperlib.play",)).digest() for name, pair in zip(RUNS, pairs)}
+
+
+def renewed(change):
+    """Names of the runs whose key is another after ``change()``."""
+    before = digests()
+    change()
+    return {name for name, after in digests().items() if after != before[name]}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of the package, whose files stand for those that were imported."""
+    copy = tmp_path / "paperlib"
+    here = Path(paperlib.__file__).parent
+    shutil.copytree(here, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(paperlib, "__path__", [str(copy)])
+    return copy
+
+
+def edit(file, old, new):
+    """Replace what stands in a file once or more, where it stands first."""
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+CONSTANT = 'VARIANTS = ("paper", "public")'
+DOCSTRING = '"""', '"""In other words. '
+MORE = "from dataclasses import", "MORE = 1\nfrom dataclasses import"
+
+
+@pytest.mark.parametrize(
+    "name, old, new",
+    [
+        ("glbomd/learners/gloc.py", *DOCSTRING),
+        ("glbomd/learners/gloc.py", "import math", "# a comment\nimport math"),
+        ("glbomd/learners/gloc.py", CONSTANT, 'VARIANTS = (\n    "paper",\n\n    "public"\n)'),
+        ("glbomd/learners/gloc.py", "c = 1 / kappa, the strong", "the strong"),  # of a method
+        ("core/linalg.py", *DOCSTRING),
+        ("play.py", *DOCSTRING),
+    ],
+)
+def test_words_renew_nothing(package, name, old, new):
+    assert renewed(lambda: edit(package / name, old, new)) == set()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["glbomd/theory/bounds.py", "pfbco/theory/bounds.py", "glbomd/experiments/settings.py",
+     "glbomd/learners/ofuglb.py", "bkb/learners/soful.py", "glbomd/claims.py", "stats.py",
+     "figures/drawing.py", "store/results.py", "asktell.py", "__init__.py", "glbomd/__init__.py"],
+)
+def test_what_does_not_compute_a_run_renews_nothing(package, name):
+    file = package / name
+    assert renewed(lambda: file.write_text(file.read_text() + "\nMORE = 1\n")) == set()
+
+
+@pytest.mark.parametrize(
+    "name, old, new, expected",
+    [
+        ("glbomd/learners/gloc.py", CONSTANT, 'VARIANTS = ("paper", "open")', {"GLOC"}),
+        ("bkb/learners/lazy.py", *MORE, {"LazyBKB"}),
+        ("glbomd/model/links.py", *MORE, {"GLOC", "GLBOMD"}),
+        ("learners/doubling.py", *MORE, {"PFBCO"}),
+        ("core/streams.py", "import torch", "MORE = 1\nimport torch", set(RUNS)),
+    ],
+)
+def test_code_renews_the_runs_that_use_it(package, name, old, new, expected):
+    assert renewed(lambda: edit(package / name, old, new)) == expected
+
+
+@pytest.mark.parametrize(
+    "upgraded, expected",
+    [("sklearn", {"LazyBKB"}), ("highspy", {"PFBCO"}), ("matplotlib", set())],
+)
+def test_an_upgrade_renews_the_runs_that_import_the_package(monkeypatch, upgraded, expected):
+    """Arms of a table come from scikit-learn; polytopes ask highspy where it is installed."""
+    installed = content.version
+    later = lambda name: "99" if name == upgraded else installed(name)
+    assert renewed(lambda: monkeypatch.setattr(content, "version", later)) == expected
+
+
+def test_versions_are_of_what_files_import(tmp_path, monkeypatch):
+    file = tmp_path / "ownstudy.py"
+    file.write_text(
+        "import os, sklearn.svm\nfrom . import near\nfrom ownother import x\nimport ownspace.deep\n"
+        "def f():\n    import not_there.deep\n"
+    )
+    (tmp_path / "ownother.py").write_text("x = 1\n")
+    (tmp_path / "ownspace").mkdir()  # a namespace package
+    (tmp_path / "ownspace/deep.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    more = content.versions([file]).items() - content.versions().items()
+    assert dict(more) == {"sklearn": importlib.metadata.version("scikit-learn"), "not_there": "none"}
+
+
+CODE = 'def f(x):\n    """Words."""\n    return x + 1\n'
+
+
+@pytest.mark.parametrize(
+    "text, equal",
+    [
+        ("# words\n\ndef f(x):\n    return (x\n            + 1)", True),
+        ('"""Words."""\n' + CODE, True), (CODE.replace("Words", "Others"), True),
+        (CODE.replace("+ 1", "+ 2"), False), (CODE.replace("x + 1", "'words'"), False),
+        (CODE + "y = 'words'", False),
+    ],
+)
+def test_a_digest_is_of_the_code_alone(text, equal):
+    assert (digest(text.encode(), "a.py") == digest(CODE.encode(), "a.py")) == equal
+
+
+def test_a_docstring_may_be_all_that_there_is():
+    bodies = ("'Words.'", "pass", "'Words.'\n    pass")
+    assert len({digest(f"class A:\n    {body}".encode(), "a.py") for body in bodies}) == 1
+    assert digest(b"", "a.py") == digest(b"'Words.'", "a.py")
+
+
+def test_words_edited_under_a_running_process_do_no_harm(package):
+    learner, _ = RUNS["GLOC"]
+    key, file = content.key({"x": learner}), package / "glbomd/learners/gloc.py"
+    differs = lambda: [path.name for path in key.files if content._differs(path)]
+    edit(file, *DOCSTRING)
+    assert differs() == []
+    edit(file, CONSTANT, 'VARIANTS = ("paper", "open")')
+    assert differs() == ["gloc.py"]
+    file.write_text("def half(")
+    assert differs() == ["gloc.py"]
+
+
+# ---- code of files, notebooks and one's own modules -------------------------------------------------------
+
+
+def made(factor):
+    return lambda round: factor * round.feedback
+
+
+def key(x):
+    return content.key({"x": x}).digest()
+
+
+def test_captured_values_count():
+    assert key(made(2.0)) == key(made(2.0)) != key(made(3.0))
+    one, two = [lambda r: r.t, lambda r: r.t + 1]
+    assert key(one) != key(two)
+    assert key(Index().select) == key(Index().select) != key(Index(2.0).select)
+    with pytest.raises(ValueError, match="uses factor, a object"):
+        key(made(object()))
+
+
+NOTEBOOK = """
+import torch
+from dataclasses import dataclass
+from paperlib.core.linalg import inner
+level = 1.0
+def helper(x):
+    return x + level
+def probe(round):
+    return helper(round.feedback)
+@dataclass(frozen=True)
+class Mine:
+    width: float = 1.0
+    wants = "reward"
+    def select(self, state, context, draw):
+        return inner(context, state), state
+"""
+
+
+def typed(monkeypatch, tmp_path, text):
+    """Names of a notebook with ``text`` in a cell: code that belongs to `__main__`."""
+    cell = tmp_path / "cell.py"  # as IPython keeps the source of a cell
+    cell.write_text(text)
+    names = vars(sys.modules["__main__"]).copy()
+    names |= {"__name__": "__main__"}
+    exec(compile(text, str(cell), "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize(
+    "old, new, differs",
+    [("x + level", "x - level", True), ("level = 1.0", "level = 2.0", True), ("round.feedback", "round.action", True),
+     ("    return helper", "    # the same\n    return helper", False), ("import torch", "import torch, math", False)],
+)
+def test_functions_of_a_notebook_count_with_what_they_use(monkeypatch, tmp_path, old, new, differs):
+    before = content._Text()
+    before.add(typed(monkeypatch, tmp_path, NOTEBOOK)["probe"])
+    after = content._Text()
+    after.add(typed(monkeypatch, tmp_path, NOTEBOOK.replace(old, new))["probe"])
+    assert (before.parts != after.parts) == differs
+
+
+@pytest.mark.parametrize("old, new, differs", [("state), state", "state), None", True), ('"reward"', '"loss"', True), ("level = 1.0", "level = 2.0", False)])
+def test_classes_of_a_notebook_count(monkeypatch, tmp_path, old, new, differs):
+    before, after = content._Text(), content._Text()
+    before.add(typed(monkeypatch, tmp_path, NOTEBOOK)["Mine"]())
+    after.add(typed(monkeypatch, tmp_path, NOTEBOOK.replace(old, new))["Mine"]())
+    assert (before.parts != after.parts) == differs
+    assert [file.name for file in before.files] == ["linalg.py"]
+
+
+@pytest.fixture
+def toy_paper(tmp_path, monkeypatch):
+    """A package `paperlib.toy` of four files: a -> b -> linalg, and c on its own."""
+    folder = tmp_path / "extra" / "toy"
+    folder.mkdir(parents=True)
+    texts = {
+        "__init__": "from .a import A\nfrom .c import C as Sea\n", "a": "from .b import helper\nclass A:\n    pass\n",
+        "b": "def helper():\n    from ..core.linalg import inner\n", "c": "from . import a\nclass C:\n    pass\n",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.py").write_text(text)
+        os.utime(folder / f"{name}.py", (0, 0))  # older than this process
+    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    yield folder
+    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("paperlib.toy.b", ["b", "linalg"]), ("paperlib.toy.a", ["a", "b", "linalg"]), ("paperlib.toy.A", ["a", "b", "linalg"]),
+        ("paperlib.toy.Sea", ["a", "b", "c", "linalg"]), ("paperlib.toy", ["__init__", "a", "b", "c", "linalg"]),
+        ("paperlib.toy.a.helper", ["a", "b", "linalg"]), ("paperlib.core.streams", ["streams"]),
+    ],
+)
+def test_sources_follow_imports(toy_paper, name, expected):
+    assert sorted(path.stem for path in store.sources(name)) == expected
+
+
+def test_sources_of_objects(toy_paper):
+    from paperlib.toy.a import A
+
+    assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"contracts", "trees", "trace", "describe", "files", "rounds", "linalg", "play", "settings", "streams", "validation"}
+    assert store.sources(torch.nn.functional.one_hot) == []
+
+
+@pytest.mark.parametrize("name", ["paperlib.nothing.there", "numpy", "nothing"])
+def test_sources_refuse_what_is_not_there(name):
+    with pytest.raises(ValueError, match="allowed: a module of paperlib"):
+        store.sources(name)
+
+
+def test_source_of_what_is_used_is_in_the_key(toy_paper):
+    from paperlib.toy.a import A
+
+    before = content.key({"x": A})
+    (toy_paper / "c.py").write_text("changed = 1\n")
+    assert content.key({"x": A}) == before and not before.edited()
+    with open(toy_paper / "b.py", "a") as file:
+        file.write("changed = 1\n")
+    assert content.key({"x": A}).digest() != before.digest()
+    assert before.edited() == ["extra/toy/b.py"]
+
+
+@pytest.fixture(params=["package", "namespace package"])
+def own_modules(request, tmp_path, monkeypatch):
+    """A user's modules: myprobe -> mypack.inner -> mypack.deep, and myother, which nothing imports."""
+    texts = {
+        "myprobe": "import json\nimport numpy\nfrom mypack import inner\ndef probe(round):\n    return inner.value(round)\n",
+        "mypack/__init__": "", "mypack/inner": "from .deep import level\ndef value(round):\n    return level * round.feedback\n",
+        "mypack/deep": "level = 1.0\n", "myother": "",
+    }
+    (tmp_path / "own/mypack").mkdir(parents=True)
+    if request.param != "package":
+        del texts["mypack/__init__"]
+    for name, text in texts.items():
+        (tmp_path / "own" / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    yield tmp_path / "own"
+    for name in [name for name in sys.modules if name.split(".")[0] in ("myprobe", "mypack", "myother")]:
+        del sys.modules[name]
+
+
+def test_a_users_own_modules_count_with_what_they_import(own_modules, monkeypatch, tmp_path):
+    import myprobe
+
+    text = content._Text()
+    text.add(myprobe.probe)
+    assert {file.relative_to(own_modules).as_posix() for file in text.files} - {"mypack/__init__.py"} == {"myprobe.py", "mypack/inner.py", "mypack/deep.py"}
+    in_cell = typed(monkeypatch, tmp_path, "from mypack import inner\ndef probe(round):\n    return inner.value(round)")["probe"]
+    before = key(myprobe.probe), key(in_cell)
+    (own_modules / "myother.py").write_text("changed = 1\n")
+    assert (key(myprobe.probe), key(in_cell)) == before
+    (own_modules / "mypack/deep.py").write_text("level = 2.0\n")
+    assert key(myprobe.probe) != before[0] and key(in_cell) != before[1]
+
+
+def test_captured_builtins_and_tables_of_typed_classes_are_content():
+    def around(f):
+        return lambda x: f(x)
+
+    assert key(around(math.sin)) != key(around(math.cos))
+    assert key(around(torch.exp)) != key(around(torch.log))

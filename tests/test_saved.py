@@ -1,0 +1,87 @@
+"""Learners that earlier versions saved go on where they were.
+
+``saved/`` holds what version 0.1.0 of the package wrote after ``ten_rounds``; its classes stood
+in other files (``paperlib.glbomd.glbomd.GLBOMD``, ``paperlib.combine.Doubling``).
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paperlib import bkb, glbomd, pfbco
+from paperlib.asktell import AskTell
+from paperlib.core.describe import describe, same
+
+SAVED = Path(__file__).parent / "saved"
+ASKED = {"glbomd": 3, "bkb": 4, "pfbco": [0.2144616361100558, 0.24323582300375376]}  # by 0.1.0, next
+
+
+def glbomd_user(norm=3.0):
+    i = np.arange(12.0)
+    arms = np.stack([np.cos(i), np.sin(i)], 1)
+    return AskTell(glbomd.GLBOMD(glbomd.Bernoulli(), norm), arms, horizon=100, seed=1)
+
+
+def bkb_user():
+    learner = bkb.LazyBKB(bkb.Matern(2.5, 0.2), bkb.Confidence(0.1, norm_bound=1.0), 5.0)
+    return bkb.Optimizer(learner, np.linspace(0, 1, 12)[:, None], seed=1)
+
+
+def pfbco_user():
+    triangle = pfbco.polytope(np.vstack([-np.eye(2), np.ones((1, 2))]), np.array([0.0, 0.0, 1.0]))
+    return pfbco.Optimizer(triangle, loss_bound=2.0, seed=1)
+
+
+USERS = {"glbomd": glbomd_user, "bkb": bkb_user, "pfbco": pfbco_user}
+
+
+def ten_rounds(user):
+    for _ in range(10):
+        action = user.ask()
+        if isinstance(user, pfbco.Optimizer):
+            user.tell(float(np.sum((action - 0.3) ** 2)))
+        else:
+            user.tell(action, float(action % 2))
+    return user
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_a_learner_that_0_1_0_saved_asks_for_what_it_would_have_asked(name):
+    user = USERS[name]().load(SAVED / f"{name}.npz")
+    assert user.rounds == 10
+    np.testing.assert_allclose(user.ask(), ASKED[name], rtol=1e-9)
+    np.testing.assert_allclose(ten_rounds(USERS[name]()).ask(), ASKED[name], rtol=1e-9)
+
+
+def test_another_learner_is_refused_by_what_differs():
+    with pytest.raises(ValueError) as error:
+        glbomd_user(norm=2.0).load(SAVED / "glbomd.npz")
+    assert "norm_bound=3.0" in str(error.value) and "kind" not in str(error.value)
+    with pytest.raises(ValueError, match="was saved by a learner with"):
+        bkb_user().load(SAVED / "glbomd.npz")
+
+
+@pytest.mark.parametrize(
+    "there, here, equal",
+    [
+        ("paperlib.glbomd.glbomd.GLBOMD", "paperlib.glbomd.GLBOMD", True),
+        ("paperlib.combine.Doubling", "paperlib.learners.doubling.Doubling", True),
+        ("paperlib.glbomd.reference.LongestArm", "paperlib.learners.reference.LongestArm", True),
+        ("paperlib.bkb.features.OFUL", "paperlib.linear.OFUL", False),
+        ("paperlib.glbomd.glbomd.GLBOMD", "paperlib.glbomd.GLOC", False),
+        ("mine.old.Learner", "mine.Learner", False),
+        ("paperlib.gp.RBF", 1.0, False), (None, None, True), (1.0, 2.0, False),
+    ],
+)
+def test_a_class_is_known_by_its_paper_and_name(there, here, equal):
+    assert same(there, here) == same(here, there) == equal
+
+
+def test_a_class_is_called_by_its_public_name():
+    kinds = json.dumps([describe(user().learner) for user in USERS.values()])
+    for kind in ("paperlib.glbomd.GLBOMD", "paperlib.glbomd.Bernoulli", "paperlib.bkb.LazyBKB",
+                 "paperlib.bkb.Confidence", "paperlib.maths.gp.Matern", "paperlib.pfbco.PFBCO",
+                 "paperlib.learners.doubling.Doubling"):
+        assert f'"{kind}"' in kinds
