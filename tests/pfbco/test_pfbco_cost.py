@@ -12,7 +12,7 @@ from paperlib.learners.doubling import Doubling
 from paperlib.maths.sets import Ball
 from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
 from paperlib.pfbco.experiments.calls import time_oracles
-from paperlib.pfbco.experiments.cost import METHODS, methods, microseconds, over_ours, time_calls
+from paperlib.pfbco.experiments.cost import METHODS, methods, microseconds, time_calls
 from paperlib.pfbco.probes import Leaves
 from paperlib.play import play
 from paperlib.store import Seconds
@@ -89,14 +89,6 @@ def test_microseconds_of_a_round():
     assert microseconds(Seconds(rounds, {}), "a") == "     3.0      6.0      1.5        2.00       0.50"
     assert microseconds(Seconds(rounds, {}), "a", "mean").split()[0] == f"{102 / 6:.1f}"
     assert microseconds(Seconds(rounds, dict.fromkeys(rounds, 50)), "a").split()[:2] == ["0.1", "0.1"]
-
-
-def test_ratios_by_solvers():
-    seconds = lambda milliseconds: np.full((2, 3), 1e-3 * milliseconds)
-    timed = {("PF", "a"): seconds(1), ("FKM, solver", "a"): seconds(6), ("PF, solver", "a"): seconds(3), ("PF", "c"): seconds(1), ("FKM, solver", "c"): seconds(5)}
-    found = over_ours(Seconds(timed, {}), ["a", "c"])
-    assert {setting: {name: x.estimate for name, x in over.items()} for setting, over in found.items()} == {"a": pytest.approx({"PF": 6, "PF, solver": 2}), "c": pytest.approx({"PF": 5})}
-    assert over_ours(Seconds({}, {}), {}) == {}
 
 
 class Point:

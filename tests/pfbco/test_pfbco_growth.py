@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from paperlib.pfbco.experiments.growth import columns, doubling_slope, falling, line, line_residual, local_slopes
-from pfbco_traces import made
+from paperlib.pfbco.experiments.growth import doubling_slope, falling, line, line_residual, local_slopes
 
 T = np.array([2**k for k in range(4, 12)])  # seven doublings: the first is not looked at
-
-
-def test_columns_come_by_horizon():
-    runs = {8: made([4, 8], [[1, 2], [3, 4]]), 2: made([2], [[5], [6]])}
-    assert columns(runs).tolist() == [[5, 2], [6, 4]]
 
 
 def test_local_slopes_of_a_power_law():

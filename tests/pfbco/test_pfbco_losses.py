@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from paperlib import stats
+from paperlib.core.trace import Trace
 from paperlib.pfbco.claims import CLAIMS, LEVEL
 from paperlib.pfbco.experiments.losses import (
     agreed, average, averaged, beats, decline, last_epochs, loss_table, mean_norms, noise_ratio, relative_difference,
@@ -14,9 +15,16 @@ from paperlib.pfbco.experiments.settings import RIVALS, learners
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.play import play
 from paperlib.verdicts.verdict import claim, decide
-from pfbco_traces import trace
 
 RNG = np.random.default_rng(0)
+
+
+def trace(losses, rounds=None, **series):
+    """A run in which trial i loses losses[i, t] in round t, recorded at ``rounds``."""
+    sums = np.cumsum(np.asarray(losses, float), 1)
+    rounds = np.arange(1, 1 + sums.shape[1]) if rounds is None else np.asarray(rounds)
+    series = {name: np.cumsum(np.asarray(x, float), 1)[:, rounds - 1] for name, x in series.items()}
+    return Trace(rounds, {"regret": sums[:, rounds - 1], **series}, {}, np.zeros(len(rounds)), list(range(len(sums))), {})
 
 
 def flat(levels, rounds=8):

@@ -5,11 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from paperlib.core.trace import Trace
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.experiments.practical import by_epoch, last_quarter, late, learns, practical_learners
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.play import play
-from pfbco_traces import made
+
+
+def made(rounds, regret, **series):
+    """A trace with these numbers."""
+    regret = np.asarray(regret, float)
+    return Trace(np.array(rounds), {"regret": regret, **series}, {}, np.zeros(len(rounds)), list(range(len(regret))), {})
 
 
 def test_practical_learners():

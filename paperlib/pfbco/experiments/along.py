@@ -24,7 +24,10 @@ from .settings import world
 
 
 def small_problems(c: float) -> dict[str, Problem]:
-    """One of each kind, small enough to project in every round; ``c``: of the learner, which the portfolio's M and G depend on."""
+    """One of each kind, small enough to project in every round.
+
+    ``c``: of the learner, which the portfolio's M and G depend on.
+    """
     return {
         "ball, linear": BallLinear(3), "ball, quadratic": BallQuadratic(3), "polytope": QuadraticPolytope(4, 4), "sub-simplex": Portfolio(8, "synthetic", c),
         "nuclear ball": MatrixCompletion(4, 3, "nuclear"), "spectrahedron": MatrixCompletion(4, 3, "psd"),
@@ -32,7 +35,10 @@ def small_problems(c: float) -> dict[str, Problem]:
 
 
 def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
-    """Statements that hold on every run of Algorithm 1, and the printed tracking beside. ``task``: the run's set and bounds."""
+    """Statements that hold on every run of Algorithm 1, and the printed tracking beside.
+
+    ``task``: the run's set and bounds.
+    """
     run, s = Replay.of(trace, task.cset), Setting.of(task, c)
     return [
         bounds.assumption_bounded(trace["loss"], s.loss_bound), bounds.assumption_gradient(trace["steepness"], s.grad_bound),
@@ -42,7 +48,7 @@ def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
 
 
 def along_leader(trace: Trace, cset: Any) -> list[Check]:
-    """Statements about leaders, of those that ``RegularizedLeader`` computed in a run with the probes ``KEPT``."""
+    """Statements about the leaders that ``RegularizedLeader`` computed, recorded with ``KEPT``."""
     run = Replay.of(trace, cset)
     star = torch.cat([run.x, torch.from_numpy(trace["end"]).unsqueeze(1)], 1)
     return [bounds.accumulated(run, trace["A"]), bounds.be_the_leader(run, star), bounds.lemma_6(run, star), bounds.lemma_6_sharp(run, star)]
@@ -60,12 +66,14 @@ def joined(checks: Sequence[Check]) -> Check:
     return replace(checks[0], inputs={"runs": len(checks)}, observed=flat("observed"), bound=flat("bound"))
 
 
-def parted(runs: dict[int, Trace], problem: Problem, trials: int, seed: int) -> tuple[dict[int, Split], list[Check], list[Check]]:
-    """Parts of the regret by horizon, what holds throughout the runs, and the leader's regret at each horizon.
+def parted(
+    runs: dict[int, Trace], problem: BallLinear, trials: int, seed: int
+) -> tuple[dict[int, Split], list[Check], list[Check]]:
+    """Parts of the regret by horizon, what holds throughout, and the leader's regret at each.
 
     Args:
         runs: horizon -> a run of PF with the probes ``KEPT``.
-        problem: ``BallLinear``.
+        problem: that was played.
         trials, seed: of the runs.
     """
     parts, throughout, ends, s = {}, [], [], unit_ball(problem.dim)
@@ -79,9 +87,10 @@ def parted(runs: dict[int, Trace], problem: Problem, trials: int, seed: int) -> 
 
 
 def of_problems(problems: dict[str, Problem], trials: int, seed: int, round: int = 3) -> list[Check]:
-    """What is assumed of sets and losses: sets lie between their balls and have their diameters, the losses of a round are convex.
+    """What is assumed of sets and losses: balls, diameters, and that a round's losses are convex.
 
-    Losses are looked at between vertices and other points of the set, in directions that are drawn the same way each time.
+    Losses are looked at between vertices and other points of the set, in directions that are drawn
+    the same way each time.
     """
     balls, diameters, convexity, draw = [], [], [], np.random.default_rng(0)
     for problem in problems.values():
@@ -95,7 +104,7 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int, round: int
 
 
 def averages(directions: int = 10**6) -> list[Check]:
-    """What is said of averages over a ball in three dimensions: that they are close to the loss, and that estimates are unbiased."""
+    """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
     x, a = (torch.tensor(values, dtype=torch.float64) for values in ([0.2, 0.1, -0.5], [0.6, -0.8, 0.0]))
     u = np.random.default_rng(0).normal(size=(directions, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))

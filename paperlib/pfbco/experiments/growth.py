@@ -1,6 +1,6 @@
 """How regret grows with the horizon and with the dimension.
 
-Letters: R trials, T' horizons, n dimensions. A column of a regret, R x T', is a run of its own horizon.
+Letters: R trials, T' horizons, n dimensions. Each column of a regret, R x T', is a run of its own.
 """
 
 from collections.abc import Sequence
@@ -9,17 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import stats
-from ...core.trace import Trace
 from .losses import RESAMPLES
 
 
-def columns(runs: dict[int, Trace]) -> np.ndarray:
-    """Final regret of runs of their own horizons, R x T', in the order of the horizons."""
-    return np.stack([runs[T].last() for T in sorted(runs)], 1)
-
-
 def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Interval]:
-    """log2(R_2T / R_T) of the mean regrets, one for each doubling. ``regret``: R x T', trials that shared their draws over all horizons.
+    """log2(R_2T / R_T) of the mean regrets, one for each doubling.
+
+    ``regret``: R x T', trials that shared their draws over all horizons.
 
     Raises:
         ValueError: horizons that do not double, or another number of columns.
@@ -32,7 +28,9 @@ def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Inte
 
 
 def falling(horizons: Sequence[int], regret: np.ndarray, doublings: int = 3) -> stats.Interval:
-    """Log-log slope of mean regret over the last doublings less that over as many before. ``regret``: R x T', as in ``local_slopes``.
+    """Log-log slope of mean regret over the last doublings less that over as many before.
+
+    ``regret``: R x T', as in ``local_slopes``.
 
     Raises:
         ValueError: horizons that do not double, too few of them, or another number of columns.
@@ -47,7 +45,7 @@ def falling(horizons: Sequence[int], regret: np.ndarray, doublings: int = 3) -> 
 
 
 def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> stats.Interval:
-    """Log-log slope of mean regret over the last doublings; each column of ``regret``, R x T', is a run of its own horizon."""
+    """Log-log slope of mean regret over the last doublings. ``regret``: R x T'."""
     return stats.growth(horizons, regret, first=np.asarray(horizons)[-last - 1 :][0], resamples=RESAMPLES)
 
 
@@ -75,7 +73,10 @@ def line(dims: Sequence[int], regret: np.ndarray) -> Line:
 
 
 def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
-    """Largest relative residual of a straight line in n through the mean regrets. ``regret``: R x len(dims)."""
+    """Largest relative residual of a straight line in n through the mean regrets.
+
+    ``regret``: R x len(dims).
+    """
     design = np.column_stack([np.ones(len(dims)), dims])
     project = lambda mean: mean @ (design @ np.linalg.pinv(design)).T
     return stats.bootstrap(regret, lambda mean: np.abs(project(mean) / mean - 1).max(-1), of="largest relative residual", resamples=RESAMPLES)

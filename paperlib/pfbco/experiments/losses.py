@@ -53,7 +53,11 @@ def ratio(a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float
 
 
 def beats(traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False) -> stats.Test:
-    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons. Raises ValueError where trials differ."""
+    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons.
+
+    Raises:
+        ValueError: other trials.
+    """
     sign = -1.0 if largest else 1.0
     return stats.weakest(stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals}))
 
@@ -66,7 +70,10 @@ def _difference(a: Trace, b: Trace) -> np.ndarray:
 
 
 def relative_difference(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """Mean of a - b over the mean of b, with the t-interval of the paired differences. ``a``, ``b``: R each, the same trials."""
+    """Mean of a - b over the mean of b, with the t-interval of the paired differences.
+
+    ``a``, ``b``: R each, the same trials.
+    """
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired(a, b), float(b.mean())
@@ -75,7 +82,10 @@ def relative_difference(a: np.ndarray, b: np.ndarray) -> stats.Interval:
 
 
 def agreed(found: dict[str, Found]) -> Found:
-    """Results on several data sets as one, which holds where all hold, fails where all fail, and decides nothing otherwise."""
+    """Results on several data sets as one.
+
+    It holds where all hold, fails where all fail, and decides nothing otherwise.
+    """
     worst = next(iter(found))
     if isinstance(found[worst], stats.Test):
         worst = max(found, key=lambda name: found[name].p)
@@ -85,7 +95,10 @@ def agreed(found: dict[str, Found]) -> Found:
 
 
 def averaged(traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None) -> dict[str, Trace]:
-    """The traces at some rounds with the series "average", the average loss so far; ``beside``: R x T', what a fixed point lost until then, is taken off."""
+    """The traces at some rounds with the series "average", the average loss so far.
+
+    ``beside``: R x T', what a fixed point lost until then, is taken off.
+    """
     found = {}
     for name, trace in traces.items():
         trace = trace.thin(rounds)
@@ -110,7 +123,7 @@ class Row(NamedTuple):
 
     loss: stats.Interval
     center: float | None                # what its centers lose, mean over trials
-    difference: stats.Interval | None   # its loss less that of the learner it is held against, paired; None for that one
+    difference: stats.Interval | None   # its loss less that of whom it is held against, paired
     p: float | None                     # two-sided Wilcoxon, adjusted by Holm's method
 
     def __str__(self) -> str:
@@ -125,7 +138,13 @@ def _bracket(x: stats.Interval) -> str:
 
 
 def loss_table(traces: dict[str, Trace], against: str = "PF", family: tuple[str, ...] = FIGURE) -> dict[str, Row]:
-    """Final average losses of all learners, each held against one of them; Holm over ``family``, and over the rest. Raises: as ``beats``."""
+    """Average losses of all learners, each held against one of them.
+
+    Holm's method over ``family``, and over the rest.
+
+    Raises:
+        As ``beats``.
+    """
     base, values = average(traces[against]), {name: average(trace) for name, trace in traces.items()}
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
     p = {name: test(_difference(trace, traces[against])) for name, trace in traces.items() if name != against}

@@ -20,10 +20,10 @@ from .losses import average, ratio
 
 
 def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
-    """PF with the theory's constants, with practical ones, and with a warm start besides, each with its sham control; and others.
+    """PF with the theory's constants, practical ones, and a warm start besides; and others.
 
-    "FKM, practical" and "Block, practical" have a baseline, a warm start and M = 10 or 3: with the spread of the losses for M
-    both step too far.
+    Each PF has its sham control. "FKM, practical" and "Block, practical" have a baseline, a warm
+    start and M = 10 or 3: with the spread of the losses for M both step too far.
     """
     ours = {"PF": PFBCO(c), "PF, practical": practical(PFBCO(c), warm_start=False), "PF, warm": practical(PFBCO(c))}
     others = {
@@ -44,14 +44,14 @@ def last_quarter(trace: Trace, name: str = "regret") -> np.ndarray:
 
 
 def by_epoch(trace: Trace) -> Trace:
-    """The same run at the last rounds of its epochs, 2^m - 1 for m = 1, 2, ..., with the mean loss in each as "epoch"."""
+    """The same run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
     ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
     loss = np.stack([average(trace, last, first) for first, last in zip([0, *ends], ends)], 1)
     return replace(trace.thin(ends), series={"epoch": loss})
 
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Mean loss over the last quarter, over that of the learner's own control, with a 90 % interval."""
+    """Mean loss over the last quarter over that of the learner's own control, 90 % interval."""
     return ratio(last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"]), "last quarters", level=0.9)
 
 
@@ -60,7 +60,7 @@ class Late(NamedTuple):
 
     average: float                     # over all rounds
     quarter: float                     # over the last quarter
-    beyond: stats.Interval             # that less what staying at the center loses in the same rounds, paired
+    beyond: stats.Interval             # that less what the center loses in the same rounds, paired
     above: int                         # trials in which it is above 0
     control: tuple[float, float] | None
     share: stats.Interval | None       # the quarter over the control's
@@ -73,7 +73,10 @@ class Late(NamedTuple):
 
 
 def late(traces: dict[str, Trace]) -> dict[str, Late]:
-    """All learners but the controls. ``traces``: of one problem, trials and rounds; PF's has the summed loss of the center as "center"."""
+    """All learners but the controls.
+
+    ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
+    """
     center, found = last_quarter(traces["PF"], "center"), {}
     for name, trace in traces.items():
         if not name.endswith(", sham"):

@@ -28,7 +28,10 @@ TITLES = ("close prices", "adjusted close prices")  # of the real tables
 
 
 def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]:
-    """Those of Figure 1 with sham controls, the FKM of 2005 and the exact leader, all anytime by doubling. ``scale``: M, as in ``OnePoint``."""
+    """Those of Figure 1 with sham controls, the FKM of 2005 and the exact leader, by doubling.
+
+    ``scale``: M, as in ``OnePoint``.
+    """
     return {
         "PF": Doubling(PFBCO(c, scale=scale)), "PF, sham": Doubling(PFBCO(c, scale=scale, sham=True)),
         "FKM": Doubling(FKM(c, scale=scale)), "FKM, sham": Doubling(FKM(c, scale=scale, sham=True)), "FKM 2005": Doubling(FKM(c, scale=scale, variant="2005")),
@@ -37,7 +40,10 @@ def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]
 
 
 def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
-    """Probes of a learner: sums of what its centers lose, of the norms of its estimates ("PF") or noise; with "PF" also of fixed points."""
+    """Probes of a learner: sums of what its centers lose, of the norms of a StochOCG's noise.
+
+    With "PF" also of the norms of its estimates and of what fixed points lose.
+    """
     if isinstance(learner.base, StochOCG):
         return {"noise": Probe(NoiseNorm(learner.base), "sum")}
     found = {"center": Probe(CenterLoss(problem), "sum")}
@@ -49,7 +55,7 @@ def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
 
 
 def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
-    """Tables of a run by their titles, and why claims about both real ones cannot be judged, "" where they can.
+    """Tables of a run by their titles, and why claims about both real ones cannot be judged, or "".
 
     The real ones that are at hand, else the synthetic market. ``data``: as in ``market.choose``.
 
@@ -77,7 +83,8 @@ def world(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
 def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.ndarray:
     """Average loss of the best fixed point, chosen after the last round; R.
 
-    Of a portfolio the best constant rebalanced one; of matrices the best of the problem's set, whatever its oracle.
+    Of a portfolio the best constant rebalanced one; of matrices the best of the problem's set,
+    whatever its oracle.
     """
     played = world(problem, horizon, trials, seed)
     cset = played.task.cset
