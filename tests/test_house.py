@@ -46,10 +46,6 @@ KEYED = BASE | {"play", "datasets", ".model", ".learners", ".problems", ".probes
 FACES = {"", "asktell", "store", "verdicts", "figures", "workflow", "datasets"}
 FACES |= {".".join(filter(None, (paper, room))) for paper in papers()
           for room in ("", "experiments", "theory", "problems", "probes")}
-PENDING = {  # files that still import through a face
-    "glbomd/experiments/__init__.py", "pfbco/experiments/scaling.py",
-    "pfbco/experiments/settings.py",
-}
 
 
 def parts_of(file):
@@ -190,11 +186,10 @@ def test_code_of_the_package_imports_from_files():
     """A face would bring all it hands on into keys; and a name would have two homes."""
     wrong = []
     for file in FILES:
-        known = file.relative_to(TOP).as_posix() in PENDING
         for base, name in imported(file):
             full = (*base, name) if name else base
             root = full in ((), ("__version__",))  # the package's path and version stand there alone
-            if not (known or root or is_file(full) or is_file(base)):
+            if not (root or is_file(full) or is_file(base)):
                 wrong.append(f"{file.relative_to(TOP)} <- {'.'.join(full)}")
     assert not wrong, "\n" + "\n".join(wrong)
 

@@ -180,9 +180,9 @@ def ended(seen: Round) -> Tensor:
 
 KEPT = {
     "x": Own("x"), "A": Own("A"), "y": played, "loss": heard, "end": Probe(ended, "final"), **{name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")},
-}  # what ``replayed`` and ``along_leader`` take
+}  # what ``Replay.of`` and ``along_leader`` take
 
 
 def recording(problem: Problem) -> dict[str, Any]:
-    """Probes that ``along`` takes what it needs from; every round has to be recorded."""
+    """Probes that ``along_run`` takes what it needs from; every round has to be recorded."""
     return KEPT | {"distance": Probe(Feasible(), "max"), "steepness": Probe(Steepness(problem), "max")}

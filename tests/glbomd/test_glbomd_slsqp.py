@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from paperlib.glbomd.experiments.cost import methods, slsqp_rounds, slsqp_seconds
-from paperlib.glbomd.experiments.slsqp import SLSQPDecisions
+from paperlib.glbomd.experiments.cost import methods, slsqp_seconds
+from paperlib.glbomd.experiments.slsqp import SLSQPDecisions, against_certified
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.model.links import Bernoulli
 from paperlib.glbomd.problems.sphere import SphereArms
@@ -18,7 +18,7 @@ def own_folders(tmp_path, monkeypatch):
 
 
 def test_slsqp_agrees_with_the_certified_decisions():
-    found = slsqp_rounds(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
+    found = against_certified(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
     assert found["rounds"].tolist() == list(range(4, 41, 4)) and np.median(found["seconds"]) > np.median(found["certified"]) > 0
     clear = found["margin"] > 1e-5
     assert clear.sum() > 5 and found["same"][clear].all()

@@ -1,8 +1,7 @@
 """How large the dictionary is and how accurate its variance: statistics over trials.
 
 Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
-Letters: R trials, T rounds, A arms; m_t arms in the dictionary, U_t arms pulled so far, n pulls, d_eff effective
-dimension, s2 scaled variance. Index t - 1 of a series is round t.
+Letters: R trials, T rounds; d_eff effective dimension. Index t - 1 of a series is round t.
 """
 
 import numpy as np
@@ -16,7 +15,11 @@ ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)  # factors within which a variance may lie
 
 
 def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
-    """Shares of rounds, and of trials in all their rounds, whose worst ratio of variances lies within each of ``ALPHAS``. ``ratio``: R x T."""
+    """Shares whose worst ratio of variances lies within each of ``ALPHAS``. ``ratio``: R x T.
+
+    Returns:
+        "rounds", shares of rounds, and "trials", of trials in all their rounds.
+    """
     return {
         "rounds": [float((ratio <= alpha).mean()) for alpha in ALPHAS],
         "trials": [float((ratio.max(1) <= alpha).mean()) for alpha in ALPHAS],
@@ -38,14 +41,18 @@ def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
 
 
 def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
-    """Rounds, over all trials, in which the dictionary has more arms than were pulled, or than pulls were drawn. R x T each."""
+    """Rounds of all trials in which the dictionary has more arms than were pulled, or drawn.
+
+    Drawn are pulls, not arms. R x T each.
+    """
     return int((size > np.minimum(unique, drawn)).sum())
 
 
 def often_minus_once(counts: np.ndarray) -> stats.Interval:
-    """Share in the dictionary among arms that were pulled often minus among those pulled once. ``counts``: R x 6, see the probe ``entered``.
+    """Share in the dictionary among arms pulled often minus that among those pulled once.
 
     Trials are resampled, their arms counted together; resamples without such arms are left out.
+    ``counts``: R x 6, see the probe ``entered``.
 
     Raises:
         ValueError: no arm was pulled often, or none once.

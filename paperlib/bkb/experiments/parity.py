@@ -1,4 +1,4 @@
-"""BKB beside exact GP-UCB and what the paper warns of: learners, and their regret over the exact one's."""
+"""BKB beside exact GP-UCB and what the paper warns of: who plays, and final regrets."""
 
 from ... import stats
 from ...core.contracts import Learner
@@ -20,7 +20,7 @@ def sketch_name(qbar: float = QBAR, merge: str = "pulls") -> str:
 
 
 def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
-    """Exact GP-UCB, BKB with every qbar and both ways to toss coins, what the paper warns of, and uniform play."""
+    """Exact GP-UCB, BKB by qbar and its way to toss coins, what the paper warns of, uniform play."""
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     return {
         "GP-UCB": ExactGPUCB(**known),
@@ -34,9 +34,13 @@ def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
 
 
 def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Final regret against exact GP-UCB's as ``charts.dots_panel`` wants it: learner -> row -> geometric mean, low, high.
+    """Final regret against exact GP-UCB's, for ``charts.dots_panel``.
 
-    BKB's rows are its values of qbar, in a group for each way to toss coins; every other learner has a row of its own.
+    BKB's rows are its values of qbar, in a group for each way to toss coins; every other learner
+    has a row of its own.
+
+    Returns:
+        Group -> row -> geometric mean, low, high.
     """
     exact, found = traces["GP-UCB"].last(), {}
     rows = {sketch_name(qbar, merge): (sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}") for merge in MERGES for qbar in QBARS}

@@ -31,7 +31,7 @@ ARM_SETS = {
 
 
 def real_learners(problem: TableArms) -> dict[str, Learner]:
-    """The learners on a data set, with the factor of ``ARM_SETS``; on the two large ones LazyBKB, threshold 2."""
+    """Who plays a data set, with the factor of ``ARM_SETS``; LazyBKB on the two large ones."""
     how = ARM_SETS[problem.name]
     known = {"kernel": problem.kernel, "confidence": confidence(problem, how.scale)}
     sketch, name = (LazyBKB, "LazyBKB") if how.lazy else (BKB, "BKB")
@@ -48,11 +48,12 @@ def arm_sets(data: str) -> tuple[list[str], dict[str, str]]:
     """The data sets of a run, and why others are left out, by name.
 
     Args:
-        data: "bundled", those that scikit-learn ships; "auto", also the others where they are at hand or can be
-            downloaded; "real", all.
+        data: "bundled", those that scikit-learn ships; "auto", also the others where they are at
+            hand or can be downloaded; "real", all.
 
     Raises:
-        ValueError: another word, or a file that is not the registry's; FileNotFoundError: "real", and one cannot be had.
+        ValueError: another word, or a file that is not the registry's.
+        FileNotFoundError: "real", and one cannot be had.
     """
     one_of("data", data, DATA)
     if data == "bundled":

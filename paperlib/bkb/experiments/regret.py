@@ -15,7 +15,10 @@ RESAMPLES = 2000  # of each bootstrap
 
 
 def confidence(problem: RKHS | WarmRKHS | TableArms, scale: float = 1.0) -> Confidence:
-    """The rule ``practical`` with xi and F of the problem, lambda = xi^2, delta = .1. ``scale``: factor on the radius."""
+    """The rule ``practical`` with xi and F of the problem, lambda = xi^2, delta = .1.
+
+    ``scale``: factor on the radius.
+    """
     return Confidence(problem.noise, getattr(problem, "norm", NORM), scale=scale)
 
 
@@ -25,5 +28,5 @@ def regret_ratio(trace: Trace, exact: Trace) -> stats.Interval:
 
 
 def exponent(trace: Trace) -> stats.Interval:
-    """Log-log slope of the mean regret over the recorded rounds from T / 4 on, bootstrap over trials."""
+    """Log-log slope of the mean regret from round T / 4 on, bootstrap over trials."""
     return stats.growth(trace.rounds, trace["regret"], first=trace.rounds[-1] / 4, resamples=RESAMPLES)

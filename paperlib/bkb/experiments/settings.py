@@ -1,7 +1,7 @@
-"""The problems with the numbers of the experiments. All are ours: the paper has no regret experiment.
+"""The problems with the numbers of the experiments, ours: the paper has no regret experiment.
 
-With each goes the factor on the radius that its figures use, where that is not 1. Learners take F and xi from the
-problem, lambda = xi^2 and delta = .1.
+With each goes the factor on the radius that its figures use, where that is not 1. Learners take F
+and xi from the problem, lambda = xi^2 and delta = .1.
 """
 
 from ..problems.synthetic import RKHS
@@ -23,7 +23,10 @@ def dense_1d(arms: int = 10_000, instance: int = 0) -> RKHS:
 
 
 def dense_2d_hard(arms: int = 10_000, instance: int = 0) -> RKHS:
-    """Many arms in the unit square, a rough f and little noise, factor .2: nearly as many directions as played arms."""
+    """Many arms in the unit square, a rough f and little noise, factor .2.
+
+    There are nearly as many directions as played arms.
+    """
     return RKHS(arms, 2, gamma=30.0, norm=3.0, noise=0.1, instance=instance)
 
 

@@ -17,30 +17,42 @@ from ..probes.variance import Band, Curve, Estimator, Measures, dictionary, eval
 
 
 def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
-    """"own", as the learner has it; "sor", subset of regressors with the state's dictionary and counters; "exact", from the counters alone."""
+    """By name: "own", as the learner has it; "sor", subset of regressors; "exact".
+
+    "sor" has the state's dictionary and counters, "exact" the counters alone.
+    """
     sor, exact = BKB(kernel, confidence, variance="sor"), ExactGPUCB(kernel, confidence)
     return {"own": Estimator(confidence), "sor": Estimator(confidence, sor), "exact": Estimator(confidence, exact)}
 
 
 def measures(kernel: Kernel, confidence: Confidence, names: tuple[str, ...] | None = None) -> Measures:
-    """Numbers of the named estimators, all without ``names``; "sor" needs a learner with a dictionary."""
+    """Numbers of estimators, of all without ``names``; "sor" needs a learner with a dictionary."""
     known = estimators(kernel, confidence)
     return Measures(known["exact"], {name: known[name] for name in names or known})
 
 
 def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
-    """Probes of what a panel of Figure 2 shows, R x A each: "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator."""
+    """Probes of what a panel of Figure 2 shows, R x A each.
+
+    "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
+    """
     drawn = {f"{name} {part}": Curve(estimator, part) for name, estimator in estimators(kernel, confidence).items() for part in Band._fields}
     return {"x": points, "f": truth, "evaluations": evaluations, "dictionary": dictionary} | drawn
 
 
 def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
-    """Of all arms, the largest factor between a variance and the exact one, either way, R x T'. ``values``: from ``Measures.read``."""
+    """Of all arms, the largest factor between a variance and the exact one, either way, R x T'.
+
+    ``values``: from ``Measures.read``.
+    """
     with np.errstate(divide="ignore"):
         return np.maximum(values[f"{kind} most"], 1 / values[f"{kind} least"])
 
 
 def least_favorable(intervals: dict[str, Interval]) -> Interval:
-    """The interval that reaches farthest from zero: all lie within a band around zero exactly when it does."""
+    """The interval that reaches farthest from zero.
+
+    All lie within a band around zero exactly when it does.
+    """
     name = max(intervals, key=lambda key: max(abs(intervals[key].low), abs(intervals[key].high)))
     return intervals[name]._replace(method=f"{intervals[name].method} ({name})")

@@ -1,4 +1,4 @@
-"""After a warm start on half of the arms: learners, the run that is left, and trials that are stuck.
+"""After a warm start on half of the arms: learners, the run that is left, trials that are stuck.
 
 Letters: R trials, T rounds.
 """
@@ -22,7 +22,7 @@ LATE = 100                      # last rounds that tell whether a trial is stuck
 
 
 def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[str, Learner]:
-    """Exact GP-UCB, BKB and what may starve, each after ``rounds`` rounds that draw from the left half of the arms."""
+    """Exact GP-UCB, BKB and what may starve, after ``rounds`` rounds in the left half of the arms."""
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     bases = {
         "GP-UCB": ExactGPUCB(**known),
@@ -34,7 +34,7 @@ def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[st
 
 
 def since(trace: Trace, rounds: int) -> Trace:
-    """The run from round ``rounds`` + 1 on, as if it began there: rounds and regret are counted anew.
+    """The run after round ``rounds``, as if it began there: rounds and regret are counted anew.
 
     Raises:
         ValueError: round ``rounds`` was not recorded, or none after it.
@@ -47,7 +47,7 @@ def since(trace: Trace, rounds: int) -> Trace:
 
 
 def watched(horizon: int, warm: int = 0, points: int = 100) -> list[int]:
-    """Rounds to record so that ``since(trace, warm)`` and ``late_loss`` can be taken: evenly spaced ones, and theirs."""
+    """Rounds to record: evenly spaced, and what ``since(trace, warm)`` and ``late_loss`` take."""
     even = np.ceil(np.arange(1, points + 1) * horizon / points).astype(int) + warm
     return sorted({*even.tolist(), *(t for t in (warm, warm + horizon - LATE) if t > 0)})
 
@@ -62,5 +62,5 @@ def late_loss(trace: Trace, rounds: int = LATE) -> np.ndarray:
 
 
 def stuck(trace: Trace, exact: Trace, factor: float = 10.0) -> np.ndarray:
-    """Trials that still lose more than ``factor`` times what exact GP-UCB loses in the mean over trials, by ``late_loss``; R bool."""
+    """Trials whose ``late_loss`` is above ``factor`` times the mean of exact GP-UCB's, R bool."""
     return late_loss(trace) > factor * late_loss(exact).mean()

@@ -3,15 +3,12 @@
 Seconds are kept with the results and are of this machine; ``python3 run.py clean`` forgets them.
 """
 
-import numpy as np
-
 from ...core.contracts import Learner, Problem
 from ...store.results import once
 from ...store.seconds import Run, Seconds
-from ..learners.certified import CertifiedOptimism
 from ..problems.sphere import SphereArms
 from .settings import paper_learners, rules
-from .slsqp import against_certified, time_decisions
+from .slsqp import time_decisions
 
 GROWTH = {"width": 100, "first": 300}  # bins and first round of a growth of seconds
 
@@ -23,14 +20,6 @@ def methods(
     left = ("greedy", *rules(), *leave_out)
     learners = {name: x for name, x in paper_learners(problem).items() if name not in left}
     return {(name, problem.norm): (learner, problem) for name, learner in learners.items()}
-
-
-def slsqp_rounds(
-    learner: CertifiedOptimism, problem: Problem, horizon: int, every: int = 25
-) -> dict[str, np.ndarray]:
-    """SLSQP beside the certified decisions of one trial, see ``slsqp.against_certified``; kept."""
-    known = {"learner": learner, "problem": problem, "horizon": horizon, "every": every}
-    return once("slsqp_rounds", against_certified, **known)
 
 
 def slsqp_seconds(

@@ -1,7 +1,7 @@
-"""The settings of the paper's experiments that several notebooks share: which learners, with which constants.
+"""What several notebooks share of the paper's experiments: which learners, with which constants.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F. What the paper leaves open is chosen here
-and said in the docstrings.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F. What the paper leaves open is
+chosen here and said in the docstrings.
 """
 
 from ...core.contracts import Learner
@@ -18,7 +18,7 @@ from ...learners.reference import LongestArm, UniformArm
 from ..learners.rsglincb import RSGLinCB
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
-INSTANCE = 3000        # rounds over which the instance's kappa is taken, whatever part of it is played
+INSTANCE = 3000        # rounds over which the instance's kappa is taken, however many are played
 ONLINE = ("GLB-OMD", "GLOC", "ECOLog")
 FITTED = ("GLM-UCB", "RS-GLinCB")   # fit a maximum likelihood estimate to the history, batched
 ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
@@ -27,10 +27,11 @@ ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
 def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learner]:
     """The lines of Figures 1-3: the paper's methods, greedy play, and two rules that learn nothing.
 
-    lambda = d for the online methods and RS-GLinCB, d ln(1 + t) for GLM-UCB and OFULog-r, none for OFUGLB;
-    rewards bounded by 100 for the Poisson runs of GLM-UCB and RS-GLinCB: all as the paper states. Not stated and
-    chosen: delta = 0.01; kappa over the drawn arms at theta*, which is what the paper's numbers for kappa are;
-    the published constants of RS-GLinCB, since with the theory's its warm-up would outlast the run.
+    lambda = d for the online methods and RS-GLinCB, d ln(1 + t) for GLM-UCB and OFULog-r, none for
+    OFUGLB; rewards bounded by 100 for the Poisson runs of GLM-UCB and RS-GLinCB: all as the paper
+    states. Not stated and chosen: delta = 0.01; kappa over the drawn arms at theta*, which is what
+    the paper's numbers for kappa are; the published constants of RS-GLinCB, since with the theory's
+    its warm-up would outlast the run.
     """
     link, S = problem.link, problem.norm
     known = {"link": link, "norm_bound": S, "delta": delta}
@@ -56,9 +57,9 @@ def rules() -> dict[str, Learner]:
 
 
 def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
-    """The methods of Figure 4 with all confidence sets shrunk by one factor, S = 6 and kappa = 200 as in Appendix F.3.
+    """The methods of Figure 4 with all confidence sets shrunk by one factor.
 
-    The arms never change, so histories are kept as counts.
+    S = 6 and kappa = 200 as in Appendix F.3. The arms never change: histories are kept as counts.
     """
     known = {"link": Bernoulli(), "norm_bound": 6.0, "delta": delta, "scale": scale}
     logistic = {"norm_bound": 6.0, "delta": delta, "scale": scale}
@@ -79,5 +80,5 @@ def covertype_controls() -> dict[str, Learner]:
 
 
 def trial_counts(learners: dict[str, Learner], trials: int, fitted: int, one_trial: int) -> dict[str, int]:
-    """Trials of each learner: fewer for those that fit to the history or decide one trial at a time."""
+    """Trials of each learner: fewer of those that fit to the history or decide trial by trial."""
     return {name: fitted if name in FITTED else one_trial if name in ONE_TRIAL else trials for name in learners}

@@ -3,7 +3,7 @@
 This is how the authors of likelihood-set methods compute their decisions, written as well as that
 allows: analytic gradients, vectorized over the history, warm starts. It proves nothing; it is the
 yardstick of what ``learners.likelihood_set`` saves, and an independent oracle for its decisions.
-Nothing here is kept: ``cost`` does that, so that what reads seconds is in no measurement's key.
+Nothing here is kept: who asks ``store.once`` for it does that, and enters no measurement's key.
 Shapes: n observations, K arms, d dimensions; one trial, numpy.
 """
 
@@ -50,7 +50,7 @@ def slsqp_decision(
     """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
 
     Args:
-        inside: the set; only its data, budget, ball and ridge are used, not its estimate or anchors.
+        inside: the set, of which only data, budget, ball and ridge are used.
         arms: K x d.
         start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
         tolerance: see ``TOLERANCE``.
@@ -117,7 +117,7 @@ def slsqp_decision(
 
 @dataclass(frozen=True)
 class SLSQPDecisions:
-    """A probe that decides again, by SLSQP, what a certified learner has just decided, and times that.
+    """A probe that decides again by SLSQP what a certified learner has just decided, and times it.
 
     Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best
     arms. The solver starts from the round's maximum likelihood estimate: it is spared that search.

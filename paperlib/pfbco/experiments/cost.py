@@ -3,15 +3,12 @@
 Seconds are kept with the results and are of this machine; ``python3 run.py clean`` forgets them.
 """
 
-from collections.abc import Iterable
-
 from ...core.contracts import Learner, Problem
 from ...core.validation import whole
-from ...stats import Interval
 from ...store.results import once
 from ...store.seconds import Run, Seconds
 from .calls import time_oracles
-from .settings import RESAMPLES, learners
+from .settings import learners
 
 METHODS = ("PF", "FKM", "StochOCG")
 
@@ -23,9 +20,10 @@ def methods(
 
     ``suffix`` goes behind the learners' names.
     """
-    known = learners(c)
-    played = [(name, setting) for setting in problems for name in names]
-    return {(name + suffix, setting): (known[name], problems[setting]) for name, setting in played}
+    return {
+        (name + suffix, setting): (learners(c)[name], problem)
+        for setting, problem in problems.items() for name in names
+    }
 
 
 def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Seconds:
@@ -42,22 +40,8 @@ def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Secon
     return Seconds(calls, dict.fromkeys(calls, 1))
 
 
-def row(seconds: Seconds, setting: str, of: str = "median") -> str:
-    """Microseconds a round and trial of ``METHODS``, and those of the others over the first's."""
+def microseconds(seconds: Seconds, setting: str, of: str = "median") -> str:
+    """A line of a table: what a round of a trial costs ``METHODS``, and that over the first's."""
     each = [seconds.overall((name, setting), of, scale=1e6) for name in METHODS]
     times = "  ".join(f"{value / each[0]:9.2f}" for value in each[1:])
     return " ".join(f"{value:8.1f}" for value in each) + "   " + times
-
-
-def over_ours(seconds: Seconds, settings: Iterable[str]) -> dict[str, dict[str, Interval]]:
-    """How many times FKM with a generic solver takes what ours does, where both were timed.
-
-    Returns:
-        Setting -> "PF" and "PF, solver" -> ratio of median seconds a round.
-    """
-    ratio = lambda setting, name: seconds.ratio(
-        ("FKM, solver", setting), (name, setting), resamples=RESAMPLES
-    )
-    ours = ("PF", "PF, solver")
-    timed = lambda setting: [name for name in ours if name in seconds.names(setting)]
-    return {setting: {name: ratio(setting, name) for name in timed(setting)} for setting in settings}

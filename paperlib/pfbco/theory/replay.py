@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.trace import Trace
 from ...maths.sets import ConvexSet
 from ..model.tracking import behind
 
@@ -41,6 +42,17 @@ class Replay:
     def __post_init__(self):
         if self.x.dim() != 3 or self.x.shape != self.y.shape or self.loss.shape != self.x.shape[:2]:
             raise ValueError(f"x: {tuple(self.x.shape)}, y: {tuple(self.y.shape)}, loss: {tuple(self.loss.shape)}; allowed: R x T x n, the same, and R x T")
+
+    @classmethod
+    def of(cls, trace: Trace, cset: ConvexSet) -> "Replay":
+        """From a trace of one epoch on this set, recorded with the probes ``KEPT`` in every round.
+
+        Raises:
+            ValueError: rounds are missing.
+        """
+        if len(trace.rounds) != trace.rounds[-1]:
+            raise ValueError(f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'")
+        return cls(cset, *(torch.from_numpy(trace[name]) for name in ("x", "y", "loss", "eta", "delta", "alpha")))
 
     @cached_property
     def g(self) -> Tensor:

@@ -4,18 +4,19 @@ import pytest
 
 from paperlib.verdicts import verdict as verdicts
 from paperlib.pfbco import MatrixCompletion, Portfolio, QuadraticPolytope
-from paperlib.pfbco.experiments import settings as e
+from paperlib.pfbco.experiments.losses import average, beats, ratio, relative_difference
+from paperlib.pfbco.experiments.settings import FIGURE, RIVALS, learners, recorded
 from paperlib.play import play
 
 REST = ("PF", "Unregularized", "StochOCG")
 PANELS = {"a": (QuadraticPolytope(dim=10, rows=10), 1023), "b": (Portfolio(100, "synthetic", 0.1), 1203), "c": (MatrixCompletion(20, 18, "paper_lmo"), 127)}
 EXPECTED = {
-    "C1c": ("a", "holds", lambda run: e.beats(run, "FKM", REST)),
-    "C1d": ("a", "holds", lambda run: e.ratio(e.final(run["Unregularized"]), e.after(run["Unregularized"], 64))),
-    "C2a": ("b", "holds", lambda run: e.beats(run, "FKM", REST, largest=True)),
-    "C2b": ("b", "fails", lambda run: e.beats(run, "PF", e.RIVALS)),
-    "C3b.printed": ("c", "holds", lambda run: e.beats(run, "FKM", REST, largest=True)),
-} | {f"N1.{panel}": (panel, "holds", lambda run: e.relative_difference(e.final(run["PF"]), e.final(run["PF, sham"]))) for panel in PANELS}
+    "C1c": ("a", "holds", lambda run: beats(run, "FKM", REST)),
+    "C1d": ("a", "holds", lambda run: ratio(average(run["Unregularized"]), average(run["Unregularized"], 64))),
+    "C2a": ("b", "holds", lambda run: beats(run, "FKM", REST, largest=True)),
+    "C2b": ("b", "fails", lambda run: beats(run, "PF", RIVALS)),
+    "C3b.printed": ("c", "holds", lambda run: beats(run, "FKM", REST, largest=True)),
+} | {f"N1.{panel}": (panel, "holds", lambda run: relative_difference(average(run["PF"]), average(run["PF, sham"]))) for panel in PANELS}
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +27,8 @@ def panels():
     def get(panel):
         if panel not in found:
             problem, horizon = PANELS[panel]
-            learners = e.learners(0.1)
-            found[panel] = {name: play(learners[name], problem, horizon, 10, record=e.recorded(horizon)) for name in e.FIGURE}
+            known = learners(0.1)
+            found[panel] = {name: play(known[name], problem, horizon, 10, record=recorded(horizon)) for name in FIGURE}
         return found[panel]
 
     return get

@@ -1,0 +1,116 @@
+"""The statements of the theory along runs on sets of all kinds, and those that need no run.
+
+Letters: R trials, T rounds, n dimensions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...core.contracts import Problem
+from ...core.trace import Trace
+from ...verdicts.checks import Check, Expected
+from ..problems.ball import BallLinear, BallQuadratic
+from ..problems.completion import MatrixCompletion
+from ..problems.portfolio import Portfolio
+from ..problems.quadratic import QuadraticPolytope
+from ..theory import bounds
+from ..theory.constants import Setting, smoothed_quadratic, unit_ball
+from ..theory.replay import Replay, Split, split
+from .settings import world
+
+
+def small_problems(c: float) -> dict[str, Problem]:
+    """One of each kind, small enough to project in every round.
+
+    ``c``: of the learner, which the portfolio's M and G depend on.
+    """
+    return {
+        "ball, linear": BallLinear(3), "ball, quadratic": BallQuadratic(3), "polytope": QuadraticPolytope(4, 4), "sub-simplex": Portfolio(8, "synthetic", c),
+        "nuclear ball": MatrixCompletion(4, 3, "nuclear"), "spectrahedron": MatrixCompletion(4, 3, "psd"),
+    }
+
+
+def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
+    """Statements that hold on every run of Algorithm 1, and the printed tracking beside.
+
+    ``task``: the run's set and bounds.
+    """
+    run, s = Replay.of(trace, task.cset), Setting.of(task, c)
+    return [
+        bounds.assumption_bounded(trace["loss"], s.loss_bound), bounds.assumption_gradient(trace["steepness"], s.grad_bound),
+        bounds.estimate_norm(run.norms, s, float(run.delta[0])), bounds.feasibility(trace["distance"]),
+        bounds.accumulated(run, trace["A"]), bounds.leader_step(run), bounds.tracking(run.ratios), bounds.tracking_printed(run.ratios),
+    ]
+
+
+def along_leader(trace: Trace, cset: Any) -> list[Check]:
+    """Statements about the leaders that ``RegularizedLeader`` computed, recorded with ``KEPT``."""
+    run = Replay.of(trace, cset)
+    star = torch.cat([run.x, torch.from_numpy(trace["end"]).unsqueeze(1)], 1)
+    return [bounds.accumulated(run, trace["A"]), bounds.be_the_leader(run, star), bounds.lemma_6(run, star), bounds.lemma_6_sharp(run, star)]
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """One statement, held against several runs, as one check.
+
+    Raises:
+        ValueError: none, several statements, or such as speak of a probability or a mean.
+    """
+    if len({check.statement for check in checks}) != 1 or any(check.delta is not None or isinstance(check, Expected) for check in checks):
+        raise ValueError(f"checks={list(checks)}; allowed: at least one, all of one statement that holds on every run")
+    flat = lambda name: np.concatenate([getattr(check, name).ravel() for check in checks])
+    return replace(checks[0], inputs={"runs": len(checks)}, observed=flat("observed"), bound=flat("bound"))
+
+
+def parted(
+    runs: dict[int, Trace], problem: BallLinear, trials: int, seed: int
+) -> tuple[dict[int, Split], list[Check], list[Check]]:
+    """Parts of the regret by horizon, what holds throughout, and the leader's regret at each.
+
+    Args:
+        runs: horizon -> a run of PF with the probes ``KEPT``.
+        problem: that was played.
+        trials, seed: of the runs.
+    """
+    parts, throughout, ends, s = {}, [], [], unit_ball(problem.dim)
+    for T, trace in runs.items():
+        played = world(problem, T, trials, seed)
+        run = Replay.of(trace, played.task.cset)
+        parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
+        throughout.append((bounds.decomposition(parts[T], s, T), bounds.accumulated(run, trace["A"])))
+        ends.append(bounds.leader_regret(parts[T], s, T))
+    return parts, [joined(checks) for checks in zip(*throughout)], ends
+
+
+def of_problems(problems: dict[str, Problem], trials: int, seed: int, round: int = 3) -> list[Check]:
+    """What is assumed of sets and losses: balls, diameters, and that a round's losses are convex.
+
+    Losses are looked at between vertices and other points of the set, in directions that are drawn
+    the same way each time.
+    """
+    balls, diameters, convexity, draw = [], [], [], np.random.default_rng(0)
+    for problem in problems.values():
+        played = world(problem, 8, trials, seed)
+        cset, at = played.task.cset, played.streams.at(round)
+        point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))
+        balls.append(bounds.assumption_balls(cset))
+        diameters.append(bounds.assumption_diameter(cset))
+        convexity.append(bounds.assumption_convex(lambda y: problem.loss(played, round, y, at), point(), 0.5 * point()))
+    return [joined(checks) for checks in (balls, diameters, convexity)]
+
+
+def averages(directions: int = 10**6) -> list[Check]:
+    """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
+    x, a = (torch.tensor(values, dtype=torch.float64) for values in ([0.2, 0.1, -0.5], [0.6, -0.8, 0.0]))
+    u = np.random.default_rng(0).normal(size=(directions, 3))
+    u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
+    square = np.linspace(0.0, 1.0, 11)
+    losses = [(lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)]
+    return [
+        bounds.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3),
+        joined([bounds.unbiased_estimate(bounds.one_point(f, x, u, 0.4), gradient) for f, gradient in losses]),
+    ]

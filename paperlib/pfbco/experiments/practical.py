@@ -1,0 +1,86 @@
+"""PF with practical constants: learners, and what they lose late and epoch by epoch.
+
+Letters: R trials, T rounds.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import stats
+from ...core.trace import Trace
+from ...learners.doubling import Doubling
+from ...output import number
+from ..learners.block import BlockPFBCO
+from ..learners.fkm import FKM
+from ..learners.onepoint import practical
+from ..learners.pfbco import PFBCO
+from .losses import average, ratio
+
+
+def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
+    """PF with the theory's constants, practical ones, and a warm start besides; and others.
+
+    Each PF has its sham control. "FKM, practical" and "Block, practical" have a baseline, a warm
+    start and M = 10 or 3: with the spread of the losses for M both step too far.
+    """
+    ours = {"PF": PFBCO(c), "PF, practical": practical(PFBCO(c), warm_start=False), "PF, warm": practical(PFBCO(c))}
+    others = {
+        "FKM": FKM(c), "Block": BlockPFBCO(c), "FKM, practical": FKM(c, baseline=True, scale=10.0, warm_start=True),
+        "Block, practical": BlockPFBCO(c, baseline=True, scale=3.0, warm_start=True),
+    }
+    pairs = {key: learner for name, base in ours.items() for key, learner in ((name, base), (f"{name}, sham", replace(base, sham=True)))}
+    return {name: Doubling(base) for name, base in (pairs | others).items()}
+
+
+def last_quarter(trace: Trace, name: str = "regret") -> np.ndarray:
+    """Mean loss over the last quarter of the rounds, R; T + 1 a power of two.
+
+    ``name``: of the summed loss, "center" for what staying there loses.
+    """
+    T = int(trace.rounds[-1])
+    return average(trace, T, 3 * (T + 1) // 4, name)
+
+
+def by_epoch(trace: Trace) -> Trace:
+    """The same run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
+    ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
+    loss = np.stack([average(trace, last, first) for first, last in zip([0, *ends], ends)], 1)
+    return replace(trace.thin(ends), series={"epoch": loss})
+
+
+def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
+    """Mean loss over the last quarter over that of the learner's own control, 90 % interval."""
+    return ratio(last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"]), "last quarters", level=0.9)
+
+
+class Late(NamedTuple):
+    """A learner's average loss, and what became of it in the last quarter of the rounds."""
+
+    average: float                     # over all rounds
+    quarter: float                     # over the last quarter
+    beyond: stats.Interval             # that less what the center loses in the same rounds, paired
+    above: int                         # trials in which it is above 0
+    control: tuple[float, float] | None
+    share: stats.Interval | None       # the quarter over the control's
+
+    def __str__(self) -> str:
+        line = f"{number(self.average):>6s} {number(self.quarter):>6s}   {self.beyond.estimate:+.3f} [{self.beyond.low:+.3f}, {self.beyond.high:+.3f}] {self.above:3d}"
+        if self.share is not None:
+            line += f"   {number(self.share.estimate)} [{number(self.share.low)}, {number(self.share.high)}]  " + " ".join(f"{number(x):>6s}" for x in self.control)
+        return line
+
+
+def late(traces: dict[str, Trace]) -> dict[str, Late]:
+    """All learners but the controls.
+
+    ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
+    """
+    center, found = last_quarter(traces["PF"], "center"), {}
+    for name, trace in traces.items():
+        if not name.endswith(", sham"):
+            quarter, sham = last_quarter(trace), traces.get(f"{name}, sham")
+            control = None if sham is None else (float(average(sham).mean()), float(last_quarter(sham).mean()))
+            found[name] = Late(float(average(trace).mean()), float(quarter.mean()), stats.paired(quarter, center), int((quarter > center).sum()), control, learns(traces, name) if control else None)
+    return found
