@@ -6,7 +6,7 @@ import json
 import sys
 
 sys.path.insert(0, workflow.basedir)  # `workflow` is Snakemake's own object
-from paperlib import workflow as flow
+from paperlib.workflow import plan as flow
 
 PROFILE = config.get("profile", "quick")
 DEVICE = config.get("device", "auto")

@@ -43,9 +43,9 @@ PAPER = {  # a name with a dot is a room of the file's own paper
 KEYED = BASE | {"play", "datasets", ".model", ".learners", ".problems", ".probes"}  # above the wall
 
 # Packages whose __init__.py hands names on, to notebooks and users; all others are empty.
-FACES = {"", "asktell", "store", "verdicts", "figures", "workflow", "datasets"}
+FACES = {"", "asktell", "store", "verdicts", "figures", "datasets"}
 FACES |= {".".join(filter(None, (paper, room))) for paper in papers()
-          for room in ("", "experiments", "theory", "problems", "probes")}
+          for room in ("", "experiments", "problems", "probes")}
 
 
 def parts_of(file):

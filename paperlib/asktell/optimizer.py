@@ -41,8 +41,9 @@ class Optimizer(AskTell):
             RuntimeError: the learner reports failure; nothing is learned.
         """
         if not self._many(action):
-            return super().tell(action, feedback)
-        self._now = self._all_heard("action", action, feedback)
+            super().tell(action, feedback)
+        else:
+            self._now = self._all_heard("action", action, feedback)
 
     def observe(self, actions: Any, feedback: Any) -> None:
         """Data of one's own, before the first ask or later.

@@ -171,7 +171,7 @@ def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
 
 def test_what_differs_of_another_learner_is_named(tmp_path):
     AskTell(Index(bonus=3.0), ARMS, seed=1).save(tmp_path / "state.npz")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="learner.bonus=3.0") as error:
         AskTell(Index(), ARMS, seed=2).load(tmp_path / "state.npz")
     said = str(error.value)
     assert "learner.bonus=3.0, seed=1; allowed: learner.bonus=" in said and "seed=2" in said and "horizon" not in said and "kind" not in said

@@ -8,11 +8,3 @@ from .regret import RESAMPLES, exponent, regret_ratio
 from .settings import dense_1d, dense_2d_hard, reference, rkhs_1d, rkhs_2d
 from .variance import curves, least_favorable, measures, worst_ratio
 from .warm_start import LATE, since, stuck, warm_learners, watched
-
-__all__ = [
-    "ALPHAS", "ARM_SETS", "LATE", "RESAMPLES", "accuracy", "arm_sets", "crossover", "curves",
-    "dense_1d", "dense_2d_hard", "excess", "expected_share", "exponent", "falls", "from_seven",
-    "least_favorable", "measures", "often_minus_once", "parity_learners", "parity_ratios",
-    "real_learners", "reference", "regret_ratio", "rkhs_1d", "rkhs_2d", "since", "stuck",
-    "warm_learners", "watched", "while_alike", "while_small", "worst_ratio",
-]

@@ -7,9 +7,3 @@ from .state import (
 )
 from .uneven import SHOT
 from .variance import WIDTH
-
-__all__ = [
-    "ExactDimension", "ExpectedSize", "NormalizedError", "OFTEN", "Radius", "SHOT", "Size",
-    "VarianceRatio", "WIDTH", "dictionary_size", "entered", "noise", "played", "probes",
-    "shrinkage", "sketch_probes", "unique_pulls",
-]

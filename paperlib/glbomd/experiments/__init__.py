@@ -7,9 +7,3 @@ from .settings import (
     covertype_controls, covertype_learners, paper_learners, trial_counts,
 )
 from .slsqp import TOLERANCE, against_certified
-
-__all__ = [
-    "GROWTH", "INSTANCE", "ONE_TRIAL", "ONLINE", "SCALES", "TOLERANCE",
-    "against_certified", "covertype_controls", "covertype_learners", "crossing",
-    "ecolog_iterations", "exceedance", "methods", "paper_learners", "slsqp_seconds", "trial_counts",
-]

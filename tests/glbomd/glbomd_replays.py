@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from paperlib.glbomd.theory import bounds
-from paperlib.glbomd import theory
+from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.theory.bounds import PROBES, RadiusRatio, Replay
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.problems.sphere import SphereArms
@@ -23,7 +23,7 @@ def trace_of(learner, problem, horizon=300, trials=4):
     """A recorded run, kept for the other tests."""
     key = (learner, problem, horizon, trials)
     if key not in _traces:
-        probes = PROBES | {"ratio": Probe(RadiusRatio(theory.setting(learner, problem.dim)), "max"), "precision": Probe(lambda r: r.after.precision, "final")}
+        probes = PROBES | {"ratio": Probe(RadiusRatio(setting_of(learner, problem.dim)), "max"), "precision": Probe(lambda r: r.after.precision, "final")}
         _traces[key] = play(learner, problem, horizon, trials, record="all", probes=probes)
     return _traces[key]
 
@@ -32,7 +32,7 @@ def replay_of(link, norm, ridge, horizon=300, trials=4, kind=GLBOMD):
     """The same, as a replay, on the paper's instance."""
     learner = kind(link, norm, ridge=ridge)
     problem = SphereArms(link, norm)
-    return Replay.of(trace_of(learner, problem, horizon, trials), theory.setting(learner, problem.dim))
+    return Replay.of(trace_of(learner, problem, horizon, trials), setting_of(learner, problem.dim))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, packings
-from pf_runs import KAPPA, Drawn, directions, linear, run, task
+from pfbco_runs import KAPPA, Drawn, directions, linear, run, task
 from scipy.stats import ks_2samp
 
 from paperlib.asktell import AskTell

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle
-from pf_runs import run, task
+from pfbco_runs import run, task
 
 from paperlib.pfbco import PFBCO, Ball, Doubling, NuclearBall, Optimizer, SubSimplex, oracle_set, polytope, practical, smat, svec
 
@@ -301,7 +301,7 @@ def test_a_set_is_known_again_on_another_machine(tmp_path):
 
 def test_another_set_is_named_and_what_agrees_is_not(tmp_path):
     Optimizer(TRIANGLE).save(tmp_path / "state.npz")
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="set=") as error:
         Optimizer(Ball.of(2), c=0.5).load(tmp_path / "state.npz")
     said = str(error.value)
     assert "set='" in said and "learner.base.c=1.0" in said and "learner.base.c=0.5" in said and "seed" not in said and "horizon" not in said and len(said) < 400

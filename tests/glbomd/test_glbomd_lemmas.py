@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from replays import DETERMINISTIC, NoProjection, WrongNorm, WrongSign, replay_of, trace_of
+from glbomd_replays import DETERMINISTIC, NoProjection, WrongNorm, WrongSign, replay_of, trace_of
 from scipy.integrate import quad
 
 from paperlib.glbomd.theory import bounds
-from paperlib.glbomd import theory
+from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.theory.bounds import PROBES, Replay, Setting
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.theory.inequalities import gaussian_kl, slope_integrals
@@ -57,7 +57,7 @@ def test_worst_ratios_on_the_papers_instance():
 def test_matrices_are_rebuilt_from_estimates_alone():
     learner, problem = GLBOMD(Bernoulli(), 3.0, ridge="dim"), SphereArms(Bernoulli(), 3.0)
     trace = trace_of(learner, problem, 300, 4)
-    run = Replay.of(trace, theory.setting(learner, 5))
+    run = Replay.of(trace, setting_of(learner, 5))
     assert np.allclose(run.precision[:, -1], trace["precision"], rtol=1e-12)
     ratio = (run.error[:, :-1].sqrt() / torch.from_numpy(run.setting.radius(run.rounds.numpy()))).numpy()
     assert np.allclose(np.maximum.accumulate(ratio, 1), trace["ratio"], rtol=1e-9)
@@ -67,14 +67,14 @@ def test_matrices_are_rebuilt_from_estimates_alone():
 
 def test_path_works_where_each_trial_has_its_own_arms():
     learner, problem = GLBOMD(Bernoulli(), 3.0), FixedArms(Bernoulli(), 3.0, dim=3, arms=4, per_trial=True)
-    run = Replay.of(trace_of(learner, problem, 40, 3), theory.setting(learner, 3))
+    run = Replay.of(trace_of(learner, problem, 40, 3), setting_of(learner, 3))
     assert run.best.shape == (3, 40)
     assert all(lemma(run).verdict == "holds" for lemma in DETERMINISTIC)
 
 
 def test_path_refuses_what_it_cannot_use():
     learner, problem = GLBOMD(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0)
-    setting = theory.setting(learner, 5)
+    setting = setting_of(learner, 5)
     with pytest.raises(ValueError, match="record='all'"):
         Replay.of(play(learner, problem, 20, 2, record=5, probes=PROBES), setting)
     with pytest.raises(ValueError, match="theta"):
@@ -119,7 +119,7 @@ def test_mix_loss_against_adaptive_quadrature(link, S):
 def test_lemma_5_is_a_martingale_with_mean_1():
     """At fixed small t, over many trials: the tail is too heavy for more."""
     learner = GLBOMD(Bernoulli(), 3.0, ridge="sharp")
-    run = Replay.of(play(learner, SphereArms(Bernoulli(), 3.0), 3, 20000, record="all", probes=PROBES), theory.setting(learner, 5))
+    run = Replay.of(play(learner, SphereArms(Bernoulli(), 3.0), 3, 20000, record="all", probes=PROBES), setting_of(learner, 5))
     value = log_martingale(run).exp()
     error = value.std(0) / len(value) ** 0.5
     assert ((value.mean(0) - 1).abs() < 4 * error).all() and (error < 0.02).all()

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from pf_replay import F64, record
+from pfbco_replay import F64, record
 
 from paperlib.pfbco.theory import errata_numbers as numbers
 from paperlib.pfbco.theory import constants as theory

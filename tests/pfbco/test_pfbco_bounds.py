@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
-from pf_replay import F64, SETS, linear_task, record
+from pfbco_replay import F64, SETS, linear_task, record
 
 from paperlib.verdicts.checks import Check, Expected, Reported, Statement, statements
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco.theory import bounds, tables, constants as theory
+from paperlib.pfbco.theory import bounds, table_1, constants as theory
 from paperlib.pfbco.problems.ball import BallLinear
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
@@ -368,7 +368,7 @@ def test_theorem_1():
         check = bounds.theorem_1(regrets(PFBCO(c), T, dim=dim), T, unit_ball(dim, c))
         assert check.verdict == "holds" and check.observed.shape == (4,) and check.remark == "" and check.inputs["trials"] == 40
         if c == 1:
-            assert 3 < check.inputs["median bound / mean"] < 12 and check.informative_from == tables.ball_row(dim, 10).corrected_from and check.trivial == 1024
+            assert 3 < check.inputs["median bound / mean"] < 12 and check.informative_from == table_1.ball_row(dim, 10).corrected_from and check.trivial == 1024
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
-from replays import DETERMINISTIC, WrongSign, replay_of
+from glbomd_replays import DETERMINISTIC, WrongSign, replay_of
 from scipy.integrate import quad
 
 from paperlib.verdicts.checks import Check, Statement, statements
 from paperlib.core.describe import describe
 from paperlib.glbomd.theory import bounds
-from paperlib.glbomd import theory
+from paperlib.glbomd.theory import constants as theory
+from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.theory.bounds import RadiusRatio, Setting
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
@@ -123,12 +124,12 @@ def test_ridge_conditions():
 @pytest.mark.parametrize("ridge", ["theory", "free", "sharp"])
 def test_setting_agrees_with_the_learner(link, S, ridge):
     learner = GLBOMD(link, S, 0.05, ridge)
-    setting = theory.setting(learner, 4)
+    setting = setting_of(learner, 4)
     assert setting.ridge == pytest.approx(theory.ridge_condition(link, S, 4, ridge), rel=1e-9)
     assert theory.covered(setting)
     assert setting.radius(np.array([1, 7])) == pytest.approx([learner.radius(1, 4), learner.radius(7, 4)], rel=1e-9)
     started = GLBOMD(link, S, 0.05, ridge, start_at_zero=True)
-    assert theory.setting(started, 4).radius(3) == pytest.approx(started.radius(3, 4), rel=1e-9)
+    assert setting_of(started, 4).radius(3) == pytest.approx(started.radius(3, 4), rel=1e-9)
 
 
 def test_setting_refuses_bad_numbers():
@@ -171,7 +172,7 @@ def test_assumptions_are_flagged():
 ], ids=["logistic S=3 dim", "logistic S=3 theory", "Poisson S=9 dim"])
 def test_coverage_with_400_trials(link, S, ridge, covered, worst):
     learner = GLBOMD(link, S, 0.05, ridge)
-    setting = theory.setting(learner, 5)
+    setting = setting_of(learner, 5)
     trace = play(learner, SphereArms(link, S), 300, 400, record=1, probes={"ratio": Probe(RadiusRatio(setting), "max")})
     check = bounds.theorem_1(trace["ratio"], setting)
     count = int(check.by_trial.sum())
@@ -183,7 +184,7 @@ def test_coverage_with_400_trials(link, S, ridge, covered, worst):
 
 def test_theorem_2_on_a_run():
     learner, problem = GLBOMD(Gaussian(), 2.0, ridge="theory"), SphereArms(Gaussian(), 2.0)
-    setting = theory.setting(learner, 5)
+    setting = setting_of(learner, 5)
     trace = play(learner, problem, 400, 60, record=10)
     check = bounds.theorem_2(trace, setting, problem.kappa_opt)
     assert check.by_trial.all() and check.informative_from == 65765 and check.trivial == pytest.approx(1600)
@@ -224,9 +225,9 @@ def test_wrong_sign_loses_the_confidence_set():
     verdicts = []
     for kind in (GLBOMD, WrongSign):
         learner = kind(Gaussian(), 2.0, 0.05, ridge="sharp")
-        probe = {"ratio": Probe(RadiusRatio(theory.setting(learner, 5)), "max")}
+        probe = {"ratio": Probe(RadiusRatio(setting_of(learner, 5)), "max")}
         trace = play(learner, SphereArms(Gaussian(), 2.0), 300, 80, record=1, probes=probe)
-        verdicts.append(bounds.theorem_1(trace["ratio"], theory.setting(learner, 5)).verdict)
+        verdicts.append(bounds.theorem_1(trace["ratio"], setting_of(learner, 5)).verdict)
     assert verdicts == ["holds", "fails"]
 
 
