@@ -6,6 +6,7 @@ Code written in a notebook enters with its bytecode, what it captures and the no
 people's packages with the versions of those that the files import.
 """
 
+import contextlib
 import dataclasses
 import dis
 import functools
@@ -114,6 +115,7 @@ class _Text:
     def __init__(self):
         self.parts: list = []
         self.files: set[Path] = set()
+        self.spelled: dict[str, str] = {}  # text of functions whose bytecode is a part -> name
         self.seen: list = []  # kept alive, so that ids stay their own
 
     def add(self, x: Any) -> None:
@@ -139,6 +141,9 @@ class _Text:
     def function(self, f: FunctionType) -> None:
         """Its bytecode, unless its file and name say it all; what it has captured; a typed function's globals."""
         typed = _typed(f)
+        if typed or "<" in f.__qualname__:
+            with contextlib.suppress(ValueError):  # without a source it is in no description either
+                self.spelled[describe(f)] = f.__qualname__
         part = [f.__qualname__, _bytecode(f.__code__) if typed or "<" in f.__qualname__ else None]
         self.parts.append(part)
         names = {name: cell.cell_contents for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()) if name != "__class__"}
@@ -216,6 +221,15 @@ def _differs(file: Path) -> bool:
         return True
 
 
+def _renamed(described: Any, names: dict[str, str]) -> Any:
+    """A described configuration with functions that their bytecode tells apart by name, not text: words do not count."""
+    if isinstance(described, dict):
+        return {key: _renamed(value, names) for key, value in described.items()}
+    if isinstance(described, list):
+        return [_renamed(value, names) for value in described]
+    return names.get(described, described) if isinstance(described, str) else described
+
+
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
 
@@ -230,5 +244,5 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
         _first.setdefault(file, now)
     # pairs: two files may share a label
     named = sorted([label(file), digest(now, str(file))] for file, now in zip(files, texts))
-    content = {"inputs": describe(inputs), "files": named, "code": text.parts, "versions": versions(files)}
+    content = {"inputs": _renamed(describe(inputs), text.spelled), "files": named, "code": text.parts, "versions": versions(files)}
     return Key(content, tuple(files))

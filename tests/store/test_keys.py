@@ -83,7 +83,7 @@ def test_words_renew_nothing(package, name, old, new):
     "name",
     ["glbomd/theory/bounds.py", "pfbco/theory/bounds.py", "glbomd/experiments/settings.py",
      "glbomd/learners/ofuglb.py", "bkb/learners/soful.py", "glbomd/claims.py", "stats.py",
-     "figures/drawing.py", "store/results.py", "asktell.py", "__init__.py", "glbomd/__init__.py"],
+     "figures/drawing.py", "store/results.py", "asktell/trial.py", "__init__.py", "glbomd/__init__.py"],
 )
 def test_what_does_not_compute_a_run_renews_nothing(package, name):
     file = package / name
@@ -222,6 +222,15 @@ def test_functions_of_a_notebook_count_with_what_they_use(monkeypatch, tmp_path,
     after = content._Text()
     after.add(typed(monkeypatch, tmp_path, NOTEBOOK.replace(old, new))["probe"])
     assert (before.parts != after.parts) == differs
+
+
+@pytest.mark.parametrize("new, differs", [("lambda seen: seen.t", False), ("(  # the same\n    lambda seen: seen.t\n)", False), ("lambda seen: seen.t + 1", True)])
+def test_how_a_lambda_of_a_notebook_is_written_does_not_count(monkeypatch, tmp_path, new, differs):
+    digests = []
+    for i, text in enumerate(("probe = lambda seen: seen.t\n", f"probe = {new}\n")):
+        (tmp_path / str(i)).mkdir()
+        digests.append(content.key({"probes": {"t": typed(monkeypatch, tmp_path / str(i), text)["probe"]}}).digest())
+    assert (digests[0] != digests[1]) == differs
 
 
 @pytest.mark.parametrize("old, new, differs", [("state), state", "state), None", True), ('"reward"', '"loss"', True), ("level = 1.0", "level = 2.0", False)])
