@@ -18,7 +18,10 @@ import sys
 if sys.platform == "win32":
     sys.exit("run.py needs Linux or macOS; on Windows, call it in the Windows Subsystem for Linux.")
 if sys.version_info < (3, 11):  # before any import or syntax that an older Python lacks
-    sys.exit("run.py needs Python 3.11 or later, this is %d.%d; call it with a newer one, such as python3.12 run.py" % sys.version_info[:2])
+    sys.exit(
+        "run.py needs Python 3.11 or later, this is %d.%d; call it with a newer one, such as python3.12 run.py"
+        % sys.version_info[:2]
+    )
 
 import argparse
 import contextlib
@@ -54,25 +57,61 @@ def cores() -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = argparse.ArgumentParser(
+        prog="run.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    figures = commands.add_parser("figures", help="run the notebooks that changed, write figures and verdicts")
-    figures.add_argument("--profile", choices=("quick", "paper"), default="quick", help="quick: a minute a notebook; paper: the papers' own sizes")
-    figures.add_argument("--only", metavar="NAME", action="append", help="a notebook, or a paper (glbomd); may be repeated")
-    figures.add_argument("--jobs", metavar="N", type=int, help="notebooks or shards at a time (default: one per core; with --cluster what its profile says)")
+    figures = commands.add_parser(
+        "figures", help="run the notebooks that changed, write figures and verdicts"
+    )
+    figures.add_argument(
+        "--profile",
+        choices=("quick", "paper"),
+        default="quick",
+        help="quick: a minute a notebook; paper: the papers' own sizes",
+    )
+    figures.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        help="a notebook, or a paper (glbomd); may be repeated",
+    )
+    figures.add_argument(
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="notebooks or shards at a time (default: one per core; with --cluster what its profile says)",
+    )
     figures.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    figures.add_argument("--commit-notebooks", action="store_true", help="write the quick outputs back into notebooks/")
-    figures.add_argument("--cluster", metavar="PROFILE", help="a Snakemake workflow profile, such as profiles/slurm: jobs go to its scheduler")
-    test = commands.add_parser("test", help="the test suite, notebooks included; further arguments go to pytest", allow_abbrev=False)
+    figures.add_argument(
+        "--commit-notebooks",
+        action="store_true",
+        help="write the quick outputs back into notebooks/",
+    )
+    figures.add_argument(
+        "--cluster",
+        metavar="PROFILE",
+        help="a Snakemake workflow profile, such as profiles/slurm: jobs go to its scheduler",
+    )
+    test = commands.add_parser(
+        "test",
+        help="the test suite, notebooks included; further arguments go to pytest",
+        allow_abbrev=False,
+    )
     test.add_argument("--slow", action="store_true", help="the tests marked slow too")
     commands.add_parser("lab", help="JupyterLab in notebooks/; further arguments go to it")
     data = commands.add_parser("data", help="fetch and check data sets")
     data.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
-    bench = commands.add_parser("bench", help="time and memory of every learner on this machine, to bench/ and figures/bench/")
+    bench = commands.add_parser(
+        "bench",
+        help="time and memory of every learner on this machine, to bench/ and figures/bench/",
+    )
     bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     bench.add_argument("--quick", action="store_true", help="few and small points, under a minute")
     bench.add_argument("--only", metavar="NAME", help="a paper (glbomd) or a learner (GLB-OMD)")
-    clean = commands.add_parser("clean", help="remove results, quick figures and caches; figures of the paper profile stay")
+    clean = commands.add_parser(
+        "clean", help="remove results, quick figures and caches; figures of the paper profile stay"
+    )
     clean.add_argument("--all", action="store_true", help="the environment too")
     return top
 
@@ -85,10 +124,15 @@ def parse(argv: list[str]) -> argparse.Namespace:
         top.error(f"unrecognized arguments: {' '.join(rest)}")
     if getattr(options, "jobs", None) is not None and options.jobs < 1:
         top.error(f"--jobs is {options.jobs}; it must be at least 1")
-    if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != ("quick", "auto"):
+    if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != (
+        "quick",
+        "auto",
+    ):
         top.error("--commit-notebooks goes with --profile quick and --device auto only")
     if getattr(options, "cluster", None) and not (Path(options.cluster) / "config.yaml").is_file():
-        top.error(f"--cluster {options.cluster}: there is no config.yaml; it is a folder such as profiles/slurm")
+        top.error(
+            f"--cluster {options.cluster}: there is no config.yaml; it is a folder such as profiles/slurm"
+        )
     options.rest = rest
     return options
 
@@ -101,7 +145,9 @@ def one_at_a_time():
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # not any OSError: a file system without locks is another matter
             file.seek(0)
-            sys.exit(f"Another run.py works in {ROOT} ({file.read().strip() or 'just started'}); wait for it or end it.")
+            sys.exit(
+                f"Another run.py works in {ROOT} ({file.read().strip() or 'just started'}); wait for it or end it."
+            )
         file.truncate(0)
         file.write(f"process {os.getpid()}: run.py {' '.join(sys.argv[1:])}")
         file.flush()
@@ -109,7 +155,9 @@ def one_at_a_time():
         file.truncate(0)
 
 
-def call(argv: list, group: bool = False, meanwhile: Callable[[], None] | None = None, **kwargs) -> int:
+def call(
+    argv: list, group: bool = False, meanwhile: Callable[[], None] | None = None, **kwargs
+) -> int:
     """Run a command to its end, with a call of `meanwhile` each second.
 
     When this process is told to stop, so is the command, with `group` its children too.
@@ -121,7 +169,10 @@ def call(argv: list, group: bool = False, meanwhile: Callable[[], None] | None =
                 return process.wait(1 if meanwhile else None)
             meanwhile()
     except BaseException:
-        for number in (signal.SIGTERM, signal.SIGKILL):  # Snakemake may hang when told to stop while a job ends
+        for number in (
+            signal.SIGTERM,
+            signal.SIGKILL,
+        ):  # Snakemake may hang when told to stop while a job ends
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(process.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -137,10 +188,17 @@ def stamp() -> str:
 
 def environment() -> str:
     """Path of the environment's Python; makes or remakes .venv where it is missing, stale or half-made."""
-    if os.environ.get("PAPERLIB_PYTHON"):  # its kernels find the package here, installed there or not
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
+    if os.environ.get(
+        "PAPERLIB_PYTHON"
+    ):  # its kernels find the package here, installed there or not
+        os.environ["PYTHONPATH"] = os.pathsep.join(
+            filter(None, (str(CODE), os.environ.get("PYTHONPATH")))
+        )
         return os.environ["PAPERLIB_PYTHON"]
-    for name in ("PYTHONPATH", "PYTHONHOME"):  # another Python's packages would come before those of the lock
+    for name in (
+        "PYTHONPATH",
+        "PYTHONHOME",
+    ):  # another Python's packages would come before those of the lock
         os.environ.pop(name, None)
     python = VENV / "bin/python"
     ready = VENV / ".ready"  # written last
@@ -157,24 +215,44 @@ def environment() -> str:
 
 def make_environment(python: Path) -> None:
     """A new .venv with exactly what the lock names."""
-    print("Making .venv from requirements.lock; this is done once and takes a few minutes.", flush=True)
+    print(
+        "Making .venv from requirements.lock; this is done once and takes a few minutes.",
+        flush=True,
+    )
     start, log = time.monotonic(), ROOT / "results" / "setup.log"
     log.parent.mkdir(exist_ok=True)
     if VENV.is_symlink():
         VENV.unlink()
     shutil.rmtree(VENV, ignore_errors=True)
-    base = getattr(sys, "_base_executable", None) or sys.executable  # not a Python inside .venv itself
+    base = (
+        getattr(sys, "_base_executable", None) or sys.executable
+    )  # not a Python inside .venv itself
     # Compiling all 1.5 GB would double the time; Python compiles what it imports.
     steps = [
         [base, "-m", "venv", VENV],
-        [python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", "--no-compile", "-r", LOCK],
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--disable-pip-version-check",
+            "--progress-bar",
+            "off",
+            "--no-compile",
+            "-r",
+            LOCK,
+        ],
     ]
     with open(log, "w") as out:
         for step in steps:
             if call(step, stdout=out, stderr=subprocess.STDOUT):
                 out.flush()
-                sys.stderr.write("".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:]))
-                sys.exit(f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Fix the cause and call again.")
+                sys.stderr.write(
+                    "".join(log.read_text(errors="replace").splitlines(keepends=True)[-15:])
+                )
+                sys.exit(
+                    f"Making .venv failed at `{' '.join(map(str, step[1:3]))}`; the whole output is in {log}. Fix the cause and call again."
+                )
     print(f"The environment is ready ({time.monotonic() - start:.0f} s).", flush=True)
 
 
@@ -190,7 +268,9 @@ def chosen(only: list[str] | None) -> list[str]:
         name = Path(name).name.removesuffix(".ipynb")
         found = [stem for stem in stems if name in (stem, stem.split("_")[0])]
         if not found:
-            sys.exit(f"--only {name}: no such paper or notebook. Papers: {', '.join(papers)}. Notebooks: {', '.join(stems)}.")
+            sys.exit(
+                f"--only {name}: no such paper or notebook. Papers: {', '.join(papers)}. Notebooks: {', '.join(stems)}."
+            )
         wanted += [stem for stem in found if stem not in wanted]
     return wanted if only else stems
 
@@ -212,25 +292,56 @@ def figures(python: str, options: argparse.Namespace) -> int:
         sys.exit(f"{profiles} is no TOML: {error}.")
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
     if names and call([python, "-m", "paperlib.datasets", *names], cwd=ROOT):
-        print("Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged." if options.profile == "quick" else "Some data cannot be used: the notebooks that need them will fail.")
+        print(
+            "Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged."
+            if options.profile == "quick"
+            else "Some data cannot be used: the notebooks that need them will fail."
+        )
     shared = options.profile == "paper" and any("shards" in known.get(stem, {}) for stem in stems)
     jobs = options.jobs or (cores() if shared else min(cores(), len(stems)))
     threads = 1 if options.cluster else max(1, cores() // jobs)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     where = f"by {options.cluster}" if options.cluster else f"{jobs} at a time"
-    print(f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {where}:", flush=True)
+    print(
+        f"{len(stems)} notebook{'s' * (len(stems) > 1)}, {options.profile} profile, {where}:",
+        flush=True,
+    )
     begun, log = time.time(), folder(options.profile) / "snakemake.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     engine = ["--cores", jobs]
     if options.cluster:
-        engine = ["--workflow-profile", Path(options.cluster).resolve(), *(["--jobs", jobs] if options.jobs else [])]
-    with open(log, "w") as reasons:  # each job and why it runs; what the user reads comes from the jobs
+        engine = [
+            "--workflow-profile",
+            Path(options.cluster).resolve(),
+            *(["--jobs", jobs] if options.jobs else []),
+        ]
+    with open(
+        log, "w"
+    ) as reasons:  # each job and why it runs; what the user reads comes from the jobs
         code = call(
-            [python, "-m", "snakemake", "--snakefile", CODE / "Snakefile", "--directory", ROOT, *engine]
+            [
+                python,
+                "-m",
+                "snakemake",
+                "--snakefile",
+                CODE / "Snakefile",
+                "--directory",
+                ROOT,
+                *engine,
+            ]
             + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--nocolor"]
-            + ["--config", f"profile={options.profile}", f"device={options.device}", f"threads={threads}", "--", *stems],
+            + [
+                "--config",
+                f"profile={options.profile}",
+                f"device={options.device}",
+                f"threads={threads}",
+                "--",
+                *stems,
+            ],
             group=True,
-            meanwhile=(lambda: draw(progress(log.read_text(errors="replace"), time.time() - begun))) if sys.stdout.isatty() else None,
+            meanwhile=(lambda: draw(progress(log.read_text(errors="replace"), time.time() - begun)))
+            if sys.stdout.isatty()
+            else None,
             stderr=reasons,
         )
     if sys.stdout.isatty():
@@ -238,8 +349,24 @@ def figures(python: str, options: argparse.Namespace) -> int:
     failed = table(stems, options.profile, begun)
     page = gallery(python, options.profile)
     if options.commit_notebooks and len(failed) < len(stems):
-        code = call([python, "-m", "paperlib.workflow.canonical", *(s for s in stems if s not in failed)]) or code
-    if not code and options.profile == "paper" and LEDGER in stems and LEDGER not in failed and not os.environ.get("PAPERLIB_FIGURES"):
+        code = (
+            call(
+                [
+                    python,
+                    "-m",
+                    "paperlib.workflow.canonical",
+                    *(s for s in stems if s not in failed),
+                ]
+            )
+            or code
+        )
+    if (
+        not code
+        and options.profile == "paper"
+        and LEDGER in stems
+        and LEDGER not in failed
+        and not os.environ.get("PAPERLIB_FIGURES")
+    ):
         code = call([python, "-m", "paperlib.pages.readme"], cwd=ROOT)  # README's tables
     if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
@@ -250,11 +377,15 @@ def figures(python: str, options: argparse.Namespace) -> int:
 
 def shown(profile: str) -> Path:
     """Where a profile's figures and verdicts lie."""
-    return Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / ("quick" if profile == "quick" else "")
+    return Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / (
+        "quick" if profile == "quick" else ""
+    )
 
 
 STARTED = r"^    output: .*/(?P<name>.+)\.done\n    jobid: (?P<job>\d+)"
-ENDED = r"^Finished jobid: (?P<done>\d+)|^Error in rule .*:\n(?:    .*\n)*?    jobid: (?P<failed>\d+)"
+ENDED = (
+    r"^Finished jobid: (?P<done>\d+)|^Error in rule .*:\n(?:    .*\n)*?    jobid: (?P<failed>\d+)"
+)
 
 
 def progress(log: str, seconds: float) -> str:
@@ -267,7 +398,9 @@ def progress(log: str, seconds: float) -> str:
             running.pop(event["done"] or event["failed"], None)
             done += event["done"] is not None
     total = re.search(r"^total +(\d+)$", log, re.MULTILINE)
-    line = f"{seconds:.0f} s, " + (f"{done} of {total[1]} done" if total else "looking at what changed")
+    line = f"{seconds:.0f} s, " + (
+        f"{done} of {total[1]} done" if total else "looking at what changed"
+    )
     return line + (f"; running {', '.join(running.values())}" if running else "")
 
 
@@ -286,7 +419,9 @@ def draw(line: str) -> None:
 def gallery(python: str, profile: str) -> int:
     """The page of figures and verdicts, written again when one of them, or a notebook's run, is newer."""
     found, page = list(shown(profile).glob("*/*.json")), shown(profile) / "index.html"
-    newest = max((path.stat().st_mtime_ns for path in [*found, *folder(profile).glob("*.done")]), default=0)
+    newest = max(
+        (path.stat().st_mtime_ns for path in [*found, *folder(profile).glob("*.done")]), default=0
+    )
     if not found or (page.exists() and page.stat().st_mtime_ns >= newest):
         return 0
     return call([python, "-m", "paperlib.pages.gallery", profile], cwd=ROOT)
@@ -298,7 +433,11 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
     for path in sorted(shown(profile).glob("claims/*.json")):
         claim = json.loads(path.read_text())
         verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
-    due, failed, width = scheduled(folder(profile) / "snakemake.log", begun), [], max(map(len, [*stems, "notebook"]))
+    due, failed, width = (
+        scheduled(folder(profile) / "snakemake.log", begun),
+        [],
+        max(map(len, [*stems, "notebook"])),
+    )
     print(f"\n{'notebook':{width}}  seconds  verdicts")
     for stem in stems:
         done = folder(profile) / f"{stem}.done"
@@ -311,11 +450,18 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
             failed.append(stem)
             print(f"{stem:{width}}        -  no new result")
             continue
-        said = ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items())) or "-"
-        print(f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}")
+        said = (
+            ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items()))
+            or "-"
+        )
+        print(
+            f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}"
+        )
     for stem in failed:
         log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
-        for shard in folder(profile).glob(f"{stem}.shard*.log"):  # one that failed kept the notebook from running
+        for shard in folder(profile).glob(
+            f"{stem}.shard*.log"
+        ):  # one that failed kept the notebook from running
             if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
                 log, copy = shard, None
         ran = log.exists() and log.stat().st_mtime >= begun
@@ -323,7 +469,9 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
         missed = "it was not reached"
         if (folder(profile) / f"{stem}.done").exists():
             missed += ", since what it comes after failed or the call was stopped; what stands is of an earlier call"
-        print(f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else missed}")
+        print(
+            f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else missed}"
+        )
         if ran:
             print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))
     if len(failed) < len(stems):
@@ -337,16 +485,33 @@ def test(python: str, options: argparse.Namespace) -> int:
     os.environ["OMP_NUM_THREADS"] = str(max(1, cores() // workers))
     parallel = ["-n", workers, "--dist", "loadscope"] if workers > 1 else []
     quick = [] if options.slow else ["-m", "not slow"]
-    return call([python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest], cwd=ROOT)
+    return call(
+        [python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest],
+        cwd=ROOT,
+    )
 
 
 def clean(everything: bool) -> int:
     """Remove what can be made again: results, quick figures and caches."""
-    names = ["results", "figures/quick", ".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"] + [".venv"] * everything
-    for path in [ROOT / name for name in names] + [path for top in ("paperlib", "tests", "notebooks") for path in (ROOT / top).rglob("__pycache__")]:
+    names = [
+        "results",
+        "figures/quick",
+        ".snakemake",
+        ".pytest_cache",
+        ".hypothesis",
+        ".ruff_cache",
+    ] + [".venv"] * everything
+    for path in [ROOT / name for name in names] + [
+        path
+        for top in ("paperlib", "tests", "notebooks")
+        for path in (ROOT / top).rglob("__pycache__")
+    ]:
         if path.exists():
             shutil.rmtree(path)
-            print(f"removed {path.relative_to(ROOT)}" if path.name != "__pycache__" else "", end="\n" if path.name != "__pycache__" else "")
+            print(
+                f"removed {path.relative_to(ROOT)}" if path.name != "__pycache__" else "",
+                end="\n" if path.name != "__pycache__" else "",
+            )
     return 0
 
 
@@ -357,10 +522,16 @@ def main(argv: list[str]) -> int:
         if os.environ.get(name):  # the folders that jobs work in are not the caller's
             os.environ[name] = os.path.abspath(os.environ[name])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a connection that ends stops the call, unless nohup stands before it
+    if (
+        signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
+    ):  # a connection that ends stops the call, unless nohup stands before it
         signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
-    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # this environment's kernel, not the user's
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # the debugger's warning at kernel start
+    os.environ.setdefault(
+        "JUPYTER_PREFER_ENV_PATH", "1"
+    )  # this environment's kernel, not the user's
+    os.environ.setdefault(
+        "PYDEVD_DISABLE_FILE_VALIDATION", "1"
+    )  # the debugger's warning at kernel start
     with contextlib.ExitStack() as stack:
         stack.enter_context(one_at_a_time())
         if options.command == "clean":
@@ -374,7 +545,19 @@ def main(argv: list[str]) -> int:
             return call([python, "-m", "paperlib.datasets", *options.names], cwd=ROOT)
         if options.command == "bench":
             only = ["--only", options.only] if options.only else []
-            return call([python, "-m", "paperlib.bench", "--device", options.device, *["--quick"] * options.quick, *only], group=True, cwd=ROOT)
+            return call(
+                [
+                    python,
+                    "-m",
+                    "paperlib.bench",
+                    "--device",
+                    options.device,
+                    *["--quick"] * options.quick,
+                    *only,
+                ],
+                group=True,
+                cwd=ROOT,
+            )
         stack.close()  # a JupyterLab that stays open keeps nobody from running
         return call([python, "-m", "jupyterlab", *options.rest], cwd=ROOT / "notebooks")
 
@@ -385,4 +568,6 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         sys.exit("\nStopped; the same call goes on where this one ended.")
     except OSError as error:  # a full disk, or a folder that cannot be written
-        sys.exit(f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept.")
+        sys.exit(
+            f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept."
+        )

@@ -67,8 +67,14 @@ def main(folder: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     os.environ.pop("PAPERLIB_PYTHON", None)  # the clone makes its own environment
     found = {name: measured(command, folder) for name, command in COMMANDS.items()}
-    machine = {"processor": processor(), "cores": os.cpu_count(), "memory_gib": round(psutil.virtual_memory().total / 2**30)}
-    (ROOT / "bench" / "commands.json").write_text(json.dumps({"machine": machine, "commands": found}, indent=1) + "\n")
+    machine = {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+    }
+    (ROOT / "bench" / "commands.json").write_text(
+        json.dumps({"machine": machine, "commands": found}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

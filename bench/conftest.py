@@ -17,7 +17,14 @@ def pytest_addoption(parser):
 def pytest_generate_tests(metafunc):
     plan, cases = plan_of(metafunc.config), []
     for subject in speed.subjects(metafunc.config.getoption("only")):
-        cases += [pytest.param(subject, point, id=f"{subject.paper}.{subject.name}-R{point.trials}-t{point.played}-K{point.arms}-d{point.dim}") for point in speed.points(subject, plan)]
+        cases += [
+            pytest.param(
+                subject,
+                point,
+                id=f"{subject.paper}.{subject.name}-R{point.trials}-t{point.played}-K{point.arms}-d{point.dim}",
+            )
+            for point in speed.points(subject, plan)
+        ]
     metafunc.parametrize("subject, point", cases)
 
 

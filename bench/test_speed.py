@@ -21,6 +21,9 @@ def test_rounds(benchmark, subject, point, plan, device):
     setup = lambda: ((learner, speed.copy(start), heard, device), {})
     benchmark.pedantic(speed.replay, setup=setup, rounds=repetitions, warmup_rounds=1)
     benchmark.extra_info.update(
-        paper=subject.paper, learner=subject.name, point=point._asdict(), block=plan.block,
+        paper=subject.paper,
+        learner=subject.name,
+        point=point._asdict(),
+        block=plan.block,
         state_bytes=state_bytes(start) / point.trials,
     )

@@ -16,6 +16,15 @@ from paperlib.datasets.covertype import build_table, write_table
 if __name__ == "__main__":
     clusters, seed = 60, 7
     source = REGISTRY["covertype"]
-    write_table(build_table(*load_covertype(), clusters, seed), {
-        "made_by": "data/covtype_arms.py", "source": source.file, "sha256": source.sha256, "cite": source.cite,
-        "license": source.license, "method": f"KMeans({clusters}, n_init=1, random_state={seed})", "scikit-learn": sklearn.__version__})
+    write_table(
+        build_table(*load_covertype(), clusters, seed),
+        {
+            "made_by": "data/covtype_arms.py",
+            "source": source.file,
+            "sha256": source.sha256,
+            "cite": source.cite,
+            "license": source.license,
+            "method": f"KMeans({clusters}, n_init=1, random_state={seed})",
+            "scikit-learn": sklearn.__version__,
+        },
+    )

@@ -12,7 +12,11 @@ import paperlib
 def papers() -> list[str]:
     """The papers' packages, by name."""
     there = (found for found in pkgutil.iter_modules(paperlib.__path__) if found.ispkg)
-    return sorted(found.name for found in there if (Path(found.module_finder.path) / found.name / "claims.py").exists())
+    return sorted(
+        found.name
+        for found in there
+        if (Path(found.module_finder.path) / found.name / "claims.py").exists()
+    )
 
 
 def room(paper: str, name: str) -> ModuleType | None:

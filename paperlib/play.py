@@ -42,12 +42,16 @@ def recorded(horizon: int, record: int | str | Sequence[int]) -> np.ndarray:
     """
     if isinstance(record, str):
         if record != "all":
-            raise ValueError(f"record={record!r}; allowed: 'all', a number of rounds, or a list of rounds")
+            raise ValueError(
+                f"record={record!r}; allowed: 'all', a number of rounds, or a list of rounds"
+            )
         return np.arange(1, horizon + 1)
     if isinstance(record, (int, np.integer)):
         if record < 1:
             raise ValueError(f"record={record}; allowed: at least 1 recorded round")
-        return np.unique(np.ceil(np.arange(1, record + 1) * (horizon / record)).astype(int).clip(1, horizon))
+        return np.unique(
+            np.ceil(np.arange(1, record + 1) * (horizon / record)).astype(int).clip(1, horizon)
+        )
     rounds = np.unique(np.append(np.asarray(record, int), horizon))
     if rounds[0] < 1 or rounds[-1] > horizon:
         raise ValueError(f"record={record!r}; allowed: rounds in 1..{horizon}")
@@ -114,17 +118,27 @@ def play(
         raise ValueError(f"about: {', '.join(map(str, about))}; allowed: learner and problem")
     device, rounds = pick_device(device), recorded(horizon, record)
     about = {
-        **about, "horizon": horizon, "seed": int(seed), "trials": list(trials), "probes": describe(probes),
-        "device": device.split(":")[0], "torch": torch.__version__.split("+")[0], "numpy": np.__version__,
+        **about,
+        "horizon": horizon,
+        "seed": int(seed),
+        "trials": list(trials),
+        "probes": describe(probes),
+        "device": device.split(":")[0],
+        "torch": torch.__version__.split("+")[0],
+        "numpy": np.__version__,
     }
     learner = for_trials(learner, trials, total, "learner")
     problem = for_trials(problem, trials, total, "problem")
     with torch.no_grad():
         records = _Records(rounds, probes, len(trials), device)
         kept = _Kept(checkpoint, about, rounds, device)
-        run = _Run(learner, problem, horizon, trials, Streams(seed, trials, device), device, records, kept)
+        run = _Run(
+            learner, problem, horizon, trials, Streams(seed, trials, device), device, records, kept
+        )
         run.loop(every, progress)
-        final = records.final | {f"report.{k}": v for k, v in run.report(kept.state).items() if k != "failed"}
+        final = records.final | {
+            f"report.{k}": v for k, v in run.report(kept.state).items() if k != "failed"
+        }
     host = lambda tree: {name: value.cpu().numpy() for name, value in tree.items()}
     return Trace(rounds, host(records.series), host(final), records.seconds, list(trials), about)
 
@@ -143,7 +157,9 @@ class _Records:
     """
 
     def __init__(self, rounds: np.ndarray, probes: dict[str, Probe], trials: int, device: str):
-        chosen = lambda *kinds: [(name, p.of, p.reduce) for name, p in probes.items() if p.reduce in kinds]
+        chosen = lambda *kinds: [
+            (name, p.of, p.reduce) for name, p in probes.items() if p.reduce in kinds
+        ]
         self.rounds, self.last, self.at_end = rounds, chosen("last"), chosen("final")
         self.running = [(name, of, REDUCE[reduce]) for name, of, reduce in chosen(*REDUCE)]
         self.regret = torch.zeros(trials, dtype=torch.float64, device=device)
@@ -195,7 +211,9 @@ class _Kept:
         sums: what had accumulated. Series may be further on: what they hold of later rounds is written again.
     """
 
-    def __init__(self, file: str | os.PathLike | None, about: dict, rounds: np.ndarray, device: str):
+    def __init__(
+        self, file: str | os.PathLike | None, about: dict, rounds: np.ndarray, device: str
+    ):
         self.file, self.device = file, device
         key = json.dumps({**about, "rounds": rounds.tolist()}, sort_keys=True)
         self.digest = hashlib.sha256(key.encode()).hexdigest()
@@ -209,7 +227,11 @@ class _Kept:
         if self.file is None:
             return
         arrays, plain = pack(self.state)
-        for kind, tree in ("sums", self.sums), ("records", records.series), ("final", records.final):
+        for kind, tree in (
+            ("sums", self.sums),
+            ("records", records.series),
+            ("final", records.final),
+        ):
             arrays |= {f"{kind}.{name}": value.cpu().numpy() for name, value in tree.items()}
         head = {"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}
         arrays |= {"head": np.array(json.dumps(head)), "seconds": records.seconds}
@@ -230,7 +252,9 @@ class _Kept:
                     f"checkpoint={str(self.file)!r} belongs to another run; allowed: the file of this run, or a new name"
                 )
             tensor = lambda name: torch.from_numpy(file[name]).to(self.device)
-            part = lambda kind: {k.removeprefix(kind): tensor(k) for k in file.files if k.startswith(kind)}
+            part = lambda kind: {
+                k.removeprefix(kind): tensor(k) for k in file.files if k.startswith(kind)
+            }
             state = unpack(self.state, file, head["plain"], device=self.device)
             sums, records.series, records.final = part("sums."), part("records."), part("final.")
             records.seconds = file["seconds"]
@@ -244,8 +268,15 @@ class _Run:
     """The rounds themselves, from where they begin or go on to the last."""
 
     def __init__(
-        self, learner: Learner, problem: Problem, horizon: int, trials: Sequence[int], streams: Streams, device: str,
-        records: _Records, kept: _Kept,
+        self,
+        learner: Learner,
+        problem: Problem,
+        horizon: int,
+        trials: Sequence[int],
+        streams: Streams,
+        device: str,
+        records: _Records,
+        kept: _Kept,
     ):
         self.learner, self.problem, self.horizon, self.trials = learner, problem, horizon, trials
         self.streams, self.device, self.records, self.kept = streams, device, records, kept
@@ -259,7 +290,13 @@ class _Run:
         kept.resume(records)
 
     def loop(self, every: float, progress: Callable[[int, int, float], None] | None) -> None:
-        learner, problem, world, records, streams = self.learner, self.problem, self.world, self.records, self.streams
+        learner, problem, world, records, streams = (
+            self.learner,
+            self.problem,
+            self.world,
+            self.records,
+            self.streams,
+        )
         wants, horizon, on_host = learner.wants, self.horizon, self.device == "cpu"
         now = self.now if self.device.startswith("cuda") else time.perf_counter
         state, clock, due = self.kept.state, self.kept.clock, now() + every
@@ -286,7 +323,9 @@ class _Run:
                     self.kept.save(records)
                     if progress is not None:
                         progress(t + 1, horizon, clock)
-                    due = now() + every  # from here, lest a save of more than ``every`` seconds follow every round
+                    due = (
+                        now() + every
+                    )  # from here, lest a save of more than ``every`` seconds follow every round
 
     def now(self) -> float:
         """Seconds on a device that has done its work."""
@@ -310,7 +349,9 @@ class _Run:
         if failed is not None and self.device != "meta" and bool(failed.any()):
             self.kept.save(self.records)
             trial = self.trials[int(failed.nonzero()[0, 0])]
-            raise ValueError(f"{type(self.learner).__name__} reports failure by round {t}, trial {trial}: {state!r}")
+            raise ValueError(
+                f"{type(self.learner).__name__} reports failure by round {t}, trial {trial}: {state!r}"
+            )
         self.kept.keep(state, t, clock, self.records.so_far())
 
     def refuse(self, feedback: list[Tensor], t: int) -> None:

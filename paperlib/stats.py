@@ -39,8 +39,8 @@ class Test(NamedTuple):
 
     __test__ = False  # no test case of pytest's
     statistic: float  # median of the values tested
-    p: float          # evidence for "above zero": small when it holds
-    opposite: float   # evidence for "below zero"
+    p: float  # evidence for "above zero": small when it holds
+    opposite: float  # evidence for "below zero"
     n: int
     method: str
 
@@ -80,13 +80,21 @@ def mean(x, level: float = LEVEL) -> Interval:
     """Mean over trials with a t-interval. ``x``: R."""
     x = _trials("x", x)
     center, half = float(x.mean()), float(_half(x, level))
-    return Interval(center, center - half, center + half, len(x), f"mean, {_percent(level)} t-interval over trials")
+    return Interval(
+        center,
+        center - half,
+        center + half,
+        len(x),
+        f"mean, {_percent(level)} t-interval over trials",
+    )
 
 
 def paired(a, b, level: float = LEVEL) -> Interval:
     """Mean of a - b over the trials both have, with a t-interval. ``a``, ``b``: R each."""
     a, b = _common(a, b)
-    return mean(a - b, level)._replace(method=f"mean difference, {_percent(level)} t-interval over paired trials")
+    return mean(a - b, level)._replace(
+        method=f"mean difference, {_percent(level)} t-interval over paired trials"
+    )
 
 
 def band(curves, level: float = LEVEL) -> Band:
@@ -110,7 +118,16 @@ def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def ratio(a, b, *, of: str = "means", over: str = "trials", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+def ratio(
+    a,
+    b,
+    *,
+    of: str = "means",
+    over: str = "trials",
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval:
     """Ratio of the means of a and b with a bootstrap percentile interval. ``a``, ``b``: R each; ``of``, ``over``: what they are, in words.
 
     The trials that both have are resampled for both at once. Single values of b may be 0; where a resample's are all
@@ -123,14 +140,26 @@ def ratio(a, b, *, of: str = "means", over: str = "trials", seed: int = 0, resam
     if not np.isfinite(a).all():
         raise ValueError(f"a has {a[~np.isfinite(a)][0]}; allowed: finite numbers")
     if not (b >= 0).all() or b.mean() == 0:
-        raise ValueError(f"b has {b.min()} and the mean {b.mean()}; allowed: numbers of at least 0 and a mean above 0, else a ratio means nothing")
+        raise ValueError(
+            f"b has {b.min()} and the mean {b.mean()}; allowed: numbers of at least 0 and a mean above 0, else a ratio means nothing"
+        )
     rows = _resamples(len(a), seed, resamples)
     above, below = a[rows].mean(1), b[rows].mean(1)
-    low, high = _percentiles(np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0), level)
-    return Interval(float(a.mean() / b.mean()), low, high, len(a), f"ratio of {of}, {_percent(level)} bootstrap over {over} together")
+    low, high = _percentiles(
+        np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0), level
+    )
+    return Interval(
+        float(a.mean() / b.mean()),
+        low,
+        high,
+        len(a),
+        f"ratio of {of}, {_percent(level)} bootstrap over {over} together",
+    )
 
 
-def bootstrap(x, statistic, *, of: str, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+def bootstrap(
+    x, statistic, *, of: str, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
+) -> Interval:
     """A function of the mean over trials with a bootstrap percentile interval.
 
     Args:
@@ -142,10 +171,18 @@ def bootstrap(x, statistic, *, of: str, seed: int = 0, resamples: int = RESAMPLE
     with np.errstate(divide="ignore", invalid="ignore"):
         values = statistic(x[_resamples(len(x), seed, resamples)].mean(1))
     low, high = _percentiles(values[np.isfinite(values)], level)
-    return Interval(float(statistic(x.mean(0))), low, high, len(x), f"{of}, {_percent(level)} bootstrap over trials")
+    return Interval(
+        float(statistic(x.mean(0))),
+        low,
+        high,
+        len(x),
+        f"{of}, {_percent(level)} bootstrap over trials",
+    )
 
 
-def bootstrap_mean(x, *, of: str = "mean", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+def bootstrap_mean(
+    x, *, of: str = "mean", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
+) -> Interval:
     """Mean over trials with a bootstrap percentile interval, for samples far from normal. ``x``: R; ``of``: what it is, in words."""
     return bootstrap(x, lambda mean: mean, of=of, seed=seed, resamples=resamples, level=level)
 
@@ -158,19 +195,32 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     """
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
-        raise ValueError(f"a has {a.min()}, b has {b.min()}; allowed: numbers above 0, else a ratio has no logarithm")
+        raise ValueError(
+            f"a has {a.min()}, b has {b.min()}; allowed: numbers above 0, else a ratio has no logarithm"
+        )
     found = mean(np.log(a / b), level)
-    return Interval(math.exp(found.estimate), math.exp(found.low), math.exp(found.high), found.n, f"geometric mean ratio, {_percent(level)} t-interval over paired trials")
+    return Interval(
+        math.exp(found.estimate),
+        math.exp(found.low),
+        math.exp(found.high),
+        found.n,
+        f"geometric mean ratio, {_percent(level)} t-interval over paired trials",
+    )
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Rank correlation along the last axis, NaN where one is constant."""
-    a, b = (ranks - ranks.mean(-1, keepdims=True) for ranks in (scipy_stats.rankdata(x, axis=-1), scipy_stats.rankdata(y, axis=-1)))
+    a, b = (
+        ranks - ranks.mean(-1, keepdims=True)
+        for ranks in (scipy_stats.rankdata(x, axis=-1), scipy_stats.rankdata(y, axis=-1))
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
 
 
-def rank_correlation(pairs: dict[str, tuple], *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+def rank_correlation(
+    pairs: dict[str, tuple], *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
+) -> Interval:
     """Mean over groups of the rank correlation over trials (Spearman's), trials resampled within each group.
 
     Resamples in which a quantity is constant have no correlation and are left out.
@@ -185,14 +235,22 @@ def rank_correlation(pairs: dict[str, tuple], *, seed: int = 0, resamples: int =
     for name, (x, y) in pairs.items():
         x, y = _trials("x", x, least=3), _trials("y", y, least=3)
         if len(x) != len(y) or np.ptp(x) == 0 or np.ptp(y) == 0:
-            raise ValueError(f"pairs[{name!r}]: {len(x)} and {len(y)} trials, ranges {np.ptp(x)} and {np.ptp(y)}; allowed: as many, and neither constant")
+            raise ValueError(
+                f"pairs[{name!r}]: {len(x)} and {len(y)} trials, ranges {np.ptp(x)} and {np.ptp(y)}; allowed: as many, and neither constant"
+            )
         rows = rng.integers(0, len(x), (resamples, len(x)))
         estimates.append(_correlations(x, y))
         samples.append(_correlations(x[rows], y[rows]))
     values = np.mean(samples, 0)
     low, high = _percentiles(values[np.isfinite(values)], level)
     n = min(len(x) for x, _ in pairs.values())
-    return Interval(float(np.mean(estimates)), low, high, n, f"mean rank correlation, {_percent(level)} bootstrap over trials")
+    return Interval(
+        float(np.mean(estimates)),
+        low,
+        high,
+        n,
+        f"mean rank correlation, {_percent(level)} bootstrap over trials",
+    )
 
 
 def least(intervals: dict[str, Interval]) -> Interval:
@@ -208,7 +266,13 @@ def greatest(intervals: dict[str, Interval]) -> Interval:
 def _extreme(intervals: dict[str, Interval], word: str, pick) -> Interval:
     name = pick(intervals, key=lambda k: intervals[k].estimate)
     estimates, lows, highs, counts, _ = zip(*intervals.values())
-    return Interval(pick(estimates), pick(lows), pick(highs), min(counts), f"{word} {intervals[name].method} ({name})")
+    return Interval(
+        pick(estimates),
+        pick(lows),
+        pick(highs),
+        min(counts),
+        f"{word} {intervals[name].method} ({name})",
+    )
 
 
 def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
@@ -216,7 +280,13 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"successes={successes}, n={n}; allowed: 0 <= successes <= n, n >= 1")
     exact = scipy_stats.binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
-    return Interval(successes / n, float(exact.low), float(exact.high), int(n), f"share, {_percent(level)} Clopper-Pearson")
+    return Interval(
+        successes / n,
+        float(exact.low),
+        float(exact.high),
+        int(n),
+        f"share, {_percent(level)} Clopper-Pearson",
+    )
 
 
 def trials_needed(delta: float, level: float = LEVEL) -> int:
@@ -239,10 +309,20 @@ def slope(x, y, level: float = LEVEL) -> Interval:
     """Least-squares slope per trial, and its mean with a t-interval. ``x``: T'; ``y``: R x T'."""
     x, y = _trials("x", x, least=2), _trials("y", y)
     per_trial = _slopes(x, np.atleast_2d(y))
-    return mean(per_trial, level)._replace(method=f"slope, {_percent(level)} t-interval over trials")
+    return mean(per_trial, level)._replace(
+        method=f"slope, {_percent(level)} t-interval over trials"
+    )
 
 
-def growth(rounds, curves, first: float | None = None, *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL) -> Interval:
+def growth(
+    rounds,
+    curves,
+    first: float | None = None,
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval:
     """Growth exponent: slope of the log of the mean curve on log t, with a bootstrap over whole trials.
 
     Args:
@@ -257,13 +337,24 @@ def growth(rounds, curves, first: float | None = None, *, seed: int = 0, resampl
     late = rounds >= (rounds[-1] / 10 if first is None else first)
     x, late_curves = np.log(rounds[late]), curves[:, late]
     if late.sum() < 2 or (late_curves.mean(0) <= 0).any():
-        raise ValueError(f"first={first}; allowed: at least two rounds from there on, with a positive mean curve")
-    counts = np.stack([np.bincount(row, minlength=len(curves)) for row in _resamples(len(curves), seed, resamples)])
+        raise ValueError(
+            f"first={first}; allowed: at least two rounds from there on, with a positive mean curve"
+        )
+    counts = np.stack(
+        [
+            np.bincount(row, minlength=len(curves))
+            for row in _resamples(len(curves), seed, resamples)
+        ]
+    )
     means = counts @ late_curves / len(curves)
-    means = means[(means > 0).all(1)]  # a resample of trials that all stand at zero has no logarithm
+    means = means[
+        (means > 0).all(1)
+    ]  # a resample of trials that all stand at zero has no logarithm
     low, high = _percentiles(_slopes(x, np.log(means)), level)
     estimate = float(_slopes(x, np.log(late_curves.mean(0))))
-    return Interval(estimate, low, high, len(curves), f"log-log slope, {_percent(level)} bootstrap over trials")
+    return Interval(
+        estimate, low, high, len(curves), f"log-log slope, {_percent(level)} bootstrap over trials"
+    )
 
 
 def holm(p: dict[str, float]) -> dict[str, float]:
@@ -282,15 +373,25 @@ def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
     are evidence of nothing (p = 1).
     """
     values = {name: _trials(name, d) for name, d in differences.items()}
-    test = lambda d, side: float(scipy_stats.wilcoxon(d, alternative=side).pvalue) if d.any() else 1.0
+    test = lambda d, side: (
+        float(scipy_stats.wilcoxon(d, alternative=side).pvalue) if d.any() else 1.0
+    )
     above = holm({name: test(d, "greater") for name, d in values.items()})
     below = holm({name: test(d, "less") for name, d in values.items()})
     method = f"Wilcoxon signed-rank, one-sided, Holm over {len(values)}"
-    return {name: Test(float(np.median(d)), above[name], below[name], len(d), method) for name, d in values.items()}
+    return {
+        name: Test(float(np.median(d)), above[name], below[name], len(d), method)
+        for name, d in values.items()
+    }
 
 
 def weakest(tests: dict[str, Test]) -> Test:
     """All tests as one: it holds when each of them does, its opposite when one of theirs does."""
     name = max(tests, key=lambda k: tests[k].p)
-    return Test(tests[name].statistic, tests[name].p, min(t.opposite for t in tests.values()), min(t.n for t in tests.values()),
-                f"{tests[name].method}, weakest against {name}")
+    return Test(
+        tests[name].statistic,
+        tests[name].p,
+        min(t.opposite for t in tests.values()),
+        min(t.n for t in tests.values()),
+        f"{tests[name].method}, weakest against {name}",
+    )

@@ -4,18 +4,24 @@ from typing import NamedTuple
 
 # Okabe & Ito (2008): told apart by the color-blind; yellow is too light for lines on white.
 COLORS = {
-    "black": "#000000", "orange": "#e69f00", "sky": "#56b4e9", "green": "#009e73",
-    "blue": "#0072b2", "vermilion": "#d55e00", "purple": "#cc79a7", "gray": "#8c8c8c",
+    "black": "#000000",
+    "orange": "#e69f00",
+    "sky": "#56b4e9",
+    "green": "#009e73",
+    "blue": "#0072b2",
+    "vermilion": "#d55e00",
+    "purple": "#cc79a7",
+    "gray": "#8c8c8c",
 }
 
 
 class Style(NamedTuple):
     """One learner's line, marker and bar."""
 
-    color: str              # a name of COLORS
-    marker: str = ""        # of matplotlib
-    linestyle: str = "-"    # of matplotlib
-    label: str = ""         # "": the name it is declared under
+    color: str  # a name of COLORS
+    marker: str = ""  # of matplotlib
+    linestyle: str = "-"  # of matplotlib
+    label: str = ""  # "": the name it is declared under
     zorder: float = 2.0
     emphasis: bool = False  # the paper's own method: wider, in front
 

@@ -67,14 +67,20 @@ class Steps:
             for _ in range(count):
                 draw, context = self.streams.at(self.t), self.context()
                 self.action, chosen = self.learner.select(self.state, context, draw)
-                self.feedback, self.gap = self.problem.respond(self.world, self.t, self.action, self.learner.wants, draw)
+                self.feedback, self.gap = self.problem.respond(
+                    self.world, self.t, self.action, self.learner.wants, draw
+                )
                 self.state = self.learner.update(chosen, context, self.action, self.feedback, draw)
                 self.t += 1
         return self
 
 
 def numbers(tree):
-    return {path: leaf.view if isinstance(leaf, Rows) else leaf for path, leaf in leaves(tree) if isinstance(leaf, (torch.Tensor, Rows))}
+    return {
+        path: leaf.view if isinstance(leaf, Rows) else leaf
+        for path, leaf in leaves(tree)
+        if isinstance(leaf, (torch.Tensor, Rows))
+    }
 
 
 def copy(tree):
@@ -85,7 +91,13 @@ def assert_close(a, b, tolerance=1e-9):
     a, b = numbers(a), numbers(b)
     assert a.keys() == b.keys()
     for path in a:
-        torch.testing.assert_close(a[path], b[path], rtol=tolerance, atol=tolerance, msg=lambda text, path=path: f"{path}: {text}")
+        torch.testing.assert_close(
+            a[path],
+            b[path],
+            rtol=tolerance,
+            atol=tolerance,
+            msg=lambda text, path=path: f"{path}: {text}",
+        )
 
 
 def test_every_package_declares_cases():
@@ -102,9 +114,15 @@ def test_shapes_dtypes_device(name, device, count):
     assert run.action.shape[0] == case.trials and run.action.device.type == device
     for path, value in numbers(run.state).items():
         assert value.shape[0] in (1, case.trials), f"{path} has shape {tuple(value.shape)}"
-        assert value.device.type == device and value.dtype in (torch.float64, torch.int64, torch.bool), path
+        assert value.device.type == device and value.dtype in (
+            torch.float64,
+            torch.int64,
+            torch.bool,
+        ), path
         assert value.dtype != torch.float64 or not value.isnan().any(), path
-    for quantity, value in (run.learner.report(run.state) if hasattr(run.learner, "report") else {}).items():
+    for quantity, value in (
+        run.learner.report(run.state) if hasattr(run.learner, "report") else {}
+    ).items():
         assert value.shape[0] == case.trials, quantity
     if hasattr(run.learner, "optimistic"):
         assert run.learner.optimistic(run.state).shape == (case.trials,)
@@ -205,7 +223,9 @@ def test_runs_on_meta(name):
     """On the meta device a forgotten CPU tensor or a look at a value raises."""
     case, tkwargs = CASES[name], {"dtype": torch.float64, "device": "meta"}
     run = Steps(case).step()
-    context, feedback = (tree_map(lambda x: x.to("meta"), tree) for tree in (run.context(), run.feedback))
+    context, feedback = (
+        tree_map(lambda x: x.to("meta"), tree) for tree in (run.context(), run.feedback)
+    )
     draw = Streams(0, range(case.trials), "meta")
     with torch.no_grad():
         state = case.learner.init(case.trials, context, horizon(case), draw.at(-1), **tkwargs)
@@ -222,7 +242,9 @@ class NoLook(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.__name__
-        masks = name.startswith(("index.", "index_put")) and any(x is not None and x.dtype == torch.bool for x in args[1])
+        masks = name.startswith(("index.", "index_put")) and any(
+            x is not None and x.dtype == torch.bool for x in args[1]
+        )
         if masks or any(name.startswith(look) for look in self.looks):
             raise AssertionError(f"host synchronization in {function}")
         return function(*args, **(kwargs or {}))
@@ -239,7 +261,12 @@ def test_no_host_synchronization(name):
 
 def test_the_synchronization_test_can_fail():
     x = torch.arange(3.0)
-    for look in (lambda: x.sum().item(), lambda: bool(x.any()), lambda: x[x > 1], lambda: x.nonzero()):
+    for look in (
+        lambda: x.sum().item(),
+        lambda: bool(x.any()),
+        lambda: x[x > 1],
+        lambda: x.nonzero(),
+    ):
         with pytest.raises(AssertionError, match="host synchronization"), NoLook():
             look()
 
@@ -278,10 +305,17 @@ def test_non_finite_feedback_is_refused(name):
         assert user.state is before and user.rounds == 0
 
 
-BAD_FIELDS = [(name, field, value) for name, case in CASES.items() for field, values in case.refused.items() for value in values]
+BAD_FIELDS = [
+    (name, field, value)
+    for name, case in CASES.items()
+    for field, values in case.refused.items()
+    for value in values
+]
 
 
-@pytest.mark.parametrize("name, field, value", BAD_FIELDS, ids=[f"{n}-{f}={v}" for n, f, v in BAD_FIELDS])
+@pytest.mark.parametrize(
+    "name, field, value", BAD_FIELDS, ids=[f"{n}-{f}={v}" for n, f, v in BAD_FIELDS]
+)
 def test_fields_out_of_range_are_refused(name, field, value):
     with pytest.raises(ValueError, match=f"{field}="):
         dataclasses.replace(CASES[name].learner, **{field: value})

@@ -23,8 +23,15 @@ import run  # noqa: E402
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
-LINES = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if line and not line.startswith("#")]
-DIRECT = [*PROJECT["dependencies"], *(r for extra in PROJECT["optional-dependencies"].values() for r in extra)]
+LINES = [
+    line
+    for line in (ROOT / "requirements.lock").read_text().splitlines()
+    if line and not line.startswith("#")
+]
+DIRECT = [
+    *PROJECT["dependencies"],
+    *(r for extra in PROJECT["optional-dependencies"].values() for r in extra),
+]
 README = (ROOT / "README.md").read_text()
 COMMAND = re.compile(r"^python3 run\.py (.*?)(?:\s+#.*)?$", re.MULTILINE)
 COMMANDS = COMMAND.findall(README)
@@ -32,7 +39,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 def locked() -> dict[str, str]:
-    return {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
+    return {
+        canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)
+    }
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -70,14 +79,21 @@ def test_imports_of_the_package_are_declared():
                 found |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module.split(".")[0])
-    outside = {names.get(name, name.lower()) for name in found - set(sys.stdlib_module_names) - {"paperlib"}}
+    outside = {
+        names.get(name, name.lower())
+        for name in found - set(sys.stdlib_module_names) - {"paperlib"}
+    }
     assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}
 
 
 def test_a_wheel_has_every_file_of_the_package():
     top, patterns = ROOT / "paperlib", PYPROJECT["tool"]["setuptools"]["package-data"]["paperlib"]
-    there = {path for path in top.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
-    assert there == {path for pattern in patterns for path in top.glob(pattern)} >= {top / "py.typed"}
+    there = {
+        path for path in top.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")
+    }
+    assert (
+        there == {path for pattern in patterns for path in top.glob(pattern)} >= {top / "py.typed"}
+    )
     assert all((path.parent / "__init__.py").exists() for path in top.rglob("*.py"))
 
 
@@ -93,14 +109,24 @@ def test_an_old_python_is_told_which_one_is_needed():
     ast.parse(source, feature_version=(3, 8))
     for version in ((3, 8, 18), (3, 10, 13)):
         fake = f"import sys; sys.version_info = {version}; exec(compile(open('run.py').read(), 'run.py', 'exec'))"
-        done = subprocess.run([sys.executable, "-c", fake, "figures"], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", fake, "figures"], cwd=ROOT, capture_output=True, text=True
+        )
         assert done.returncode == 1
-        assert done.stderr.startswith(f"run.py needs Python 3.11 or later, this is {version[0]}.{version[1]}")
-    assert SpecifierSet(PROJECT["requires-python"]).contains("3.11.0") and not SpecifierSet(PROJECT["requires-python"]).contains("3.10.13")
+        assert done.stderr.startswith(
+            f"run.py needs Python 3.11 or later, this is {version[0]}.{version[1]}"
+        )
+    assert SpecifierSet(PROJECT["requires-python"]).contains("3.11.0") and not SpecifierSet(
+        PROJECT["requires-python"]
+    ).contains("3.10.13")
 
 
 def test_run_needs_the_standard_library_alone():
-    imports = [node for node in ast.walk(ast.parse((ROOT / "run.py").read_text())) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [
+        node
+        for node in ast.walk(ast.parse((ROOT / "run.py").read_text()))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
     names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in imports if isinstance(node, ast.ImportFrom)}
     assert {name.split(".")[0] for name in names} <= set(sys.stdlib_module_names)
@@ -121,7 +147,14 @@ def test_the_commands_and_files_of_the_docs_exist(page):
 
 
 def test_the_readme_names_every_command():
-    assert {command.split()[0] for command in COMMANDS} == {"figures", "test", "lab", "bench", "data", "clean"}
+    assert {command.split()[0] for command in COMMANDS} == {
+        "figures",
+        "test",
+        "lab",
+        "bench",
+        "data",
+        "clean",
+    }
 
 
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

@@ -20,22 +20,33 @@ TOP = Path(paperlib.__file__).parent
 FILES = sorted(TOP.rglob("*.py"))
 BASE = {"core", "maths", "learners"}  # shared, below every paper's learners
 SHARED = {  # a line names lines before it alone: the order of the floors
-    "core": set(), "stats": set(), "styles": set(), "papers": set(),
-    "datasets": {"core"}, "maths": {"core"}, "output": {"core"}, "play": {"core"},
-    "asktell": {"core"}, "learners": {"core", "maths"},
-    "store": {"core", "stats", "play"}, "verdicts": {"core", "maths", "stats", "output", "papers"},
+    "core": set(),
+    "stats": set(),
+    "styles": set(),
+    "papers": set(),
+    "datasets": {"core"},
+    "maths": {"core"},
+    "output": {"core"},
+    "play": {"core"},
+    "asktell": {"core"},
+    "learners": {"core", "maths"},
+    "store": {"core", "stats", "play"},
+    "verdicts": {"core", "maths", "stats", "output", "papers"},
     "figures": {"core", "stats", "styles", "output", "papers", "store"},
     "workflow": {"core", "papers", "datasets"},
     "pages": {"core", "output", "papers", "verdicts", "workflow"},
     "bench": {"core", "output", "papers", "styles", "store", "figures", "workflow"},
 }
 PAPER = {  # a name with a dot is a room of the file's own paper
-    "model": {"core", "maths"}, "learners": BASE | {".model"},
-    "problems": {"core", "maths", "datasets", ".model"}, "probes": {"core", "maths", ".model"},
+    "model": {"core", "maths"},
+    "learners": BASE | {".model"},
+    "problems": {"core", "maths", "datasets", ".model"},
+    "probes": {"core", "maths", ".model"},
     "theory": {"core", "maths", "stats", "verdicts", ".model", ".problems", ".probes"},
     "experiments": {*SHARED} - {"workflow", "pages", "bench"}
     | {".model", ".learners", ".problems", ".probes", ".theory"},
-    "claims": {"verdicts"}, "errata": {"verdicts", ".theory"},
+    "claims": {"verdicts"},
+    "errata": {"verdicts", ".theory"},
     "optimizer": BASE | {"asktell", ".model", ".learners"},
     "cases": BASE | {"styles", ".model", ".learners", ".problems"},
     "__init__": BASE | {".model", ".learners", ".problems", ".optimizer"},
@@ -44,8 +55,11 @@ KEYED = BASE | {"play", "datasets", ".model", ".learners", ".problems", ".probes
 
 # Packages whose __init__.py hands names on, to notebooks and users; all others are empty.
 FACES = {"", "asktell", "store", "verdicts", "figures", "datasets"}
-FACES |= {".".join(filter(None, (paper, room))) for paper in papers()
-          for room in ("", "experiments", "problems", "probes")}
+FACES |= {
+    ".".join(filter(None, (paper, room)))
+    for paper in papers()
+    for room in ("", "experiments", "problems", "probes")
+}
 
 
 def parts_of(file):
@@ -106,8 +120,11 @@ def allowed(here, there):
 def handed_on(package):
     """Names that an ``__init__.py`` imports for others."""
     tree = ast.parse((package / "__init__.py").read_text())
-    lists = [node.value for node in tree.body if isinstance(node, ast.Assign)
-             and getattr(node.targets[0], "id", "") == "__all__"]
+    lists = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+    ]
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     names = {alias.asname or alias.name for node in imports for alias in node.names}
     return names.union(*(ast.literal_eval(value) for value in lists))
@@ -188,7 +205,10 @@ def test_code_of_the_package_imports_from_files():
     for file in FILES:
         for base, name in imported(file):
             full = (*base, name) if name else base
-            root = full in ((), ("__version__",))  # the package's path and version stand there alone
+            root = full in (
+                (),
+                ("__version__",),
+            )  # the package's path and version stand there alone
             if not (root or is_file(full) or is_file(base)):
                 wrong.append(f"{file.relative_to(TOP)} <- {'.'.join(full)}")
     assert not wrong, "\n" + "\n".join(wrong)
@@ -208,8 +228,12 @@ def from_here(file):
     """Modules of its own folder that an ``__init__.py`` hands on as such."""
     tree = ast.parse(file.read_text())
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name for node in imports if node.level == 1 and not node.module
-            for alias in node.names}
+    return {
+        alias.name
+        for node in imports
+        if node.level == 1 and not node.module
+        for alias in node.names
+    }
 
 
 @pytest.mark.parametrize("paper", papers())

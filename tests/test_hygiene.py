@@ -11,17 +11,36 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("paperlib", "tests", "notebooks", "docs", "bench", "profiles", "data", "figures", ".ci")
 HIDDEN = {"quick", "__pycache__", ".ipynb_checkpoints"}
 # Put together here, so that this file does not find itself.
-MACHINE = re.compile("|".join(["/" + "root/", "/" + r"home/\w", "/" + r"Users/\w", "/" + r"work/\w", "/" + "opt/", r"\.py" + "env"]))
-REGISTRY = re.compile("|".join(["py" + r"pi\.org", "python" + r"hosted", "conda" + r"\.anaconda", "index" + "-url"]))
+MACHINE = re.compile(
+    "|".join(
+        [
+            "/" + "root/",
+            "/" + r"home/\w",
+            "/" + r"Users/\w",
+            "/" + r"work/\w",
+            "/" + "opt/",
+            r"\.py" + "env",
+        ]
+    )
+)
+REGISTRY = re.compile(
+    "|".join(["py" + r"pi\.org", "python" + r"hosted", "conda" + r"\.anaconda", "index" + "-url"])
+)
 
 
 def top_level(root: Path) -> list[Path]:
     """Files that lie in a checkout itself, without what git ignores; where there is no git, without what runs leave."""
     listing = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split("\0")
+        names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split(
+            "\0"
+        )
     except (OSError, subprocess.CalledProcessError):
-        names = [path.name for path in root.iterdir() if path.name not in (".git", ".run.lock", "nohup.out")]
+        names = [
+            path.name
+            for path in root.iterdir()
+            if path.name not in (".git", ".run.lock", "nohup.out")
+        ]
     return sorted({root / name for name in names if "/" not in name and (root / name).is_file()})
 
 
@@ -38,14 +57,20 @@ def faults(path: Path) -> list[str]:
     if path.suffix in (".png", ".pdf", ".npz"):
         return []
     text = path.read_text(errors="ignore")
-    return [f"{path.name}: {found.group(0)}" for pattern in (MACHINE, REGISTRY) if (found := pattern.search(text))]
+    return [
+        f"{path.name}: {found.group(0)}"
+        for pattern in (MACHINE, REGISTRY)
+        if (found := pattern.search(text))
+    ]
 
 
 def test_no_machine_and_no_registry_is_named():
     assert [fault for path in shipped() for fault in faults(path)] == []
 
 
-@pytest.mark.parametrize("text", ["see /" + "root/x", "/" + "home/me/x", "https://py" + "pi.org/simple"])
+@pytest.mark.parametrize(
+    "text", ["see /" + "root/x", "/" + "home/me/x", "https://py" + "pi.org/simple"]
+)
 def test_the_search_can_find(text, tmp_path):
     path = tmp_path / "file.txt"
     path.write_text(text)

@@ -46,14 +46,24 @@ def execute():
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv(
+        "PAPERLIB_LOCKS", str(tmp_path)
+    )  # a timing elsewhere on the machine is none of its business
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     return tmp_path / "results"
 
 
 def test_notebooks_find_their_results_and_show_figures_once(results):
     (picture,) = execute()
-    assert picture.output_type == "display_data" and "image/png" in picture.data and "Figure" not in picture.data.get("text/plain", "")
+    assert (
+        picture.output_type == "display_data"
+        and "image/png" in picture.data
+        and "Figure" not in picture.data.get("text/plain", "")
+    )
     kept = {path: path.stat().st_mtime_ns for path in results.iterdir()}
     (again,) = execute()
-    assert again.data == picture.data and {path: path.stat().st_mtime_ns for path in results.iterdir()} == kept and len(kept) == 1
+    assert (
+        again.data == picture.data
+        and {path: path.stat().st_mtime_ns for path in results.iterdir()} == kept
+        and len(kept) == 1
+    )

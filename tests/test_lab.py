@@ -19,11 +19,22 @@ from browser import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 STEM, FIGURE = "glbomd_4_covertype", "glbomd/figure_4"
-SMALL = {"horizon": 40, "trials": 4, "one_trial_trials": 2, "repetitions": 1, "timing_rounds": 20, "batch_rounds": 10}
+SMALL = {
+    "horizon": 40,
+    "trials": 4,
+    "one_trial_trials": 2,
+    "repetitions": 1,
+    "timing_rounds": 20,
+    "batch_rounds": 10,
+}
 TOKEN = "of-this-test-alone"
 # No news and no search for updates: both would ask the network. All cells are kept in the page, also those out of view.
 SETTINGS = {
-    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+    "apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+        "doNotDisturbMode": True,
+    },
     "notebook-extension/tracker": {"windowingMode": "none"},
 }
 ERRORS = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
@@ -39,7 +50,9 @@ def project(tmp_path):
             cell.outputs, cell.execution_count = [], None
         if "parameters" in cell.metadata.get("tags", []):
             for name, value in SMALL.items():
-                cell.source, found = re.subn(rf"^({name}: \w+ =) \w+", rf"\1 {value}", cell.source, flags=re.MULTILINE)
+                cell.source, found = re.subn(
+                    rf"^({name}: \w+ =) \w+", rf"\1 {value}", cell.source, flags=re.MULTILINE
+                )
                 assert found == 1, f"{STEM} has no parameter {name}"
     (tmp_path / "project/notebooks").mkdir(parents=True)
     nbformat.write(notebook, tmp_path / "project/notebooks" / f"{STEM}.ipynb")
@@ -69,20 +82,50 @@ def wait(seconds, what, look):
 def running(project):
     """``run.py lab`` on a free port; yields its address once it answers, and stops it with its kernels."""
     jupyter, port = project.parent / "jupyter", free_port()
-    folders = {f"JUPYTER_{name.upper()}_DIR": jupyter / name for name in ("config", "data", "runtime")}
-    folders |= {f"JUPYTERLAB_{name.upper()}_DIR": jupyter / name for name in ("settings", "workspaces")}
-    folders |= {"IPYTHONDIR": jupyter / "ipython", "PAPERLIB_ROOT": project, "PAPERLIB_RESULTS": project / "results", "PAPERLIB_FIGURES": project / "figures"}
+    folders = {
+        f"JUPYTER_{name.upper()}_DIR": jupyter / name for name in ("config", "data", "runtime")
+    }
+    folders |= {
+        f"JUPYTERLAB_{name.upper()}_DIR": jupyter / name for name in ("settings", "workspaces")
+    }
+    folders |= {
+        "IPYTHONDIR": jupyter / "ipython",
+        "PAPERLIB_ROOT": project,
+        "PAPERLIB_RESULTS": project / "results",
+        "PAPERLIB_FIGURES": project / "figures",
+    }
     (project / "locks").mkdir()  # a timing of this test waits for nobody, and nobody waits for it
     folders |= {"PAPERLIB_LOCKS": project / "locks", "PAPERLIB_PYTHON": sys.executable}
-    command = [sys.executable, ROOT / "run.py", "lab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command = [
+        sys.executable,
+        ROOT / "run.py",
+        "lab",
+        "--no-browser",
+        "--allow-root",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+    ]
     command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"]
     with open(project / "lab.log", "w") as log:
-        server = subprocess.Popen(command, env=os.environ | {k: str(v) for k, v in folders.items()}, stdout=log, stderr=log, start_new_session=True)
+        server = subprocess.Popen(
+            command,
+            env=os.environ | {k: str(v) for k, v in folders.items()},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
     def answers():
-        assert server.poll() is None, f"run.py lab ended:\n{(project / 'lab.log').read_text()[-2000:]}"
+        assert server.poll() is None, (
+            f"run.py lab ended:\n{(project / 'lab.log').read_text()[-2000:]}"
+        )
         with contextlib.suppress(OSError):
-            return urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status?token={TOKEN}", timeout=5).status == 200
+            return (
+                urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/api/status?token={TOKEN}", timeout=5
+                ).status
+                == 200
+            )
 
     try:
         wait(120, "JupyterLab answers", answers)
@@ -101,24 +144,39 @@ def change_parameter(browser, name, value):
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 
-    line = lambda: next((line for line in browser.find_elements("css selector", ".jp-CodeCell .cm-line") if line.text.startswith(f"{name}:")), None)
+    line = lambda: next(
+        (
+            line
+            for line in browser.find_elements("css selector", ".jp-CodeCell .cm-line")
+            if line.text.startswith(f"{name}:")
+        ),
+        None,
+    )
     wait(60, f"the line of {name}", line).click()
     text = f"{name}: int = {value}  # typed"
-    ActionChains(browser).send_keys(Keys.HOME).key_down(Keys.SHIFT).send_keys(Keys.END).key_up(Keys.SHIFT).send_keys(text).perform()
+    ActionChains(browser).send_keys(Keys.HOME).key_down(Keys.SHIFT).send_keys(Keys.END).key_up(
+        Keys.SHIFT
+    ).send_keys(text).perform()
     wait(20, f"{text!r} in the cell", lambda: line().text == text)
 
 
 def run_all_cells(browser, seconds):
     """Choose Run > Run All Cells, and wait until each has run; an error ends it."""
     item = '.lm-Menu-item[data-command="runmenu:run-all"]'
-    prompts = lambda: browser.execute_script("return [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(p => p.textContent.trim())")
+    prompts = lambda: browser.execute_script(
+        "return [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(p => p.textContent.trim())"
+    )
     begun = lambda: any(prompt != "[ ]:" for prompt in prompts())
 
     def done():
         assert not (errors := browser.find_elements("css selector", ERRORS)), errors[0].text
-        return all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts()) and browser.find_elements("css selector", IDLE)
+        return all(
+            re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts()
+        ) and browser.find_elements("css selector", IDLE)
 
-    for _ in range(3):  # JupyterLab drops a run that is asked for while it still connects to the kernel: a reader clicks again
+    for _ in range(
+        3
+    ):  # JupyterLab drops a run that is asked for while it still connects to the kernel: a reader clicks again
         labels = browser.find_elements("css selector", ".lm-MenuBar-itemLabel")
         next(label for label in labels if label.text == "Run").click()
         wait(20, "Run All Cells", lambda: browser.find_elements("css selector", item))[0].click()
@@ -138,10 +196,15 @@ def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
         browser.set_window_size(1400, 1000)
         browser.get(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
         wait(120, "the notebook with a kernel", lambda: browser.find_elements("css selector", IDLE))
-        assert not browser.find_elements("css selector", ".jp-OutputArea-output img") and not saved.parent.exists()
+        assert (
+            not browser.find_elements("css selector", ".jp-OutputArea-output img")
+            and not saved.parent.exists()
+        )
         change_parameter(browser, "horizon", 60)
         run_all_cells(browser, 300)
-        images = browser.execute_script("return [...document.querySelectorAll('.jp-OutputArea-output img')].map(i => [i.src, i.naturalWidth])")
+        images = browser.execute_script(
+            "return [...document.querySelectorAll('.jp-OutputArea-output img')].map(i => [i.src, i.naturalWidth])"
+        )
     assert json.loads(saved.with_suffix(".json").read_text())["parameters"]["horizon"] == 60
     shown = [base64.b64decode(source.partition(",")[2]) for source, width in images if width > 0]
     assert saved.with_suffix(".png").read_bytes() in shown

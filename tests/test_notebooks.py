@@ -41,8 +41,14 @@ def parameters_faults(notebook):
     cells = tagged(notebook, "parameters")
     if len(cells) != 1:
         return [f"{len(cells)} cells are tagged parameters; it must be one"]
-    lines = [line for line in cells[0].source.splitlines() if line.strip() and not line.startswith("#")]
-    faults = [f"parameter not written as `name: type = value  # comment`: {line}" for line in lines if not PARAMETER.fullmatch(line)]
+    lines = [
+        line for line in cells[0].source.splitlines() if line.strip() and not line.startswith("#")
+    ]
+    faults = [
+        f"parameter not written as `name: type = value  # comment`: {line}"
+        for line in lines
+        if not PARAMETER.fullmatch(line)
+    ]
     for begin in ('profile: str = "quick"  #', 'device: str = "auto"  #'):
         if not any(line.startswith(begin) for line in lines):
             faults.append(f"no parameter {begin!r}")
@@ -53,7 +59,11 @@ def cell_faults(cell, count):
     where, tags = f"code cell {count}", cell.metadata.get("tags", [])
     if cell.execution_count != count:
         yield f"{where} has execution count {cell.execution_count}"
-    if any(line.rstrip().endswith(";") for line in cell.source.splitlines() if not line.lstrip().startswith("#")):
+    if any(
+        line.rstrip().endswith(";")
+        for line in cell.source.splitlines()
+        if not line.lstrip().startswith("#")
+    ):
         yield f"{where} has a line that ends with ';'"
     if JUDGES.search(cell.source) and not {"nbval-check-output", "timing", "claims"} & set(tags):
         yield f"{where} judges claims without the tag nbval-check-output (or timing, where seconds decide, or claims, where chance may)"
@@ -74,7 +84,9 @@ def faults(notebook, size=0, computes=True):
     found = parameters_faults(notebook)
     if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
         found.append("kernelspec is not python3")
-    if "papermill" in notebook.metadata or any("papermill" in cell.metadata for cell in notebook.cells):
+    if "papermill" in notebook.metadata or any(
+        "papermill" in cell.metadata for cell in notebook.cells
+    ):
         found.append("papermill metadata")
     if "widgets" in notebook.metadata:
         found.append("widget state")
@@ -95,7 +107,10 @@ def faults(notebook, size=0, computes=True):
 def test_committed_notebook_is_canonical(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    assert faults(notebook, path.stat().st_size, computes=not path.stem.startswith(workflow.LAST)) == []
+    assert (
+        faults(notebook, path.stat().st_size, computes=not path.stem.startswith(workflow.LAST))
+        == []
+    )
 
 
 @pytest.mark.parametrize("profile", workflow.PROFILES)
@@ -122,7 +137,13 @@ def sample():
             id="d",
             execution_count=3,
             metadata={"tags": ["nbval-check-output"]},
-            outputs=[new_output("stream", name="stdout", text="C1  holds  and/or 1/2, see https://example.org/a/b\n")],
+            outputs=[
+                new_output(
+                    "stream",
+                    name="stdout",
+                    text="C1  holds  and/or 1/2, see https://example.org/a/b\n",
+                )
+            ],
         ),
     ]
     notebook = new_notebook(cells=cells)
@@ -144,9 +165,15 @@ def _output(cell, *args, **kwargs):
 BREAKS = {
     "0 cells are tagged parameters": lambda nb: _tags(nb.cells[1]),
     "2 cells are tagged parameters": lambda nb: _tags(nb.cells[2], "parameters", "experiment"),
-    "parameter not written": lambda nb: nb.cells[1].update(source=nb.cells[1].source + "\nseeds = 4  # untyped"),
-    "parameter not written as": lambda nb: nb.cells[1].update(source=nb.cells[1].source + "\nseeds: int = 4"),
-    "parameter not": lambda nb: nb.cells[1].update(source=nb.cells[1].source + "\nseeds: int = 4  # a second = sign"),
+    "parameter not written": lambda nb: nb.cells[1].update(
+        source=nb.cells[1].source + "\nseeds = 4  # untyped"
+    ),
+    "parameter not written as": lambda nb: nb.cells[1].update(
+        source=nb.cells[1].source + "\nseeds: int = 4"
+    ),
+    "parameter not": lambda nb: nb.cells[1].update(
+        source=nb.cells[1].source + "\nseeds: int = 4  # a second = sign"
+    ),
     "no parameter 'device": lambda nb: nb.cells[1].update(source='profile: str = "quick"  # sizes'),
     "kernelspec is not python3": lambda nb: nb.metadata.kernelspec.update(name="my-env"),
     "papermill metadata": lambda nb: nb.metadata.update(papermill={"duration": 1.0}),
@@ -155,14 +182,24 @@ BREAKS = {
     "an injected cell": lambda nb: _tags(nb.cells[2], "injected-parameters", "experiment"),
     "no cell is tagged experiment": lambda nb: _tags(nb.cells[2]),
     "code cell 2 has execution count 7": lambda nb: nb.cells[2].update(execution_count=7),
-    "code cell 2 has a line that ends with ';'": lambda nb: nb.cells[2].update(source="f(1);  \nx = 1"),
+    "code cell 2 has a line that ends with ';'": lambda nb: nb.cells[2].update(
+        source="f(1);  \nx = 1"
+    ),
     "code cell 3 judges claims": lambda nb: _tags(nb.cells[3]),
     "code cell 3 is to be compared": lambda nb: nb.cells[3].update(outputs=[]),
-    "code cell 2 holds an error": lambda nb: _output(nb.cells[2], "error", ename="E", evalue="", traceback=[]),
+    "code cell 2 holds an error": lambda nb: _output(
+        nb.cells[2], "error", ename="E", evalue="", traceback=[]
+    ),
     "code cell 2 holds stderr": lambda nb: _output(nb.cells[2], "stream", name="stderr", text="x"),
-    "code cell 2 prints an absolute path": lambda nb: _output(nb.cells[2], "stream", name="stdout", text="in /some/where"),
-    "code cell 2 prints a warning": lambda nb: _output(nb.cells[2], "execute_result", data={"text/plain": "UserWarning: x"}, execution_count=2),
-    "code cell 2 prints": lambda nb: _output(nb.cells[2], "stream", name="stdout", text="Traceback (most recent call last)"),
+    "code cell 2 prints an absolute path": lambda nb: _output(
+        nb.cells[2], "stream", name="stdout", text="in /some/where"
+    ),
+    "code cell 2 prints a warning": lambda nb: _output(
+        nb.cells[2], "execute_result", data={"text/plain": "UserWarning: x"}, execution_count=2
+    ),
+    "code cell 2 prints": lambda nb: _output(
+        nb.cells[2], "stream", name="stdout", text="Traceback (most recent call last)"
+    ),
     "not in canonical form": lambda nb: nb.metadata.language_info.update(version="3.11.7"),
 }
 
@@ -178,26 +215,39 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-PRINTED = re.compile(r"^([CN][\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE)
+PRINTED = re.compile(
+    r"^([CN][\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE
+)
 
 
 def printed_claims(path: Path) -> list[str]:
     """Ids of the verdicts that stand in a notebook's outputs."""
     cells = json.loads(path.read_text())["cells"]
-    texts = ["".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", [])]
+    texts = [
+        "".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", [])
+    ]
     return PRINTED.findall("\n".join(texts))
 
 
 def test_each_claim_is_judged_once_in_its_notebook():
     for paper in papers():
         judged = {path.stem: printed_claims(path) for path in NOTEBOOKS.glob(f"{paper}_*.ipynb")}
-        declared = {stem: sorted(c.id.removeprefix(f"{paper}.") for c in claims(paper).values() if c.notebook == stem) for stem in judged}
+        declared = {
+            stem: sorted(
+                c.id.removeprefix(f"{paper}.") for c in claims(paper).values() if c.notebook == stem
+            )
+            for stem in judged
+        }
         assert {stem: sorted(ids) for stem, ids in judged.items()} == declared
         assert {c.notebook for c in claims(paper).values() if not c.parts} <= judged.keys()
 
 
 def test_printed_claims_are_found(tmp_path):
-    text = ["C5.S3  holds (quick)  ratio 1.1\n", "about C6.S3  holds\n", "C21.a  inconclusive (quick)\n"]
+    text = [
+        "C5.S3  holds (quick)  ratio 1.1\n",
+        "about C6.S3  holds\n",
+        "C21.a  inconclusive (quick)\n",
+    ]
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))
     assert printed_claims(path) == ["C5.S3", "C21.a"]

@@ -34,14 +34,20 @@ def test_play_equals_a_plain_loop():
     trace = play(Index(), Coins(), 300, 5, seed=7, record="all")
     for trial in range(5):
         np.testing.assert_allclose(trace["regret"][trial], reference(7 + trial, 300), atol=1e-12)
-    assert trace["report.plays"].tolist() == [304] * 5 and trace.seconds[-1] > 0 and (np.diff(trace.seconds) > 0).all()
+    assert (
+        trace["report.plays"].tolist() == [304] * 5
+        and trace.seconds[-1] > 0
+        and (np.diff(trace.seconds) > 0).all()
+    )
 
 
 def test_any_trial_can_be_run_alone_and_in_any_order():
     full = play(Index(), Coins(), 200, 6, seed=1)
     part = play(Index(), Coins(), 200, range(2, 5), seed=1)
     alone = play(Index(), Coins(), 200, 1, seed=4)
-    assert np.array_equal(full["regret"][2:5], part["regret"]) and np.array_equal(full["regret"][3], alone["regret"][0])
+    assert np.array_equal(full["regret"][2:5], part["regret"]) and np.array_equal(
+        full["regret"][3], alone["regret"][0]
+    )
 
 
 def test_every_seed_changes_the_result():
@@ -51,18 +57,28 @@ def test_every_seed_changes_the_result():
 
 def test_probes_reduce_over_every_round():
     arm = lambda seen: seen.action.to(torch.float64)
-    probes = {"last": arm, "sum": Probe(arm, "sum"), "max": Probe(arm, "max"), "min": Probe(arm, "min"), "final": Probe(lambda seen: seen.after.plays, "final")}
+    probes = {
+        "last": arm,
+        "sum": Probe(arm, "sum"),
+        "max": Probe(arm, "max"),
+        "min": Probe(arm, "min"),
+        "final": Probe(lambda seen: seen.after.plays, "final"),
+    }
     trace = play(Index(), Coins(), 100, 3, record=[10, 50], probes=probes)
     every = play(Index(), Coins(), 100, 3, record="all", probes={"arm": arm})["arm"]
     assert trace.rounds.tolist() == [10, 50, 100]
     for i, t in enumerate(trace.rounds):
         assert np.array_equal(trace["last"][:, i], every[:, t - 1])
         assert np.array_equal(trace["sum"][:, i], every[:, :t].sum(1))
-        assert np.array_equal(trace["max"][:, i], every[:, :t].max(1)) and np.array_equal(trace["min"][:, i], every[:, :t].min(1))
+        assert np.array_equal(trace["max"][:, i], every[:, :t].max(1)) and np.array_equal(
+            trace["min"][:, i], every[:, :t].min(1)
+        )
     assert trace["final"].shape == (3, 4)
 
 
-@pytest.mark.parametrize("record, rounds", [("all", [1, 2, 3, 4, 5]), (2, [3, 5]), (50, [1, 2, 3, 4, 5]), ([2], [2, 5])])
+@pytest.mark.parametrize(
+    "record, rounds", [("all", [1, 2, 3, 4, 5]), (2, [3, 5]), (50, [1, 2, 3, 4, 5]), ([2], [2, 5])]
+)
 def test_recorded_rounds(record, rounds):
     assert recorded(5, record).tolist() == rounds
 
@@ -84,13 +100,26 @@ def test_broken_feedback_names_round_and_trial_and_keeps_the_state(tmp_path):
 def test_resumed_equals_uninterrupted(tmp_path):
     """Stop by an exception at round 130, mend the world, resume from the file."""
     kept, stop = tmp_path / "kept.npz", []
-    probes = {"plays": Probe(lambda seen: seen.after.plays.amax(1), "sum"), "gate": lambda seen: Gate(stop)(seen)}
+    probes = {
+        "plays": Probe(lambda seen: seen.after.plays.amax(1), "sum"),
+        "gate": lambda seen: Gate(stop)(seen),
+    }
     stop.append(130)
     with pytest.raises(KeyboardInterrupt):
         play(Index(), Coins(), 300, 4, record="all", probes=probes, checkpoint=kept, every=0.0)
     stop.clear()
     seen = []
-    resumed = play(Index(), Coins(), 300, 4, record="all", probes=probes, checkpoint=kept, every=0.0, progress=lambda t, T, s: seen.append(t))
+    resumed = play(
+        Index(),
+        Coins(),
+        300,
+        4,
+        record="all",
+        probes=probes,
+        checkpoint=kept,
+        every=0.0,
+        progress=lambda t, T, s: seen.append(t),
+    )
     fresh = play(Index(), Coins(), 300, 4, record="all", probes=probes)
     assert seen[0] == 131 and resumed.equal(fresh)
 
@@ -154,7 +183,14 @@ def test_time_and_rounds_both_decide_when_to_look():
     seen = []
     play(Index(nap=0.01), Coins(), 100, 1, every=0.25, progress=lambda t, T, s: seen.append(t))
     assert seen and (np.diff([0, *seen]) <= 25).all()  # on a slow machine after fewer
-    play(Index(), Coins(), 200, 1, every=1e9, progress=lambda t, T, s: pytest.fail("it was too early"))
+    play(
+        Index(),
+        Coins(),
+        200,
+        1,
+        every=1e9,
+        progress=lambda t, T, s: pytest.fail("it was too early"),
+    )
 
 
 def test_a_description_at_hand_is_taken():
@@ -166,11 +202,25 @@ def test_a_description_at_hand_is_taken():
 
 
 def test_booleans_are_counted():
-    trace = play(Index(), Coins(), 50, 2, probes={"x": Probe(lambda seen: seen.feedback >= 0, "sum")})
+    trace = play(
+        Index(), Coins(), 50, 2, probes={"x": Probe(lambda seen: seen.feedback >= 0, "sum")}
+    )
     assert trace["x"][:, -1].tolist() == [50, 50]
 
 
-@pytest.mark.parametrize("name, value", [("horizon", 1e2), ("horizon", 0), ("horizon", -1), ("horizon", True), ("trials", 1e1), ("trials", None), ("trials", 0), ("trials", range(0))])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("horizon", 1e2),
+        ("horizon", 0),
+        ("horizon", -1),
+        ("horizon", True),
+        ("trials", 1e1),
+        ("trials", None),
+        ("trials", 0),
+        ("trials", range(0)),
+    ],
+)
 def test_only_whole_numbers_of_rounds_and_trials_are_played(monkeypatch, name, value):
     monkeypatch.setattr(Coins, "init", lambda *_, **__: pytest.fail("it began to play"))
     with pytest.raises(ValueError, match=f"{name}={re.escape(repr(value))}; allowed: "):

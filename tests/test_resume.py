@@ -54,7 +54,11 @@ PROBES = {"widest": Probe(widest, "max"), "plays": last_plays, "history": Probe(
 
 def kill_when(there, code, environment):
     """Start ``code`` in a process of its own, kill it without warning as soon as ``there()``."""
-    process = subprocess.Popen([sys.executable, "-c", CHILD + code], env={**os.environ, **environment}, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHILD + code],
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+    )
     deadline = time.monotonic() + 120
     while not there():
         assert process.poll() is None, process.stderr.read().decode()
@@ -90,7 +94,9 @@ def test_play_resumes_bit_for_bit(tmp_path):
     kill_when(file.exists, f"play({arguments})", {})
     t = rounds_kept(file)
     assert 0 < t < HORIZON
-    resume = functools.partial(play, Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file)
+    resume = functools.partial(
+        play, Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES, checkpoint=file
+    )
     assert rounds_at_first_report(resume) == t + 1  # it did not begin anew
     resumed = resume()
     straight = play(Index(nap=0.002), Coins(), HORIZON, TRIALS, 3, probes=PROBES)
@@ -111,7 +117,17 @@ def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
     assert rounds_kept(file) == reported[-1] >= 40
     seen = []
     probes, progress = {"x": deadly}, lambda t, T, s: seen.append(t)
-    resumed = play(Index(nap=0.1), Coins(), 60, 1, 3, probes=probes, checkpoint=file, every=0, progress=progress)
+    resumed = play(
+        Index(nap=0.1),
+        Coins(),
+        60,
+        1,
+        3,
+        probes=probes,
+        checkpoint=file,
+        every=0,
+        progress=progress,
+    )
     assert seen == list(range(reported[-1] + 1, 61))
     assert resumed.equal(play(Index(), Coins(), 60, 1, 3, probes=probes))
 
@@ -119,17 +135,30 @@ def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
 @pytest.mark.parametrize("chunk", [2])
 def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv(
+        "PAPERLIB_LOCKS", str(tmp_path)
+    )  # a timing elsewhere on the machine is none of its business
     call = f"Coins(), {{'a': Index(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
-    second = lambda: len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))
+    second = lambda: (
+        len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))
+    )
     kill_when(second, f"store.run({call})", {"PAPERLIB_RESULTS": str(tmp_path / "results")})
-    first_chunk = next(path for path in tmp_path.glob("results/*.npz") if not path.name.endswith(".part.npz"))
-    stamp, t = first_chunk.stat().st_mtime_ns, rounds_kept(next(tmp_path.glob("results/*.part.npz")))
-    resume = functools.partial(store.run, Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)
+    first_chunk = next(
+        path for path in tmp_path.glob("results/*.npz") if not path.name.endswith(".part.npz")
+    )
+    stamp, t = (
+        first_chunk.stat().st_mtime_ns,
+        rounds_kept(next(tmp_path.glob("results/*.part.npz"))),
+    )
+    resume = functools.partial(
+        store.run, Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES
+    )
     assert rounds_at_first_report(resume) == t + 1
     resumed = resume()["a"]
     assert first_chunk.stat().st_mtime_ns == stamp
     assert not list(tmp_path.glob("results/*.part.npz"))
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
-    straight = store.run(Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES)["a"]
+    straight = store.run(
+        Coins(), {"a": Index(nap=0.002)}, HORIZON, TRIALS, 3, chunk=chunk, probes=PROBES
+    )["a"]
     assert resumed.equal(straight) and resumed.trials == list(range(TRIALS))

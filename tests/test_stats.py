@@ -28,7 +28,9 @@ def test_one_trial_says_nothing():
 def test_mean_covers_at_its_level():
     x = rng(0).normal(size=(2000, 12))
     hits = sum(found.low <= 0 <= found.high for found in map(stats.mean, x))
-    assert stats.proportion(hits, 2000, 0.999).low <= 0.95 <= stats.proportion(hits, 2000, 0.999).high
+    assert (
+        stats.proportion(hits, 2000, 0.999).low <= 0.95 <= stats.proportion(hits, 2000, 0.999).high
+    )
 
 
 def test_pairs_use_the_common_first_trials():
@@ -120,7 +122,9 @@ def test_growth_leaves_out_the_early_rounds():
 
 
 def test_holm_steps_down():
-    assert stats.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06})
+    assert stats.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx(
+        {"a": 0.03, "b": 0.06, "c": 0.06}
+    )
     assert stats.holm({"a": 0.9, "b": 0.8}) == {"a": 1.0, "b": 1.0}
 
 
@@ -137,7 +141,10 @@ def test_wilcoxon_tells_the_directions_apart():
 def test_several_at_once_are_as_weak_as_the_weakest():
     make = lambda low, high: stats.Interval((low + high) / 2, low, high, 9, "mean difference, t")
     assert stats.least({"x": make(1, 5), "y": make(2, 3)})[1:3] == (1, 3)
-    assert stats.greatest({"x": make(1, 5), "y": make(2, 3)}).method == "greatest mean difference, t (x)"
+    assert (
+        stats.greatest({"x": make(1, 5), "y": make(2, 3)}).method
+        == "greatest mean difference, t (x)"
+    )
     shift = rng(9).normal(size=20) + 3
     assert stats.weakest(stats.wilcoxon({"a": shift, "b": -shift})).opposite < 1e-4
 
@@ -163,7 +170,11 @@ def test_what_means_nothing_is_refused(call):
 def test_bootstrap_mean_covers_and_is_a_function_of_its_seed():
     x = np.random.default_rng(1).exponential(size=200)
     found = stats.bootstrap_mean(x, of="gap", resamples=2000)
-    assert found == stats.bootstrap_mean(x, of="gap", resamples=2000) and found.estimate == x.mean() and found.method.startswith("gap")
+    assert (
+        found == stats.bootstrap_mean(x, of="gap", resamples=2000)
+        and found.estimate == x.mean()
+        and found.method.startswith("gap")
+    )
     assert found.high - found.low == pytest.approx(2 * 1.96 * x.std() / np.sqrt(200), rel=0.1)
 
 
@@ -181,10 +192,14 @@ def test_rank_correlation():
     of = lambda x, y: stats.rank_correlation({"": (x, y)})
     assert of(x, np.exp(x)).low == pytest.approx(1) and of(x, -x).high == pytest.approx(-1)
     noise = np.random.default_rng(0).normal(size=(2, 60))
-    assert of(*noise).low < 0 < of(*noise).high and of(*noise).estimate == pytest.approx(scipy_stats.spearmanr(*noise).statistic)
+    assert of(*noise).low < 0 < of(*noise).high and of(*noise).estimate == pytest.approx(
+        scipy_stats.spearmanr(*noise).statistic
+    )
     both = stats.rank_correlation({"a": (x, noise[0, :30]), "b": (x, np.exp(x))})
     assert both.estimate == pytest.approx((of(x, noise[0, :30]).estimate + 1) / 2) and both.n == 30
-    assert stats.rank_correlation({"": (np.arange(4), [0, 0, 0, 1])}).low > 0.7  # constant resamples are left out
+    assert (
+        stats.rank_correlation({"": (np.arange(4), [0, 0, 0, 1])}).low > 0.7
+    )  # constant resamples are left out
     for pair in ((x, np.ones(30)), (np.arange(4), np.arange(5))):
         with pytest.raises(ValueError, match=r"pairs\['b'\]"):
             stats.rank_correlation({"a": (x, -x), "b": pair})
@@ -193,4 +208,8 @@ def test_rank_correlation():
 def test_bootstrap_of_a_function_of_means():
     x = np.array([[1.0, 2.0], [3.0, 2.0], [0.0, 0.0]])
     found = stats.bootstrap(x, lambda mean: mean[..., 0] / mean[..., 1], of="ratio", resamples=500)
-    assert found.estimate == 1 and (found.low, found.high) == (0.5, 1.5) and found.method.startswith("ratio")
+    assert (
+        found.estimate == 1
+        and (found.low, found.high) == (0.5, 1.5)
+        and found.method.startswith("ratio")
+    )

@@ -22,4 +22,6 @@ def test_ruff_has_nothing_to_say(command):
 def test_the_hook_has_the_locked_version():
     repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     (hook,) = (repo["rev"] for repo in repos if repo["repo"].endswith("/ruff-pre-commit"))
-    assert f"ruff=={hook.removeprefix('v')}" in (ROOT / "requirements.lock").read_text().splitlines()
+    assert (
+        f"ruff=={hook.removeprefix('v')}" in (ROOT / "requirements.lock").read_text().splitlines()
+    )

@@ -35,9 +35,9 @@ class Coins:
 
 
 class State(NamedTuple):
-    plays: Tensor    # R x K
-    total: Tensor    # R x K
-    rewards: Rows    # R x t
+    plays: Tensor  # R x K
+    total: Tensor  # R x K
+    rewards: Rows  # R x t
     note: str
     rounds: int
 

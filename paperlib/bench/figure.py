@@ -14,7 +14,12 @@ from ..figures import drawing as figures
 from ..figures.drawing import look, style
 from ..output import number
 
-AXES = {"trials": "trials in a batch", "played": "rounds played", "arms": "arms", "dim": "dimensions"}
+AXES = {
+    "trials": "trials in a batch",
+    "played": "rounds played",
+    "arms": "arms",
+    "dim": "dimensions",
+}
 
 
 def slug(name: str) -> str:
@@ -30,11 +35,17 @@ def shown_name(name: str, learner: dict[str, Any]) -> str:
 def along(learner: dict[str, Any], axis: str) -> list[dict]:
     """The points that differ from the learner's base in ``axis`` alone, in its order; none where it was not varied."""
     rest = [name for name in AXES if name != axis]
-    found = [point for point in learner["points"] if all(point[name] == learner["base"][name] for name in rest)]
+    found = [
+        point
+        for point in learner["points"]
+        if all(point[name] == learner["base"][name] for name in rest)
+    ]
     return [] if axis in learner["not_varied"] else sorted(found, key=lambda point: point[axis])
 
 
-def lines_panel(ax: Axes, learners: dict[str, dict], axis: str, quantity: str, *, title: str, ylabel: str) -> dict[str, dict]:
+def lines_panel(
+    ax: Axes, learners: dict[str, dict], axis: str, quantity: str, *, title: str, ylabel: str
+) -> dict[str, dict]:
     """A line a learner, both axes logarithmic, hidden where there is none; returns name -> axis and quantity, the plotted numbers."""
     numbers = {}
     with style():
@@ -59,13 +70,29 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
     with style():
         for row, (name, learner) in enumerate(learners.items()):
             peak, how = learner["peak_memory"], look(name)
-            megabytes = max(peak["process"] if peak["device"] is None else peak["device"], 4096) / 1e6  # one page: a log axis has no 0
-            ax.plot(megabytes, row, color=how["color"], marker=how["marker"] or "o", linestyle="none", markersize=4)
+            megabytes = (
+                max(peak["process"] if peak["device"] is None else peak["device"], 4096) / 1e6
+            )  # one page: a log axis has no 0
+            ax.plot(
+                megabytes,
+                row,
+                color=how["color"],
+                marker=how["marker"] or "o",
+                linestyle="none",
+                markersize=4,
+            )
             numbers[name] = {"trials": peak["trials"], "MB": megabytes}
         decades = np.log10([found["MB"] for found in numbers.values()])
-        ax.set(title=title, xlabel="peak memory, MB", xscale="log", xlim=(10 ** (np.floor(decades.min()) - 0.1), 10 ** (np.ceil(decades.max()) + 0.1)))
+        ax.set(
+            title=title,
+            xlabel="peak memory, MB",
+            xscale="log",
+            xlim=(10 ** (np.floor(decades.min()) - 0.1), 10 ** (np.ceil(decades.max()) + 0.1)),
+        )
         ax.set_ylim(len(learners) - 0.4, -0.6)
-        ax.set_yticks(range(len(learners)), [shown_name(*item) for item in learners.items()], fontsize=6)
+        ax.set_yticks(
+            range(len(learners)), [shown_name(*item) for item in learners.items()], fontsize=6
+        )
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         ax.xaxis.set_minor_formatter(NullFormatter())
@@ -74,25 +101,46 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
 
 def draw(report: dict[str, Any], paper: str) -> str:
     """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
-    learners, (R, t, _, _), most = report["papers"][paper], report["plan"]["base"].values(), max(report["plan"]["along"]["trials"])
+    learners, (R, t, _, _), most = (
+        report["papers"][paper],
+        report["plan"]["base"].values(),
+        max(report["plan"]["along"]["trials"]),
+    )
     fig, axes = figures.panels(3, 2, height=2.4)
     host = any(learner["on_host"] for learner in learners.values())
     batch = f"{R} trials" + " (*: 1)" * host
-    titles = {"trials": f"(a) after {t} rounds", "played": f"(b) {batch}", "arms": f"(c) {batch}", "dim": f"(d) {batch}"}
+    titles = {
+        "trials": f"(a) after {t} rounds",
+        "played": f"(b) {batch}",
+        "arms": f"(c) {batch}",
+        "dim": f"(d) {batch}",
+    }
     numbers = {}
     for ax, (axis, title) in zip(axes.flat, titles.items()):
-        numbers[f"seconds, {axis}"] = lines_panel(ax, learners, axis, "median", title=title, ylabel="seconds a round and trial")
-    numbers["state"] = lines_panel(axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial")
+        numbers[f"seconds, {axis}"] = lines_panel(
+            ax, learners, axis, "median", title=title, ylabel="seconds a round and trial"
+        )
+    numbers["state"] = lines_panel(
+        axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial"
+    )
     numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {most} trials, {t} rounds")
     where = f"{report['device']}, one thread"
     figures.legend(fig, columns=6)
     fig.legends[0].set_title(where, {"size": 8})
     name = f"{paper}_{slug(report['device'])}"
     figures.save(
-        fig, name, paper="bench", profile=report["profile"], seed=0, trials={name: learner["peak_memory"]["trials"] for name, learner in learners.items()},
-        device=report["device"], numbers=numbers, parameters=report["plan"], caption=caption(report, learners, where),
+        fig,
+        name,
+        paper="bench",
+        profile=report["profile"],
+        seed=0,
+        trials={name: learner["peak_memory"]["trials"] for name, learner in learners.items()},
+        device=report["device"],
+        numbers=numbers,
+        parameters=report["plan"],
+        caption=caption(report, learners, where),
         alt=f"Six panels with a line or a dot for each of {len(learners)} learners: seconds a round and trial against the number of trials, of rounds, of arms "
-            "and of dimensions, bytes of state against rounds, and peak memory.",
+        "and of dimensions, bytes of state against rounds, and peak memory.",
     )
     return name
 
@@ -108,4 +156,8 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
         f"before, where the axis says nothing else. (e) Numbers in the state. (f) Peak memory of a run beyond what it takes with one trial."
     )
-    return text + (" *: works on the host; one trial in (b) to (e)." if any(learner["on_host"] for learner in learners.values()) else "")
+    return text + (
+        " *: works on the host; one trial in (b) to (e)."
+        if any(learner["on_host"] for learner in learners.values())
+        else ""
+    )

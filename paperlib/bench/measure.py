@@ -26,10 +26,10 @@ from ..store.timing import peak_bytes
 class Point(NamedTuple):
     """Where a learner is measured."""
 
-    trials: int       # R, in one batch
-    played: int       # t, rounds played before those that are timed
+    trials: int  # R, in one batch
+    played: int  # t, rounds played before those that are timed
     arms: int | None  # K; None: the problem's own
-    dim: int | None   # d; None: the problem's own
+    dim: int | None  # d; None: the problem's own
 
 
 class Plan(NamedTuple):
@@ -37,15 +37,27 @@ class Plan(NamedTuple):
 
     base: Point
     along: dict[str, tuple[int, ...]]
-    block: int      # rounds that are timed together
+    block: int  # rounds that are timed together
     seconds: float  # a block is repeated for so long, at least five times
 
 
 FULL = Plan(
     Point(100, 200, 20, 5),
-    {"trials": (1, 10, 100, 1000), "played": (100, 200, 1000, 3000), "arms": (5, 20, 80), "dim": (2, 5, 10, 20)}, 20, 0.5,
+    {
+        "trials": (1, 10, 100, 1000),
+        "played": (100, 200, 1000, 3000),
+        "arms": (5, 20, 80),
+        "dim": (2, 5, 10, 20),
+    },
+    20,
+    0.5,
 )
-QUICK = Plan(Point(10, 40, 20, 5), {"trials": (1, 10), "played": (20, 40), "arms": (5, 20), "dim": (2, 5)}, 5, 0.01)
+QUICK = Plan(
+    Point(10, 40, 20, 5),
+    {"trials": (1, 10), "played": (20, 40), "arms": (5, 20), "dim": (2, 5)},
+    5,
+    0.01,
+)
 
 
 class Subject(NamedTuple):
@@ -68,11 +80,21 @@ def subjects(only: str | None = None) -> list[Subject]:
         ValueError: ``only`` names neither a paper nor a learner.
     """
     packages = {paper: room(paper, "cases") for paper in papers()}
-    known = {*REFERENCES, *(name for package in packages.values() for name in getattr(package, "STYLES", {}))}
-    found = [Subject(paper, name, case) for paper, package in packages.items() for name, case in package.CASES.items() if name in known]
+    known = {
+        *REFERENCES,
+        *(name for package in packages.values() for name in getattr(package, "STYLES", {})),
+    }
+    found = [
+        Subject(paper, name, case)
+        for paper, package in packages.items()
+        for name, case in package.CASES.items()
+        if name in known
+    ]
     wanted = [subject for subject in found if only in (None, subject.paper, subject.name)]
     if not wanted:
-        raise ValueError(f"only={only!r}; allowed: {', '.join([*packages, *dict.fromkeys(subject.name for subject in found)])}")
+        raise ValueError(
+            f"only={only!r}; allowed: {', '.join([*packages, *dict.fromkeys(subject.name for subject in found)])}"
+        )
     return wanted
 
 
@@ -94,7 +116,10 @@ def points(subject: Subject, plan: Plan) -> list[Point]:
 
 def lacking(subject: Subject) -> dict[str, str]:
     """Axis -> why the subject cannot be measured along it."""
-    kind, fields = type(subject.case.problem).__name__, {field.name for field in dataclasses.fields(subject.case.problem)}
+    kind, fields = (
+        type(subject.case.problem).__name__,
+        {field.name for field in dataclasses.fields(subject.case.problem)},
+    )
     return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
 
 
@@ -115,14 +140,24 @@ class Run:
     """
 
     def __init__(self, case: Case, point: Point, device: str, horizon: int):
-        sizes = {name: getattr(point, name) for name in ("arms", "dim") if getattr(point, name) is not None}
-        self.learner, self.problem, self.t = case.learner, dataclasses.replace(case.problem, **sizes), 0
+        sizes = {
+            name: getattr(point, name)
+            for name in ("arms", "dim")
+            if getattr(point, name) is not None
+        }
+        self.learner, self.problem, self.t = (
+            case.learner,
+            dataclasses.replace(case.problem, **sizes),
+            0,
+        )
         self.new_streams = lambda: Streams(0, range(point.trials), device)
         self.streams = self.new_streams()
         tkwargs, draw = {"dtype": torch.float64, "device": device}, self.streams.at(-1)
         with torch.no_grad():
             self.world = self.problem.init(point.trials, horizon, draw, **tkwargs)
-            self.state = self.learner.init(point.trials, self.problem.context(self.world, 0), horizon, draw, **tkwargs)
+            self.state = self.learner.init(
+                point.trials, self.problem.context(self.world, 0), horizon, draw, **tkwargs
+            )
 
     def step(self) -> Heard:
         """Play one round; returns what the learner was given in it."""
@@ -169,7 +204,10 @@ def measure_memory(case: Case, point: Point, device: str) -> dict[str, int | Non
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats(device)
     _play(case, point, device)
-    return {"process": peak_bytes() - before, "device": torch.cuda.max_memory_allocated(device) if device.startswith("cuda") else None}
+    return {
+        "process": peak_bytes() - before,
+        "device": torch.cuda.max_memory_allocated(device) if device.startswith("cuda") else None,
+    }
 
 
 def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
@@ -183,7 +221,19 @@ def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
     """
     most = max(point.trials for point in points(subject, plan))
     point = base(subject, plan)._replace(trials=most)
-    done = subprocess.run([sys.executable, "-m", "paperlib.bench.measure", subject.paper, subject.name, device, json.dumps(point)], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "paperlib.bench.measure",
+            subject.paper,
+            subject.name,
+            device,
+            json.dumps(point),
+        ],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {done.stderr[-500:]}")
     return {"trials": most, **json.loads(done.stdout)}
@@ -191,4 +241,6 @@ def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     paper, name, where, at = sys.argv[1:]
-    print(json.dumps(measure_memory(room(paper, "cases").CASES[name], Point(*json.loads(at)), where)))
+    print(
+        json.dumps(measure_memory(room(paper, "cases").CASES[name], Point(*json.loads(at)), where))
+    )

@@ -37,16 +37,29 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
     """
     with tempfile.TemporaryDirectory() as place:
         raw = Path(place) / "raw.json"
-        options = ["-q", "-p", "no:cacheprovider", "--benchmark-quiet", f"--benchmark-storage={place}", f"--benchmark-json={raw}", "--device", device]
+        options = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--benchmark-quiet",
+            f"--benchmark-storage={place}",
+            f"--benchmark-json={raw}",
+            "--device",
+            device,
+        ]
         options += ["--quick"] * (plan == speed.QUICK) + (["--only", only] if only else [])
-        outer = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}  # of a test that calls this
+        outer = {
+            key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
+        }  # of a test that calls this
         if subprocess.run([sys.executable, "-m", "pytest", TESTS, *options], env=outer).returncode:
             raise RuntimeError("the bench failed; what failed stands above")
         found = json.loads(raw.read_text())
     with computing(), ThreadPoolExecutor(2) as pool:
         subjects = speed.subjects(only)
         found["memory"] = {subject.paper: {} for subject in subjects}
-        for subject, peak in zip(subjects, pool.map(lambda subject: speed.memory(subject, plan, device), subjects)):
+        for subject, peak in zip(
+            subjects, pool.map(lambda subject: speed.memory(subject, plan, device), subjects)
+        ):
             found["memory"][subject.paper][subject.name] = peak
     return found
 
@@ -65,18 +78,34 @@ def distill(raw: dict[str, Any], plan: speed.Plan, *, device: str, profile: str)
     for subject in speed.subjects():
         if subject.name in raw["memory"].get(subject.paper, {}):
             papers.setdefault(subject.paper, {})[subject.name] = {
-                "on_host": subject.on_host, "not_varied": speed.lacking(subject), "peak_memory": raw["memory"][subject.paper][subject.name],
-                "base": speed.base(subject, plan)._asdict(), "points": [],
+                "on_host": subject.on_host,
+                "not_varied": speed.lacking(subject),
+                "peak_memory": raw["memory"][subject.paper][subject.name],
+                "base": speed.base(subject, plan)._asdict(),
+                "points": [],
             }
     for measured in raw["benchmarks"]:
         about, stats = measured["extra_info"], measured["stats"]
         share = plan.block * about["point"]["trials"]
         seconds = {name: stats[name] / share for name in ("median", "iqr", "min")}
-        papers[about["paper"]][about["learner"]]["points"].append({**about["point"], **seconds, "blocks": stats["rounds"], "state_bytes": about["state_bytes"]})
-    return plain({
-        "device": device, "threads": 1, "profile": profile, "versions": {**versions(), "pytest-benchmark": raw["version"]},
-        "plan": {"base": plan.base._asdict(), "along": plan.along, "block": plan.block}, "papers": papers,
-    })
+        papers[about["paper"]][about["learner"]]["points"].append(
+            {
+                **about["point"],
+                **seconds,
+                "blocks": stats["rounds"],
+                "state_bytes": about["state_bytes"],
+            }
+        )
+    return plain(
+        {
+            "device": device,
+            "threads": 1,
+            "profile": profile,
+            "versions": {**versions(), "pytest-benchmark": raw["version"]},
+            "plan": {"base": plan.base._asdict(), "along": plan.along, "block": plan.block},
+            "papers": papers,
+        }
+    )
 
 
 def device_name(device: str, raw: dict[str, Any]) -> str:
@@ -89,7 +118,11 @@ def device_name(device: str, raw: dict[str, Any]) -> str:
 
 def write(report: dict[str, Any], path: Path) -> None:
     """JSON with a line a point, atomically."""
-    text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda inner: " ".join(inner[0].split()), json.dumps(report, indent=1, ensure_ascii=False))
+    text = re.sub(
+        r"[\[{][^\[\]{}]*[\]}]",
+        lambda inner: " ".join(inner[0].split()),
+        json.dumps(report, indent=1, ensure_ascii=False),
+    )
     write_atomically(path, lambda file: file.write(f"{text}\n".encode()))
 
 
@@ -97,11 +130,22 @@ def table(report: dict[str, Any]) -> str:
     """Microseconds a round and trial against the number of trials, as text."""
     lines = []
     for paper, learners in report["papers"].items():
-        found = {name: {point["trials"]: point["median"] for point in along(learner, "trials")} for name, learner in learners.items()}
+        found = {
+            name: {point["trials"]: point["median"] for point in along(learner, "trials")}
+            for name, learner in learners.items()
+        }
         counts = sorted({trials for medians in found.values() for trials in medians})
-        lines.append(f"\n{paper + ': microseconds a round and trial':40}" + "".join(f"{f'R = {R}':>10}" for R in counts))
+        lines.append(
+            f"\n{paper + ': microseconds a round and trial':40}"
+            + "".join(f"{f'R = {R}':>10}" for R in counts)
+        )
         for name, medians in found.items():
-            lines.append(f"{shown_name(name, learners[name]):40}" + "".join(f"{1e6 * medians[R]:>10.3g}" if R in medians else f"{'-':>10}" for R in counts))
+            lines.append(
+                f"{shown_name(name, learners[name]):40}"
+                + "".join(
+                    f"{1e6 * medians[R]:>10.3g}" if R in medians else f"{'-':>10}" for R in counts
+                )
+            )
     return "\n".join(lines)
 
 
@@ -109,7 +153,9 @@ def main(argv: list[str] | None = None) -> int:
     """Measure every learner on this machine, keep the numbers under the device's name, and draw them."""
     parser = argparse.ArgumentParser(prog="python -m paperlib.bench", description=main.__doc__)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--quick", action="store_true", help="few and small points, to see that it works")
+    parser.add_argument(
+        "--quick", action="store_true", help="few and small points, to see that it works"
+    )
     parser.add_argument("--only", metavar="NAME", help="a paper or a learner")
     options = parser.parse_args(argv)
     try:
@@ -117,16 +163,22 @@ def main(argv: list[str] | None = None) -> int:
         speed.subjects(options.only)
     except ValueError as error:
         parser.error(str(error))
-    plan, profile = speed.QUICK if options.quick else speed.FULL, "quick" if options.quick or options.only else "paper"
+    plan, profile = (
+        speed.QUICK if options.quick else speed.FULL,
+        "quick" if options.quick or options.only else "paper",
+    )
     try:
         raw = measure(plan, device, options.only)
     except RuntimeError as error:
         sys.exit(str(error))
     report = distill(raw, plan, device=device_name(device, raw), profile=profile)
-    path = (root() if profile == "paper" else results("quick")) / "bench" / f"{slug(report['device'])}.json"
+    path = (
+        (root() if profile == "paper" else results("quick"))
+        / "bench"
+        / f"{slug(report['device'])}.json"
+    )
     write(report, path)
     print(table(report), f"\nNumbers: {path}")
     for paper in report["papers"]:
         print(f"Figure:  {folder(profile) / 'bench' / draw(report, paper)}.pdf")
     return 0
-

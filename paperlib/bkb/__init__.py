@@ -21,34 +21,53 @@ from .learners.soful import SOFUL
 from .problems.real import TableArms
 
 __all__ = [
-    "BKB",              # the paper's method
-    "LazyBKB",          # the same at a fraction of the cost
-    "ContextualBKB",    # the same for arms that change from round to round
-    "ExactGPUCB",       # exact GP-UCB by rank one
-    "UniqueGPUCB",      # exact GP-UCB on unique arms with counters
-    "NaiveGPUCB",       # exact GP-UCB refitted to the whole history
+    "BKB",  # the paper's method
+    "LazyBKB",  # the same at a fraction of the cost
+    "ContextualBKB",  # the same for arms that change from round to round
+    "ExactGPUCB",  # exact GP-UCB by rank one
+    "UniqueGPUCB",  # exact GP-UCB on unique arms with counters
+    "NaiveGPUCB",  # exact GP-UCB refitted to the whole history
     "FixedDictionary",  # inducing arms chosen once
-    "RFFUCB",           # random Fourier features
-    "OFUL",             # linear bandits
-    "CBRAP",            # linear bandits on a random projection
-    "SOFUL",            # linear bandits with Frequent Directions
-    "UniformArm",       # reference: draws an arm
-    "Optimizer",        # ask and tell, one arm or a batch
+    "RFFUCB",  # random Fourier features
+    "OFUL",  # linear bandits
+    "CBRAP",  # linear bandits on a random projection
+    "SOFUL",  # linear bandits with Frequent Directions
+    "UniformArm",  # reference: draws an arm
+    "Optimizer",  # ask and tell, one arm or a batch
     "nystrom_posterior",  # the sketched posterior by hand
-    "Confidence",       # radius rule and its constants, shared by learners that are compared
-    "RBF", "Matern", "Linear", "FunctionKernel",  # kernels; the last takes any function
-    "RKHS",             # functions of known norm
-    "WarmRKHS",         # their best arm where a warm start does not look
-    "GPDraw",           # draws of a Gaussian process
-    "LinearArms",       # linear functions
-    "TableArms",        # real data as arms
-    "Scripted",         # a warm start around a learner
+    "Confidence",  # radius rule and its constants, shared by learners that are compared
+    "RBF",
+    "Matern",
+    "Linear",
+    "FunctionKernel",  # kernels; the last takes any function
+    "RKHS",  # functions of known norm
+    "WarmRKHS",  # their best arm where a warm start does not look
+    "GPDraw",  # draws of a Gaussian process
+    "LinearArms",  # linear functions
+    "TableArms",  # real data as arms
+    "Scripted",  # a warm start around a learner
 ]
 
 CHOICES = [
-    ("a fixed set of arms and a smooth function of unknown form, many hundreds of rounds or more", ["LazyBKB"], "a round costs arms times dictionary; `merge=\"arms\"` misses fewer directions"),
-    ("the same, a few hundred rounds", ["ExactGPUCB"], "exact, and cheaper than sketching while there are few rounds"),
+    (
+        "a fixed set of arms and a smooth function of unknown form, many hundreds of rounds or more",
+        ["LazyBKB"],
+        'a round costs arms times dictionary; `merge="arms"` misses fewer directions',
+    ),
+    (
+        "the same, a few hundred rounds",
+        ["ExactGPUCB"],
+        "exact, and cheaper than sketching while there are few rounds",
+    ),
     ("the same, as the paper has it", ["BKB"], "a new dictionary each round"),
-    ("a smooth function, and other arms in every round", ["ContextualBKB"], "keeps the pulled points instead of counters"),
-    ("a function that is linear in the features, for comparison", ["OFUL", "SOFUL", "CBRAP"], "exact and sketched linear bandits on one arm set"),
+    (
+        "a smooth function, and other arms in every round",
+        ["ContextualBKB"],
+        "keeps the pulled points instead of counters",
+    ),
+    (
+        "a function that is linear in the features, for comparison",
+        ["OFUL", "SOFUL", "CBRAP"],
+        "exact and sketched linear bandits on one arm set",
+    ),
 ]

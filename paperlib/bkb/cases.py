@@ -43,29 +43,63 @@ STYLES = {
 }
 
 # Cases that the bench leaves out, and why.
-UNMEASURED = {"GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones", "warm start": "a learner around another"}
+UNMEASURED = {
+    "GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones",
+    "warm start": "a learner around another",
+}
 
-_problem, _kernel, _radius = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3), RBF(30.0), Confidence(0.3, 2.0)
+_problem, _kernel, _radius = (
+    RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3),
+    RBF(30.0),
+    Confidence(0.3, 2.0),
+)
 _linear, _own = LinearArms(arms=20, dim=4), Confidence(0.1, 1.0)
 _shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
-_sketch = _shared | {"qbar": [0.0, -1.0], "merge": ["other"], "variance": ["fitc"], "capacity": [0, "all"], "root": ["svd"], "chunk": [0]}
+_sketch = _shared | {
+    "qbar": [0.0, -1.0],
+    "merge": ["other"],
+    "variance": ["fitc"],
+    "capacity": [0, "all"],
+    "root": ["svd"],
+    "chunk": [0],
+}
 
 CASES = {
     "BKB": Case(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
     "BKB, auto": Case(BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem),
     "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear),
     "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
-    "LazyBKB": Case(LazyBKB(_kernel, _radius, capacity=16), _problem, _sketch | {"threshold": [0.5, -1.0], "refresh": [0]}),
-    "LazyBKB, refreshing": Case(LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24), _problem),
-    "ContextualBKB": Case(ContextualBKB(_kernel, _radius, 3.0), _problem, _shared | {"qbar": [0.0], "root": ["svd"], "chunk": [-1]}),
+    "LazyBKB": Case(
+        LazyBKB(_kernel, _radius, capacity=16),
+        _problem,
+        _sketch | {"threshold": [0.5, -1.0], "refresh": [0]},
+    ),
+    "LazyBKB, refreshing": Case(
+        LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24), _problem
+    ),
+    "ContextualBKB": Case(
+        ContextualBKB(_kernel, _radius, 3.0),
+        _problem,
+        _shared | {"qbar": [0.0], "root": ["svd"], "chunk": [-1]},
+    ),
     "GP-UCB": Case(ExactGPUCB(_kernel, _radius), _problem, _shared),
     "GP-UCB, unique": Case(UniqueGPUCB(_kernel, _radius), _problem),
     "GP-UCB, refitted": Case(NaiveGPUCB(_kernel, _radius), _problem),
-    "DTC, fixed": Case(FixedDictionary(_kernel, _radius, 8), _problem, _shared | {"size": [0, 2.5], "variance": ["fitc"]}),
+    "DTC, fixed": Case(
+        FixedDictionary(_kernel, _radius, 8),
+        _problem,
+        _shared | {"size": [0, 2.5], "variance": ["fitc"]},
+    ),
     "SoR, fixed": Case(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
-    "RFF 100": Case(RFFUCB(_kernel, _radius, 100), _problem, {"size": [0, 3], "kernel": [Linear()]}),
+    "RFF 100": Case(
+        RFFUCB(_kernel, _radius, 100), _problem, {"size": [0, 3], "kernel": [Linear()]}
+    ),
     "OFUL, ridge": Case(OFUL(_own), _linear),
     "CBRAP 6": Case(CBRAP(_own, 6), _linear, {"size": [0]}),
     "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}),
-    "warm start": Case(Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10), _problem, {"rounds": [-1], "actions": [(1,), "first"]}),
+    "warm start": Case(
+        Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10),
+        _problem,
+        {"rounds": [-1], "actions": [(1,), "first"]},
+    ),
 }

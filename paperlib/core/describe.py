@@ -21,7 +21,9 @@ def name(x: Any) -> str:
     It is that of the paper or room whose face hands it on (``paperlib.glbomd.GLBOMD``), else that of its file.
     """
     parts = str(x.__module__).split(".")
-    face = vars(sys.modules[".".join(parts[:2])]) if parts[0] == "paperlib" else {}  # loaded before its files
+    face = (
+        vars(sys.modules[".".join(parts[:2])]) if parts[0] == "paperlib" else {}
+    )  # loaded before its files
     return ".".join([*(parts[:2] if face.get(x.__qualname__) is x else parts), x.__qualname__])
 
 
@@ -31,9 +33,14 @@ def same(there: Any, here: Any) -> bool:
     What an older version has saved names a class by the file it stood in then (``paperlib.glbomd.glbomd.GLBOMD``):
     the class is told by its own name, which no other has in its paper and in what papers share.
     """
-    if there == here or not all(isinstance(x, str) and x.startswith("paperlib.") for x in (there, here)):
+    if there == here or not all(
+        isinstance(x, str) and x.startswith("paperlib.") for x in (there, here)
+    ):
         return there == here
-    return there.split(".")[-1] == here.split(".")[-1] and len({_paper(there), _paper(here)} - {None}) < 2
+    return (
+        there.split(".")[-1] == here.split(".")[-1]
+        and len({_paper(there), _paper(here)} - {None}) < 2
+    )
 
 
 def _paper(kind: str) -> str | None:
@@ -45,7 +52,10 @@ def _paper(kind: str) -> str | None:
 def describe(x: Any) -> Any:
     """JSON form of a configuration: what enters content keys, checkpoints and provenance."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        return {"kind": name(type(x)), **{f.name: describe(getattr(x, f.name)) for f in dataclasses.fields(x)}}
+        return {
+            "kind": name(type(x)),
+            **{f.name: describe(getattr(x, f.name)) for f in dataclasses.fields(x)},
+        }
     if isinstance(x, (Tensor, np.ndarray)):
         return {"kind": str(x.dtype), "values": x.tolist()}
     if isinstance(x, np.generic):
@@ -55,15 +65,26 @@ def describe(x: Any) -> Any:
     if isinstance(x, (list, tuple, range)):
         return [describe(value) for value in x]
     if isinstance(x, functools.partial):
-        return {"kind": "partial", "function": describe(x.func), "args": describe(x.args), "keywords": describe(x.keywords)}
+        return {
+            "kind": "partial",
+            "function": describe(x.func),
+            "args": describe(x.args),
+            "keywords": describe(x.keywords),
+        }
     if isinstance(x, enum.Enum):
         return str(x)
-    if hasattr(x, "__qualname__"):  # a function written in a notebook, or a lambda, is known by its text
+    if hasattr(
+        x, "__qualname__"
+    ):  # a function written in a notebook, or a lambda, is known by its text
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
             return name(x) if known else inspect.getsource(x)
         except (OSError, TypeError) as error:  # typed at Python's own prompt
-            raise ValueError(f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell") from error
+            raise ValueError(
+                f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell"
+            ) from error
     if isinstance(x, PLAIN):
         return x
-    raise ValueError(f"{x!r} cannot stand in a configuration; allowed: numbers, strings, tensors, functions, frozen dataclasses and containers of these")
+    raise ValueError(
+        f"{x!r} cannot stand in a configuration; allowed: numbers, strings, tensors, functions, frozen dataclasses and containers of these"
+    )

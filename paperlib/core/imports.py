@@ -14,7 +14,12 @@ from typing import NamedTuple
 
 import paperlib
 
-INSTALLED = tuple({os.path.join(os.path.realpath(sysconfig.get_path(kind)), "") for kind in ("stdlib", "platstdlib", "purelib", "platlib")})
+INSTALLED = tuple(
+    {
+        os.path.join(os.path.realpath(sysconfig.get_path(kind)), "")
+        for kind in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
+)
 
 
 def module_file(name: str) -> Path | None:
@@ -24,7 +29,10 @@ def module_file(name: str) -> Path | None:
         return None
     for root in paperlib.__path__:
         path = os.path.join(root, *rest)
-        for file in (os.path.join(path, "__init__.py"), f"{path}.py"):  # asked often: no Path before it is there
+        for file in (
+            os.path.join(path, "__init__.py"),
+            f"{path}.py",
+        ):  # asked often: no Path before it is there
             if os.path.isfile(file):
                 return Path(file)
     return None
@@ -36,7 +44,9 @@ def resolve(name: str) -> Path | None:
         return file
     base, _, attribute = name.rpartition(".")
     home = module_file(base) if base else None
-    if home is not None and home.name == "__init__.py":  # the names of a package stand in its modules
+    if (
+        home is not None and home.name == "__init__.py"
+    ):  # the names of a package stand in its modules
         for origin, local in _imports(home, handed_on=True):
             if local == attribute and origin != name:
                 return resolve(origin)
@@ -67,7 +77,9 @@ def _home(file: Path) -> list[str]:
     top = file.parent
     while (top / "__init__.py").exists():
         top = top.parent
-    if top == file.parent:  # no __init__.py: perhaps a namespace package, below an entry of sys.path
+    if (
+        top == file.parent
+    ):  # no __init__.py: perhaps a namespace package, below an entry of sys.path
         roots = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
         top = Path(max(roots, key=len, default=top))
     return list(file.parent.relative_to(top).parts)
@@ -117,7 +129,10 @@ def packages(files: Iterable[Path]) -> set[str]:
     read = [_read(file.read_bytes(), str(file)).statements for file in files]
     for level, module, names in itertools.chain.from_iterable(read):
         if not level:  # a relative import stays at home
-            found |= {name.split(".")[0] for name in ([module] if level == 0 else [name for name, _ in names])}
+            found |= {
+                name.split(".")[0]
+                for name in ([module] if level == 0 else [name for name, _ in names])
+            }
     return {name for name in found - {"paperlib"} - sys.stdlib_module_names if _others(name)}
 
 
@@ -143,8 +158,14 @@ def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
             continue
         base = ".".join(package[: len(package) + 1 - level] if level else [])
         base = ".".join(filter(None, (base, module)))
-        found += [(base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names]
-    return [(name, local) for name, local in found if name.split(".")[0] == "paperlib" or not inside(file)]
+        found += [
+            (base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names
+        ]
+    return [
+        (name, local)
+        for name, local in found
+        if name.split(".")[0] == "paperlib" or not inside(file)
+    ]
 
 
 def follow(file: Path | None, found: set[Path]) -> None:
@@ -168,5 +189,7 @@ def inside(file: Path) -> bool:
 
 def label(file: Path) -> str:
     """A file's name apart from where the package lies."""
-    root = next((Path(root) for root in paperlib.__path__ if file.is_relative_to(root)), file.parent)
+    root = next(
+        (Path(root) for root in paperlib.__path__ if file.is_relative_to(root)), file.parent
+    )
     return f"{root.name}/{file.relative_to(root).as_posix()}"

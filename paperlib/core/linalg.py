@@ -78,7 +78,9 @@ def chosen(arms: Tensor, index: Tensor) -> Tensor:
 
 def chosen_mean(means: Tensor, index: Tensor) -> Tensor:
     """The mean reward of the arm that each trial plays, R. ``means``: R x K, or 1 x K where the trials share it; ``index``: R."""
-    return means.take(index) if means.shape[0] == 1 else means.gather(1, index.unsqueeze(1)).squeeze(1)
+    return (
+        means.take(index) if means.shape[0] == 1 else means.gather(1, index.unsqueeze(1)).squeeze(1)
+    )
 
 
 def apply(matrix: Tensor, vector: Tensor) -> Tensor:
@@ -124,7 +126,9 @@ class Rows:
     def of(cls, rows: Tensor, capacity: int = 64) -> "Rows":
         """A buffer of its own that holds ``rows``, R x n x ...."""
         n = rows.shape[1]
-        buffer = rows.new_empty(rows.shape[0], max(capacity, 64, 1 << n.bit_length()), *rows.shape[2:])
+        buffer = rows.new_empty(
+            rows.shape[0], max(capacity, 64, 1 << n.bit_length()), *rows.shape[2:]
+        )
         buffer[:, :n] = rows
         return cls(buffer, n, _Fill(n))
 

@@ -25,7 +25,9 @@ def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "
         ValueError: a setting with another number of rows.
     """
     if isinstance(config, dict):
-        kids = {key: for_trials(kid, trials, total, f"{name}[{key!r}]") for key, kid in config.items()}
+        kids = {
+            key: for_trials(kid, trials, total, f"{name}[{key!r}]") for key, kid in config.items()
+        }
         return kids if any(kids[key] is not config[key] for key in kids) else config
     if isinstance(config, (tuple, list)):
         kids = [for_trials(kid, trials, total, f"{name}[{i}]") for i, kid in enumerate(config)]
@@ -50,7 +52,9 @@ def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "
 
 def _rows(value: Tensor, trials: Any, total: int | None, name: str) -> Tensor:
     if min(trials) < 0:  # would count from the end
-        raise ValueError(f"trials={trials!r}; allowed with {name}, which has a row a trial: 0, 1, ...")
+        raise ValueError(
+            f"trials={trials!r}; allowed with {name}, which has a row a trial: 0, 1, ..."
+        )
     rows, least = len(value), max(trials) + 1
     if rows < least if total is None else rows != total:
         allowed = f"at least {least}" if total is None else str(total)

@@ -45,7 +45,10 @@ def stream_number(purpose: str | int) -> int:
         return purpose
     if purpose in NAMED:
         return NAMED[purpose]
-    return int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "little") | 1 << 63
+    return (
+        int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "little")
+        | 1 << 63
+    )
 
 
 class Streams:
@@ -57,12 +60,18 @@ class Streams:
         device: where the numbers go.
     """
 
-    def __init__(self, seed: int, trials: Iterable[int], device: str | torch.device = "cpu", dtype=torch.float64):
+    def __init__(
+        self,
+        seed: int,
+        trials: Iterable[int],
+        device: str | torch.device = "cpu",
+        dtype=torch.float64,
+    ):
         if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
             raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
         self.seeds = np.asarray([seed + i for i in trials], np.uint64)
         self.device, self.dtype = device, dtype
-        self._kinds: dict = {}   # purpose -> (kind, shape)
+        self._kinds: dict = {}  # purpose -> (kind, shape)
         self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)
 
     @functools.cached_property
@@ -74,7 +83,14 @@ class Streams:
         """The key of round ``t`` (0, 1, ...); -1 is the key of ``init``."""
         return Draw(self, t)
 
-    def get(self, t: int, purpose: str | int, kind: str, shape: tuple[int, ...], counter: Callable[[int], int] | None) -> Tensor:
+    def get(
+        self,
+        t: int,
+        purpose: str | int,
+        kind: str,
+        shape: tuple[int, ...],
+        counter: Callable[[int], int] | None,
+    ) -> Tensor:
         block = self._blocks.get(purpose)
         if self._kinds.setdefault(purpose, (kind, shape)) != (kind, shape):
             raise ValueError(
@@ -89,7 +105,9 @@ class Streams:
         size, trials = math.prod(shape), len(self.seeds)
         rounds = 1 if t < 0 else max(1, min(1024, BLOCK // max(size * trials, 1)))
         clock = range(t, t + rounds)
-        first = np.array([s * size if counter is None else counter(s) for s in clock], np.int64).astype(np.uint64)
+        first = np.array(
+            [s * size if counter is None else counter(s) for s in clock], np.int64
+        ).astype(np.uint64)
         with np.errstate(over="ignore"):
             count = first[:, None, None] + np.arange(size, dtype=np.uint64)
         u = uniform(self.seeds[None, :, None], stream_number(purpose), count)
@@ -121,14 +139,20 @@ class Draw:
         """
         return self.streams.numbers
 
-    def uniform(self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None) -> Tensor:
+    def uniform(
+        self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None
+    ) -> Tensor:
         """Uniform on [0, 1), R x shape."""
         return self.streams.get(self.t, purpose, "uniform", shape, counter)
 
-    def normal(self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None) -> Tensor:
+    def normal(
+        self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None
+    ) -> Tensor:
         """Standard normal by inverse CDF, R x shape."""
         return self.streams.get(self.t, purpose, "normal", shape, counter)
 
-    def sphere(self, purpose: str | int, dim: int, counter: Callable[[int], int] | None = None) -> Tensor:
+    def sphere(
+        self, purpose: str | int, dim: int, counter: Callable[[int], int] | None = None
+    ) -> Tensor:
         """Uniform on the unit sphere, R x dim."""
         return self.streams.get(self.t, purpose, "sphere", (dim,), counter)

@@ -41,13 +41,25 @@ class Trace:
 
     def equal(self, other: "Trace") -> bool:
         """Same trials, rounds and numbers, bit for bit; seconds do not count."""
-        same = lambda a, b: a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=True) for k in a)
-        return (self.trials == other.trials and np.array_equal(self.rounds, other.rounds)
-                and same(self.series, other.series) and same(self.final, other.final))
+        same = lambda a, b: (
+            a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=True) for k in a)
+        )
+        return (
+            self.trials == other.trials
+            and np.array_equal(self.rounds, other.rounds)
+            and same(self.series, other.series)
+            and same(self.final, other.final)
+        )
 
     def to_numpy(self) -> dict[str, np.ndarray]:
         """Rounds, seconds, trials and all series in one dictionary."""
-        return {"rounds": self.rounds, "seconds": self.seconds, "trials": np.array(self.trials), **self.series, **self.final}
+        return {
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "trials": np.array(self.trials),
+            **self.series,
+            **self.final,
+        }
 
     def last(self, name: str = "regret") -> np.ndarray:
         """A series after the last round, R (x k); of "regret" the total regret."""
@@ -70,7 +82,12 @@ class Trace:
             ValueError: a round that was not recorded.
         """
         at = self._places(rounds)
-        return dataclasses.replace(self, rounds=self.rounds[at], series={name: x[:, at] for name, x in self.series.items()}, seconds=self.seconds[at])
+        return dataclasses.replace(
+            self,
+            rounds=self.rounds[at],
+            series={name: x[:, at] for name, x in self.series.items()},
+            seconds=self.seconds[at],
+        )
 
     def _places(self, rounds: Sequence[int]) -> np.ndarray:
         if missing := sorted({int(t) for t in rounds} - {int(t) for t in self.rounds}):
@@ -83,24 +100,53 @@ class Trace:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write one npz without pickle."""
-        arrays = {f"series.{k}": v for k, v in self.series.items()} | {f"final.{k}": v for k, v in self.final.items()}
+        arrays = {f"series.{k}": v for k, v in self.series.items()} | {
+            f"final.{k}": v for k, v in self.final.items()
+        }
         head = np.array(json.dumps({"about": self.about, "trials": self.trials}))
-        write_atomically(path, lambda file: np.savez(file, head=head, rounds=self.rounds, seconds=self.seconds, **arrays))
+        write_atomically(
+            path,
+            lambda file: np.savez(
+                file, head=head, rounds=self.rounds, seconds=self.seconds, **arrays
+            ),
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Trace":
         """Read what ``save`` wrote."""
         with np.load(path, allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
-            part = lambda prefix: {k.removeprefix(prefix): file[k] for k in file.files if k.startswith(prefix)}
-            return cls(file["rounds"], part("series."), part("final."), file["seconds"], head["trials"], head["about"])
+            part = lambda prefix: {
+                k.removeprefix(prefix): file[k] for k in file.files if k.startswith(prefix)
+            }
+            return cls(
+                file["rounds"],
+                part("series."),
+                part("final."),
+                file["seconds"],
+                head["trials"],
+                head["about"],
+            )
 
     @classmethod
     def merge(cls, parts: Sequence["Trace"]) -> "Trace":
         """Chunks of the same run, one after the other."""
         first, about = parts[0], {k: v for k, v in parts[0].about.items() if k != "trials"}
         for part in parts[1:]:
-            if {k: v for k, v in part.about.items() if k != "trials"} != about or not np.array_equal(part.rounds, first.rounds):
-                raise ValueError(f"parts={list(parts)!r}; allowed: chunks of one run, with equal learner, problem, horizon, seed and rounds")
-        join = lambda kind: {k: np.concatenate([getattr(p, kind)[k] for p in parts]) for k in getattr(first, kind)}
-        return cls(first.rounds, join("series"), join("final"), sum(p.seconds for p in parts), [trial for p in parts for trial in p.trials], about)
+            if {
+                k: v for k, v in part.about.items() if k != "trials"
+            } != about or not np.array_equal(part.rounds, first.rounds):
+                raise ValueError(
+                    f"parts={list(parts)!r}; allowed: chunks of one run, with equal learner, problem, horizon, seed and rounds"
+                )
+        join = lambda kind: {
+            k: np.concatenate([getattr(p, kind)[k] for p in parts]) for k in getattr(first, kind)
+        }
+        return cls(
+            first.rounds,
+            join("series"),
+            join("final"),
+            sum(p.seconds for p in parts),
+            [trial for p in parts for trial in p.trials],
+            about,
+        )

@@ -173,15 +173,21 @@ def pack(tree: Any, name: str = "state") -> tuple[dict[str, np.ndarray], dict[st
         elif isinstance(leaf, PLAIN):
             plain[path] = leaf
         else:
-            raise ValueError(f"{path}={leaf!r}; allowed in a state: tensor, Rows, int, float, bool, str, None, NamedTuple")
+            raise ValueError(
+                f"{path}={leaf!r}; allowed in a state: tensor, Rows, int, float, bool, str, None, NamedTuple"
+            )
     return arrays, plain
 
 
-def unpack(like: Any, arrays: dict, plain: dict, name: str = "state", device: str | torch.device = "cpu") -> Any:
+def unpack(
+    like: Any, arrays: dict, plain: dict, name: str = "state", device: str | torch.device = "cpu"
+) -> Any:
     """The tree that was packed: classes from ``like`` (what ``init`` returns), values from the file."""
     if isinstance(like, tuple):
         names = getattr(like, "_fields", range(len(like)))
-        kids = [unpack(kid, arrays, plain, f"{name}.{key}", device) for key, kid in zip(names, like)]
+        kids = [
+            unpack(kid, arrays, plain, f"{name}.{key}", device) for key, kid in zip(names, like)
+        ]
         return type(like)(*kids) if hasattr(like, "_fields") else tuple(kids)
     if not isinstance(like, (Tensor, Rows)):
         return plain[name]

@@ -61,7 +61,9 @@ def menu(arms: Tensor, arm: Tensor | None = None) -> None:
     """
     if not isinstance(arms, Tensor) or arms.dim() != 3 or 0 in arms.shape:
         shape = tuple(arms.shape) if isinstance(arms, Tensor) else type(arms).__name__
-        raise ValueError(f"arms: {shape}; allowed: a tensor R x K x d or 1 x K x d with at least one arm and one dimension")
+        raise ValueError(
+            f"arms: {shape}; allowed: a tensor R x K x d or 1 x K x d with at least one arm and one dimension"
+        )
     if arms.device.type == "meta":
         return
     finite("arms", arms)
@@ -72,4 +74,6 @@ def menu(arms: Tensor, arm: Tensor | None = None) -> None:
 def finite(name: str, values: Tensor) -> None:
     """Raise ValueError naming the first number that is not finite."""
     if values.device.type != "meta" and not bool(values.isfinite().all()):
-        raise ValueError(f"{name}={values[~values.isfinite()][0].item()!r}; allowed: finite numbers")
+        raise ValueError(
+            f"{name}={values[~values.isfinite()][0].item()!r}; allowed: finite numbers"
+        )

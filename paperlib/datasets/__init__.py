@@ -2,7 +2,21 @@
 
 from typing import Any
 
-__all__ = ["CovertypeArms", "Dataset", "Prices", "REGISTRY", "Table", "available", "cache_folder", "checksum", "covertype_arms", "fetch", "find", "load", "load_covertype"]
+__all__ = [
+    "CovertypeArms",
+    "Dataset",
+    "Prices",
+    "REGISTRY",
+    "Table",
+    "available",
+    "cache_folder",
+    "checksum",
+    "covertype_arms",
+    "fetch",
+    "find",
+    "load",
+    "load_covertype",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -27,8 +27,21 @@ with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it
 from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
 from .tables import Prices, Table, parse
 
-__all__ = ["CovertypeArms", "Dataset", "Prices", "REGISTRY", "Table", "available", "cache_folder", "checksum",
-           "covertype_arms", "fetch", "find", "load", "load_covertype"]
+__all__ = [
+    "CovertypeArms",
+    "Dataset",
+    "Prices",
+    "REGISTRY",
+    "Table",
+    "available",
+    "cache_folder",
+    "checksum",
+    "covertype_arms",
+    "fetch",
+    "find",
+    "load",
+    "load_covertype",
+]
 DERIVED = "covertype_arms"  # the shipped table's name on the command line
 RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, and without a byte
 
@@ -37,22 +50,27 @@ RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, an
 class Dataset:
     """One entry of the registry; ``rows`` and ``columns`` as in the file, without a header line."""
 
-    file: str          # name of the plain file
-    sha256: str        # of the plain content
-    bytes: int         # size of the plain content
+    file: str  # name of the plain file
+    sha256: str  # of the plain content
+    bytes: int  # size of the plain content
     rows: int
     columns: int
-    get: str           # how a person obtains the file
+    get: str  # how a person obtains the file
     source: str
     license: str
     cite: str
-    urls: tuple[str, ...] = ()  # anonymous addresses of the file, gzipped or not, in order of preference
-    member: str = ""   # path inside the archive, where the addresses serve one
+    urls: tuple[
+        str, ...
+    ] = ()  # anonymous addresses of the file, gzipped or not, in order of preference
+    member: str = ""  # path inside the archive, where the addresses serve one
 
 
 def _read_registry(path: Path) -> dict[str, Dataset]:
     with path.open("rb") as file:
-        return {name: Dataset(**entry | {"urls": tuple(entry["urls"])}) for name, entry in tomllib.load(file).items()}
+        return {
+            name: Dataset(**entry | {"urls": tuple(entry["urls"])})
+            for name, entry in tomllib.load(file).items()
+        }
 
 
 REGISTRY = _read_registry(FOLDER / "registry.toml")
@@ -106,9 +124,11 @@ def _verify(name: str, path: Path) -> Path:
     stat = path.stat()
     found = _digest(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     if found != _entry(name).sha256:
-        raise ValueError(f"{path}: not the file of data set {name!r}, so it is not used. SHA-256 of the content: "
-                         f"expected {_entry(name).sha256}, actual {found}. Remove or replace it; how to get it: "
-                         f"{_entry(name).get}")
+        raise ValueError(
+            f"{path}: not the file of data set {name!r}, so it is not used. SHA-256 of the content: "
+            f"expected {_entry(name).sha256}, actual {found}. Remove or replace it; how to get it: "
+            f"{_entry(name).get}"
+        )
     return path
 
 
@@ -133,6 +153,7 @@ def available(name: str) -> bool:
 
 def _unpacked(entry: Dataset):
     """A downloader for pooch that leaves the plain content, so that pooch's checksum is of the content."""
+
     def download(url: str, output: str, pup) -> None:
         part = Path(f"{output}.part")
         try:
@@ -144,16 +165,23 @@ def _unpacked(entry: Dataset):
                 with _open(part) as content, open(output, "wb") as plain:
                     shutil.copyfileobj(content, plain)
         except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
-            raise ValueError(f"{url}: damaged archive ({error})") from error  # pooch retries a ValueError
+            raise ValueError(
+                f"{url}: damaged archive ({error})"
+            ) from error  # pooch retries a ValueError
         finally:
             part.unlink(missing_ok=True)
+
     return download
 
 
 def _advice(name: str, failures: list[Exception]) -> str:
     """What went wrong, how a person gets the file, and where it belongs; the second line stands alone."""
     entry = _entry(name)
-    missing = "could not be downloaded." if failures else "has no public address that answers without an account."
+    missing = (
+        "could not be downloaded."
+        if failures
+        else "has no public address that answers without an account."
+    )
     places = f"the folder that PAPERLIB_DATA names, or into {cache_folder()}"
     lines = [
         f"data set {name!r}: {entry.file} {missing}",
@@ -183,17 +211,28 @@ def fetch(name: str) -> Path:
     if path is not None:
         return path
     entry, failures = _entry(name), []
-    pooch.get_logger().setLevel("WARNING")  # its notes would put paths of this machine into notebooks
+    pooch.get_logger().setLevel(
+        "WARNING"
+    )  # its notes would put paths of this machine into notebooks
     for url in entry.urls:
         try:
-            pup = pooch.create(cache_folder(), "", registry={entry.file: f"sha256:{entry.sha256}"},
-                               urls={entry.file: url}, retry_if_failed=RETRIES)
+            pup = pooch.create(
+                cache_folder(),
+                "",
+                registry={entry.file: f"sha256:{entry.sha256}"},
+                urls={entry.file: url},
+                retry_if_failed=RETRIES,
+            )
             return Path(pup.fetch(entry.file, downloader=_unpacked(entry)))
         except (ValueError, OSError) as error:
             failures.append(error)
     # requests' errors are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content.
-    refused = any(isinstance(error, ValueError) and not isinstance(error, OSError) for error in failures)
-    raise (ValueError if refused else FileNotFoundError)(_advice(name, failures)) from (failures or [None])[-1]
+    refused = any(
+        isinstance(error, ValueError) and not isinstance(error, OSError) for error in failures
+    )
+    raise (ValueError if refused else FileNotFoundError)(_advice(name, failures)) from (
+        failures or [None]
+    )[-1]
 
 
 def load(name: str) -> Table | Prices:
@@ -230,7 +269,9 @@ def _rebuild() -> tuple[bool, str]:
         return True, f"equal, rebuilt from all {note['rows']:,} rows"
     versions = f"made with scikit-learn {note['scikit-learn']}, rebuilt with {sklearn.__version__}"
     # Another version of K-means may cluster otherwise; with the same version it may not.
-    return note["scikit-learn"] != sklearn.__version__, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
+    return note[
+        "scikit-learn"
+    ] != sklearn.__version__, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
 
 
 def main(names: list[str]) -> int:
@@ -262,4 +303,3 @@ def main(names: list[str]) -> int:
             line, status = f"refused: {error}", 1
         print(f"{name:24} {line}", flush=True)
     return int(status)
-

@@ -15,39 +15,53 @@ import numpy as np
 class Table(NamedTuple):
     """N examples with d features and one target."""
 
-    features: np.ndarray   # N x d, float64; int16 for covertype; text for breast_cancer_ljubljana
-    target: np.ndarray     # N, int64 classes, or float64 for abalone and california_housing
+    features: np.ndarray  # N x d, float64; int16 for covertype; text for breast_cancer_ljubljana
+    target: np.ndarray  # N, int64 classes, or float64 for abalone and california_housing
     names: tuple[str, ...]  # d names of the features
 
 
 class Prices(NamedTuple):
     """Closing prices, dates down and tickers across."""
 
-    dates: np.ndarray    # T, datetime64[D], ascending
+    dates: np.ndarray  # T, datetime64[D], ascending
     tickers: np.ndarray  # K, text, in the file's order
-    close: np.ndarray    # T x K, float64, US dollars; NaN where a stock was not listed or a day is lacking
+    close: (
+        np.ndarray
+    )  # T x K, float64, US dollars; NaN where a stock was not listed or a day is lacking
 
 
 PIMA = "Pregnancies Glucose BloodPressure SkinThickness Insulin BMI DiabetesPedigreeFunction Age".split()
-CELLS = ("ClumpThickness UniformityOfCellSize UniformityOfCellShape MarginalAdhesion SingleEpithelialCellSize "
-         "BareNuclei BlandChromatin NormalNucleoli Mitoses").split()
+CELLS = (
+    "ClumpThickness UniformityOfCellSize UniformityOfCellShape MarginalAdhesion SingleEpithelialCellSize "
+    "BareNuclei BlandChromatin NormalNucleoli Mitoses"
+).split()
 NUCLEI = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension".split()
-RECURRENCE = "age menopause tumor-size inv-nodes node-caps deg-malig breast breast-quad irradiat".split()
+RECURRENCE = (
+    "age menopause tumor-size inv-nodes node-caps deg-malig breast breast-quad irradiat".split()
+)
 ABALONE = "Length Diameter Height WholeWeight ShuckedWeight VisceraWeight ShellWeight".split()
 HOUSING = "longitude latitude housingMedianAge totalRooms totalBedrooms population households medianIncome".split()
-TERRAIN = ("Elevation Aspect Slope HorizontalDistanceToHydrology VerticalDistanceToHydrology "
-           "HorizontalDistanceToRoadways Hillshade9am HillshadeNoon Hillshade3pm HorizontalDistanceToFirePoints").split()
-COVER = TERRAIN + [f"WildernessArea{i}" for i in range(1, 5)] + [f"SoilType{i}" for i in range(1, 41)]
+TERRAIN = (
+    "Elevation Aspect Slope HorizontalDistanceToHydrology VerticalDistanceToHydrology "
+    "HorizontalDistanceToRoadways Hillshade9am HillshadeNoon Hillshade3pm HorizontalDistanceToFirePoints"
+).split()
+COVER = (
+    TERRAIN + [f"WildernessArea{i}" for i in range(1, 5)] + [f"SoilType{i}" for i in range(1, 41)]
+)
 SEXES = ("M", "F", "I")
 
 
 def _shaped(array: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     if array.shape != shape:
-        raise ValueError(f"table: {array.shape[0]} rows x {array.shape[-1]} columns; expected {shape[0]} x {shape[1]}")
+        raise ValueError(
+            f"table: {array.shape[0]} rows x {array.shape[-1]} columns; expected {shape[0]} x {shape[1]}"
+        )
     return array
 
 
-def _numbers(file: BinaryIO, shape: tuple[int, int], dtype=np.float64, delimiter: str | None = ",") -> np.ndarray:
+def _numbers(
+    file: BinaryIO, shape: tuple[int, int], dtype=np.float64, delimiter: str | None = ","
+) -> np.ndarray:
     return _shaped(np.loadtxt(file, dtype=dtype, delimiter=delimiter, ndmin=2), shape)
 
 
@@ -56,7 +70,9 @@ def _text(file: BinaryIO, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _float(cells: Iterable[str]) -> np.ndarray:
-    return np.array([[float(cell) if cell not in ("", "?") else np.nan for cell in row] for row in cells])
+    return np.array(
+        [[float(cell) if cell not in ("", "?") else np.nan for cell in row] for row in cells]
+    )
 
 
 def _covertype(file: BinaryIO, shape: tuple[int, int]) -> Table:
@@ -90,7 +106,9 @@ def _wdbc(file: BinaryIO, shape: tuple[int, int]) -> Table:
 def _breast_cancer_ljubljana(file: BinaryIO, shape: tuple[int, int]) -> Table:
     """All features are categories and stay text; recurrence-events becomes 1."""
     cells = _text(file, shape)
-    return Table(cells[:, 1:], (cells[:, 0] == "recurrence-events").astype(np.int64), tuple(RECURRENCE))
+    return Table(
+        cells[:, 1:], (cells[:, 0] == "recurrence-events").astype(np.int64), tuple(RECURRENCE)
+    )
 
 
 def _abalone(file: BinaryIO, shape: tuple[int, int]) -> Table:
@@ -126,9 +144,18 @@ def _stocks_adjusted(file: BinaryIO, shape: tuple[int, int]) -> Prices:
     return Prices(dates, np.array(header[1:]), _float(row[1:] for row in rows))
 
 
-PARSERS = {"covertype": _covertype, "stocks": _stocks, "stocks_adjusted": _stocks_adjusted, "australian": _australian,
-           "pima": _pima, "breast_cancer": _breast_cancer, "wdbc": _wdbc, "abalone": _abalone,
-           "breast_cancer_ljubljana": _breast_cancer_ljubljana, "california_housing": _california_housing}
+PARSERS = {
+    "covertype": _covertype,
+    "stocks": _stocks,
+    "stocks_adjusted": _stocks_adjusted,
+    "australian": _australian,
+    "pima": _pima,
+    "breast_cancer": _breast_cancer,
+    "wdbc": _wdbc,
+    "abalone": _abalone,
+    "breast_cancer_ljubljana": _breast_cancer_ljubljana,
+    "california_housing": _california_housing,
+}
 
 
 def parse(name: str, file: BinaryIO, shape: tuple[int, int]) -> Table | Prices:

@@ -1,5 +1,29 @@
 """Pictures: panels, styles, and figures saved with what they show."""
 
-from .drawing import COLUMN, DOUBLE, band_note, legend, look, panels, regret_panel, save, style, styles, time_panel
+from .drawing import (
+    COLUMN,
+    DOUBLE,
+    band_note,
+    legend,
+    look,
+    panels,
+    regret_panel,
+    save,
+    style,
+    styles,
+    time_panel,
+)
 
-__all__ = ["COLUMN", "DOUBLE", "band_note", "legend", "look", "panels", "regret_panel", "save", "style", "styles", "time_panel"]
+__all__ = [
+    "COLUMN",
+    "DOUBLE",
+    "band_note",
+    "legend",
+    "look",
+    "panels",
+    "regret_panel",
+    "save",
+    "style",
+    "styles",
+    "time_panel",
+]

@@ -14,7 +14,15 @@ from .drawing import look, style
 from ..styles import COLORS, Style
 
 
-def sweep_panel(ax: Axes, samples: dict[str, dict[float, Any]], controls: dict[str, Any], *, title: str = "", xlabel: str = "", ylabel: str = "regret") -> dict[str, dict]:
+def sweep_panel(
+    ax: Axes,
+    samples: dict[str, dict[float, Any]],
+    controls: dict[str, Any],
+    *,
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "regret",
+) -> dict[str, dict]:
     """Means with 95 % t-intervals along a setting on a log axis; controls, which have no such setting, as lines across.
 
     Args:
@@ -32,8 +40,16 @@ def sweep_panel(ax: Axes, samples: dict[str, dict[float, Any]], controls: dict[s
             found = numbers[name] = stats.mean(sample)
             line = {**look(name), "marker": None, "linewidth": 0.8, "zorder": 1}
             ax.plot([least / 3, max(every)], [found.estimate] * 2, **{**line, "label": None})
-            ax.annotate(line["label"], (least / 3, found.estimate), (2, 2), textcoords="offset points", color=COLORS["gray"],
-                        fontsize=6.5, zorder=9, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})
+            ax.annotate(
+                line["label"],
+                (least / 3, found.estimate),
+                (2, 2),
+                textcoords="offset points",
+                color=COLORS["gray"],
+                fontsize=6.5,
+                zorder=9,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2},
+            )
         for name, sample in samples.items():
             settings = sorted(sample)
             found = [stats.mean(sample[setting]) for setting in settings]
@@ -41,16 +57,33 @@ def sweep_panel(ax: Axes, samples: dict[str, dict[float, Any]], controls: dict[s
             ends = np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
             at = [setting or least / 3 for setting in settings]
             ax.errorbar(at, middle, ends, elinewidth=0.6, capsize=1.5, **look(name))
-            numbers[name] = {"setting": settings, "mean": middle, "low": middle - ends[0], "high": middle + ends[1], "n": [x.n for x in found]}
+            numbers[name] = {
+                "setting": settings,
+                "mean": middle,
+                "low": middle - ends[0],
+                "high": middle + ends[1],
+                "n": [x.n for x in found],
+            }
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log")
-        ax.set_xticks([least / 3, *every[1 if every[0] == 0 else 0 :]], labels=["0", *(f"{x:g}" for x in every if x > 0)], rotation=45)
+        ax.set_xticks(
+            [least / 3, *every[1 if every[0] == 0 else 0 :]],
+            labels=["0", *(f"{x:g}" for x in every if x > 0)],
+            rotation=45,
+        )
         ax.minorticks_off()
         ax.set_ylim(bottom=0)
         ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return numbers
 
 
-def scatter_panel(ax: Axes, pairs: dict[str, tuple[Any, Any]], *, title: str = "", xlabel: str = "", ylabel: str = "") -> dict[str, dict]:
+def scatter_panel(
+    ax: Axes,
+    pairs: dict[str, tuple[Any, Any]],
+    *,
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+) -> dict[str, dict]:
     """One point a learner, x on a log axis where it spans a decade: medians with quartiles across, means with 95 % t-intervals upward.
 
     Args:
@@ -65,7 +98,13 @@ def scatter_panel(ax: Axes, pairs: dict[str, tuple[Any, Any]], *, title: str = "
             low, middle, high = np.quantile(np.asarray(x, float), [0.25, 0.5, 0.75])
             found = stats.mean(y)
             how = {**look(name), "linestyle": "none", "linewidth": 0.8, "markersize": 5}
-            ax.errorbar(middle, found.estimate, [[found.estimate - found.low], [found.high - found.estimate]], [[middle - low], [high - middle]], **how)
+            ax.errorbar(
+                middle,
+                found.estimate,
+                [[found.estimate - found.low], [found.high - found.estimate]],
+                [[middle - low], [high - middle]],
+                **how,
+            )
             numbers[name] = {"x": [low, middle, high], "y": found}
         middles = [found["x"][1] for found in numbers.values()]
         decades = max(middles) > 10 * min(middles)
@@ -79,8 +118,15 @@ def scatter_panel(ax: Axes, pairs: dict[str, tuple[Any, Any]], *, title: str = "
 
 
 def dots_panel(
-    ax: Axes, found: dict[str, dict[str, tuple[float, float, float]]], looks: dict[str, Style], *, title: str = "", xlabel: str = "",
-    line: float | None = None, log_x: bool = False, limits: tuple[float, float] = (-math.inf, math.inf),
+    ax: Axes,
+    found: dict[str, dict[str, tuple[float, float, float]]],
+    looks: dict[str, Style],
+    *,
+    title: str = "",
+    xlabel: str = "",
+    line: float | None = None,
+    log_x: bool = False,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> dict[str, dict]:
     """Rows from the top, in each a dot with its interval for every group that has one; triangles at the edge lie beyond ``limits``.
 
@@ -98,7 +144,15 @@ def dots_panel(
         for name, values in found.items():
             how = looks[name]
             color = COLORS[how.color]
-            ax.plot([], [], color=color, marker=how.marker, linestyle="none", markersize=4, label=how.label or name)
+            ax.plot(
+                [],
+                [],
+                color=color,
+                marker=how.marker,
+                linestyle="none",
+                markersize=4,
+                label=how.label or name,
+            )
             for row, (estimate, low, high) in values.items():
                 beside = [group for group in found if row in found[group]]
                 y = rows.index(row) + 0.8 * ((beside.index(name) + 0.5) / len(beside) - 0.5)
@@ -106,18 +160,42 @@ def dots_panel(
                 marker = how.marker if at == estimate else ">" if at < estimate else "<"
                 if at == estimate:
                     ax.plot([low, high], [y, y], color=color, linewidth=1.0)
-                ax.plot([at], [y], color=color, marker=marker, linestyle="none", markersize=4, clip_on=False, zorder=3)
+                ax.plot(
+                    [at],
+                    [y],
+                    color=color,
+                    marker=marker,
+                    linestyle="none",
+                    markersize=4,
+                    clip_on=False,
+                    zorder=3,
+                )
         if line is not None:
             ax.axvline(line, color=COLORS["black"], linewidth=0.8, zorder=1)
-        ax.set(title=title, xlabel=xlabel, xscale="log" if log_x else "linear", ylim=(len(rows) - 0.4, -0.6))
+        ax.set(
+            title=title,
+            xlabel=xlabel,
+            xscale="log" if log_x else "linear",
+            ylim=(len(rows) - 0.4, -0.6),
+        )
         ax.set_xlim(*(end if math.isfinite(end) else None for end in limits))
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(axis="y", length=0)
-    return {group: {row: dict(zip(("estimate", "low", "high"), value)) for row, value in values.items()} for group, values in found.items()}
+    return {
+        group: {row: dict(zip(("estimate", "low", "high"), value)) for row, value in values.items()}
+        for group, values in found.items()
+    }
 
 
 def bound_panel(
-    ax: Axes, name: str, trace: Trace, bounds: dict[str, Callable[[float], float]], trivial: Callable[[float], float], until: float, *, title: str = "",
+    ax: Axes,
+    name: str,
+    trace: Trace,
+    bounds: dict[str, Callable[[float], float]],
+    trivial: Callable[[float], float],
+    until: float,
+    *,
+    title: str = "",
 ) -> dict[str, dict]:
     """Measured regret under its bounds and under the trivial one, on log axes that reach on to where no run goes.
 
@@ -138,9 +216,17 @@ def bound_panel(
     numbers = {name: {"rounds": trace.rounds, "mean": band.estimate, "n": band.n}}
     with style():
         ax.plot(trace.rounds, band.estimate, **{**look(name), "marker": None})
-        for (label, bound), linestyle in zip({**bounds, "largest possible": trivial}.items(), [*lines[: len(bounds)], ":"]):
+        for (label, bound), linestyle in zip(
+            {**bounds, "largest possible": trivial}.items(), [*lines[: len(bounds)], ":"]
+        ):
             values = np.array([bound(T) for T in horizons])
-            ax.plot(horizons, values, color=COLORS["gray" if linestyle == ":" else "black"], linestyle=linestyle, label=label)
+            ax.plot(
+                horizons,
+                values,
+                color=COLORS["gray" if linestyle == ":" else "black"],
+                linestyle=linestyle,
+                label=label,
+            )
             numbers[label] = {"rounds": horizons, "value": values}
         ax.axvline(trace.rounds[-1], color=COLORS["gray"], linewidth=0.6, zorder=1)
         ax.set(title=title, xlabel="rounds", ylabel="regret", xscale="log", yscale="log")
@@ -148,7 +234,9 @@ def bound_panel(
     return numbers
 
 
-def lines_across(ax: Axes, lines: dict[str, float], *, right: bool = False, below: bool = False) -> dict[str, float]:
+def lines_across(
+    ax: Axes, lines: dict[str, float], *, right: bool = False, below: bool = False
+) -> dict[str, float]:
     """Thin lines across a panel, behind its curves, each with its name on it (``below``: under it) at the left or (``right``) at the right edge.
 
     Args:
@@ -159,7 +247,19 @@ def lines_across(ax: Axes, lines: dict[str, float], *, right: bool = False, belo
     """
     with style():
         for name, height in lines.items():
-            ax.axhline(height, color=COLORS["black"], linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
-            ax.annotate(name, (1 if right else 0, height), (-2 if right else 2, -2 if below else 1.5), xycoords=("axes fraction", "data"), textcoords="offset points", color=COLORS["black"],
-                        ha="right" if right else "left", va="top" if below else "bottom", fontsize=6.5, zorder=9)
+            ax.axhline(
+                height, color=COLORS["black"], linewidth=0.7, linestyle=(0, (1, 2)), zorder=1
+            )
+            ax.annotate(
+                name,
+                (1 if right else 0, height),
+                (-2 if right else 2, -2 if below else 1.5),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                color=COLORS["black"],
+                ha="right" if right else "left",
+                va="top" if below else "bottom",
+                fontsize=6.5,
+                zorder=9,
+            )
     return lines

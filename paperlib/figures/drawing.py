@@ -33,11 +33,31 @@ COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
 DPI = 200
 END = "end of line"  # marks a label that belongs to the end of its line
 LOOK = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
-    "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-    "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.5, "lines.linewidth": 1.0, "lines.markersize": 3.2,
-    "xtick.major.width": 0.6, "ytick.major.width": 0.6, "legend.frameon": False, "figure.dpi": DPI, "savefig.dpi": DPI,
-    "pdf.fonttype": 42, "text.usetex": False, "figure.constrained_layout.use": True, "hatch.linewidth": 0.6,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.2,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.frameon": False,
+    "figure.dpi": DPI,
+    "savefig.dpi": DPI,
+    "pdf.fonttype": 42,
+    "text.usetex": False,
+    "figure.constrained_layout.use": True,
+    "hatch.linewidth": 0.6,
 }
 
 
@@ -58,7 +78,9 @@ def styles() -> dict[str, Style]:
     for paper in papers():
         for name, look in getattr(room(paper, "cases"), "STYLES", {}).items():
             if found.setdefault(name, look) != look or look.color not in COLORS:
-                raise ValueError(f"{paper}: STYLES[{name!r}]={look!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}")
+                raise ValueError(
+                    f"{paper}: STYLES[{name!r}]={look!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}"
+                )
     return found
 
 
@@ -74,25 +96,42 @@ def look(name: str) -> dict[str, Any]:
     s = known[name]
     width = 2.0 if s.emphasis else 0.8 if name in REFERENCES else 1.1
     return {
-        "color": COLORS[s.color], "marker": s.marker or None, "linestyle": s.linestyle, "linewidth": width,
-        "zorder": s.zorder + s.emphasis, "label": s.label or name,
+        "color": COLORS[s.color],
+        "marker": s.marker or None,
+        "linestyle": s.linestyle,
+        "linewidth": width,
+        "zorder": s.zorder + s.emphasis,
+        "label": s.label or name,
     }
 
 
-def panels(columns: int = 1, rows: int = 1, *, width: float | None = None, height: float = 2.3, **subplots) -> tuple[Figure, np.ndarray]:
+def panels(
+    columns: int = 1, rows: int = 1, *, width: float | None = None, height: float = 2.3, **subplots
+) -> tuple[Figure, np.ndarray]:
     """A figure and its rows x columns of axes, a column wide for one panel, else two columns.
 
     ``width`` and ``height`` of a row in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
     """
     with style():
-        fig = Figure(figsize=(width or (COLUMN if columns == 1 else DOUBLE), height * rows), layout="constrained")
+        fig = Figure(
+            figsize=(width or (COLUMN if columns == 1 else DOUBLE), height * rows),
+            layout="constrained",
+        )
         FigureCanvasAgg(fig)
         return fig, fig.subplots(rows, columns, squeeze=False, **subplots)
 
 
 def regret_panel(
-    ax: Axes, traces: dict[str, Trace], *, title: str = "", series: str = "regret", ylabel: str = "regret", log_x: bool = False,
-    log_y: bool = False, labels: bool = True, level: float = stats.LEVEL,
+    ax: Axes,
+    traces: dict[str, Trace],
+    *,
+    title: str = "",
+    series: str = "regret",
+    ylabel: str = "regret",
+    log_x: bool = False,
+    log_y: bool = False,
+    labels: bool = True,
+    level: float = stats.LEVEL,
 ) -> dict[str, dict]:
     """Mean curves over trials with pointwise t-bands.
 
@@ -106,14 +145,42 @@ def regret_panel(
         for i, (name, trace) in enumerate(traces.items()):
             how, band = look(name), stats.band(trace[series], level)
             rounds, every = trace.rounds, max(1, len(trace.rounds) // 8)
-            ax.plot(rounds, band.estimate, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
+            ax.plot(
+                rounds,
+                band.estimate,
+                markevery=(every * (i + 1) // (len(traces) + 1), every),
+                **how,
+            )
             if band.n > 1:
-                ax.fill_between(rounds, band.low, band.high, color=how["color"], alpha=0.2, linewidth=0, zorder=how["zorder"] - 0.5)
-            numbers[name] = {"rounds": rounds, "mean": band.estimate, "low": band.low, "high": band.high, "n": band.n}
-        ax.set(title=title, xlabel="rounds", ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+                ax.fill_between(
+                    rounds,
+                    band.low,
+                    band.high,
+                    color=how["color"],
+                    alpha=0.2,
+                    linewidth=0,
+                    zorder=how["zorder"] - 0.5,
+                )
+            numbers[name] = {
+                "rounds": rounds,
+                "mean": band.estimate,
+                "low": band.low,
+                "high": band.high,
+                "n": band.n,
+            }
+        ax.set(
+            title=title,
+            xlabel="rounds",
+            ylabel=ylabel,
+            xscale="log" if log_x else "linear",
+            yscale="log" if log_y else "linear",
+        )
         ax.margins(x=0)
         if log_y:  # a band may reach below zero: the means set the range
-            ax.set_ylim(bottom=0.5 * min(curve["mean"][curve["mean"] > 0].min() for curve in numbers.values()))
+            ax.set_ylim(
+                bottom=0.5
+                * min(curve["mean"][curve["mean"] > 0].min() for curve in numbers.values())
+            )
         else:
             ax.set_ylim(bottom=0)
         if labels:
@@ -122,7 +189,12 @@ def regret_panel(
 
 
 def time_panel(
-    ax: Axes, seconds: dict[str, dict[str, Any]], *, batch: dict[str, dict[str, Any]] | None = None, title: str = "", ylabel: str = "seconds a round"
+    ax: Axes,
+    seconds: dict[str, dict[str, Any]],
+    *,
+    batch: dict[str, dict[str, Any]] | None = None,
+    title: str = "",
+    ylabel: str = "seconds a round",
 ) -> dict[str, dict]:
     """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
 
@@ -146,26 +218,69 @@ def time_panel(
         for i, (name, samples) in enumerate(seconds.items()):
             for setting, sample in samples.items():
                 j = settings.index(setting)
-                low, middle, high = (float(q) for q in np.quantile(np.asarray(sample, float), [0.25, 0.5, 0.75]))
+                low, middle, high = (
+                    float(q) for q in np.quantile(np.asarray(sample, float), [0.25, 0.5, 0.75])
+                )
                 if low <= 0:
-                    raise ValueError(f"seconds[{name!r}][{setting!r}]: lower quartile {low}; allowed: above 0, for a log axis")
-                ax.bar(i + (j - (len(settings) - 1) / 2) * width, middle, 0.9 * width, yerr=[[middle - low], [high - middle]], facecolor=look(name)["color"],
-                       edgecolor="white", linewidth=0, hatch=hatches[j], error_kw={"elinewidth": 0.7, "capsize": 1.5})
+                    raise ValueError(
+                        f"seconds[{name!r}][{setting!r}]: lower quartile {low}; allowed: above 0, for a log axis"
+                    )
+                ax.bar(
+                    i + (j - (len(settings) - 1) / 2) * width,
+                    middle,
+                    0.9 * width,
+                    yerr=[[middle - low], [high - middle]],
+                    facecolor=look(name)["color"],
+                    edgecolor="white",
+                    linewidth=0,
+                    hatch=hatches[j],
+                    error_kw={"elinewidth": 0.7, "capsize": 1.5},
+                )
                 ends += [low, high]
-                shown = numbers.setdefault(name, {})[setting] = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
+                shown = numbers.setdefault(name, {})[setting] = {
+                    "median": middle,
+                    "quartiles": [low, high],
+                    "n": np.size(sample),
+                }
                 if setting in (batch or {}).get(name, {}):
                     shown["batch"] = float(np.median(batch[name][setting]))
                     ends.append(shown["batch"])
-                    ax.plot(i + (j - (len(settings) - 1) / 2) * width, shown["batch"], "D", color="white", markeredgecolor="black", markersize=3, markeredgewidth=0.6)
+                    ax.plot(
+                        i + (j - (len(settings) - 1) / 2) * width,
+                        shown["batch"],
+                        "D",
+                        color="white",
+                        markeredgecolor="black",
+                        markersize=3,
+                        markeredgewidth=0.6,
+                    )
         decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
-        ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10 ** max(decade + 1, np.ceil(np.log10(max(ends))))))
+        ax.set(
+            title=title,
+            ylabel=ylabel,
+            yscale="log",
+            ylim=(10**decade, 10 ** max(decade + 1, np.ceil(np.log10(max(ends))))),
+        )
         ax.yaxis.set_minor_formatter(NullFormatter())
-        labels = [look(name)["label"] + ("*" if batch is not None and name not in batch else "") for name in seconds]
+        labels = [
+            look(name)["label"] + ("*" if batch is not None and name not in batch else "")
+            for name in seconds
+        ]
         ax.set_xticks(range(len(seconds)), labels, rotation=35, ha="right", rotation_mode="anchor")
         ax.grid(visible=False, axis="x")
         if len(settings) > 1:
-            patches = [Patch(facecolor=COLORS["gray"], edgecolor="white", linewidth=0, hatch=h, label=s) for h, s in zip(hatches, settings)]
-            ax.legend(handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(settings), handlelength=1.4, columnspacing=1)
+            patches = [
+                Patch(facecolor=COLORS["gray"], edgecolor="white", linewidth=0, hatch=h, label=s)
+                for h, s in zip(hatches, settings)
+            ]
+            ax.legend(
+                handles=patches,
+                loc="lower center",
+                bbox_to_anchor=(0.5, 1.0),
+                ncols=len(settings),
+                handlelength=1.4,
+                columnspacing=1,
+            )
             ax.set_title(title, pad=16)
     return numbers
 
@@ -173,8 +288,17 @@ def time_panel(
 def legend(fig: Figure, *, columns: int = 4) -> None:
     """One legend for the whole figure, above its panels."""
     with style():
-        entries = {label: line for ax in fig.axes for line, label in zip(*ax.get_legend_handles_labels())}
-        fig.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, handlelength=2.4, columnspacing=1.2)
+        entries = {
+            label: line for ax in fig.axes for line, label in zip(*ax.get_legend_handles_labels())
+        }
+        fig.legend(
+            entries.values(),
+            entries.keys(),
+            loc="outside upper center",
+            ncols=columns,
+            handlelength=2.4,
+            columnspacing=1.2,
+        )
 
 
 def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
@@ -182,15 +306,27 @@ def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
     counts = {name: len(trace.trials) for name, trace in traces.items()}
     most = max(counts.values())
     fewer = ", ".join(f"{look(name)['label']} {n}" for name, n in counts.items() if n != most)
-    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials" + (f" ({fewer})." if fewer else ".")
+    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials" + (
+        f" ({fewer})." if fewer else "."
+    )
 
 
 def _label_ends(ax: Axes) -> None:
     """Names at the line ends; ``_settle`` moves apart those that stand too close."""
     for line in ax.get_lines():
         if not line.get_label().startswith("_"):
-            ax.annotate(line.get_label(), (line.get_xdata()[-1], line.get_ydata()[-1]), (4, 0), textcoords="offset points", color=line.get_color(),
-                        va="center", fontsize=7, fontweight="bold" if line.get_linewidth() >= 2 else "normal", annotation_clip=False, gid=END)
+            ax.annotate(
+                line.get_label(),
+                (line.get_xdata()[-1], line.get_ydata()[-1]),
+                (4, 0),
+                textcoords="offset points",
+                color=line.get_color(),
+                va="center",
+                fontsize=7,
+                fontweight="bold" if line.get_linewidth() >= 2 else "normal",
+                annotation_clip=False,
+                gid=END,
+            )
 
 
 def _settle(fig: Figure) -> None:
@@ -209,8 +345,21 @@ def _settle(fig: Figure) -> None:
 
 
 def save(
-    fig: Figure, name: str, *, paper: str, caption: str, alt: str, profile: str, parameters: dict[str, Any], seed: int, trials: Any, device: str = "cpu",
-    data_checksum: str | None = None, numbers: Any = None, claims: Sequence = (), checks: Sequence = (),
+    fig: Figure,
+    name: str,
+    *,
+    paper: str,
+    caption: str,
+    alt: str,
+    profile: str,
+    parameters: dict[str, Any],
+    seed: int,
+    trials: Any,
+    device: str = "cpu",
+    data_checksum: str | None = None,
+    numbers: Any = None,
+    claims: Sequence = (),
+    checks: Sequence = (),
 ) -> None:
     """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
 
@@ -236,16 +385,48 @@ def save(
     with style():
         _settle(fig)
         pdf, png = io.BytesIO(), io.BytesIO()
-        fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, "Creator": f"paperlib {__version__}", "CreationDate": None})
-        fig.savefig(png, format="png", dpi=DPI, metadata={"Title": title, "Description": alt, "Comment": about})
+        fig.savefig(
+            pdf,
+            format="pdf",
+            metadata={
+                "Title": title,
+                "Subject": about,
+                "Creator": f"paperlib {__version__}",
+                "CreationDate": None,
+            },
+        )
+        fig.savefig(
+            png,
+            format="png",
+            dpi=DPI,
+            metadata={"Title": title, "Description": alt, "Comment": about},
+        )
     write_atomically(place / f"{name}.pdf", lambda file: file.write(pdf.getvalue()))
     write_atomically(place / f"{name}.png", lambda file: file.write(png.getvalue()))
-    write_json(place / f"{name}.json", {
-        "figure": name, "paper": paper, "profile": profile, "caption": caption, "alt": alt, "parameters": parameters, "seed": seed, "trials": trials,
-        "device": device, "data_checksum": data_checksum,
-        "versions": {**versions(), "python": platform.python_version(), "matplotlib": matplotlib.__version__, "paperlib": __version__},
-        "claims": [plain(verdict) for verdict in claims], "checks": [plain(check) for check in checks], "numbers": numbers,
-    })
+    write_json(
+        place / f"{name}.json",
+        {
+            "figure": name,
+            "paper": paper,
+            "profile": profile,
+            "caption": caption,
+            "alt": alt,
+            "parameters": parameters,
+            "seed": seed,
+            "trials": trials,
+            "device": device,
+            "data_checksum": data_checksum,
+            "versions": {
+                **versions(),
+                "python": platform.python_version(),
+                "matplotlib": matplotlib.__version__,
+                "paperlib": __version__,
+            },
+            "claims": [plain(verdict) for verdict in claims],
+            "checks": [plain(check) for check in checks],
+            "numbers": numbers,
+        },
+    )
     _show(png.getvalue(), fig, alt)
     if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
         sys.modules["matplotlib.pyplot"].close(fig)

@@ -21,36 +21,50 @@ from .learners.rsglincb import RSGLinCB
 from .model.rescale import Rescale
 
 __all__ = [
-    "GLBOMD",           # the paper's method
-    "GLMUCB",           # Filippi et al. (2010)
-    "GLOC",             # Jun et al. (2017)
-    "OFULogR",          # Abeille et al. (2021), logistic
-    "ECOLog",           # Faury et al. (2022), logistic
-    "RSGLinCB",         # Sawarni et al. (2024)
-    "OFUGLB",           # Lee, Yun & Jun (2024)
-    "UniformArm",       # reference: draws an arm
-    "LongestArm",       # reference: plays the longest arm
-    "BetaThompson",     # control for a fixed arm set
-    "UCB1",             # control for a fixed arm set
+    "GLBOMD",  # the paper's method
+    "GLMUCB",  # Filippi et al. (2010)
+    "GLOC",  # Jun et al. (2017)
+    "OFULogR",  # Abeille et al. (2021), logistic
+    "ECOLog",  # Faury et al. (2022), logistic
+    "RSGLinCB",  # Sawarni et al. (2024)
+    "OFUGLB",  # Lee, Yun & Jun (2024)
+    "UniformArm",  # reference: draws an arm
+    "LongestArm",  # reference: plays the longest arm
+    "BetaThompson",  # control for a fixed arm set
+    "UCB1",  # control for a fixed arm set
     "LaplaceThompson",  # control, logistic
-    "Bernoulli",        # rewards 0 or 1, the logistic model
-    "Poisson",          # counts
-    "Gaussian",         # the linear model
-    "Binomial",         # successes of n tries
-    "SphereArms",       # fresh arms each round: Figures 1 to 3
-    "FixedArms",        # one arm set for all rounds
-    "Covertype",        # sixty clusters of real rows: Figure 4
-    "GivenUniforms",    # a problem with given reward noise
-    "Rescale",          # brings one's own arms into the unit ball
+    "Bernoulli",  # rewards 0 or 1, the logistic model
+    "Poisson",  # counts
+    "Gaussian",  # the linear model
+    "Binomial",  # successes of n tries
+    "SphereArms",  # fresh arms each round: Figures 1 to 3
+    "FixedArms",  # one arm set for all rounds
+    "Covertype",  # sixty clusters of real rows: Figure 4
+    "GivenUniforms",  # a problem with given reward noise
+    "Rescale",  # brings one's own arms into the unit ball
 ]
 
 CHOICES = [
-    ("arms with features, rewards yes or no or counts, many rounds", ["GLBOMD"],
-     "one pass: time and memory a round do not grow; pass `scale` below 1 for less exploring than the theory asks"),
-    ("the same, few thousand rounds, and every reward counts", ["OFUGLB"],
-     "the tightest sets and the least regret late; keeps the history, one trial at a time"),
-    ("the same, one arm set that never changes", ["OFUGLB(counts=True)"], "its cost a round is then free of the number of rounds"),
-    ("yes-or-no rewards only, for comparison", ["OFULogR", "ECOLog"], "the logistic forerunners, with and without the history"),
+    (
+        "arms with features, rewards yes or no or counts, many rounds",
+        ["GLBOMD"],
+        "one pass: time and memory a round do not grow; pass `scale` below 1 for less exploring than the theory asks",
+    ),
+    (
+        "the same, few thousand rounds, and every reward counts",
+        ["OFUGLB"],
+        "the tightest sets and the least regret late; keeps the history, one trial at a time",
+    ),
+    (
+        "the same, one arm set that never changes",
+        ["OFUGLB(counts=True)"],
+        "its cost a round is then free of the number of rounds",
+    ),
+    (
+        "yes-or-no rewards only, for comparison",
+        ["OFULogR", "ECOLog"],
+        "the logistic forerunners, with and without the history",
+    ),
     ("few policy switches", ["RSGLinCB"], "fits anew only when the data have grown by a factor"),
     ("arms without features", ["UCB1", "BetaThompson"], "nothing to generalize over"),
 ]

@@ -23,36 +23,64 @@ STYLES = {
     "OFUGLB": Style("blue", "^"),
     "OFULog-r": Style("green", "P"),
     "ECOLog": Style("black", "X"),
-    "GLB-OMD, theory": Style("vermilion", "<", linestyle="--", label="GLB-OMD, theory's $\\lambda$"),
+    "GLB-OMD, theory": Style(
+        "vermilion", "<", linestyle="--", label="GLB-OMD, theory's $\\lambda$"
+    ),
     "GLB-OMD, free": Style("vermilion", ">", linestyle="-.", label="GLB-OMD, free of d"),
     "GLB-OMD, sharp": Style("vermilion", "d", linestyle=":", label="GLB-OMD, sharp $\\lambda$"),
-    "GLB-OMD, scale .1": Style("vermilion", "p", linestyle="--", label="GLB-OMD, radius $\\times$ 0.1"),
+    "GLB-OMD, scale .1": Style(
+        "vermilion", "p", linestyle="--", label="GLB-OMD, radius $\\times$ 0.1"
+    ),
     "Beta Thompson": Style("gray", "*", linestyle="-"),
     "UCB1": Style("gray", "1", linestyle="-"),
     "Laplace Thompson": Style("gray", "h", linestyle="-"),
 }
 
-_fresh, _fixed, _counts = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5), SphereArms(Poisson(), 1.0, 3, 5)
+_fresh, _fixed, _counts = (
+    SphereArms(norm=2.0, dim=3, arms=5),
+    FixedArms(norm=2.0, dim=3, arms=5),
+    SphereArms(Poisson(), 1.0, 3, 5),
+)
 _own = FixedArms(norm=2.0, dim=3, arms=5, per_trial=True)
-_shared = {"norm_bound": [0.0, -1.0, float("nan"), float("inf")], "delta": [0.0, 1.5, -0.1, float("nan")], "scale": [-1.0, float("nan")]}
+_shared = {
+    "norm_bound": [0.0, -1.0, float("nan"), float("inf")],
+    "delta": [0.0, 1.5, -0.1, float("nan")],
+    "scale": [-1.0, float("nan")],
+}
 _link = {"link": ["exponential", None]}
 _ridge = {"ridge": [0.0, -2.0, float("nan"), "largest"]}
 _kappa = {"kappa": [0.0, -1.0, float("inf")]}
 
 CASES = {
-    "GLB-OMD": Case(GLBOMD(Bernoulli(), 2.0), _fresh, _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)], "refresh": [0]}),
+    "GLB-OMD": Case(
+        GLBOMD(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)], "refresh": [0]},
+    ),
     "GLB-OMD, dim": Case(GLBOMD(Bernoulli(), 0.3, ridge="dim"), _own),  # projects often
     "GLB-OMD, Poisson": Case(GLBOMD(Poisson(), 1.0, ridge="dim", refresh=16), _counts),
     "GLB-OMD, Gaussian": Case(GLBOMD(Gaussian(0.25), 2.0), SphereArms(Gaussian(0.25), 2.0, 3, 5)),
-    "GLM-UCB": Case(GLMUCB(Bernoulli(), 2.0), _fresh, _shared | _link | _kappa | {"reward_bound": [0.0]}),
+    "GLM-UCB": Case(
+        GLMUCB(Bernoulli(), 2.0), _fresh, _shared | _link | _kappa | {"reward_bound": [0.0]}
+    ),
     "GLM-UCB, counts": Case(GLMUCB(Bernoulli(), 2.0, counts=True), _fixed),
-    "GLOC": Case(GLOC(Bernoulli(), 2.0), _fresh, _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0], "variant": ["other"]}),
+    "GLOC": Case(
+        GLOC(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0], "variant": ["other"]},
+    ),
     "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts),
     "ECOLog": Case(ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}),
     "ECOLog, projecting": Case(ECOLog(0.3), _own),
-    "RS-GLinCB": Case(RSGLinCB(Bernoulli(), 2.0), _fresh, _shared | _link | _ridge | _kappa | {"constants": ["other"], "reward_bound": [-1.0]}),
+    "RS-GLinCB": Case(
+        RSGLinCB(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _ridge | _kappa | {"constants": ["other"], "reward_bound": [-1.0]},
+    ),
     "RS-GLinCB, counts": Case(RSGLinCB(Bernoulli(), 2.0, kappa=60.0, counts=True), _fixed),
-    "OFUGLB": Case(OFUGLB(Bernoulli(), 2.0), _fresh, _shared | {"link": ["exponential", Gaussian()]}),
+    "OFUGLB": Case(
+        OFUGLB(Bernoulli(), 2.0), _fresh, _shared | {"link": ["exponential", Gaussian()]}
+    ),
     "OFUGLB, counts": Case(OFUGLB(Poisson(), 1.0, counts=True), FixedArms(Poisson(), 1.0, 3, 5)),
     "OFULog-r": Case(OFULogR(2.0), _fresh, _shared | {"link": [Poisson()]}),
     "OFULog-r, counts": Case(OFULogR(2.0, counts=True), _fixed),

@@ -14,7 +14,7 @@ class Epochs(NamedTuple):
 
     base: Any
     rounds: int  # rounds heard
-    epoch: int   # m: rounds 2^m .. 2^{m+1} - 1, counted from 1
+    epoch: int  # m: rounds 2^m .. 2^{m+1} - 1, counted from 1
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,9 @@ class Doubling(Wrapper):
         action, base = self.base.select(state.base, context, draw)
         return action, Epochs(base, state.rounds, state.epoch)
 
-    def update(self, state: Epochs, context: Any, action: Tensor, feedback: Tensor, draw: Draw) -> Epochs:
+    def update(
+        self, state: Epochs, context: Any, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> Epochs:
         """The base hears; if the next round opens an epoch, the base begins it."""
         base = self.base.update(state.base, context, action, feedback, draw)
         rounds, epoch = state.rounds + 1, state.epoch

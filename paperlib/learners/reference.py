@@ -17,7 +17,7 @@ class State(NamedTuple):
     """Nothing is learned."""
 
     total: Tensor  # R, sum of the rewards heard
-    rounds: int    # rounds heard
+    rounds: int  # rounds heard
 
 
 class Reference:

@@ -41,11 +41,15 @@ class Scripted(Wrapper):
     def __post_init__(self):
         super().__post_init__()
         if not self.own_actions:
-            raise ValueError(f"base={self.base!r}; allowed: a learner that learns of other actions than its own")
+            raise ValueError(
+                f"base={self.base!r}; allowed: a learner that learns of other actions than its own"
+            )
         whole("rounds", self.rounds, least=0)
         if isinstance(self.actions, tuple):
             if len(self.actions) != self.rounds:
-                raise ValueError(f"actions={self.actions!r}; allowed: {self.rounds} indices, one a round")
+                raise ValueError(
+                    f"actions={self.actions!r}; allowed: {self.rounds} indices, one a round"
+                )
             for action in self.actions:
                 whole("actions", action, least=0)
         elif not plays(self.actions):
@@ -79,7 +83,9 @@ class Scripted(Wrapper):
                 action, _ = self.actions.select(state.script, context, draw)
         return action, State(base, state.script, state.rounds)
 
-    def update(self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw) -> State:
+    def update(
+        self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> State:
         """The base hears of every round."""
         base = self.base.update(state.base, context, action, feedback, draw)
         return State(base, state.script, state.rounds + 1)

@@ -9,11 +9,17 @@ from .learners.oful import OFUL
 from .problems import Circle, FreshArms
 
 __all__ = [
-    "OFUL",            # the paper's method
+    "OFUL",  # the paper's method
     "ConfidenceBall",  # Dani, Hayes & Kakade (2008)
-    "UniformArm",      # reference: draws an arm
-    "Circle",          # directions of the plane: the paper's experiment
-    "FreshArms",       # fresh arms each round
+    "UniformArm",  # reference: draws an arm
+    "Circle",  # directions of the plane: the paper's experiment
+    "FreshArms",  # fresh arms each round
 ]
 
-CHOICES = [("rewards that are linear in the features, with Gaussian noise", ["OFUL"], "the ellipsoid for that model")]
+CHOICES = [
+    (
+        "rewards that are linear in the features, with Gaussian noise",
+        ["OFUL"],
+        "the ellipsoid for that model",
+    )
+]

@@ -41,7 +41,10 @@ class Ellipsoid:
         """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, R."""
         V = seen.after.precision
         growth = _log_det(V) - V.shape[-1] * math.log(self.ridge)
-        return self.noise * (growth - 2 * math.log(self.delta)).sqrt() + math.sqrt(self.ridge) * self.norm_bound
+        return (
+            self.noise * (growth - 2 * math.log(self.delta)).sqrt()
+            + math.sqrt(self.ridge) * self.norm_bound
+        )
 
     def error(self, seen: Round) -> Tensor:
         """||theta_t - theta*|| in the norm of V_t, R."""

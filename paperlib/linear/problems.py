@@ -23,9 +23,9 @@ from ..core.validation import nonnegative, positive, whole
 class World(NamedTuple):
     """A problem with theta* drawn; where arms are fresh, the trials' streams make them."""
 
-    theta: Tensor             # R x d, theta*
-    arms: Tensor | None       # 1 x K x d, or None: fresh each round
-    streams: Streams | None   # of the trials, where arms are fresh
+    theta: Tensor  # R x d, theta*
+    arms: Tensor | None  # 1 x K x d, or None: fresh each round
+    streams: Streams | None  # of the trials, where arms are fresh
 
 
 class _Linear:
@@ -44,7 +44,9 @@ class _Linear:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
         return world.arms
 
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
         means = inner(self.context(world, t), world.theta)
         mean = chosen_mean(means, action)

@@ -47,8 +47,13 @@ class RBF:
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         if X.shape[-1] < 8:
             return (-self.gamma * _distance(X, Y).square_()).exp_()
-        X, Y = X - (origin := Y.reshape(-1, Y.shape[-1])[:1]), Y - origin  # products lose the digits that the points share
-        square = X.square().sum(-1).unsqueeze(-1) + Y.square().sum(-1).unsqueeze(-2) - 2 * (X @ Y.mT)
+        X, Y = (
+            X - (origin := Y.reshape(-1, Y.shape[-1])[:1]),
+            Y - origin,
+        )  # products lose the digits that the points share
+        square = (
+            X.square().sum(-1).unsqueeze(-1) + Y.square().sum(-1).unsqueeze(-2) - 2 * (X @ Y.mT)
+        )
         return (-self.gamma * square.clamp_(min=0)).exp_()
 
     def diag(self, X: Tensor) -> Tensor:
@@ -107,7 +112,9 @@ class FunctionKernel:
 
     def __post_init__(self):
         if not callable(self.function):
-            raise ValueError(f"function={self.function!r}; allowed: a function of two tensors of points")
+            raise ValueError(
+                f"function={self.function!r}; allowed: a function of two tensors of points"
+            )
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         return self.function(X, Y)
@@ -132,37 +139,53 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
         return
     everywhere = kernel.diag(X)
     if everywhere.shape != X.shape[:-1]:
-        raise ValueError(f"kernel={kernel!r} has a diagonal of shape {tuple(everywhere.shape)} on {X.shape[-2]} points; allowed: {tuple(X.shape[:-1])}")
+        raise ValueError(
+            f"kernel={kernel!r} has a diagonal of shape {tuple(everywhere.shape)} on {X.shape[-2]} points; allowed: {tuple(X.shape[:-1])}"
+        )
     if not bool(everywhere.isfinite().all()):
-        raise ValueError(f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers")
+        raise ValueError(
+            f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers"
+        )
     if bool((everywhere < 0).any()):
-        raise ValueError(f"kernel={kernel!r} has {float(everywhere.min())!r} on its diagonal; allowed: at least 0")
+        raise ValueError(
+            f"kernel={kernel!r} has {float(everywhere.min())!r} on its diagonal; allowed: at least 0"
+        )
     X = X[..., torch.linspace(0, X.shape[-2] - 1, min(PROBE, X.shape[-2])).long(), :]
     K, diagonal = kernel(X, X), kernel.diag(X)
     n = X.shape[-2]
     if K.shape[-2:] != (n, n) or diagonal.shape[-1:] != (n,):
-        raise ValueError(f"kernel={kernel!r} gives shapes {tuple(K.shape)} and {tuple(diagonal.shape)} on {n} points; allowed: ... x {n} x {n} and ... x {n}")
+        raise ValueError(
+            f"kernel={kernel!r} gives shapes {tuple(K.shape)} and {tuple(diagonal.shape)} on {n} points; allowed: ... x {n} x {n} and ... x {n}"
+        )
     if not bool(K.isfinite().all() & diagonal.isfinite().all()):
-        raise ValueError(f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers")
+        raise ValueError(
+            f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers"
+        )
     size = float(diagonal.max())
     if bool(((K - K.mT).abs() > 1e-8 * size).any()):
-        raise ValueError(f"kernel={kernel!r} is not symmetric, by {float((K - K.mT).abs().max())!r}; allowed: k(x, y) = k(y, x)")
+        raise ValueError(
+            f"kernel={kernel!r} is not symmetric, by {float((K - K.mT).abs().max())!r}; allowed: k(x, y) = k(y, x)"
+        )
     if bool(((K.diagonal(dim1=-2, dim2=-1) - diagonal).abs() > 1e-8 * size).any()):
         raise ValueError(f"kernel={kernel!r}: diag differs from k(x, x); allowed: the same numbers")
     least = float(torch.linalg.eigvalsh(K).min())
     if least < -1e-8 * size * n:
-        raise ValueError(f"kernel={kernel!r} has the eigenvalue {least!r} on {n} points; allowed: a positive semidefinite kernel")
+        raise ValueError(
+            f"kernel={kernel!r} has the eigenvalue {least!r} on {n} points; allowed: a positive semidefinite kernel"
+        )
 
 
 class Posterior(NamedTuple):
     """Mean and variance of f."""
 
-    mean: Tensor      # R x A
+    mean: Tensor  # R x A
     variance: Tensor  # R x A
-    failed: Tensor    # R bool: the points' covariance did not factor
+    failed: Tensor  # R bool: the points' covariance did not factor
 
 
-def exact_posterior(kernel: Kernel, points: Tensor, count: Tensor, total: Tensor, ridge: float, at: Tensor) -> Posterior:
+def exact_posterior(
+    kernel: Kernel, points: Tensor, count: Tensor, total: Tensor, ridge: float, at: Tensor
+) -> Posterior:
     """Posterior of a Gaussian process from repeated observations of U points, with noise variance ``ridge``.
 
     Observations of one point enter by their number and sum: sqrt(n) scales its row, so that a point never observed
@@ -177,7 +200,9 @@ def exact_posterior(kernel: Kernel, points: Tensor, count: Tensor, total: Tensor
     """
     weight = count.to(total.dtype).sqrt()  # the root of an integer would be float32
     gram = kernel(points, points) * weight.unsqueeze(1) * weight.unsqueeze(2)
-    factor, info = torch.linalg.cholesky_ex(gram + ridge * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device))
+    factor, info = torch.linalg.cholesky_ex(
+        gram + ridge * torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
+    )
     cross = kernel(points, at) * weight.unsqueeze(2)
     half = torch.linalg.solve_triangular(factor, cross, upper=False)
     scaled = (total / weight.clamp(min=1.0)).unsqueeze(2)

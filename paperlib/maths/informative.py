@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 
-def informative_from(bound: Callable[[int], float], trivial: Callable[[int], float], cap: int = 10**15) -> int | None:
+def informative_from(
+    bound: Callable[[int], float], trivial: Callable[[int], float], cap: int = 10**15
+) -> int | None:
     """The first horizon T at which ``bound(T) < trivial(T)``, or None: not up to ``cap``.
 
     Doubling, then bisection: exact where the bound, once below the trivial one, stays below.

@@ -18,7 +18,10 @@ from ..core.linalg import may_look
 from .sets import project_sub_simplex, scaled
 from ..core.validation import finite, positive, whole
 
-LARGE = {True: 100, False: 500}  # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
+LARGE = {
+    True: 100,
+    False: 500,
+}  # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 
 
 @functools.lru_cache(maxsize=32)
@@ -28,7 +31,11 @@ def _triangle(p: int, device: str) -> tuple[Tensor, Tensor, Tensor]:
     place = np.zeros((p, p), int)
     place[rows, columns] = place[columns, rows] = np.arange(len(rows))
     to = lambda x: torch.from_numpy(x).to(device)
-    return to(rows * p + columns), to(place.ravel()), to(np.where(rows == columns, 1.0, math.sqrt(2.0)))
+    return (
+        to(rows * p + columns),
+        to(place.ravel()),
+        to(np.where(rows == columns, 1.0, math.sqrt(2.0))),
+    )
 
 
 def svec(X: Tensor) -> Tensor:
@@ -64,7 +71,9 @@ def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
     if not most:
         return values[:, 0], vectors[:, :, 0]
     last = (values[:, -1] > -values[:, 0]).unsqueeze(1)
-    return torch.where(last[:, 0], values[:, -1], values[:, 0]), torch.where(last, vectors[:, :, -1], vectors[:, :, 0])
+    return torch.where(last[:, 0], values[:, -1], values[:, 0]), torch.where(
+        last, vectors[:, :, -1], vectors[:, :, 0]
+    )
 
 
 def _extreme_of_one(C: np.ndarray, most: bool) -> tuple[float, np.ndarray]:
@@ -105,7 +114,15 @@ class NuclearBall(NamedTuple):
         whole("p", p)
         positive("k", k)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(p * (p + 1) // 2, p, float(k), number(math.sqrt(p)), number(2 * math.sqrt(p)), 1.0, exact)
+        return cls(
+            p * (p + 1) // 2,
+            p,
+            float(k),
+            number(math.sqrt(p)),
+            number(2 * math.sqrt(p)),
+            1.0,
+            exact,
+        )
 
     @property
     def rho(self) -> float:
@@ -116,7 +133,9 @@ class NuclearBall(NamedTuple):
         """-sign(l) k v v^T for the eigenvalue l of largest absolute value. For c = 0: -k e_1 e_1^T, and k e_1 e_1^T as printed. ``c``: R x n."""
         C = smat(c, self.p)
         value, v = extreme(C, most=self.exact)
-        weight = torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)  # torch.where of two numbers is float32
+        weight = (
+            torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)
+        )  # torch.where of two numbers is float32
         first = torch.zeros_like(v)
         first[:, 0] = 1.0
         v = torch.where((c == 0).all(-1, keepdim=True), first, v)

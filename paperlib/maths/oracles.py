@@ -28,8 +28,8 @@ class OracleSet(NamedTuple):
     oracle: Callable[[np.ndarray], np.ndarray]  # n -> n, argmin over K' of <c, .>
     center: Tensor  # 1 x n
     radius: Tensor  # 1
-    R: Tensor       # 1
-    D: Tensor       # 1
+    R: Tensor  # 1
+    D: Tensor  # 1
     r: float = 1.0
     exact: bool = True
     host = ("lmo",)
@@ -56,11 +56,15 @@ def _answer(oracle: Callable[[np.ndarray], np.ndarray], c: np.ndarray) -> np.nda
     except (TypeError, ValueError):
         found = np.empty(())
     if found.shape != c.shape or not np.isfinite(found).all():
-        raise RuntimeError(f"oracle: its answer to c={c!r} is {answer!r}; allowed: a point of the set, {len(c)} finite numbers")
+        raise RuntimeError(
+            f"oracle: its answer to c={c!r} is {answer!r}; allowed: a point of the set, {len(c)} finite numbers"
+        )
     return found
 
 
-def oracle_set(oracle: Callable[[np.ndarray], np.ndarray], center, radius: float, **tkwargs) -> OracleSet:
+def oracle_set(
+    oracle: Callable[[np.ndarray], np.ndarray], center, radius: float, **tkwargs
+) -> OracleSet:
     """A set from its oracle and a ball inside.
 
     Args:
@@ -87,10 +91,15 @@ def oracle_set(oracle: Callable[[np.ndarray], np.ndarray], center, radius: float
     if (shape := np.shape(oracle(np.ones(n)))) != (n,):
         raise ValueError(f"oracle: answers of shape {shape}; allowed: ({n},), as the center")
     number = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
-    guess = OracleSet(n, oracle, number(center), number(radius)[0], number(np.inf)[0], number(np.inf)[0])
+    guess = OracleSet(
+        n, oracle, number(center), number(radius)[0], number(np.inf)[0], number(np.inf)[0]
+    )
     axes = torch.eye(n, **tkwargs)
     up, down = support(guess, axes), support(guess, -axes)
-    found = guess._replace(R=torch.linalg.vector_norm(torch.maximum(up, down)).view(1), D=torch.linalg.vector_norm(up + down).view(1))
+    found = guess._replace(
+        R=torch.linalg.vector_norm(torch.maximum(up, down)).view(1),
+        D=torch.linalg.vector_norm(up + down).view(1),
+    )
     probe(found)
     return found
 
@@ -112,4 +121,6 @@ def probe(cset: ConvexSet) -> None:
             raise RuntimeError("lmo: its answers are not finite; allowed: points of the set")
         if not bool(((h >= cset.r - slack) & (h <= cset.R * (1 + slack) + slack)).all()):
             reach = f"{h.min().item():.10g} to {h.max().item():.10g}"
-            raise RuntimeError(f"lmo: its set reaches {reach} along some direction; allowed: {cset.r:g} to {cset.R.max().item():.10g}, the balls inside and around")
+            raise RuntimeError(
+                f"lmo: its set reaches {reach} along some direction; allowed: {cset.r:g} to {cset.R.max().item():.10g}, the balls inside and around"
+            )

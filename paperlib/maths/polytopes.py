@@ -18,9 +18,9 @@ from .sets import scaled
 from .programs import Program
 from ..core.validation import whole
 
-MOST = 20_000     # vertices; above it the oracle solves a linear program a call
-LISTED = 12       # dimensions; above it vertices are not listed: a box of 20 has 10^6, over which Qhull takes a minute before they can be counted
-BLOCK = 1024      # vertices whose distances to all are held at once
+MOST = 20_000  # vertices; above it the oracle solves a linear program a call
+LISTED = 12  # dimensions; above it vertices are not listed: a box of 20 has 10^6, over which Qhull takes a minute before they can be counted
+BLOCK = 1024  # vertices whose distances to all are held at once
 NARROWEST = 1e-9  # inscribed radius below which the interior counts as empty
 
 
@@ -28,13 +28,13 @@ class Polytope(NamedTuple):
     """K = {y: C y <= e}, with x = center + rho y."""
 
     dim: int
-    normals: Tensor   # R x q x n, rows of C, each of length 1
-    offsets: Tensor   # R x q, e = (d - C center) / rho
+    normals: Tensor  # R x q x n, rows of C, each of length 1
+    offsets: Tensor  # R x q, e = (d - C center) / rho
     vertices: Tensor  # R x V x n; V = 0: the oracle solves a linear program
-    center: Tensor    # R x n, Chebyshev center
-    rho: Tensor       # R, its radius
-    R: Tensor         # R
-    D: Tensor         # R
+    center: Tensor  # R x n, Chebyshev center
+    rho: Tensor  # R, its radius
+    R: Tensor  # R
+    D: Tensor  # R
     r: float = 1.0
     exact: bool = True
 
@@ -57,9 +57,18 @@ class Polytope(NamedTuple):
         return scaled(self._closest, z, scale)
 
     def _closest(self, z: Tensor) -> Tensor:
-        C, e, points = self.normals.cpu().numpy(), self.offsets.cpu().numpy(), z.detach().cpu().numpy()
+        C, e, points = (
+            self.normals.cpu().numpy(),
+            self.offsets.cpu().numpy(),
+            z.detach().cpu().numpy(),
+        )
         shared = len(C) == 1
-        found = np.stack([closest(C[0 if shared else i], e[0 if shared else i], point) for i, point in enumerate(points)])
+        found = np.stack(
+            [
+                closest(C[0 if shared else i], e[0 if shared else i], point)
+                for i, point in enumerate(points)
+            ]
+        )
         return torch.from_numpy(found).to(z)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
@@ -88,7 +97,9 @@ def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
         far = over.max()
         if far <= 1e-12:
             break
-        E = np.vstack([-C.T, over / far])  # in units of the violation: the last residual falls as 1 / distance^2
+        E = np.vstack(
+            [-C.T, over / far]
+        )  # in units of the violation: the last residual falls as 1 / distance^2
         f = np.zeros(len(E))
         f[-1] = 1.0
         u, _ = nnls(E, f)
@@ -106,11 +117,19 @@ def inscribed(C: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, float]:
     n = C.shape[1]
     cost = np.zeros(n + 1)
     cost[-1] = -1.0
-    found = linprog(cost, np.column_stack([C, np.linalg.norm(C, axis=1)]), d, bounds=[(None, None)] * n + [(0, None)], method="highs")
+    found = linprog(
+        cost,
+        np.column_stack([C, np.linalg.norm(C, axis=1)]),
+        d,
+        bounds=[(None, None)] * n + [(0, None)],
+        method="highs",
+    )
     if found.status == 3:
         raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
     if found.status != 0 or found.x[-1] <= NARROWEST:
-        raise ValueError(f"C, d: the largest ball inside has radius {found.x[-1] if found.status == 0 else 0:g}; allowed: a radius above {NARROWEST:g}")
+        raise ValueError(
+            f"C, d: the largest ball inside has radius {found.x[-1] if found.status == 0 else 0:g}; allowed: a radius above {NARROWEST:g}"
+        )
     return found.x[:-1], float(found.x[-1])
 
 
@@ -122,13 +141,21 @@ def corners(C: np.ndarray, e: np.ndarray) -> np.ndarray:
     """
     if C.shape[1] == 1:  # Qhull wants two dimensions
         ends = e / C[:, 0]
-        found = np.array([[ends[C[:, 0] < 0].max(initial=-math.inf)], [ends[C[:, 0] > 0].min(initial=math.inf)]])
+        found = np.array(
+            [[ends[C[:, 0] < 0].max(initial=-math.inf)], [ends[C[:, 0] > 0].min(initial=math.inf)]]
+        )
     else:
         try:
-            with np.errstate(divide="ignore", invalid="ignore"):  # vertices at infinity are refused below
-                found = HalfspaceIntersection(np.column_stack([C, -e]), np.zeros(C.shape[1])).intersections
+            with np.errstate(
+                divide="ignore", invalid="ignore"
+            ):  # vertices at infinity are refused below
+                found = HalfspaceIntersection(
+                    np.column_stack([C, -e]), np.zeros(C.shape[1])
+                ).intersections
         except QhullError as error:
-            raise ValueError(f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes") from error
+            raise ValueError(
+                f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes"
+            ) from error
     if not np.isfinite(found).all():
         raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
     return np.unique(found.round(10) + 0.0, axis=0)
@@ -150,20 +177,34 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
     C, d = (_numbers(name, x) for name, x in (("C", C), ("d", d)))
     C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
     if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:
-        raise ValueError(f"C: {C.shape}, d: {d.shape}; allowed: R x q x n and R x q, or q x n and q")
+        raise ValueError(
+            f"C: {C.shape}, d: {d.shape}; allowed: R x q x n and R x q, or q x n and q"
+        )
     if not (np.isfinite(C).all() and np.isfinite(d).all()) or (C == 0).all(2).any():
-        raise ValueError("C, d: a number is not finite or a row of C is 0; allowed: finite numbers and rows with a normal")
+        raise ValueError(
+            "C, d: a number is not finite or a row of C is 0; allowed: finite numbers and rows with a normal"
+        )
     size = np.abs(C).max(axis=2, keepdims=True)  # first: squares would under- or overflow
     length = size * np.linalg.norm(C / size, axis=2, keepdims=True)
     C, d = C / length, d / length[:, :, 0]  # tolerances are absolute: a row's unit must not matter
     parts = [_one(c, b, most) for c, b in zip(C, d)]
     listed = all(len(part.vertices) for part in parts)
     longest = max(len(part.vertices) for part in parts) if listed else 0
-    pad = lambda v: np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)]) if listed else np.empty((0, C.shape[2]))
+    pad = lambda v: (
+        np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)])
+        if listed
+        else np.empty((0, C.shape[2]))
+    )
     stack = lambda values: torch.as_tensor(np.stack(values), **tkwargs)
     return Polytope(
-        C.shape[2], torch.as_tensor(C, **tkwargs), stack([part.offsets for part in parts]), stack([pad(part.vertices) for part in parts]),
-        stack([part.center for part in parts]), stack([part.rho for part in parts]), stack([part.R for part in parts]), stack([part.D for part in parts]),
+        C.shape[2],
+        torch.as_tensor(C, **tkwargs),
+        stack([part.offsets for part in parts]),
+        stack([pad(part.vertices) for part in parts]),
+        stack([part.center for part in parts]),
+        stack([part.rho for part in parts]),
+        stack([part.R for part in parts]),
+        stack([part.D for part in parts]),
     )
 
 
@@ -191,11 +232,26 @@ def _one(C: np.ndarray, d: np.ndarray, most: int) -> _One:
     if 0 < len(vertices) <= most:
         square = (vertices**2).sum(1)
         parts = range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
-        apart = max((square[i:i + BLOCK, None] + square - 2 * vertices[i:i + BLOCK] @ vertices.T).max() for i in parts)
-        return _One(offsets, vertices, center, rho, float(np.sqrt(square.max())), float(np.sqrt(apart)))
+        apart = max(
+            (square[i : i + BLOCK, None] + square - 2 * vertices[i : i + BLOCK] @ vertices.T).max()
+            for i in parts
+        )
+        return _One(
+            offsets, vertices, center, rho, float(np.sqrt(square.max())), float(np.sqrt(apart))
+        )
     # A box around: a width a coordinate bounds the diameter, its farthest corner the radius.
-    high, low = (np.array([sign * _least(C, offsets, sign * row) for row in np.eye(n)]) for sign in (-1.0, 1.0))
-    return _One(offsets, np.empty((0, n)), center, rho, float(np.linalg.norm(np.maximum(high, -low))), float(np.linalg.norm(high - low)))
+    high, low = (
+        np.array([sign * _least(C, offsets, sign * row) for row in np.eye(n)])
+        for sign in (-1.0, 1.0)
+    )
+    return _One(
+        offsets,
+        np.empty((0, n)),
+        center,
+        rho,
+        float(np.linalg.norm(np.maximum(high, -low))),
+        float(np.linalg.norm(high - low)),
+    )
 
 
 def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
@@ -208,5 +264,8 @@ def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
 def _programs(cset: Polytope, c: Tensor) -> Tensor:
     """The oracle by linear programs, on the host, trial by trial."""
     C, e = cset.normals.cpu().numpy(), cset.offsets.cpu().numpy()
-    solved = [Program.of(C[i % len(C)].tobytes(), e[i % len(C)].tobytes(), cset.dim).solve(row) for i, row in enumerate(c.detach().cpu().numpy())]
+    solved = [
+        Program.of(C[i % len(C)].tobytes(), e[i % len(C)].tobytes(), cset.dim).solve(row)
+        for i, row in enumerate(c.detach().cpu().numpy())
+    ]
     return torch.from_numpy(np.stack(solved)).to(c)

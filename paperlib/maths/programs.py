@@ -28,10 +28,18 @@ class Program:
             return  # scipy's, from scratch each time
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = n, q
-        model.col_cost_, model.col_lower_, model.col_upper_ = np.zeros(n), np.full(n, -math.inf), np.full(n, math.inf)
+        model.col_cost_, model.col_lower_, model.col_upper_ = (
+            np.zeros(n),
+            np.full(n, -math.inf),
+            np.full(n, math.inf),
+        )
         model.row_lower_, model.row_upper_ = np.full(q, -math.inf), e
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = np.arange(q + 1) * n, np.tile(np.arange(n), q), C.ravel()
+        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
+            np.arange(q + 1) * n,
+            np.tile(np.arange(n), q),
+            C.ravel(),
+        )
         self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
         self.solver.setOptionValue("output_flag", False)
         self.solver.setOptionValue("threads", 1)
@@ -53,7 +61,9 @@ class Program:
             RuntimeError: the solver fails.
         """
         size = np.abs(c).max()
-        return self._minimize(c / size) if size > 0 else self.first.copy()  # its tolerances are absolute
+        return (
+            self._minimize(c / size) if size > 0 else self.first.copy()
+        )  # its tolerances are absolute
 
     def _minimize(self, c: np.ndarray) -> np.ndarray:
         if self.solver is None:
@@ -66,5 +76,7 @@ class Program:
             self.solver.setBasis(self.basis)
         self.solver.run()
         if self.solver.modelStatusToString(self.solver.getModelStatus()) != "Optimal":
-            raise RuntimeError(f"the linear program fails: {self.solver.modelStatusToString(self.solver.getModelStatus())}")
+            raise RuntimeError(
+                f"the linear program fails: {self.solver.modelStatusToString(self.solver.getModelStatus())}"
+            )
         return np.array(self.solver.getSolution().col_value)

@@ -27,11 +27,13 @@ class ConvexSet(Protocol):
     """What learners over a convex set need of it; coordinates are normalized."""
 
     dim: int
-    r: float     # radius of a ball about 0 inside
-    R: Tensor    # 1 or R, radius of a ball about 0 around
-    D: Tensor    # 1 or R, diameter
+    r: float  # radius of a ball about 0 inside
+    R: Tensor  # 1 or R, radius of a ball about 0 around
+    D: Tensor  # 1 or R, diameter
     exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
-    host: tuple[str, ...]  # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
+    host: tuple[
+        str, ...
+    ]  # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
@@ -83,7 +85,9 @@ class Ball(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Radial clip. ``z``: R x d."""
-        return scaled(lambda z: z / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp(min=1.0), z, scale)
+        return scaled(
+            lambda z: z / torch.linalg.vector_norm(z, dim=-1, keepdim=True).clamp(min=1.0), z, scale
+        )
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -97,7 +101,7 @@ class Ball(NamedTuple):
 class SubSimplex(NamedTuple):
     """{x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1."""
 
-    dim: int   # n
+    dim: int  # n
     R: Tensor  # 1, sqrt(4 n^2 - 3 n), at the vertex 2 n e_i - 1
     D: Tensor  # 1, 2 sqrt(2) n
     r: float = 1.0
@@ -113,16 +117,22 @@ class SubSimplex(NamedTuple):
         """
         whole("dim", dim)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim))
+        return cls(
+            dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim)
+        )
 
     def lmo(self, c: Tensor) -> Tensor:
         """2 n e_i - 1 for the least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
         least, i = c.min(-1, keepdim=True)
-        return torch.full_like(c, -1.0).scatter_add(1, i, torch.where(least < 0, 2.0 * self.dim, 0.0).to(c))
+        return torch.full_like(c, -1.0).scatter_add(
+            1, i, torch.where(least < 0, 2.0 * self.dim, 0.0).to(c)
+        )
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point, by sorting. ``z``: R x n."""
-        return scaled(lambda z: 2 * self.dim * project_sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale)
+        return scaled(
+            lambda z: 2 * self.dim * project_sub_simplex((z + 1) / (2 * self.dim)) - 1, z, scale
+        )
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -136,7 +146,9 @@ class SubSimplex(NamedTuple):
 def project_simplex(x: Tensor, total: float = 1.0) -> Tensor:
     """Closest point of {p >= 0, sum p = total}, by sorting. ``x``: R x n."""
     ordered = x.sort(-1, descending=True).values
-    excess = (ordered.cumsum(-1) - total) / torch.arange(1, x.shape[-1] + 1, dtype=x.dtype, device=x.device)
+    excess = (ordered.cumsum(-1) - total) / torch.arange(
+        1, x.shape[-1] + 1, dtype=x.dtype, device=x.device
+    )
     last = (ordered > excess).sum(-1, keepdim=True) - 1
     return (x - excess.gather(-1, last)).clamp(min=0.0)
 
@@ -150,7 +162,7 @@ def project_sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
 class Projected(NamedTuple):
     """A point of the ball and the multiplier of its constraint (0 inside)."""
 
-    point: Tensor       # R x d
+    point: Tensor  # R x d
     multiplier: Tensor  # R
 
 
@@ -162,7 +174,9 @@ def project_ball(point: Tensor, metric: Tensor, radius: float) -> Tensor:
     return ball_projection(point, metric, radius, outside).point
 
 
-def ball_projection(point: Tensor, metric: Tensor, radius: float, outside: Tensor | None = None) -> Projected:
+def ball_projection(
+    point: Tensor, metric: Tensor, radius: float, outside: Tensor | None = None
+) -> Projected:
     """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
 
     On the CPU only the rows outside are computed, each until it has converged, and by numpy, whose calls on
@@ -179,11 +193,17 @@ def ball_projection(point: Tensor, metric: Tensor, radius: float, outside: Tenso
         outside = torch.linalg.vector_norm(point, dim=-1) > radius
     if may_look(point):
         rows = outside.nonzero().squeeze(1)
-        x, nu = _closest(point.detach()[rows].numpy(), metric.detach()[rows].numpy(), radius, np, 4 * STEPS)
+        x, nu = _closest(
+            point.detach()[rows].numpy(), metric.detach()[rows].numpy(), radius, np, 4 * STEPS
+        )
         x, nu = torch.from_numpy(x), torch.from_numpy(nu)
-        return Projected(point.index_put((rows,), x), torch.zeros_like(point[:, 0]).index_put((rows,), nu))
+        return Projected(
+            point.index_put((rows,), x), torch.zeros_like(point[:, 0]).index_put((rows,), nu)
+        )
     x, nu = _closest(point, metric, radius, torch, STEPS)
-    return Projected(torch.where(outside.unsqueeze(1), x, point), torch.where(outside, nu, torch.zeros_like(nu)))
+    return Projected(
+        torch.where(outside.unsqueeze(1), x, point), torch.where(outside, nu, torch.zeros_like(nu))
+    )
 
 
 def _closest(point, metric, radius: float, xp, steps: int):
@@ -202,7 +222,9 @@ def _closest(point, metric, radius: float, xp, steps: int):
         norm = square.sum(-1, keepdims=True)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
         step = (norm**0.5 / radius - 1.0) * norm / (square / (length + nu)).sum(-1, keepdims=True)
-        moves = moves & (step > 1e-15 * (1.0 + nu))  # a row that has stopped stays stopped: alone equals batched
+        moves = moves & (
+            step > 1e-15 * (1.0 + nu)
+        )  # a row that has stopped stays stopped: alone equals batched
         if xp is np and not moves.any():
             break
         nu = xp.where(moves, nu + step, nu)

@@ -35,9 +35,9 @@ NUMBERS = re.compile(r"Figures? ([\d a-z,-]+)")  # "Experiments, Figures 1a-b" n
 class Saved(NamedTuple):
     """A saved figure."""
 
-    about: dict       # its JSON
+    about: dict  # its JSON
     picture: Picture
-    digest: str       # SHA-256 of the PNG
+    digest: str  # SHA-256 of the PNG
     kinds: list[str]  # endings of the files to link
 
     @property
@@ -65,7 +65,7 @@ class Notebook(NamedTuple):
     stem: str
     title: str
     saves: list[str]  # names of the figures that its code saves, in order
-    page: str         # address of the executed notebook, "" where there is none
+    page: str  # address of the executed notebook, "" where there is none
 
 
 def saved(place: Path) -> list[Saved]:
@@ -73,7 +73,11 @@ def saved(place: Path) -> list[Saved]:
     found = []
     for path in sorted(place.glob("*.json")):
         about, png = json.loads(path.read_text()), path.with_suffix(".png")
-        if isinstance(about, dict) and {"figure", "caption", "alt"} <= about.keys() and png.exists():
+        if (
+            isinstance(about, dict)
+            and {"figure", "caption", "alt"} <= about.keys()
+            and png.exists()
+        ):
             content = png.read_bytes()
             width, height = struct.unpack(">II", content[16:24])  # of the PNG's header
             picture = Picture(f"{place.name}/{png.name}", about["alt"], width, height)
@@ -89,24 +93,52 @@ def notebooks(place: Path) -> list[Notebook]:
         names = []
         for cell in workflow.code(stem):
             with suppress(SyntaxError):
-                calls = [node for node in ast.walk(ast.parse(cell["source"])) if isinstance(node, ast.Call) and len(node.args) > 1]
-                names += [call.args[1].value for call in calls if getattr(call.func, "attr", "") == "save" and isinstance(call.args[1], ast.Constant)]
+                calls = [
+                    node
+                    for node in ast.walk(ast.parse(cell["source"]))
+                    if isinstance(node, ast.Call) and len(node.args) > 1
+                ]
+                names += [
+                    call.args[1].value
+                    for call in calls
+                    if getattr(call.func, "attr", "") == "save"
+                    and isinstance(call.args[1], ast.Constant)
+                ]
         page = f"notebooks/{stem}.html"
         cells = json.loads(workflow.notebook(stem).read_text())["cells"]
-        found.append(Notebook(stem, title(cells) or stem, names, page if (place / page).exists() else ""))
+        found.append(
+            Notebook(stem, title(cells) or stem, names, page if (place / page).exists() else "")
+        )
     return found
 
 
 def collect(profile: str) -> list[Paper]:
     """Every paper, then folders of figures that belong to none; what has neither figure nor claim is left out."""
     place = folder(profile)
-    others = sorted({path.parent.name for path in place.glob("*/*.json")} - {"claims", "notebooks", *PROFILES, *papers()})
+    others = sorted(
+        {path.parent.name for path in place.glob("*/*.json")}
+        - {"claims", "notebooks", *PROFILES, *papers()}
+    )
     found = []
     for name in papers() + others:
         known = name in papers()
-        first, _, rest = ((import_module(f"paperlib.{name}").__doc__ or name) if known else name.replace("_", " ").capitalize()).strip().partition("\n")
+        first, _, rest = (
+            (
+                (import_module(f"paperlib.{name}").__doc__ or name)
+                if known
+                else name.replace("_", " ").capitalize()
+            )
+            .strip()
+            .partition("\n")
+        )
         source = rest.partition("Source:")[2].strip().split("\n\n")[0]
-        paper = Paper(name, first.rstrip("."), " ".join(source.split()), saved(place / name), table(profile, name) if known else [])
+        paper = Paper(
+            name,
+            first.rstrip("."),
+            " ".join(source.split()),
+            saved(place / name),
+            table(profile, name) if known else [],
+        )
         found += [paper] if paper.figures or paper.rows else []
     return found
 
@@ -114,20 +146,38 @@ def collect(profile: str) -> list[Paper]:
 def chip(verdict: str, text: str, says: str = "", href: str = "") -> str:
     """A verdict as a word and a mark, never by color alone; ``says`` is its tooltip and is read aloud."""
     spoken = f'<span class="hidden"> {escape(verdict)}: {escape(says)}</span>' if says else ""
-    attributes = f'class="chip {verdict.replace(" ", "-")}"' + (f' title="{escape(verdict)}: {escape(says)}"' if says else "")
+    attributes = f'class="chip {verdict.replace(" ", "-")}"' + (
+        f' title="{escape(verdict)}: {escape(says)}"' if says else ""
+    )
     inside = f'<span aria-hidden="true">{MARKS[verdict]}</span> {escape(text)}{spoken}'
-    return f'<a {attributes} href="#{escape(href)}">{inside}</a>' if href else f"<span {attributes}>{inside}</span>"
+    return (
+        f'<a {attributes} href="#{escape(href)}">{inside}</a>'
+        if href
+        else f"<span {attributes}>{inside}</span>"
+    )
 
 
 def chips(items: list[str], label: str) -> str:
-    return f'<ul class="chips" aria-label="{escape(label)}">{"".join(f"<li>{item}</li>" for item in items)}</ul>\n' if items else ""
+    return (
+        f'<ul class="chips" aria-label="{escape(label)}">{"".join(f"<li>{item}</li>" for item in items)}</ul>\n'
+        if items
+        else ""
+    )
 
 
 def counts(rows: list[Row]) -> str:
     """How many tests came out how; claims that are decided by their parts are not counted again."""
     found = Counter(row.verdict for row in rows if not row.claim.parts)
-    items = [chip(verdict, f"{found[verdict]} {SAID.get(verdict, verdict)}") for verdict in MARKS if found[verdict]]
-    return chips([f'<span class="count">Of {found.total()} tests</span>', *items], "Verdicts") if items else ""
+    items = [
+        chip(verdict, f"{found[verdict]} {SAID.get(verdict, verdict)}")
+        for verdict in MARKS
+        if found[verdict]
+    ]
+    return (
+        chips([f'<span class="count">Of {found.total()} tests</span>', *items], "Verdicts")
+        if items
+        else ""
+    )
 
 
 def short(id: str) -> str:
@@ -141,7 +191,12 @@ def shown(figure: Saved, rows: list[Row]) -> list[Row]:
     """
     own = figure.name.removeprefix("figure_")
     named = {claim["id"] for claim in figure.about.get("claims") or []}
-    named |= {row.claim.id for row in rows if own in {n for part in NUMBERS.findall(row.claim.source) for n in re.findall(r"\d+", part)}}
+    named |= {
+        row.claim.id
+        for row in rows
+        if own
+        in {n for part in NUMBERS.findall(row.claim.source) for n in re.findall(r"\d+", part)}
+    }
     covered = {part for row in rows if row.claim.id in named for part in row.claim.parts}
     return [row for row in rows if row.claim.id in named - covered]
 
@@ -150,11 +205,20 @@ def checks(figure: Saved) -> list[str]:
     """One chip for each statement of the theory that the figure shows; checks beyond a statement's conditions, with a remark, do not count against it."""
     found: dict[str, tuple[Counter, Counter]] = {}
     for check in figure.about.get("checks") or []:
-        found.setdefault(check["statement"], (Counter(), Counter()))[bool(check["remark"])][check["verdict"]] += 1
-    said = lambda verdicts: ", ".join(f"{verdicts[verdict]} {SAID.get(verdict, verdict)}" for verdict in MARKS if verdicts[verdict])
+        found.setdefault(check["statement"], (Counter(), Counter()))[bool(check["remark"])][
+            check["verdict"]
+        ] += 1
+    said = lambda verdicts: ", ".join(
+        f"{verdicts[verdict]} {SAID.get(verdict, verdict)}"
+        for verdict in MARKS
+        if verdicts[verdict]
+    )
     result = []
     for statement, (within, beyond) in found.items():
-        worst = next((verdict for verdict in ("fails", "inconclusive", "holds") if within[verdict]), "reported")
+        worst = next(
+            (verdict for verdict in ("fails", "inconclusive", "holds") if within[verdict]),
+            "reported",
+        )
         parts = [said(within), f"beyond its conditions {said(beyond)}" if beyond else ""]
         result.append(chip(worst, f"{statement}: {'; '.join(filter(None, parts))}"))
     return result
@@ -163,8 +227,14 @@ def checks(figure: Saved) -> list[str]:
 def figure_html(figure: Saved, rows: list[Row]) -> str:
     """Picture, caption, verdicts and files of one figure."""
     stem = figure.picture.address.removesuffix(".png")
-    items = [chip(row.verdict, short(row.claim.id), row.claim.sentence, f"claim-{row.claim.id}") for row in shown(figure, rows)] + checks(figure)
-    links = [f'<a href="{escape(stem)}.{kind}">{kind.upper()}<span class="hidden"> of {escape(figure.label)}</span></a>' for kind in figure.kinds]
+    items = [
+        chip(row.verdict, short(row.claim.id), row.claim.sentence, f"claim-{row.claim.id}")
+        for row in shown(figure, rows)
+    ] + checks(figure)
+    links = [
+        f'<a href="{escape(stem)}.{kind}">{kind.upper()}<span class="hidden"> of {escape(figure.label)}</span></a>'
+        for kind in figure.kinds
+    ]
     return (
         f'<figure id="{escape(stem.replace("/", "-"))}">\n{image(figure.picture)}\n<figcaption>\n<p><span class="label">{escape(figure.label)}.</span> '
         f'{escape(figure.about["caption"])}</p>\n{chips(items, f"Verdicts at {figure.label}")}<p class="links">{" · ".join(links)}</p>\n</figcaption>\n</figure>'
@@ -174,25 +244,39 @@ def figure_html(figure: Saved, rows: list[Row]) -> str:
 def claims_html(paper: Paper) -> str:
     """Every claim with its sentence, source and verdict, its variants below it, folded away."""
     rows = {row.claim.id: row for row in paper.rows}
-    above = {id: next((other for other in sorted(rows, key=len, reverse=True) if id.startswith(f"{other}.")), "") for id in rows}
+    above = {
+        id: next(
+            (other for other in sorted(rows, key=len, reverse=True) if id.startswith(f"{other}.")),
+            "",
+        )
+        for id in rows
+    }
 
     def item(row: Row) -> str:
         c = row.claim
         below = "".join(item(other) for id, other in rows.items() if above[id] == c.id)
-        line = "" if c.parts else row.line.partition(row.verdict)[2].removeprefix(" (quick)").strip()
+        line = (
+            "" if c.parts else row.line.partition(row.verdict)[2].removeprefix(" (quick)").strip()
+        )
         words = [line, c.source] if c.parts else [line, c.source, f"test: {c.test}"]
         return (
             f'<li id="claim-{escape(c.id)}">{chip(row.verdict, f"{short(c.id)} {row.verdict}")} {escape(c.sentence)}'
-            f'<p><small>{escape(" · ".join(filter(None, words)))}</small></p>{f"<ul>{below}</ul>" if below else ""}</li>\n'
+            f"<p><small>{escape(' · '.join(filter(None, words)))}</small></p>{f'<ul>{below}</ul>' if below else ''}</li>\n"
         )
 
     top = [row for id, row in rows.items() if not above[id]]
-    return f'<details>\n<summary>Every claim with its test and its numbers</summary>\n<ul class="claims">\n{"".join(map(item, top))}</ul>\n</details>\n' if top else ""
+    return (
+        f'<details>\n<summary>Every claim with its test and its numbers</summary>\n<ul class="claims">\n{"".join(map(item, top))}</ul>\n</details>\n'
+        if top
+        else ""
+    )
 
 
 def paper_html(paper: Paper, known: list[Notebook]) -> str:
     """A paper's section: what it is, its figures notebook by notebook, its claims."""
-    parts = [f'<section class="paper" id="{escape(paper.name)}" aria-labelledby="{escape(paper.name)}-title">\n<h2 id="{escape(paper.name)}-title">{escape(paper.title)}</h2>']
+    parts = [
+        f'<section class="paper" id="{escape(paper.name)}" aria-labelledby="{escape(paper.name)}-title">\n<h2 id="{escape(paper.name)}-title">{escape(paper.title)}</h2>'
+    ]
     parts += [f'<p class="source">{escape(paper.source)}</p>'] if paper.source else []
     parts.append(counts(paper.rows))
     left = {figure.name: figure for figure in paper.figures}
@@ -200,7 +284,11 @@ def paper_html(paper: Paper, known: list[Notebook]) -> str:
         mine = [left.pop(name) for name in dict.fromkeys(notebook.saves) if name in left]
         judged = [row for row in paper.rows if row.claim.notebook == notebook.stem]
         if mine or judged:
-            link = f'<p class="links"><a href="{escape(notebook.page)}">Executed notebook<span class="hidden">: {escape(notebook.title)}</span></a></p>' if notebook.page else ""
+            link = (
+                f'<p class="links"><a href="{escape(notebook.page)}">Executed notebook<span class="hidden">: {escape(notebook.title)}</span></a></p>'
+                if notebook.page
+                else ""
+            )
             parts.append(f'<section class="group">\n<h3>{escape(notebook.title)}</h3>\n{link}')
             parts += [figure_html(figure, paper.rows) for figure in mine] + ["</section>"]
     parts += [figure_html(figure, paper.rows) for figure in left.values()]
@@ -212,17 +300,29 @@ def page(profile: str) -> str:
     place = folder(profile)
     known, found = notebooks(place), collect(profile)
     files = [("claims.json", "All verdicts as JSON")]
-    links = [f'<li><a href="#{escape(paper.name)}">{escape(paper.title)}</a></li>' for paper in found]
-    links += [f'<li><a href="{escape(n.page)}">{escape(n.title)}</a></li>' for n in known if n.page and n.stem.split("_")[0] not in {p.name for p in found}]
-    links += [f'<li><a href="{name}">{text}</a></li>' for name, text in files if (place / name).exists()]
-    sizes = "the papers' own sizes" if profile == "paper" else "the quick profile's small sizes: a look, not a result"
+    links = [
+        f'<li><a href="#{escape(paper.name)}">{escape(paper.title)}</a></li>' for paper in found
+    ]
+    links += [
+        f'<li><a href="{escape(n.page)}">{escape(n.title)}</a></li>'
+        for n in known
+        if n.page and n.stem.split("_")[0] not in {p.name for p in found}
+    ]
+    links += [
+        f'<li><a href="{name}">{text}</a></li>' for name, text in files if (place / name).exists()
+    ]
+    sizes = (
+        "the papers' own sizes"
+        if profile == "paper"
+        else "the quick profile's small sizes: a look, not a result"
+    )
     lead = f"Papers on bandits and global optimization as running code: each figure computed anew at {sizes}, and each claim, declared before the run, with what became of it."
     body = (
         '<a class="skip" href="#papers">Skip to the figures</a>\n<header class="wide">\n<h1>Figures and verdicts</h1>\n'
         f'<p class="lead soft">{escape(lead)}</p>\n<nav aria-label="On this page"><ul>\n{"".join(links)}\n</ul></nav>\n</header>\n<main class="wide" id="papers">\n'
         + "\n".join(paper_html(paper, known) for paper in found)
-        + "\n</main>\n<footer class=\"wide\">A claim holds or fails when the whole interval of its statistic lies on one side of the threshold that was set before the run; otherwise it is inconclusive. "
-        f'Written by paperlib from the {escape(profile)} profile\'s files.</footer>'
+        + '\n</main>\n<footer class="wide">A claim holds or fails when the whole interval of its statistic lies on one side of the threshold that was set before the run; otherwise it is inconclusive. '
+        f"Written by paperlib from the {escape(profile)} profile's files.</footer>"
     )
     return document("Figures and verdicts", body, description=lead)
 
@@ -230,7 +330,9 @@ def page(profile: str) -> str:
 def write(profile: str) -> Path:
     """Write the style sheet, the pages of the notebooks that ran, then ``index.html``; returns its path."""
     target = folder(profile) / "index.html"
-    pictures = {figure.digest: figure.picture for paper in collect(profile) for figure in paper.figures}
+    pictures = {
+        figure.digest: figure.picture for paper in collect(profile) for figure in paper.figures
+    }
     write_atomically(target.parent / SHEET, lambda file: file.write((CSS + style()).encode()))
     refresh(profile, target.parent, pictures)
     text = page(profile)
@@ -240,7 +342,9 @@ def write(profile: str) -> Path:
 
 def main(argv: list[str]) -> int:
     """Write the page of a profile, by default the paper profile's."""
-    parser = argparse.ArgumentParser(prog="python -m paperlib.pages.gallery", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m paperlib.pages.gallery", description=main.__doc__
+    )
     parser.add_argument("profile", nargs="?", choices=PROFILES, default="paper")
     try:
         print(f"The gallery is {write(parser.parse_args(argv).profile)}")

@@ -33,14 +33,22 @@ def gather(profile: str) -> dict[str, Any]:
 def _paper(paper: str, profile: str) -> dict[str, Any]:
     claims = _claims(paper, profile)
     return {
-        "title": (import_module(f"paperlib.{paper}").__doc__ or paper).strip().split("\n")[0].rstrip("."),
+        "title": (import_module(f"paperlib.{paper}").__doc__ or paper)
+        .strip()
+        .split("\n")[0]
+        .rstrip("."),
         "counts": dict(Counter(claim["verdict"] for claim in claims if not claim["parts"])),
-        "claims": claims, "statements": _statements(paper, profile), "errata": _errata(paper),
+        "claims": claims,
+        "statements": _statements(paper, profile),
+        "errata": _errata(paper),
     }
 
 
 def _claims(paper: str, profile: str) -> list[dict]:
-    return [{**plain(row.claim), **row.kept, "notebook": row.claim.notebook} for row in verdicts.table(profile, paper)]
+    return [
+        {**plain(row.claim), **row.kept, "notebook": row.claim.notebook}
+        for row in verdicts.table(profile, paper)
+    ]
 
 
 def _statements(paper: str, profile: str) -> list[dict]:
@@ -57,16 +65,25 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
     within = [check for check in checks if not check["remark"]]
     beyond = [check for check in checks if check["remark"]]
     covered = [check["coverage"] for check in within if check["coverage"]]
-    starts = sorted({check["informative_from"] for check in within if check["informative_from"] is not None}, key=float_of)
+    starts = sorted(
+        {check["informative_from"] for check in within if check["informative_from"] is not None},
+        key=float_of,
+    )
     return {
-        "name": statement.name, "source": statement.source, "summary": statement.summary,
-        "checkable": _returns_check(statement), "within": dict(Counter(check["verdict"] for check in within)),
+        "name": statement.name,
+        "source": statement.source,
+        "summary": statement.summary,
+        "checkable": _returns_check(statement),
+        "within": dict(Counter(check["verdict"] for check in within)),
         "beyond": dict(Counter(check["verdict"] for check in beyond)),
         "coverage": min(covered, key=lambda share: share["low"], default=None),
         "ratio": max((check["ratio"] for check in within), key=float_of, default=None),
         "slack": min((check["slack"] for check in within), key=float_of, default=None),
         "informative_from": [starts[0], starts[-1]] if starts else None,
-        "checks": [{key: value for key, value in check.items() if key not in ("statement", "source")} for check in checks],
+        "checks": [
+            {key: value for key, value in check.items() if key not in ("statement", "source")}
+            for check in checks
+        ],
     }
 
 
@@ -86,14 +103,27 @@ def _errata(paper: str) -> list[dict]:
     found = []
     for erratum in module.ERRATA if module else ():
         notebook, cell = _place(erratum.id, cells)
-        found.append({"id": erratum.id, "where": erratum.where, "problem": erratum.problem, "resolution": erratum.resolution, "notebook": notebook, "cell": cell})
+        found.append(
+            {
+                "id": erratum.id,
+                "where": erratum.where,
+                "problem": erratum.problem,
+                "resolution": erratum.resolution,
+                "notebook": notebook,
+                "cell": cell,
+            }
+        )
     return found
 
 
 def _notebook_cells(paper: str) -> list[tuple[str, dict]]:
     """Stem and cell, of all notebooks of a paper."""
     own = [stem for stem in workflow.stems() if stem.split("_")[0] == paper]
-    return [(stem, cell) for stem in own for cell in json.loads(workflow.notebook(stem).read_text())["cells"]]
+    return [
+        (stem, cell)
+        for stem in own
+        for cell in json.loads(workflow.notebook(stem).read_text())["cells"]
+    ]
 
 
 def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[None, None]:
@@ -103,7 +133,10 @@ def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[No
         if cell["cell_type"] == "markdown" and heading and id in heading[1].split(", "):
             return stem, cell["id"]
     for stem, cell in cells:
-        if any(re.search(rf"^{re.escape(id)}  ", "".join(output.get("text", "")), re.MULTILINE) for output in cell.get("outputs", [])):
+        if any(
+            re.search(rf"^{re.escape(id)}  ", "".join(output.get("text", "")), re.MULTILINE)
+            for output in cell.get("outputs", [])
+        ):
             return stem, cell["id"]
     return None, None
 

@@ -8,7 +8,13 @@ import numpy as np
 from .ledger import float_of
 from ..output import number
 
-MANY = {"holds": "hold", "fails": "fail", "inconclusive": "inconclusive", "reported": "reported", "not run": "not run"}  # verdicts in the plural
+MANY = {
+    "holds": "hold",
+    "fails": "fail",
+    "inconclusive": "inconclusive",
+    "reported": "reported",
+    "not run": "not run",
+}  # verdicts in the plural
 NOTHING = "–"
 
 
@@ -24,7 +30,11 @@ class Text(str):
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table; cells with Markdown of their own are ``Text``, in all others its signs are escaped."""
-    lines = [head, ["---"] * len(head), *([x if isinstance(x, Text) else escape(str(x)) for x in row] for row in rows)]
+    lines = [
+        head,
+        ["---"] * len(head),
+        *([x if isinstance(x, Text) else escape(str(x)) for x in row] for row in rows),
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -36,23 +46,30 @@ def escape(text: str) -> str:
 
 
 def counted(counts: dict[str, int]) -> str:
-    """"3 hold, 1 fails", in a fixed order."""
-    return ", ".join(f"{counts[verdict]} {verdict if counts[verdict] == 1 else many}" for verdict, many in MANY.items() if verdict in counts)
+    """ "3 hold, 1 fails", in a fixed order."""
+    return ", ".join(
+        f"{counts[verdict]} {verdict if counts[verdict] == 1 else many}"
+        for verdict, many in MANY.items()
+        if verdict in counts
+    )
 
 
 def declared(found: dict) -> str:
     """How many claims, statements and errata each paper declares: what no run changes."""
     kinds = {"claims": "claim", "statements": "statement", "errata": "erratum"}
-    return "\n".join(f"{name}: " + ", ".join(many(len(paper[kind]), one, kind) for kind, one in kinds.items()) for name, paper in found["papers"].items())
+    return "\n".join(
+        f"{name}: " + ", ".join(many(len(paper[kind]), one, kind) for kind, one in kinds.items())
+        for name, paper in found["papers"].items()
+    )
 
 
 def tests(paper: dict) -> str:
-    """"3 tests: 2 hold, 1 fails"; claims that are decided by their parts are no tests of their own."""
+    """ "3 tests: 2 hold, 1 fails"; claims that are decided by their parts are no tests of their own."""
     return f"{many(sum(paper['counts'].values()), 'test')}: {counted(paper['counts'])}"
 
 
 def many(n: int, one: str, more: str | None = None) -> str:
-    """"1 test", "2 tests"."""
+    """ "1 test", "2 tests"."""
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 
@@ -67,7 +84,15 @@ def figure(claim: dict) -> str:
         return claim["reason"] or NOTHING
     value = ", ".join(number(v) for v in np.atleast_1d(claim["statistic"]).tolist())
     sign = "p " if claim["side"] == "test" else ""
-    return sign + value + (f" [{number(claim['interval'][0])}, {number(claim['interval'][1])}]" if claim["interval"] else "")
+    return (
+        sign
+        + value
+        + (
+            f" [{number(claim['interval'][0])}, {number(claim['interval'][1])}]"
+            if claim["interval"]
+            else ""
+        )
+    )
 
 
 def _count(claim: dict) -> str:
@@ -79,7 +104,15 @@ def claims_tables(found: dict) -> Text:
     quick = " (quick)" if found["profile"] == "quick" else ""
     head = ("id", "source", "claim", "test", "verdict" + quick, "statistic [interval]", "n")
     rows = lambda paper: [
-        (_short(c["id"]), c["source"], c["sentence"], c["test"], c["verdict"], "; ".join(dict.fromkeys(filter(None, (figure(c), c["reason"])))), _count(c))
+        (
+            _short(c["id"]),
+            c["source"],
+            c["sentence"],
+            c["test"],
+            c["verdict"],
+            "; ".join(dict.fromkeys(filter(None, (figure(c), c["reason"])))),
+            _count(c),
+        )
         for c in paper["claims"]
     ]
     return _by_paper(found, "claims", lambda paper: f"{tests(paper)}\n\n{table(head, rows(paper))}")
@@ -87,12 +120,20 @@ def claims_tables(found: dict) -> Text:
 
 def _coverage(statement: dict) -> str:
     share = statement["coverage"]
-    return NOTHING if share is None else f"{number(share['estimate'])} [{number(share['low'])}, {number(share['high'])}], n {share['n']}"
+    return (
+        NOTHING
+        if share is None
+        else f"{number(share['estimate'])} [{number(share['low'])}, {number(share['high'])}], n {share['n']}"
+    )
 
 
 def _start(statement: dict) -> str:
     """First round at which the bound is informative; a range where the settings differ."""
-    return NOTHING if statement["informative_from"] is None else " to ".join(dict.fromkeys(number(x) for x in statement["informative_from"]))
+    return (
+        NOTHING
+        if statement["informative_from"] is None
+        else " to ".join(dict.fromkeys(number(x) for x in statement["informative_from"]))
+    )
 
 
 def _worst(x: float | str | None) -> str:
@@ -101,10 +142,27 @@ def _worst(x: float | str | None) -> str:
 
 def statements_tables(found: dict) -> Text:
     """Every statement with coverage, slack and the first informative round, over the settings that meet its conditions."""
-    head = ("statement", "what", "checks", "lowest coverage", "largest observed / bound", "least slack", "informative from", "beyond its conditions")
+    head = (
+        "statement",
+        "what",
+        "checks",
+        "lowest coverage",
+        "largest observed / bound",
+        "least slack",
+        "informative from",
+        "beyond its conditions",
+    )
     rows = lambda paper: [
-        (s["name"], s["summary"], (counted(s["within"]) or "not checked") if s["checkable"] else "shown as it stands", _coverage(s), _worst(s["ratio"]),
-         _worst(s["slack"]), _start(s), counted(s["beyond"]) or NOTHING)
+        (
+            s["name"],
+            s["summary"],
+            (counted(s["within"]) or "not checked") if s["checkable"] else "shown as it stands",
+            _coverage(s),
+            _worst(s["ratio"]),
+            _worst(s["slack"]),
+            _start(s),
+            counted(s["beyond"]) or NOTHING,
+        )
         for s in paper["statements"]
     ]
     return _by_paper(found, "statements", lambda paper: table(head, rows(paper)))
@@ -112,13 +170,27 @@ def statements_tables(found: dict) -> Text:
 
 def errata_tables(found: dict) -> Text:
     """Every erratum, its id a link to its cell, relative to notebooks/."""
-    link = lambda e: Text(f"[{e['id']}]({e['notebook']}.ipynb#cell-id={e['cell']})") if e["notebook"] else e["id"]
-    rows = lambda paper: [(link(e), e["where"], e["problem"], e["resolution"]) for e in paper["errata"]]
-    return _by_paper(found, "errata", lambda paper: table(("id", "where", "problem", "here"), rows(paper)))
+    link = lambda e: (
+        Text(f"[{e['id']}]({e['notebook']}.ipynb#cell-id={e['cell']})")
+        if e["notebook"]
+        else e["id"]
+    )
+    rows = lambda paper: [
+        (link(e), e["where"], e["problem"], e["resolution"]) for e in paper["errata"]
+    ]
+    return _by_paper(
+        found, "errata", lambda paper: table(("id", "where", "problem", "here"), rows(paper))
+    )
 
 
 def _by_paper(found: dict, kind: str, text) -> Text:
-    return Text("\n\n".join(f"**{name}**: {paper['title']}\n\n{text(paper)}" for name, paper in found["papers"].items() if paper[kind]))
+    return Text(
+        "\n\n".join(
+            f"**{name}**: {paper['title']}\n\n{text(paper)}"
+            for name, paper in found["papers"].items()
+            if paper[kind]
+        )
+    )
 
 
 def block(found: dict) -> str:
@@ -128,9 +200,15 @@ def block(found: dict) -> str:
         ids = {c["id"] for c in paper["claims"]}
         row = lambda c: (_short(c["id"]), c["sentence"], c["verdict"], figure(c), _count(c))
         part = lambda c: any(c["id"].startswith(f"{other}.") for other in ids)
-        main, folded = ([row(c) for c in paper["claims"] if part(c) == wanted] for wanted in (False, True))
+        main, folded = (
+            [row(c) for c in paper["claims"] if part(c) == wanted] for wanted in (False, True)
+        )
         if ids:
-            parts.append(f"**{name}**, {paper['title'][0].lower() + paper['title'][1:]}. {tests(paper)}.\n\n{table(head, main)}")
+            parts.append(
+                f"**{name}**, {paper['title'][0].lower() + paper['title'][1:]}. {tests(paper)}.\n\n{table(head, main)}"
+            )
         if folded:
-            parts.append(f"<details>\n<summary>{many(len(folded), 'part')} and variants of these claims</summary>\n\n{table(head, folded)}\n\n</details>")
+            parts.append(
+                f"<details>\n<summary>{many(len(folded), 'part')} and variants of these claims</summary>\n\n{table(head, folded)}\n\n</details>"
+            )
     return "\n\n".join(parts)

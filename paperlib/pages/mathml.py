@@ -3,14 +3,18 @@
 import re
 from html import escape
 
-GREEK = dict(zip(
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi varphi chi psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell".split(),
-    "αβγδϵεζηθκλμνξπρστϕφχψωΓΔΘΛΣΦΨΩℓ",
-))
-SIGNS = dict(zip(
-    "le leq ge geq ne neq approx sim to in times cdot pm infty sum prod int top mid ldots dots forall lVert rVert langle rangle lceil rceil nabla partial preceq succeq ll gg".split(),
-    "≤≤≥≥≠≠≈∼→∈×·±∞∑∏∫⊤|……∀‖‖⟨⟩⌈⌉∇∂⪯⪰≪≫",
-)) | {"{": "{", "}": "}", "|": "‖", "%": "%"}
+GREEK = dict(
+    zip(
+        "alpha beta gamma delta epsilon varepsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi varphi chi psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell".split(),
+        "αβγδϵεζηθκλμνξπρστϕφχψωΓΔΘΛΣΦΨΩℓ",
+    )
+)
+SIGNS = dict(
+    zip(
+        "le leq ge geq ne neq approx sim to in times cdot pm infty sum prod int top mid ldots dots forall lVert rVert langle rangle lceil rceil nabla partial preceq succeq ll gg".split(),
+        "≤≤≥≥≠≠≈∼→∈×·±∞∑∏∫⊤|……∀‖‖⟨⟩⌈⌉∇∂⪯⪰≪≫",
+    )
+) | {"{": "{", "}": "}", "|": "‖", "%": "%"}
 NAMES = set("ln log exp max min sup inf det arg tr".split())
 SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", " ": "0.25em"}
 TOKEN = re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\{[^}]*\}|\\[A-Za-z]+|\\.|\d*\.?\d+|\S")
@@ -47,7 +51,9 @@ class _Reader:
 
     def atom(self) -> str:
         if not self.tokens or self.tokens[-1] in ("}", "_", "^"):
-            raise ValueError(f"formula lacks a symbol before {self.tokens[-1] if self.tokens else 'its end'!r}")
+            raise ValueError(
+                f"formula lacks a symbol before {self.tokens[-1] if self.tokens else 'its end'!r}"
+            )
         token = self.tokens.pop()
         if token == "{":
             return self.row("}")
@@ -58,7 +64,7 @@ class _Reader:
 
     def command(self, name: str) -> str:
         if name.endswith("}") and len(name) > 1:
-            return f"<mtext>{escape(name[name.index('{') + 1:-1])}</mtext>".replace(" ", "&#160;")
+            return f"<mtext>{escape(name[name.index('{') + 1 : -1])}</mtext>".replace(" ", "&#160;")
         if name in ("left", "right"):
             return self.atom()
         if name == "sqrt":

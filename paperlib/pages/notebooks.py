@@ -27,7 +27,7 @@ class Picture(NamedTuple):
 
     address: str  # relative to the folder of figures
     alt: str
-    width: int    # pixels
+    width: int  # pixels
     height: int
 
 
@@ -44,7 +44,10 @@ def style() -> str:
     """What these pages add to the style sheet: their layout, and the colors of code, light and dark."""
     from pygments.formatters import HtmlFormatter
 
-    light, dark = (HtmlFormatter(style=name, nobackground=True).get_style_defs(".highlight") for name in ("friendly", "github-dark"))
+    light, dark = (
+        HtmlFormatter(style=name, nobackground=True).get_style_defs(".highlight")
+        for name in ("friendly", "github-dark")
+    )
     return f"{CSS}{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
 
 
@@ -69,11 +72,22 @@ def page(notebook, pictures: dict[str, Picture]) -> str:
                 output.data = {"text/html": image(known, "../")}
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-    exporter = HTMLExporter(template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True, exclude_anchor_links=True)
+    exporter = HTMLExporter(
+        template_name="basic",
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        exclude_anchor_links=True,
+    )
     body, _ = exporter.from_notebook_node(notebook)
-    body = re.sub(r'href="(\w+)\.ipynb(?=["#])', r'href="\1.html', body)  # cells have the same anchors there
+    body = re.sub(
+        r'href="(\w+)\.ipynb(?=["#])', r'href="\1.html', body
+    )  # cells have the same anchors there
     back = '<nav class="wide notebook" aria-label="Pages"><ul><li><a href="../index.html">All figures</a></li></ul></nav>'
-    return document(title(notebook.cells), f'{back}\n<main class="wide notebook">\n{body}\n</main>\n<footer class="wide notebook"></footer>', up="../")
+    return document(
+        title(notebook.cells),
+        f'{back}\n<main class="wide notebook">\n{body}\n</main>\n<footer class="wide notebook"></footer>',
+        up="../",
+    )
 
 
 def title(cells: list) -> str:
@@ -87,7 +101,10 @@ def refresh(profile: str, folder: Path, pictures: dict[str, Picture]) -> None:
     import nbformat
 
     for stem in workflow.stems():
-        copy, target = workflow.results(profile) / f"{stem}.ipynb", folder / "notebooks" / f"{stem}.html"
+        copy, target = (
+            workflow.results(profile) / f"{stem}.ipynb",
+            folder / "notebooks" / f"{stem}.html",
+        )
         if not (copy.exists() and copy.with_suffix(".done").exists()):
             continue
         if not target.exists() or target.stat().st_mtime_ns < copy.stat().st_mtime_ns:

@@ -27,7 +27,9 @@ def source(paper: str) -> str:
     text = inspect.cleandoc(import_module(f"paperlib.{paper}").__doc__ or "")
     found = re.search(r"^Source: (.+?)\.?(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
     if not found:
-        raise ValueError(f"paperlib/{paper}/__init__.py has the docstring {text!r}; allowed: one with a paragraph 'Source: ...'")
+        raise ValueError(
+            f"paperlib/{paper}/__init__.py has the docstring {text!r}; allowed: one with a paragraph 'Source: ...'"
+        )
     return " ".join(found[1].split())
 
 
@@ -35,7 +37,14 @@ def papers_block() -> str:
     """A row a paper: its package, its source, its notebooks."""
     link = lambda stem: f"[{stem.split('_', 1)[1]}](notebooks/{stem}.ipynb)"
     own = lambda paper: [stem for stem in workflow.stems() if stem.split("_")[0] == paper]
-    rows = [(ledger_text.Text(f"`{paper}`"), source(paper), ledger_text.Text(", ".join(map(link, own(paper))))) for paper in papers()]
+    rows = [
+        (
+            ledger_text.Text(f"`{paper}`"),
+            source(paper),
+            ledger_text.Text(", ".join(map(link, own(paper)))),
+        )
+        for paper in papers()
+    ]
     return ledger_text.table(("package", "paper", "notebooks"), rows)
 
 
@@ -47,22 +56,37 @@ def learners_block() -> str:
         for have, names, because in getattr(module, "CHOICES", []):
             for name in names:
                 if not hasattr(module, name.split("(")[0]):
-                    raise ValueError(f"paperlib/{paper}/__init__.py: CHOICES names {name!r}; allowed: what the package has")
-            rows.append((have, ledger_text.Text(", ".join(f"`{paper}.{name}`" for name in names)), ledger_text.Text(because)))
+                    raise ValueError(
+                        f"paperlib/{paper}/__init__.py: CHOICES names {name!r}; allowed: what the package has"
+                    )
+            rows.append(
+                (
+                    have,
+                    ledger_text.Text(", ".join(f"`{paper}.{name}`" for name in names)),
+                    ledger_text.Text(because),
+                )
+            )
     return ledger_text.table(("you have", "take", "because"), rows)
 
 
 def measured_block(found: dict) -> str:
     """Seconds and memory of the commands, as ``bench/commands.py`` found them."""
     machine = found["machine"]
-    rows = [(name, f"{took['seconds']} s", f"{took['gib']:.1f} GiB") for name, took in found["commands"].items()]
+    rows = [
+        (name, f"{took['seconds']} s", f"{took['gib']:.1f} GiB")
+        for name, took in found["commands"].items()
+    ]
     about = f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}) with {machine['memory_gib']} GiB; memory is the sum over all processes:"
     return f"{about}\n\n{ledger_text.table(('command', 'time', 'memory at most'), rows)}"
 
 
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    found = {"learners": learners_block(), "papers": papers_block(), "claims": ledger_text.block(claims)}
+    found = {
+        "learners": learners_block(),
+        "papers": papers_block(),
+        "claims": ledger_text.block(claims),
+    }
     commands = workflow.root() / "bench" / "commands.json"
     if commands.exists():  # measured on a quiet machine only
         found["measured"] = measured_block(json.loads(commands.read_text()))
@@ -79,7 +103,9 @@ def replaced(text: str, name: str, new: str) -> str:
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed) or text.count(begin) + text.count(end) != 2:
-        raise ValueError(f"README.md: {text.count(begin)} x {begin!r}, {text.count(end)} x {end!r}; allowed: one of each, in this order")
+        raise ValueError(
+            f"README.md: {text.count(begin)} x {begin!r}, {text.count(end)} x {end!r}; allowed: one of each, in this order"
+        )
     return f"{before}{begin}\n{new}\n{end}{after}"
 
 

@@ -16,7 +16,9 @@ from .problems.quadratic import QuadraticPolytope
 
 STYLES = {
     "PF": Style("vermilion", "o", emphasis=True),
-    "PF, sham": Style("black", "x", linestyle="--", label="PF, sham feedback", zorder=4),  # in front: it often covers PF's
+    "PF, sham": Style(
+        "black", "x", linestyle="--", label="PF, sham feedback", zorder=4
+    ),  # in front: it often covers PF's
     "PF, practical": Style("vermilion", "d", linestyle="-."),
     "PF, warm": Style("vermilion", "*", label="PF, practical, warm"),
     "PF, vertex": Style("vermilion", "<", linestyle=":", label="PF, vertex at ties"),
@@ -31,12 +33,19 @@ STYLES = {
 }
 
 # Cases that the bench leaves out, and why.
-UNMEASURED = {f"{name}, one epoch": "what it costs a round is measured of its anytime form" for name in ("PF", "FKM", "StochOCG", "Leader", "Block")}
+UNMEASURED = {
+    f"{name}, one epoch": "what it costs a round is measured of its anytime form"
+    for name in ("PF", "FKM", "StochOCG", "Leader", "Block")
+}
 
 _ball, _bowl = BallLinear(3), BallQuadratic(3)
 _shared = {
-    "c": [0.0, -1.0, float("nan"), float("inf"), True], "scale": ["x", 0.0, -1.0, float("nan")], "start": [(), (float("nan"), 0.0, 0.0), 0.5, ("a",)],
-    "baseline": ["no"], "warm_start": [None], "sham": [0.5],
+    "c": [0.0, -1.0, float("nan"), float("inf"), True],
+    "scale": ["x", 0.0, -1.0, float("nan")],
+    "start": [(), (float("nan"), 0.0, 0.0), 0.5, ("a",)],
+    "baseline": ["no"],
+    "warm_start": [None],
+    "sham": [0.5],
 }
 _tie = {"tie": ["other", None]}
 
@@ -46,20 +55,36 @@ CASES = {
     "PF, sham": Case(Doubling(PFBCO(0.5, sham=True)), _bowl),
     "PF, practical": Case(Doubling(practical(PFBCO(1.0))), _bowl),
     "PF, matrices": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "nuclear")),
-    "PF, printed": Case(Doubling(PFBCO(1.0, eta_rule="paper")), MatrixCompletion(3, 2, "paper_lmo")),
+    "PF, printed": Case(
+        Doubling(PFBCO(1.0, eta_rule="paper")), MatrixCompletion(3, 2, "paper_lmo")
+    ),
     "PF, traces": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "psd")),
     "PF, stocks": Case(Doubling(PFBCO(0.1)), Portfolio(5, "synthetic")),
-    "PF, one epoch": Case(PFBCO(0.5, start=(0.3, 0.0, -0.3)), _ball, _shared | _tie | {"eta_rule": ["other"], "regularized": ["no"]}),
+    "PF, one epoch": Case(
+        PFBCO(0.5, start=(0.3, 0.0, -0.3)),
+        _ball,
+        _shared | _tie | {"eta_rule": ["other"], "regularized": ["no"]},
+    ),
     "Unregularized": Case(Doubling(PFBCO(0.5, regularized=False)), _ball),
     "FKM": Case(Doubling(FKM(0.5)), _ball),
     "FKM 2005": Case(Doubling(FKM(0.5, variant="2005")), _ball),
-    "FKM, warm": Case(Doubling(practical(FKM(0.5, variant="2005"))), MatrixCompletion(3, 2, "nuclear")),
+    "FKM, warm": Case(
+        Doubling(practical(FKM(0.5, variant="2005"))), MatrixCompletion(3, 2, "nuclear")
+    ),
     "FKM, one epoch": Case(FKM(0.5), Portfolio(5, "synthetic"), _shared | {"variant": ["2006"]}),
     "StochOCG": Case(Doubling(StochOCG()), _ball),
-    "StochOCG, matrices": Case(Doubling(StochOCG(bound="noisy", tie="vertex")), MatrixCompletion(3, 2, "psd")),
-    "StochOCG, one epoch": Case(StochOCG(noise=0.5), _ball, _tie | {"noise": [-1.0, float("nan")], "bound": ["other"]}),
+    "StochOCG, matrices": Case(
+        Doubling(StochOCG(bound="noisy", tie="vertex")), MatrixCompletion(3, 2, "psd")
+    ),
+    "StochOCG, one epoch": Case(
+        StochOCG(noise=0.5), _ball, _tie | {"noise": [-1.0, float("nan")], "bound": ["other"]}
+    ),
     "Leader": Case(Doubling(RegularizedLeader(0.5)), _ball),
-    "Leader, one epoch": Case(RegularizedLeader(0.5, baseline=True), Portfolio(5, "synthetic"), _shared | {"tie": ["other", None, "vertex"], "regularized": [False]}),
+    "Leader, one epoch": Case(
+        RegularizedLeader(0.5, baseline=True),
+        Portfolio(5, "synthetic"),
+        _shared | {"tie": ["other", None, "vertex"], "regularized": [False]},
+    ),
     "Block": Case(Doubling(BlockPFBCO(0.5)), _ball),
     "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared),
 }

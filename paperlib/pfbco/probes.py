@@ -33,7 +33,9 @@ class CenterLoss:
     problem: Problem
 
     def __call__(self, seen: Round) -> Tensor:
-        return self.problem.loss(seen.world, seen.t, own(seen.before).x, seen.world.streams.at(seen.t))
+        return self.problem.loss(
+            seen.world, seen.t, own(seen.before).x, seen.world.streams.at(seen.t)
+        )
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,10 @@ class Tracking:
 
     def __call__(self, seen: Round) -> Tensor:
         before, cset = own(seen.before), seen.context.cset
-        free = before.x1 - before.A / 2                       # F_t(x) = ||x - free||^2 + const
-        return behind(before.x, cset.project(free, 1 - before.alpha), free, cset.D, before.rounds + 1)
+        free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
+        return behind(
+            before.x, cset.project(free, 1 - before.alpha), free, cset.D, before.rounds + 1
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,13 @@ class Feasible:
         before, project = own(seen.before), seen.context.cset.project
         distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
         # StochOCG does not explore, and its set does not shrink.
-        return torch.stack([distance(before.x, 1 - before.alpha if hasattr(before, "alpha") else 1.0), distance(seen.action, 1.0)], 1)
+        return torch.stack(
+            [
+                distance(before.x, 1 - before.alpha if hasattr(before, "alpha") else 1.0),
+                distance(seen.action, 1.0),
+            ],
+            1,
+        )
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,13 @@ class Constants:
 
     def __call__(self, seen: Round) -> Tensor:
         task = seen.context
-        return torch.stack([value.expand(len(seen.action)) for value in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)], 1)
+        return torch.stack(
+            [
+                value.expand(len(seen.action))
+                for value in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+            ],
+            1,
+        )
 
 
 @dataclass(frozen=True)
@@ -116,7 +132,12 @@ class FixedLoss:
     value: float = 0.0
 
     def __call__(self, seen: Round) -> Tensor:
-        return self.problem.loss(seen.world, seen.t, torch.full_like(own(seen.before).x, self.value), seen.world.streams.at(seen.t))
+        return self.problem.loss(
+            seen.world,
+            seen.t,
+            torch.full_like(own(seen.before).x, self.value),
+            seen.world.streams.at(seen.t),
+        )
 
 
 # How often ------------------------------------------------------------------------------------------------
@@ -129,7 +150,9 @@ class Leaves:
     def __call__(self, seen: Round) -> Tensor:
         before, cset = own(seen.before), seen.context.cset
         weight = before.eta * seen.feedback * (cset.dim / before.delta)
-        z = before.x - weight.unsqueeze(1) * seen.world.streams.at(seen.t).sphere("direction", cset.dim)
+        z = before.x - weight.unsqueeze(1) * seen.world.streams.at(seen.t).sphere(
+            "direction", cset.dim
+        )
         return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 
 
@@ -159,7 +182,9 @@ class Steepness:
     problem: Problem
 
     def __call__(self, seen: Round) -> Tensor:
-        gradient, _ = self.problem.respond(seen.world, seen.t, seen.action, "gradient", seen.world.streams.at(seen.t))
+        gradient, _ = self.problem.respond(
+            seen.world, seen.t, seen.action, "gradient", seen.world.streams.at(seen.t)
+        )
         return torch.linalg.vector_norm(gradient, dim=1)
 
 
@@ -179,10 +204,18 @@ def ended(seen: Round) -> Tensor:
 
 
 KEPT = {
-    "x": Own("x"), "A": Own("A"), "y": played, "loss": heard, "end": Probe(ended, "final"), **{name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")},
+    "x": Own("x"),
+    "A": Own("A"),
+    "y": played,
+    "loss": heard,
+    "end": Probe(ended, "final"),
+    **{name: Probe(Own(name), "final") for name in ("eta", "delta", "alpha")},
 }  # what ``Replay.of`` and ``along_leader`` take
 
 
 def recording(problem: Problem) -> dict[str, Any]:
     """Probes that ``along_run`` takes what it needs from; every round has to be recorded."""
-    return KEPT | {"distance": Probe(Feasible(), "max"), "steepness": Probe(Steepness(problem), "max")}
+    return KEPT | {
+        "distance": Probe(Feasible(), "max"),
+        "steepness": Probe(Steepness(problem), "max"),
+    }

@@ -30,14 +30,26 @@ import torch
 import paperlib
 
 from ..core.describe import PLAIN, describe
-from ..core.imports import INSTALLED, digest, follow, follow_name, inside, label, module_file, packages, resolve
+from ..core.imports import (
+    INSTALLED,
+    digest,
+    follow,
+    follow_name,
+    inside,
+    label,
+    module_file,
+    packages,
+    resolve,
+)
 
 
 def versions(files: Iterable[Path] = ()) -> dict[str, str]:
     """Versions of what computes, and of the other packages that ``files`` import, "none" of those not installed."""
     found = {
-        "python": ".".join(platform.python_version_tuple()[:2]), "torch": torch.__version__.split("+")[0],
-        "numpy": np.__version__, "scipy": scipy.__version__,
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "torch": torch.__version__.split("+")[0],
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
     }
     return found | {name: version(name) for name in sorted(packages(files) - found.keys())}
 
@@ -87,12 +99,19 @@ def _file(part: Any) -> Path | None:
 def _typed(part: Any) -> bool:
     """Whether a class or function has no module file: it was typed into a notebook."""
     module = sys.modules.get(part.__module__ or "__main__")
-    return part.__module__ == "__main__" or (getattr(module, "__file__", None) is None and getattr(module, "__spec__", None) is None)
+    return part.__module__ == "__main__" or (
+        getattr(module, "__file__", None) is None and getattr(module, "__spec__", None) is None
+    )
 
 
 def _bytecode(code: CodeType) -> list:
     """What a function does, apart from where it stands and how it is commented."""
-    constants = [_bytecode(c) if isinstance(c, CodeType) else repr(sorted(c, key=repr) if isinstance(c, frozenset) else c) for c in code.co_consts]
+    constants = [
+        _bytecode(c)
+        if isinstance(c, CodeType)
+        else repr(sorted(c, key=repr) if isinstance(c, frozenset) else c)
+        for c in code.co_consts
+    ]
     return [code.co_code.hex(), code.co_names, code.co_varnames, constants]
 
 
@@ -103,8 +122,19 @@ def _globals(code: CodeType) -> set[str]:
 
 def _functions(owner: type) -> list[FunctionType]:
     """The functions that a typed class defines; what ``dataclass`` and ``NamedTuple`` generate is none of it."""
-    made = {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"} if dataclasses.is_dataclass(owner) else set()
-    inner = lambda x: next((f for name in ("fget", "func", "__func__") if isinstance(f := getattr(x, name, None), FunctionType)), x)
+    made = (
+        {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"}
+        if dataclasses.is_dataclass(owner)
+        else set()
+    )
+    inner = lambda x: next(
+        (
+            f
+            for name in ("fget", "func", "__func__")
+            if isinstance(f := getattr(x, name, None), FunctionType)
+        ),
+        x,
+    )
     found = [inner(value) for name, value in vars(owner).items() if name not in made]
     return [f for f in found if isinstance(f, FunctionType) and f.__module__ == owner.__module__]
 
@@ -133,7 +163,11 @@ class _Text:
                 self.function(part)
             elif _typed(part):
                 plain = (*PLAIN, tuple, list, dict, np.ndarray, torch.Tensor)
-                constants = {k: describe(v) for k, v in vars(part).items() if isinstance(v, plain) and not k.startswith("_")}
+                constants = {
+                    k: describe(v)
+                    for k, v in vars(part).items()
+                    if isinstance(v, plain) and not k.startswith("_")
+                }
                 self.parts.append([part.__qualname__, constants])
                 for f in _functions(part):
                     self.function(f)
@@ -146,10 +180,21 @@ class _Text:
                 self.spelled[describe(f)] = f.__qualname__
         part = [f.__qualname__, _bytecode(f.__code__) if typed or "<" in f.__qualname__ else None]
         self.parts.append(part)
-        names = {name: cell.cell_contents for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()) if name != "__class__"}
+        names = {
+            name: cell.cell_contents
+            for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())
+            if name != "__class__"
+        }
         if typed:
-            names |= {f"default {i}": v for i, v in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))}
-            names |= {name: f.__globals__[name] for name in sorted(_globals(f.__code__)) if name in f.__globals__}
+            names |= {
+                f"default {i}": v
+                for i, v in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
+            }
+            names |= {
+                name: f.__globals__[name]
+                for name in sorted(_globals(f.__code__))
+                if name in f.__globals__
+            }
         for name, value in names.items():
             if isinstance(value, ModuleType):
                 follow_name(value.__name__, self.files)
@@ -162,7 +207,9 @@ class _Text:
                     part.append([name, describe(value)])
                 except ValueError as error:
                     kind = type(value).__name__
-                    raise ValueError(f"{f.__qualname__} uses {name}, a {kind}; allowed, to be told apart: numbers, arrays, configurations, functions") from error
+                    raise ValueError(
+                        f"{f.__qualname__} uses {name}, a {kind}; allowed, to be told apart: numbers, arrays, configurations, functions"
+                    ) from error
                 self.add(value)
 
 
@@ -244,5 +291,10 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
         _first.setdefault(file, now)
     # pairs: two files may share a label
     named = sorted([label(file), digest(now, str(file))] for file, now in zip(files, texts))
-    content = {"inputs": _renamed(describe(inputs), text.spelled), "files": named, "code": text.parts, "versions": versions(files)}
+    content = {
+        "inputs": _renamed(describe(inputs), text.spelled),
+        "files": named,
+        "code": text.parts,
+        "versions": versions(files),
+    }
     return Key(content, tuple(files))

@@ -58,7 +58,9 @@ class _Unread:
         self._name = name
 
     def _refuse(self, *_):
-        raise RuntimeError(f"{self._name} was looked at in a shard, which has no results; allowed there: problems, learners, store.run")
+        raise RuntimeError(
+            f"{self._name} was looked at in a shard, which has no results; allowed there: problems, learners, store.run"
+        )
 
     __getattr__ = __getitem__ = __iter__ = __len__ = _refuse
 
@@ -107,7 +109,9 @@ def run(
     """
     counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
     if counts.keys() != learners.keys():
-        raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}")
+        raise ValueError(
+            f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}"
+        )
     for name, count in counts.items():
         whole("trials", count)
         for_trials(learners[name], range(count), count, f"learners[{name!r}]")
@@ -116,20 +120,45 @@ def run(
         for_trials(problem, range(most), most, "problem")
     device, part, out = pick_device(device), shard(), {}
     for name, learner in learners.items():
-        inputs = {"learner": learner, "problem": problem, "horizon": horizon, "seed": seed, "record": record, "probes": probes or {}}
+        inputs = {
+            "learner": learner,
+            "problem": problem,
+            "horizon": horizon,
+            "seed": seed,
+            "record": record,
+            "probes": probes or {},
+        }
         known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
-        about = {of: known.content["inputs"][of] for of in ("learner", "problem")}  # described once, for the key
+        about = {
+            of: known.content["inputs"][of] for of in ("learner", "problem")
+        }  # described once, for the key
         compute = lambda ids, checkpoint: play(
-            learner, problem, horizon, ids, seed, device=device, record=record, probes=probes, checkpoint=checkpoint,
-            every=every, progress=progress, about=about,
+            learner,
+            problem,
+            horizon,
+            ids,
+            seed,
+            device=device,
+            record=record,
+            probes=probes,
+            checkpoint=checkpoint,
+            every=every,
+            progress=progress,
+            about=about,
         )
-        mine = [ids for ids in chunks(counts[name], chunk) if part is None or next(_numbers) % part[1] == part[0] - 1]
+        mine = [
+            ids
+            for ids in chunks(counts[name], chunk)
+            if part is None or next(_numbers) % part[1] == part[0] - 1
+        ]
         traces = [_chunk(known, ids, compute) for ids in mine]
         out[name] = Trace.merge(traces) if part is None else _Unread(name)
     return out
 
 
-def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: Any) -> dict[str, np.ndarray]:
+def once(
+    name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: Any
+) -> dict[str, np.ndarray]:
     """``function(**inputs)``, a dictionary of arrays and numbers, or what an equal call has left.
 
     Its code and inputs are the key, as for ``run``; randomness must come from the inputs. The function itself
@@ -146,9 +175,15 @@ def once(name: str, function: Callable[..., dict[str, np.ndarray]], **inputs: An
     found = _load(path, _arrays)
     if found is None:
         result = function(**inputs)
-        found = {k: np.asarray(v) for k, v in result.items()} if isinstance(result, dict) else {"": np.array(None)}
+        found = (
+            {k: np.asarray(v) for k, v in result.items()}
+            if isinstance(result, dict)
+            else {"": np.array(None)}
+        )
         if any(array.dtype.hasobject for array in found.values()):
-            raise ValueError(f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings")
+            raise ValueError(
+                f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings"
+            )
         _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
     return found
 
@@ -159,19 +194,27 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace
     checkpoint = path.with_suffix(".part.npz")
     trace = _load(path, Trace.load)
     if trace is not None:
-        if checkpoint.exists():  # a kill came between the two last lines; asked first, for the folder may be read-only
+        if (
+            checkpoint.exists()
+        ):  # a kill came between the two last lines; asked first, for the folder may be read-only
             checkpoint.unlink(missing_ok=True)
         return trace
     with computing():
-        if (trace := _load(path, Trace.load)) is not None:  # another process was faster while this one waited
+        if (
+            trace := _load(path, Trace.load)
+        ) is not None:  # another process was faster while this one waited
             return trace
-        if known.edited():  # the key speaks for the newer text: what the older computes must not lie beside it
+        if (
+            known.edited()
+        ):  # the key speaks for the newer text: what the older computes must not lie beside it
             trace = compute(ids, None)
         else:
             _load(checkpoint, _arrays)  # a damaged one goes
             try:
                 trace = compute(ids, checkpoint)
-            except FileNotFoundError:  # another process finished and removed the checkpoint that was to be read
+            except (
+                FileNotFoundError
+            ):  # another process finished and removed the checkpoint that was to be read
                 trace = compute(ids, checkpoint)
     if not _keep(known, path, lambda: trace.save(path)):
         return trace
@@ -182,7 +225,10 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace
 def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
     """Whether the result was saved: not if it may come from code that is older than its key."""
     if edited := known.edited():
-        log.warning("%s changed while this process ran: the result is not kept; restart it", ", ".join(edited))
+        log.warning(
+            "%s changed while this process ran: the result is not kept; restart it",
+            ", ".join(edited),
+        )
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     save()
@@ -201,7 +247,11 @@ def _load(path: Path, read: Callable[[Path], Any]) -> Any:
     except PermissionError:
         raise
     except Exception as error:  # flipped bytes make zipfile and numpy raise all sorts
-        log.warning("%s is damaged (%s): computed again", path.name, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        log.warning(
+            "%s is damaged (%s): computed again",
+            path.name,
+            str(error).splitlines()[0] if str(error) else type(error).__name__,
+        )
         path.unlink(missing_ok=True)
         return None
 

@@ -53,7 +53,10 @@ class Seconds(Mapping[Run, np.ndarray]):
         return [name for name, where in self.rounds if where == setting]
 
     def typical(
-        self, run: Run, of: str = "median", rounds: Sequence[np.ndarray] | None = None,
+        self,
+        run: Run,
+        of: str = "median",
+        rounds: Sequence[np.ndarray] | None = None,
         scale: float = 1.0,
     ) -> np.ndarray:
         """A statistic of the rounds of each repetition, for one trial of the batch, N.
@@ -79,8 +82,13 @@ class Seconds(Mapping[Run, np.ndarray]):
         return float(scale * _statistic(of)(self.rounds[run]) / self.trials.get(run, 1))
 
     def ratio(
-        self, a: Run, b: Run, of: str = "median", rounds: Sequence[np.ndarray] | None = None,
-        over: str = "repetitions", resamples: int = stats.RESAMPLES,
+        self,
+        a: Run,
+        b: Run,
+        of: str = "median",
+        rounds: Sequence[np.ndarray] | None = None,
+        over: str = "repetitions",
+        resamples: int = stats.RESAMPLES,
     ) -> stats.Interval:
         """Ratio of what two runs typically took, with a bootstrap over the repetitions they share.
 
@@ -107,7 +115,10 @@ class Seconds(Mapping[Run, np.ndarray]):
         return (np.arange(count) + 0.5) * width, _statistic(of)(parts, axis=2)
 
     def growth(
-        self, run: Run, width: int | None = None, first: float | None = None,
+        self,
+        run: Run,
+        width: int | None = None,
+        first: float | None = None,
         resamples: int | None = None,
     ) -> stats.Interval:
         """Least-squares slope of log seconds on log t, from medians of bins, in each repetition.
@@ -145,8 +156,13 @@ class Seconds(Mapping[Run, np.ndarray]):
 
 
 def time_runs(
-    runs: Mapping[Run, tuple[Learner, Problem]], horizon: int, repetitions: int, *,
-    trials: int | Mapping[Run, int] = 1, seed: int = 0, anew: bool = False,
+    runs: Mapping[Run, tuple[Learner, Problem]],
+    horizon: int,
+    repetitions: int,
+    *,
+    trials: int | Mapping[Run, int] = 1,
+    seed: int = 0,
+    anew: bool = False,
 ) -> Seconds:
     """Seconds of runs that take turns, alone on the machine; kept with the results.
 

@@ -88,8 +88,13 @@ def alone() -> Iterator[None]:
 
 
 def time_rounds(
-    runs: Sequence[tuple[Learner, Problem]], horizon: int, repetitions: int, trials: Sequence[int],
-    seed: int = 0, anew: bool = False, device: str = "cpu",
+    runs: Sequence[tuple[Learner, Problem]],
+    horizon: int,
+    repetitions: int,
+    trials: Sequence[int],
+    seed: int = 0,
+    anew: bool = False,
+    device: str = "cpu",
 ) -> dict[str, np.ndarray]:
     """Seconds of each round in ``select`` and ``update``, the problem's own time left out.
 
@@ -122,6 +127,8 @@ def time_rounds(
 def peak_bytes() -> int:
     """The largest resident size that this process has had."""
     status = Path("/proc/self/status")
-    if status.exists():  # Linux: getrusage counts in what the parent held when it started this process
+    if (
+        status.exists()
+    ):  # Linux: getrusage counts in what the parent held when it started this process
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS: in bytes

@@ -16,9 +16,9 @@ from ..stats import Interval, proportion
 class Statement(NamedTuple):
     """An assumption, lemma or theorem that a function of a paper's ``bounds`` computes."""
 
-    name: str      # "Theorem 1"
-    source: str    # where it stands
-    summary: str   # first line of the function's docstring
+    name: str  # "Theorem 1"
+    source: str  # where it stands
+    summary: str  # first line of the function's docstring
     function: Callable
 
 
@@ -29,7 +29,9 @@ def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
     """
 
     def mark(function: Callable) -> Callable:
-        function.statement = Statement(name, source, (function.__doc__ or "").strip().split("\n")[0], function)
+        function.statement = Statement(
+            name, source, (function.__doc__ or "").strip().split("\n")[0], function
+        )
         return function
 
     return mark
@@ -52,17 +54,19 @@ class Check:
     ``inconclusive``.
     """
 
-    statement: str               # "Theorem 1"
-    source: str                  # paper and where in it
-    formula: str                 # the inequality, as text
-    inputs: dict[str, Any]       # what entered the bound
-    observed: Any                # R x ... (trials lead), or a number
-    bound: Any                   # a number, or anything that broadcasts against ``observed``
-    delta: float | None = None   # failure probability; None: deterministic
-    tolerance: float = 1e-9      # of rounding, relative to |bound|
-    trivial: float | None = None             # what holds without any theory, at this horizon
-    informative_from: int | None = None      # first round at which the bound beats the trivial one; None: never
-    remark: str = ""                         # which condition of the statement is not met
+    statement: str  # "Theorem 1"
+    source: str  # paper and where in it
+    formula: str  # the inequality, as text
+    inputs: dict[str, Any]  # what entered the bound
+    observed: Any  # R x ... (trials lead), or a number
+    bound: Any  # a number, or anything that broadcasts against ``observed``
+    delta: float | None = None  # failure probability; None: deterministic
+    tolerance: float = 1e-9  # of rounding, relative to |bound|
+    trivial: float | None = None  # what holds without any theory, at this horizon
+    informative_from: int | None = (
+        None  # first round at which the bound beats the trivial one; None: never
+    )
+    remark: str = ""  # which condition of the statement is not met
 
     def __post_init__(self):
         observed = np.atleast_1d(np.asarray(self.observed, float))
@@ -72,7 +76,9 @@ class Check:
         if observed.size == 0:
             raise ValueError(f"{self.statement}: observed is empty; allowed: at least one number")
         if self.delta is not None and not 0 < self.delta < 1:
-            raise ValueError(f"{self.statement}: delta={self.delta}; allowed: between 0 and 1, or None")
+            raise ValueError(
+                f"{self.statement}: delta={self.delta}; allowed: between 0 and 1, or None"
+            )
 
     @property
     def slack(self) -> np.ndarray:
@@ -83,7 +89,9 @@ class Check:
     def ratio(self) -> float:
         """The worst observed / bound; infinite where a positive quantity meets a bound of zero or less."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(self.bound > 0, self.observed / self.bound, np.where(self.held, 0.0, math.inf))
+            ratios = np.where(
+                self.bound > 0, self.observed / self.bound, np.where(self.held, 0.0, math.inf)
+            )
         return float(ratios.max())
 
     @property
@@ -107,7 +115,13 @@ class Check:
         if self.delta is None:
             return "holds" if self.held.all() else "fails"
         share = self.coverage
-        return "holds" if share.low >= 1 - self.delta else "fails" if share.high < 1 - self.delta else "inconclusive"
+        return (
+            "holds"
+            if share.low >= 1 - self.delta
+            else "fails"
+            if share.high < 1 - self.delta
+            else "inconclusive"
+        )
 
     def __str__(self) -> str:
         """One short, rounded line."""
@@ -118,20 +132,43 @@ class Check:
             count = f"{int(self.by_trial.sum())} of {share.n} trials [{number(share.low)}, {number(share.high)}]"
         words = [self.statement, self.verdict, f"{count}, worst ratio {number(self.ratio)}"]
         if self.trivial is not None:
-            words.append("never informative" if self.informative_from is None else f"informative from {number(self.informative_from)}")
+            words.append(
+                "never informative"
+                if self.informative_from is None
+                else f"informative from {number(self.informative_from)}"
+            )
         return "  ".join(words + ([self.remark] if self.remark else []))
 
     __repr__ = __str__
 
     def to_json(self) -> dict:
         """Everything but the entries: those are summed up."""
-        informative = None if self.trivial is None else "never" if self.informative_from is None else self.informative_from
-        return plain({
-            "statement": self.statement, "source": self.source, "formula": self.formula, "inputs": self.inputs,
-            "delta": self.delta, "verdict": self.verdict, "entries": self.held.size, "held": int(self.held.sum()),
-            "ratio": self.ratio, "slack": float(self.slack.min()), "trivial": self.trivial, "informative_from": informative,
-            "coverage": None if self.delta is None else self.coverage, "remark": self.remark, "line": str(self),
-        })
+        informative = (
+            None
+            if self.trivial is None
+            else "never"
+            if self.informative_from is None
+            else self.informative_from
+        )
+        return plain(
+            {
+                "statement": self.statement,
+                "source": self.source,
+                "formula": self.formula,
+                "inputs": self.inputs,
+                "delta": self.delta,
+                "verdict": self.verdict,
+                "entries": self.held.size,
+                "held": int(self.held.sum()),
+                "ratio": self.ratio,
+                "slack": float(self.slack.min()),
+                "trivial": self.trivial,
+                "informative_from": informative,
+                "coverage": None if self.delta is None else self.coverage,
+                "remark": self.remark,
+                "line": str(self),
+            }
+        )
 
 
 class Reported(Check):
@@ -158,12 +195,28 @@ class Expected(Check):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.lower is None or np.isnan(np.asarray(self.lower, float)).any():  # NaN is never above a bound: it could not fail
-            raise ValueError(f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers")
-        object.__setattr__(self, "lower", np.broadcast_to(np.asarray(self.lower, float), self.observed.shape))
+        if (
+            self.lower is None or np.isnan(np.asarray(self.lower, float)).any()
+        ):  # NaN is never above a bound: it could not fail
+            raise ValueError(
+                f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers"
+            )
+        object.__setattr__(
+            self, "lower", np.broadcast_to(np.asarray(self.lower, float), self.observed.shape)
+        )
 
     @classmethod
-    def over_trials(cls, statement: str, source: str, formula: str, inputs: dict, values: Any, bound: Any, level: float = 0.99, **more: Any) -> "Expected":
+    def over_trials(
+        cls,
+        statement: str,
+        source: str,
+        formula: str,
+        inputs: dict,
+        values: Any,
+        bound: Any,
+        level: float = 0.99,
+        **more: Any,
+    ) -> "Expected":
         """From one value a trial: t-limits of the mean, entry by entry.
 
         Where bounds differ by trial the limits are those of the mean of value / bound, shown in units of the mean bound.
@@ -180,7 +233,9 @@ class Expected(Check):
         values = np.asarray(values, float)
         bound, R = np.broadcast_to(np.asarray(bound, float), values.shape), len(values)
         if R < 2 or not np.isfinite(values).all():
-            raise ValueError(f"{statement}: values of {R} trials, {int((~np.isfinite(values)).sum())} not finite; allowed: at least two trials of finite values")
+            raise ValueError(
+                f"{statement}: values of {R} trials, {int((~np.isfinite(values)).sum())} not finite; allowed: at least two trials of finite values"
+            )
         if not (bound > 0).all():
             raise ValueError(f"{statement}: bound={bound.min()}; allowed: above 0")
         scale, ratio = bound.mean(0), values / bound
@@ -188,11 +243,24 @@ class Expected(Check):
         half = student.ppf(level, R - 1) * ratio.std(0, ddof=1) / math.sqrt(R)
         middle = float(np.median(1 / center[center > 0])) if (center > 0).any() else math.inf
         inputs = inputs | {"trials": R, "level": level, "median bound / mean": middle}
-        return cls(statement, source, formula, inputs, (center + half) * scale, scale, lower=(center - half) * scale, **more)
+        return cls(
+            statement,
+            source,
+            formula,
+            inputs,
+            (center + half) * scale,
+            scale,
+            lower=(center - half) * scale,
+            **more,
+        )
 
     @property
     def verdict(self) -> str:
         """holds, fails or inconclusive, by the limits of the mean."""
         if self.held.all():
             return "holds"
-        return "fails" if (self.lower > self.bound + self.tolerance * np.abs(self.bound)).any() else "inconclusive"
+        return (
+            "fails"
+            if (self.lower > self.bound + self.tolerance * np.abs(self.bound)).any()
+            else "inconclusive"
+        )

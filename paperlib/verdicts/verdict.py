@@ -20,7 +20,22 @@ from ..maths.informative import informative_from
 from ..output import folder, number, plain, write_json
 from ..papers import papers, room
 
-__all__ = ["Check", "Claim", "Row", "Statement", "Verdict", "claim", "claims", "conclude", "informative_from", "judge", "not_run", "statement", "statements", "table"]
+__all__ = [
+    "Check",
+    "Claim",
+    "Row",
+    "Statement",
+    "Verdict",
+    "claim",
+    "claims",
+    "conclude",
+    "informative_from",
+    "judge",
+    "not_run",
+    "statement",
+    "statements",
+    "table",
+]
 
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
@@ -34,23 +49,27 @@ class Claim:
     claims named in ``parts``), "reported" (shown, never decided).
     """
 
-    id: str              # "glbomd.C5.S3": the paper's package, then the claim
-    source: str          # where the paper says it: "Figure 1a"
-    sentence: str        # what it says, in our words
-    test: str            # statistic and interval, in words
+    id: str  # "glbomd.C5.S3": the paper's package, then the claim
+    source: str  # where the paper says it: "Figure 1a"
+    sentence: str  # what it says, in our words
+    test: str  # statistic and interval, in words
     side: str
     threshold: Any = None
-    notebook: str = ""   # where it is judged; "" for parents that the table derives
+    notebook: str = ""  # where it is judged; "" for parents that the table derives
     parts: tuple[str, ...] = ()
 
     def __post_init__(self):
         if self.side not in SIDES:
             raise ValueError(f"{self.id}: side={self.side!r}; allowed: {', '.join(SIDES)}")
         if (self.side == "parts") != bool(self.parts):
-            raise ValueError(f"{self.id}: parts={self.parts!r} with side={self.side!r}; allowed: parts go with side 'parts', and only with it")
+            raise ValueError(
+                f"{self.id}: parts={self.parts!r} with side={self.side!r}; allowed: parts go with side 'parts', and only with it"
+            )
         size = {"above": 0, "below": 0, "test": 0, "within": 1}.get(self.side)
         if size is not None and (self.threshold is None or np.ndim(self.threshold) != size):
-            raise ValueError(f"{self.id}: threshold={self.threshold!r}; allowed for side {self.side!r}: {'a pair' if size else 'a number'}")
+            raise ValueError(
+                f"{self.id}: threshold={self.threshold!r}; allowed for side {self.side!r}: {'a pair' if size else 'a number'}"
+            )
 
 
 @dataclass(frozen=True)
@@ -67,14 +86,22 @@ class Verdict:
     reason: str = ""
 
     def __str__(self) -> str:
-        words = [self.id.split(".", 1)[-1], self.verdict + (" (quick)" if self.profile == "quick" else "")]
+        words = [
+            self.id.split(".", 1)[-1],
+            self.verdict + (" (quick)" if self.profile == "quick" else ""),
+        ]
         if self.statistic is not None:
             label = self.method.split(",")[0]
             exact = self.interval is None and self.n is None
-            value = ", ".join(f"{v:.6g}" if exact and isinstance(v, float) else number(v) for v in np.atleast_1d(self.statistic).tolist())
+            value = ", ".join(
+                f"{v:.6g}" if exact and isinstance(v, float) else number(v)
+                for v in np.atleast_1d(self.statistic).tolist()
+            )
             if self.interval is not None:
                 value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
-            words.append(f"{label} {value}".strip() + (f", n {self.n}" if self.n is not None else ""))
+            words.append(
+                f"{label} {value}".strip() + (f", n {self.n}" if self.n is not None else "")
+            )
         return "  ".join(words + ([self.reason] if self.reason else []))
 
     __repr__ = __str__
@@ -108,7 +135,10 @@ def claim(id: str) -> Claim:
     known = claims(paper) if paper in papers() else {}
     if id not in known:
         near = difflib.get_close_matches(id, known or papers(), 3)
-        raise ValueError(f"id={id!r}; allowed: a claim declared in <paper>/claims.py" + (f", for example {', '.join(near)}" if near else ""))
+        raise ValueError(
+            f"id={id!r}; allowed: a claim declared in <paper>/claims.py"
+            + (f", for example {', '.join(near)}" if near else "")
+        )
     return known[id]
 
 
@@ -118,10 +148,17 @@ def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> st
     A statistic without an interval is exact: it holds or fails, and on the threshold it holds.
     """
     if c.side == "equal":
-        return "holds" if np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold)) else "fails"
+        return (
+            "holds"
+            if np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold))
+            else "fails"
+        )
     low, high = (statistic, statistic) if interval is None else interval
     if c.side == "within":
-        right, wrong = c.threshold[0] <= low and high <= c.threshold[1], high < c.threshold[0] or low > c.threshold[1]
+        right, wrong = (
+            c.threshold[0] <= low and high <= c.threshold[1],
+            high < c.threshold[0] or low > c.threshold[1],
+        )
     elif c.side == "above":
         right, wrong = low >= c.threshold, high <= c.threshold
     else:
@@ -131,7 +168,15 @@ def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> st
     return "inconclusive" if right == wrong else "holds" if right else "fails"
 
 
-def judge(id: str, statistic: Any, interval: tuple[float, float] | None = None, n: int | None = None, profile: str | None = None, *, reason: str = "") -> Verdict:
+def judge(
+    id: str,
+    statistic: Any,
+    interval: tuple[float, float] | None = None,
+    n: int | None = None,
+    profile: str | None = None,
+    *,
+    reason: str = "",
+) -> Verdict:
     """Hold a claim against what came out, and keep the verdict in ``claims/<id>.json``.
 
     Args:
@@ -148,16 +193,39 @@ def judge(id: str, statistic: Any, interval: tuple[float, float] | None = None, 
     if c.side == "parts":
         raise ValueError(f"id={id!r} is decided by its parts; allowed: conclude({id!r}, profile)")
     if c.side != "reported" and (c.side == "test") != isinstance(statistic, stats.Test):
-        raise ValueError(f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there")
+        raise ValueError(
+            f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there"
+        )
     if isinstance(statistic, stats.Test):
-        found = "reported" if c.side == "reported" else "holds" if statistic.p < c.threshold else "fails" if statistic.opposite < c.threshold else "inconclusive"
-        verdict = Verdict(id, found, profile, statistic.p, None, statistic.n, f"p, {statistic.method}", reason)
+        found = (
+            "reported"
+            if c.side == "reported"
+            else "holds"
+            if statistic.p < c.threshold
+            else "fails"
+            if statistic.opposite < c.threshold
+            else "inconclusive"
+        )
+        verdict = Verdict(
+            id, found, profile, statistic.p, None, statistic.n, f"p, {statistic.method}", reason
+        )
     else:
         if isinstance(statistic, stats.Interval):
-            statistic, interval, n, method = statistic.estimate, (statistic.low, statistic.high), statistic.n, statistic.method
-        numbers = [v for v in (*np.atleast_1d(statistic), *(interval or ())) if isinstance(v, (float, np.floating))]
+            statistic, interval, n, method = (
+                statistic.estimate,
+                (statistic.low, statistic.high),
+                statistic.n,
+                statistic.method,
+            )
+        numbers = [
+            v
+            for v in (*np.atleast_1d(statistic), *(interval or ()))
+            if isinstance(v, (float, np.floating))
+        ]
         if any(math.isnan(v) for v in numbers):
-            raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN")
+            raise ValueError(
+                f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN"
+            )
         found = "reported" if c.side == "reported" else decide(c, statistic, interval)
         verdict = Verdict(id, found, profile, statistic, interval, n, method, reason)
     return _keep(verdict)
@@ -188,7 +256,12 @@ def _conclusion(c: Claim, known: dict[str, Claim], profile: str) -> Verdict:
         verdict = "holds"
     else:
         verdict = "not run" if found == {"not run"} else "inconclusive"
-    return Verdict(c.id, verdict, profile, reason=", ".join(f"{part.split('.', 1)[-1]} {v}" for part, v in parts.items()))
+    return Verdict(
+        c.id,
+        verdict,
+        profile,
+        reason=", ".join(f"{part.split('.', 1)[-1]} {v}" for part, v in parts.items()),
+    )
 
 
 def _file(id: str, profile: str) -> Path:
@@ -196,7 +269,10 @@ def _file(id: str, profile: str) -> Path:
 
 
 def _keep(verdict: Verdict) -> Verdict:
-    write_json(_file(verdict.id, verdict.profile), {**plain(verdict), "line": str(verdict), "notebook": claim(verdict.id).notebook})
+    write_json(
+        _file(verdict.id, verdict.profile),
+        {**plain(verdict), "line": str(verdict), "notebook": claim(verdict.id).notebook},
+    )
     return verdict
 
 

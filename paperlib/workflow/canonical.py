@@ -29,30 +29,52 @@ def canonical(source, executed):
         ValueError: the code cells differ, or an output is an error.
     """
     result = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}})
-    result.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    result.metadata.kernelspec = {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    }
     result.metadata.language_info = {"name": "python"}
-    ran = [c for c in executed.cells if c.cell_type == "code" and not ADDED & set(c.metadata.get("tags", []))]
+    ran = [
+        c
+        for c in executed.cells
+        if c.cell_type == "code" and not ADDED & set(c.metadata.get("tags", []))
+    ]
     if [c.source for c in ran] != [c.source for c in source.cells if c.cell_type == "code"]:
         raise ValueError("the executed copy has other code cells than the notebook; run it again")
     remaining, count = iter(ran), 0
     for i, cell in enumerate(source.cells):
         tags = cell.metadata.get("tags", [])
-        new = {"cell_type": cell.cell_type, "id": cell.get("id", f"cell-{i}"), "metadata": {"tags": tags} if tags else {}, "source": cell.source}
+        new = {
+            "cell_type": cell.cell_type,
+            "id": cell.get("id", f"cell-{i}"),
+            "metadata": {"tags": tags} if tags else {},
+            "source": cell.source,
+        }
         if cell.cell_type == "code":
             count += 1
-            new |= {"execution_count": count, "outputs": [_clean(o, count) for o in next(remaining).outputs if o.get("name") != "stderr"]}
+            new |= {
+                "execution_count": count,
+                "outputs": [
+                    _clean(o, count) for o in next(remaining).outputs if o.get("name") != "stderr"
+                ],
+            }
         result.cells.append(nbformat.from_dict(new))
     return result
 
 
 def _clean(output, count: int):
     if output.output_type == "error":
-        raise ValueError(f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed")
+        raise ValueError(
+            f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed"
+        )
     output = output.copy()
     if "execution_count" in output:
         output.execution_count = count
     if "data" in output:
-        output.data = {kind: value for kind, value in output.data.items() if "jupyter.widget" not in kind}
+        output.data = {
+            kind: value for kind, value in output.data.items() if "jupyter.widget" not in kind
+        }
     return output
 
 

@@ -27,8 +27,12 @@ MENDED = ": computed again"  # how the store's word of a damaged file ends
 REMEDY = {  # what to do about errors of the machine, by what the system calls them
     os.strerror(errno.ENOSPC): "make room there",
     os.strerror(errno.EDQUOT): "make room there",
-    os.strerror(errno.EROFS): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
-    os.strerror(errno.EACCES): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
+    os.strerror(
+        errno.EROFS
+    ): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
+    os.strerror(
+        errno.EACCES
+    ): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
 }
 NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
 
@@ -50,8 +54,14 @@ def shard_cells(stem: str) -> list[tuple[int, dict]]:
     cells = list(enumerate(code(stem), 1))
     numbers = [number for number, cell in cells if "experiment" in cell["tags"]]
     if not numbers:
-        raise ValueError(f"{stem}: no cell is tagged experiment, so that there is nothing to share among shards")
-    return [(number, cell) for number, cell in cells if number in numbers or (number < numbers[0] and "timing" not in cell["tags"])]
+        raise ValueError(
+            f"{stem}: no cell is tagged experiment, so that there is nothing to share among shards"
+        )
+    return [
+        (number, cell)
+        for number, cell in cells
+        if number in numbers or (number < numbers[0] and "timing" not in cell["tags"])
+    ]
 
 
 def run_cells(stem: str, values: dict, part: str) -> None:
@@ -64,12 +74,19 @@ def run_cells(stem: str, values: dict, part: str) -> None:
     cells = shard_cells(stem)
     os.chdir(folder)  # as in JupyterLab, papermill and nbval
     sys.path.insert(0, str(folder))
-    main = sys.modules["__main__"] = ModuleType("__main__")  # what cells define is keyed as in a kernel
+    main = sys.modules["__main__"] = ModuleType(
+        "__main__"
+    )  # what cells define is keyed as in a kernel
     with tempfile.TemporaryDirectory() as scratch:  # a shard leaves no figure and no verdict
         os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch, MPLBACKEND="Agg")
         for number, cell in cells:
             file = f"{stem}, code cell {number}"
-            linecache.cache[file] = (len(cell["source"]), None, (cell["source"] + "\n").splitlines(keepends=True), file)  # as IPython does
+            linecache.cache[file] = (
+                len(cell["source"]),
+                None,
+                (cell["source"] + "\n").splitlines(keepends=True),
+                file,
+            )  # as IPython does
             try:
                 exec(compile(cell["source"], file, "exec", dont_inherit=True), vars(main))
             except Exception as error:
@@ -80,7 +97,9 @@ def run_cells(stem: str, values: dict, part: str) -> None:
 
 def run_notebook(stem: str, values: dict, copy: Path) -> None:
     """Run a notebook in a kernel; `copy` is the executed one."""
-    sys.modules.setdefault("rfc3987_syntax", None)  # a grammar for jsonschema that none of it needs and that takes 2 s to load
+    sys.modules.setdefault(
+        "rfc3987_syntax", None
+    )  # a grammar for jsonschema that none of it needs and that takes 2 s to load
     import papermill
 
     papermill.execute_notebook(
@@ -105,7 +124,9 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
 
     def say(line: str) -> None:
-        with contextlib.suppress(OSError):  # nobody listens any more: a closed pipe or connection is no reason to fail
+        with contextlib.suppress(
+            OSError
+        ):  # nobody listens any more: a closed pipe or connection is no reason to fail
             os.write(user, f"{clear}{line}\n".encode())
 
     try:
@@ -121,7 +142,11 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
 
 def reason(error: Exception, profile: str, place: Path) -> str:
     """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
-    text = f"cell {error.exec_count}: {error.ename}: {error.evalue}" if hasattr(error, "ename") else f"{type(error).__name__}: {error}"
+    text = (
+        f"cell {error.exec_count}: {error.ename}: {error.evalue}"
+        if hasattr(error, "ename")
+        else f"{type(error).__name__}: {error}"
+    )
     if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
         text += f" (results are written to {results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
     return " ".join(text.split())
@@ -136,24 +161,34 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
     """
     folder, place = results(profile).resolve(), figures()  # before a shard has a place of its own
     folder.mkdir(parents=True, exist_ok=True)
-    name, shown = (f"{stem}.shard{part.replace('/', 'of')}", f"{stem} {part}") if part else (stem, stem)
+    name, shown = (
+        (f"{stem}.shard{part.replace('/', 'of')}", f"{stem} {part}") if part else (stem, stem)
+    )
     done = folder / f"{name}.done"
     done.unlink(missing_ok=True)
     with _output_to(folder / f"{name}.log") as say:
         since, start = time.time_ns(), time.perf_counter()
         try:
             values = checked(stem, settings(stem, profile, device))
-            run_cells(stem, values, part) if part else run_notebook(stem, values, folder / f"{stem}.ipynb")
+            run_cells(stem, values, part) if part else run_notebook(
+                stem, values, folder / f"{stem}.ipynb"
+            )
         except Exception as error:
             story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
-            with contextlib.suppress(OSError):  # on a full disk; past Python's buffer, which would keep the text
+            with contextlib.suppress(
+                OSError
+            ):  # on a full disk; past Python's buffer, which would keep the text
                 os.write(2, f"{story}\n{why}\n".encode())
-            say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")  # run.py's table has it in full
+            say(
+                f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}"
+            )  # run.py's table has it in full
             return False
         seconds = round(time.perf_counter() - start, 1)
         made = [] if part else products(profile, since)
         unfinished = done.with_suffix(".part")
-        unfinished.write_text(json.dumps({"notebook": stem, "profile": profile, "seconds": seconds, "products": made}))
+        unfinished.write_text(
+            json.dumps({"notebook": stem, "profile": profile, "seconds": seconds, "products": made})
+        )
         os.replace(unfinished, done)
         for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():
             if line.endswith(MENDED):
@@ -164,11 +199,17 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
 
 def main(argv: list[str] | None = None) -> int:
     """Run one notebook in one profile, or one shard of it."""
-    parser = argparse.ArgumentParser(prog="python -m paperlib.workflow.jobs", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m paperlib.workflow.jobs", description=main.__doc__
+    )
     parser.add_argument("notebook", help="stem or path")
     parser.add_argument("profile", choices=PROFILES)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--shard", metavar="K/N", help="compute every N-th chunk of its experiments, from the K-th on")
+    parser.add_argument(
+        "--shard",
+        metavar="K/N",
+        help="compute every N-th chunk of its experiments, from the K-th on",
+    )
     options = parser.parse_args(argv)
     path = notebook(options.notebook)
     if not path.exists():

@@ -44,7 +44,11 @@ def notebook(stem: str) -> Path:
 
 def stems() -> list[str]:
     """Every notebook of the project, in order; those with names of another form are not."""
-    return sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb") if re.fullmatch(STEM, path.stem))
+    return sorted(
+        path.stem
+        for path in (root() / "notebooks").glob("*.ipynb")
+        if re.fullmatch(STEM, path.stem)
+    )
 
 
 def section(stem: str) -> dict:
@@ -59,16 +63,28 @@ def section(stem: str) -> dict:
     """
     path = root() / "notebooks" / "profiles.toml"
     found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
-    allowed = {"after": list[str], "datasets": list[str], "timing": bool, "shards": int, **dict.fromkeys(PROFILES, dict)}
+    allowed = {
+        "after": list[str],
+        "datasets": list[str],
+        "timing": bool,
+        "shards": int,
+        **dict.fromkeys(PROFILES, dict),
+    }
     for key, value in found.items():
         if key not in allowed:
-            raise ValueError(f"profiles.toml [{stem}]: unknown key {key!r}; allowed: {', '.join(allowed)}")
+            raise ValueError(
+                f"profiles.toml [{stem}]: unknown key {key!r}; allowed: {', '.join(allowed)}"
+            )
         convert(value, allowed[key], f"profiles.toml [{stem}]: {key}")
     if found.get("shards", 1) < 1:
-        raise ValueError(f"profiles.toml [{stem}]: shards is {found['shards']}; it must be at least 1")
+        raise ValueError(
+            f"profiles.toml [{stem}]: shards is {found['shards']}; it must be at least 1"
+        )
     for other in found.get("after", []):
         if other not in stems() or other == stem:
-            raise ValueError(f"profiles.toml [{stem}]: after names {other!r}; there are {', '.join(stems())}")
+            raise ValueError(
+                f"profiles.toml [{stem}]: after names {other!r}; there are {', '.join(stems())}"
+            )
     return found
 
 
@@ -79,7 +95,9 @@ def shards(stem: str, profile: str) -> int:
 
 def after(stem: str) -> list[str]:
     """Notebooks that run before this one: those that its section names; before one of the last, all that are not."""
-    last = [other for other in stems() if not other.startswith(LAST)] if stem.startswith(LAST) else []
+    last = (
+        [other for other in stems() if not other.startswith(LAST)] if stem.startswith(LAST) else []
+    )
     return sorted({*section(stem).get("after", []), *last})
 
 
@@ -100,7 +118,9 @@ def convert(value, kind, name: str):
     if outer is float and type(value) is int:
         return float(value)
     if type(value) is not outer:
-        raise ValueError(f"{name} is {value!r}, a {type(value).__name__}; expected {getattr(kind, '__name__', kind)}")
+        raise ValueError(
+            f"{name} is {value!r}, a {type(value).__name__}; expected {getattr(kind, '__name__', kind)}"
+        )
     if outer is list and inner:
         return [convert(item, inner[0], f"{name}[{i}]") for i, item in enumerate(value)]
     if outer is dict and inner:
@@ -122,14 +142,18 @@ def checked(stem: str, values: dict) -> dict:
     result = {}
     for name, value in values.items():
         if name not in known:
-            raise ValueError(f"{stem}: parameter {name!r} is not in its parameters cell, which has {', '.join(known) or 'none'}")
+            raise ValueError(
+                f"{stem}: parameter {name!r} is not in its parameters cell, which has {', '.join(known) or 'none'}"
+            )
         declared = known[name]["inferred_type_name"]
         try:
             kind = eval(declared, {"__builtins__": {}}, KINDS)
         except Exception:
             kind = None
         if kind is None:
-            raise ValueError(f"{stem}: parameter {name!r} is declared as {declared}; allowed types: {', '.join(KINDS)}, list[int], ...")
+            raise ValueError(
+                f"{stem}: parameter {name!r} is declared as {declared}; allowed types: {', '.join(KINDS)}, list[int], ..."
+            )
         result[name] = convert(value, kind, f"{stem}: parameter {name!r}")
     return result
 
@@ -156,9 +180,16 @@ def imports(stem: str) -> list[str]:
     """
     names = {f"paperlib.{stem.split('_')[0]}.claims"}
     if stem.startswith(LAST):
-        names |= {f"paperlib.{paper}.{room}" for paper in papers() for room in ("claims", "theory.bounds", "errata")}
+        names |= {
+            f"paperlib.{paper}.{room}"
+            for paper in papers()
+            for room in ("claims", "theory.bounds", "errata")
+        }
     for cell in code(stem):
-        source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in cell["source"].splitlines())
+        source = "\n".join(
+            "" if line.lstrip().startswith(("%", "!")) else line
+            for line in cell["source"].splitlines()
+        )
         try:
             tree = ast.parse(source)
         except SyntaxError:  # it may import anything: rather run too often than miss an edit
@@ -185,17 +216,29 @@ def inputs(stem: str) -> list[str]:
     project ships where one of them reads data, and those of its data sets that are on this machine.
     """
     found = {root() / "requirements.lock"} if (root() / "requirements.lock").exists() else set()
-    for name in imports(stem):  # read, not executed: a call with nothing to do need not wait for torch
+    for name in imports(
+        stem
+    ):  # read, not executed: a call with nothing to do need not wait for torch
         follow(resolve(name), found)
     paths = sorted(found)
     if any("datasets" in path.parts for path in paths):
-        paths += sorted(path for path in (CHECKOUT / "data").glob("*") if path.suffix in {".csv", ".toml", ".json"})
+        paths += sorted(
+            path
+            for path in (CHECKOUT / "data").glob("*")
+            if path.suffix in {".csv", ".toml", ".json"}
+        )
     for name in section(stem).get("datasets", []):
-        from ..datasets import registry as datasets  # here: Snakemake asks often, and few notebooks have any
+        from ..datasets import (
+            registry as datasets,
+        )  # here: Snakemake asks often, and few notebooks have any
 
-        with contextlib.suppress(ValueError):  # a file with a wrong checksum: the notebook refuses it
+        with contextlib.suppress(
+            ValueError
+        ):  # a file with a wrong checksum: the notebook refuses it
             paths += filter(None, [datasets.find(name)])
-    return [str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths]
+    return [
+        str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths
+    ]
 
 
 def digest(files: list[str]) -> str:
@@ -206,7 +249,11 @@ def digest(files: list[str]) -> str:
     total = hashlib.sha256()
     for name in files:
         stat = (path := root() / name).stat()
-        text = f"{stat.st_size} {stat.st_mtime_ns}".encode() if stat.st_size > LARGE else path.read_bytes()
+        text = (
+            f"{stat.st_size} {stat.st_mtime_ns}".encode()
+            if stat.st_size > LARGE
+            else path.read_bytes()
+        )
         total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
     return total.hexdigest()
 
@@ -234,5 +281,7 @@ def products(profile: str, since: int) -> list[str]:
 def forget_incomplete(stem: str, profile: str) -> None:
     """Drop a notebook's ``.done`` file when a figure or verdict it had written is gone."""
     done = results(profile) / f"{stem}.done"
-    if done.exists() and not all((figures() / name).exists() for name in json.loads(done.read_text())["products"]):
+    if done.exists() and not all(
+        (figures() / name).exists() for name in json.loads(done.read_text())["products"]
+    ):
         done.unlink()

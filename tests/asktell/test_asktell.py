@@ -31,11 +31,21 @@ def test_ask_and_tell_equal_play():
         user.tell(*record[t])
 
 
-@pytest.mark.parametrize("action, feedback, match", [
-    (4, 1.0, "action=4"), (-1, 1.0, "action=-1"), (0.5, 1.0, "index of an arm"), (0, np.nan, "feedback=nan"),
-    (0, np.inf, "feedback=inf"), (0, "much", "feedback='much'"), (0, None, "feedback=None"),
-    (0, [1.0], r"feedback=\[1.0\]; allowed: one number"), (0, [1, 0], r"feedback=\[1, 0\]"), (0, np.ones(1), "feedback=array"),
-])
+@pytest.mark.parametrize(
+    "action, feedback, match",
+    [
+        (4, 1.0, "action=4"),
+        (-1, 1.0, "action=-1"),
+        (0.5, 1.0, "index of an arm"),
+        (0, np.nan, "feedback=nan"),
+        (0, np.inf, "feedback=inf"),
+        (0, "much", "feedback='much'"),
+        (0, None, "feedback=None"),
+        (0, [1.0], r"feedback=\[1.0\]; allowed: one number"),
+        (0, [1, 0], r"feedback=\[1, 0\]"),
+        (0, np.ones(1), "feedback=array"),
+    ],
+)
 def test_refused_feedback_leaves_the_learner_as_it_was(action, feedback, match):
     user = AskTell(Index(), ARMS)
     for _ in range(5):
@@ -53,7 +63,11 @@ def test_refused_context_leaves_the_learner_as_it_was():
     user.tell(user.ask(), 1.0)
     with pytest.raises(ValueError, match="context="):
         user.ask(ARMS * np.nan)
-    assert user.rounds == 1 and user.ask() == 0 and torch.equal(user.context[0], torch.eye(4, dtype=torch.float64))
+    assert (
+        user.rounds == 1
+        and user.ask() == 0
+        and torch.equal(user.context[0], torch.eye(4, dtype=torch.float64))
+    )
 
 
 def test_a_context_of_another_dimension_is_refused():
@@ -70,7 +84,10 @@ def test_a_file_of_another_size_is_refused(tmp_path):
     user.save(tmp_path / "state.npz")
     other = AskTell(Index(), np.eye(3))
     before = other.state
-    with pytest.raises(ValueError, match=r"state.plays of shape \(1, 4\), begun with a context \[4, 4\]; allowed: \(1, 3\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"state.plays of shape \(1, 4\), begun with a context \[4, 4\]; allowed: \(1, 3\)",
+    ):
         other.load(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
 
@@ -139,7 +156,11 @@ class Offered(Index):
         return super().init(trials, offer.arms, horizon, draw, **tkwargs)
 
     def select(self, state, offer, draw):
-        assert offer.arms.shape[0] == offer.bonus.shape[0] == 1 and offer.arms.dim() == 3 and offer.bonus.dim() == 2
+        assert (
+            offer.arms.shape[0] == offer.bonus.shape[0] == 1
+            and offer.arms.dim() == 3
+            and offer.bonus.dim() == 2
+        )
         return offer.rule(state.total / state.plays + offer.bonus).argmax(1), state
 
     def update(self, state, offer, arm, reward, draw):
@@ -147,7 +168,9 @@ class Offered(Index):
 
 
 def offer(*bonus):
-    return Offer(torch.eye(4, dtype=torch.float64), torch.tensor(bonus, dtype=torch.float64), lambda x: x)
+    return Offer(
+        torch.eye(4, dtype=torch.float64), torch.tensor(bonus, dtype=torch.float64), lambda x: x
+    )
 
 
 def test_parts_of_a_context_are_led_by_the_one_trial_and_copied():
@@ -166,7 +189,11 @@ def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
     again = AskTell(Offered(), offer(0.0, 2.0, 0.0, 1.0))
     rule = again.context.rule
     again.load(tmp_path / "state.npz")
-    assert again.context.rule is rule and again.context.bonus.tolist() == [[0, 0, 3, 0]] and again.ask() == user.ask() == 2
+    assert (
+        again.context.rule is rule
+        and again.context.bonus.tolist() == [[0, 0, 3, 0]]
+        and again.ask() == user.ask() == 2
+    )
 
 
 def test_what_differs_of_another_learner_is_named(tmp_path):
@@ -174,7 +201,12 @@ def test_what_differs_of_another_learner_is_named(tmp_path):
     with pytest.raises(ValueError, match="learner.bonus=3.0") as error:
         AskTell(Index(), ARMS, seed=2).load(tmp_path / "state.npz")
     said = str(error.value)
-    assert "learner.bonus=3.0, seed=1; allowed: learner.bonus=" in said and "seed=2" in said and "horizon" not in said and "kind" not in said
+    assert (
+        "learner.bonus=3.0, seed=1; allowed: learner.bonus=" in said
+        and "seed=2" in said
+        and "horizon" not in said
+        and "kind" not in said
+    )
 
 
 @pytest.mark.parametrize("what", ["text", "empty", "array", "arrays", "half", "list"])
@@ -184,11 +216,16 @@ def test_what_is_no_saved_learner_is_refused(what, tmp_path):
     whole = path.read_bytes()
     if what in ("array", "arrays", "list"):
         with open(path, "wb") as file:
-            np.save(file, np.ones(3)) if what == "array" else np.savez(file, **({"x": np.ones(3)} if what == "arrays" else {"head": np.array("[1]")}))
+            np.save(file, np.ones(3)) if what == "array" else np.savez(
+                file, **({"x": np.ones(3)} if what == "arrays" else {"head": np.array("[1]")})
+            )
     else:
         path.write_bytes({"text": b"hello", "empty": b"", "half": whole[: len(whole) // 2]}[what])
     before = user.state
-    with pytest.raises(ValueError, match=r"path='.*state.npz' holds no saved learner; allowed: a file that save wrote"):
+    with pytest.raises(
+        ValueError,
+        match=r"path='.*state.npz' holds no saved learner; allowed: a file that save wrote",
+    ):
         user.load(path)
     assert user.state is before
     with pytest.raises(FileNotFoundError):

@@ -15,7 +15,11 @@ from paperlib.asktell import AskTell
 from paperlib.core.describe import describe, same
 
 SAVED = Path(__file__).parent / "saved"
-ASKED = {"glbomd": 3, "bkb": 4, "pfbco": [0.2144616361100558, 0.24323582300375376]}  # by 0.1.0, next
+ASKED = {
+    "glbomd": 3,
+    "bkb": 4,
+    "pfbco": [0.2144616361100558, 0.24323582300375376],
+}  # by 0.1.0, next
 
 
 def glbomd_user(norm=3.0):
@@ -72,7 +76,9 @@ def test_another_learner_is_refused_by_what_differs():
         ("paperlib.bkb.features.OFUL", "paperlib.linear.OFUL", False),
         ("paperlib.glbomd.glbomd.GLBOMD", "paperlib.glbomd.GLOC", False),
         ("mine.old.Learner", "mine.Learner", False),
-        ("paperlib.gp.RBF", 1.0, False), (None, None, True), (1.0, 2.0, False),
+        ("paperlib.gp.RBF", 1.0, False),
+        (None, None, True),
+        (1.0, 2.0, False),
     ],
 )
 def test_a_class_is_known_by_its_paper_and_name(there, here, equal):
@@ -81,7 +87,13 @@ def test_a_class_is_known_by_its_paper_and_name(there, here, equal):
 
 def test_a_class_is_called_by_its_public_name():
     kinds = json.dumps([describe(user().learner) for user in USERS.values()])
-    for kind in ("paperlib.glbomd.GLBOMD", "paperlib.glbomd.Bernoulli", "paperlib.bkb.LazyBKB",
-                 "paperlib.bkb.Confidence", "paperlib.maths.gp.Matern", "paperlib.pfbco.PFBCO",
-                 "paperlib.learners.doubling.Doubling"):
+    for kind in (
+        "paperlib.glbomd.GLBOMD",
+        "paperlib.glbomd.Bernoulli",
+        "paperlib.bkb.LazyBKB",
+        "paperlib.bkb.Confidence",
+        "paperlib.maths.gp.Matern",
+        "paperlib.pfbco.PFBCO",
+        "paperlib.learners.doubling.Doubling",
+    ):
         assert f'"{kind}"' in kinds

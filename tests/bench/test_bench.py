@@ -31,7 +31,12 @@ class OnHost(Index):
 STYLES = {"ours": Style("vermilion", "o", emphasis=True), "slow": Style("blue", "s")}
 CASES = {"ours": Case(Index(), Coins()), "ours, wide": Case(Index(2.0), Coins()), "slow": Case(OnHost(), Coins())}
 """
-PLAN = speed.Plan(speed.Point(10, 8, 5, 3), {"trials": (1, 10, 100), "played": (4, 8), "arms": (3, 5), "dim": (2, 3)}, 4, 0.01)
+PLAN = speed.Plan(
+    speed.Point(10, 8, 5, 3),
+    {"trials": (1, 10, 100), "played": (4, 8), "arms": (3, 5), "dim": (2, 3)},
+    4,
+    0.01,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,17 +70,33 @@ def test_every_learner_of_every_paper_is_measured():
         package = sys.modules[f"paperlib.{paper}.cases"]
         left_out = getattr(package, "UNMEASURED", {})
         assert left_out.keys() <= package.CASES.keys()
-        assert {(paper, type(case.learner)) for name, case in package.CASES.items() if name not in left_out} <= declared
+        assert {
+            (paper, type(case.learner))
+            for name, case in package.CASES.items()
+            if name not in left_out
+        } <= declared
 
 
 def test_points_vary_one_field_at_a_time():
     ours, slow = speed.subjects("toy")
     center = speed.base(ours, PLAN)
     assert center == (10, 8, 5, None)  # the problem has arms but no dimensions
-    assert set(speed.points(ours, PLAN)) == {(1, 8, 5, None), center, (100, 8, 5, None), (10, 4, 5, None), (10, 8, 3, None)}
+    assert set(speed.points(ours, PLAN)) == {
+        (1, 8, 5, None),
+        center,
+        (100, 8, 5, None),
+        (10, 4, 5, None),
+        (10, 8, 3, None),
+    }
     assert len(speed.points(ours, PLAN)) == 5
     assert speed.lacking(ours) == {"dim": "Coins has no field 'dim'"}
-    assert speed.points(slow, PLAN) == [(1, 8, 5, None), (10, 8, 5, None), (100, 8, 5, None), (1, 4, 5, None), (1, 8, 3, None)]
+    assert speed.points(slow, PLAN) == [
+        (1, 8, 5, None),
+        (10, 8, 5, None),
+        (100, 8, 5, None),
+        (1, 4, 5, None),
+        (1, 8, 3, None),
+    ]
 
 
 @pytest.mark.parametrize("name", ["ours", "GLB-OMD", "RS-GLinCB", "OFUGLB"])
@@ -85,17 +106,24 @@ def test_a_replay_does_what_the_run_did(name):
     for _ in range(8):
         run.step()
     start, heard = run.state, run.record(4)
-    values = lambda state: [leaf.view if isinstance(leaf, Rows) else leaf for _, leaf in leaves(state)]
+    values = lambda state: [
+        leaf.view if isinstance(leaf, Rows) else leaf for _, leaf in leaves(state)
+    ]
     for _ in range(2):  # the second repetition finds what the first found
         after = speed.replay(run.learner, speed.copy(start), heard, "cpu")
-        assert all(torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b for a, b in zip(values(after), values(run.state), strict=True))
+        assert all(
+            torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
+            for a, b in zip(values(after), values(run.state), strict=True)
+        )
 
 
 def test_bytes_of_a_state():
     run = speed.Run(Case(Index(), Coins()), speed.Point(2, 3, 5, None), "cpu", 3)
     for _ in range(3):
         run.step()
-    assert state_bytes(run.state) == 8 * (2 * 5 + 2 * 5 + 2 * 3)  # plays, total, three rewards: not the buffer
+    assert state_bytes(run.state) == 8 * (
+        2 * 5 + 2 * 5 + 2 * 3
+    )  # plays, total, three rewards: not the buffer
 
 
 def test_peak_memory_sees_what_a_run_holds():
@@ -111,7 +139,13 @@ class Wide(Index):
 print(measure_memory(Case(Wide(), Coins()), Point(20, 3, 5, None), "cpu")["process"])
 """
     path = os.pathsep.join([str(CODE), str(CODE / "tests")])
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path})
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
     assert 140e6 < int(done.stdout) < 240e6
 
 
@@ -124,12 +158,41 @@ def raw():
     for subject in speed.subjects("toy"):
         for point in speed.points(subject, PLAN):
             median = 4e-5 * point.trials * point.played / 4
-            stats = {"min": 0.5 * median, "max": 9.0, "mean": 9.0, "median": median, "iqr": 0.1 * median, "rounds": 7}
-            about = {"paper": "toy", "learner": subject.name, "point": point._asdict(), "block": 4, "state_bytes": 8.0 * point.played}
-            benchmarks.append({"name": "test_rounds", "fullname": "bench/test_speed.py", "extra_info": about, "stats": stats})
-    peak = {"ours": {"trials": 100, "process": 3_000_000, "device": None}, "slow": {"trials": 10, "process": 0, "device": None}}
+            stats = {
+                "min": 0.5 * median,
+                "max": 9.0,
+                "mean": 9.0,
+                "median": median,
+                "iqr": 0.1 * median,
+                "rounds": 7,
+            }
+            about = {
+                "paper": "toy",
+                "learner": subject.name,
+                "point": point._asdict(),
+                "block": 4,
+                "state_bytes": 8.0 * point.played,
+            }
+            benchmarks.append(
+                {
+                    "name": "test_rounds",
+                    "fullname": "bench/test_speed.py",
+                    "extra_info": about,
+                    "stats": stats,
+                }
+            )
+    peak = {
+        "ours": {"trials": 100, "process": 3_000_000, "device": None},
+        "slow": {"trials": 10, "process": 0, "device": None},
+    }
     machine = {"node": "my-machine", "cpu": {"brand_raw": "Fast(R) Chip @ 2.50GHz"}}
-    return {"machine_info": machine, "datetime": "2020-01-01", "version": "5.3.1", "benchmarks": benchmarks, "memory": {"toy": peak}}
+    return {
+        "machine_info": machine,
+        "datetime": "2020-01-01",
+        "version": "5.3.1",
+        "benchmarks": benchmarks,
+        "memory": {"toy": peak},
+    }
 
 
 def report(profile="quick"):
@@ -138,10 +201,30 @@ def report(profile="quick"):
 
 def test_distilled_seconds_are_of_one_round_of_one_trial():
     ours = report()["papers"]["toy"]["ours"]
-    point = next(point for point in ours["points"] if (point["trials"], point["played"], point["arms"]) == (100, 8, 5))
-    assert point == {"trials": 100, "played": 8, "arms": 5, "dim": None, "median": 2e-5, "iqr": 2e-6, "min": 1e-5, "blocks": 7, "state_bytes": 64.0}
-    assert ours["base"] == {"trials": 10, "played": 8, "arms": 5, "dim": None} and ours["not_varied"] == {"dim": "Coins has no field 'dim'"}
-    assert not ours["on_host"] and report()["papers"]["toy"]["slow"]["on_host"] and ours["peak_memory"]["process"] == 3_000_000
+    point = next(
+        point
+        for point in ours["points"]
+        if (point["trials"], point["played"], point["arms"]) == (100, 8, 5)
+    )
+    assert point == {
+        "trials": 100,
+        "played": 8,
+        "arms": 5,
+        "dim": None,
+        "median": 2e-5,
+        "iqr": 2e-6,
+        "min": 1e-5,
+        "blocks": 7,
+        "state_bytes": 64.0,
+    }
+    assert ours["base"] == {"trials": 10, "played": 8, "arms": 5, "dim": None} and ours[
+        "not_varied"
+    ] == {"dim": "Coins has no field 'dim'"}
+    assert (
+        not ours["on_host"]
+        and report()["papers"]["toy"]["slow"]["on_host"]
+        and ours["peak_memory"]["process"] == 3_000_000
+    )
 
 
 def test_distilled_numbers_name_the_device_and_no_machine(tmp_path):
@@ -149,25 +232,45 @@ def test_distilled_numbers_name_the_device_and_no_machine(tmp_path):
     text = (tmp_path / "a.json").read_text()
     assert json.loads(text) == json.loads(json.dumps(report()))
     assert "my-machine" not in text and "2020" not in text
-    assert json.loads(text)["device"] == "Fast(R) Chip @ 2.50GHz" and json.loads(text)["versions"]["pytest-benchmark"] == "5.3.1"
-    assert sum(line.count('"median"') for line in text.splitlines()) == sum('"median"' in line for line in text.splitlines()) == 10  # a line a point
+    assert (
+        json.loads(text)["device"] == "Fast(R) Chip @ 2.50GHz"
+        and json.loads(text)["versions"]["pytest-benchmark"] == "5.3.1"
+    )
+    assert (
+        sum(line.count('"median"') for line in text.splitlines())
+        == sum('"median"' in line for line in text.splitlines())
+        == 10
+    )  # a line a point
 
 
 def test_axes_leave_the_other_fields_at_the_base():
     ours = report()["papers"]["toy"]["ours"]
-    assert {axis: [point[axis] for point in bench_figure.along(ours, axis)] for axis in bench_figure.AXES} == {
-        "trials": [1, 10, 100], "played": [4, 8], "arms": [3, 5], "dim": [],
+    assert {
+        axis: [point[axis] for point in bench_figure.along(ours, axis)]
+        for axis in bench_figure.AXES
+    } == {
+        "trials": [1, 10, 100],
+        "played": [4, 8],
+        "arms": [3, 5],
+        "dim": [],
     }
 
 
 def test_the_table_shows_microseconds():
     lines = bench.table(report()).splitlines()
     assert lines[1].split()[-6:] == ["R", "=", "10", "R", "=", "100"]
-    assert lines[2].split() == ["ours", "20", "20", "20"] and lines[3].split() == ["slow*", "20", "20", "20"]
+    assert lines[2].split() == ["ours", "20", "20", "20"] and lines[3].split() == [
+        "slow*",
+        "20",
+        "20",
+        "20",
+    ]
 
 
 def test_file_names_of_devices():
-    assert bench_figure.slug("Intel(R) Xeon(R) Processor @ 2.50GHz") == "intel-xeon-processor-2-50ghz"
+    assert (
+        bench_figure.slug("Intel(R) Xeon(R) Processor @ 2.50GHz") == "intel-xeon-processor-2-50ghz"
+    )
     assert bench_figure.slug("NVIDIA H200") == "nvidia-h200"
 
 
@@ -179,20 +282,44 @@ def test_the_figure_holds_every_panel_and_repeats_byte_for_byte(profile, place, 
     sums = []
     for _ in range(2):
         assert bench_figure.draw(report(profile), "toy") == "toy_fast-chip-2-50ghz"
-        sums.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "figures" / place).iterdir()})
-    assert sums[0] == sums[1] and sorted(sums[0]) == [f"toy_fast-chip-2-50ghz.{ending}" for ending in ("json", "pdf", "png")]
+        sums.append(
+            {
+                path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in (tmp_path / "figures" / place).iterdir()
+            }
+        )
+    assert sums[0] == sums[1] and sorted(sums[0]) == [
+        f"toy_fast-chip-2-50ghz.{ending}" for ending in ("json", "pdf", "png")
+    ]
     said = json.loads((tmp_path / "figures" / place / "toy_fast-chip-2-50ghz.json").read_text())
-    assert said["numbers"]["seconds, played"]["ours"] == {"played": [4, 8], "median": [1e-5, 2e-5]} and said["numbers"]["seconds, dim"] == {}
-    assert said["numbers"]["state"]["slow"]["state_bytes"] == [32.0, 64.0] and said["numbers"]["peak"]["ours"] == {"trials": 100, "MB": 3.0}
-    assert "Fast(R) Chip @ 2.50GHz, one thread" in said["caption"] and "7 repetitions of the same 4 rounds" in said["caption"] and "10.0 % of the median" in said["caption"]
+    assert (
+        said["numbers"]["seconds, played"]["ours"] == {"played": [4, 8], "median": [1e-5, 2e-5]}
+        and said["numbers"]["seconds, dim"] == {}
+    )
+    assert said["numbers"]["state"]["slow"]["state_bytes"] == [32.0, 64.0] and said["numbers"][
+        "peak"
+    ]["ours"] == {"trials": 100, "MB": 3.0}
+    assert (
+        "Fast(R) Chip @ 2.50GHz, one thread" in said["caption"]
+        and "7 repetitions of the same 4 rounds" in said["caption"]
+        and "10.0 % of the median" in said["caption"]
+    )
 
 
 def test_lines_look_as_registered_and_star_the_host():
     ax = figures.panels()[1][0, 0]
-    bench_figure.lines_panel(ax, report()["papers"]["toy"], "trials", "median", title="a", ylabel="b")
+    bench_figure.lines_panel(
+        ax, report()["papers"]["toy"], "trials", "median", title="a", ylabel="b"
+    )
     lines = {line.get_label(): line for line in ax.get_lines()}
-    assert set(lines) == {"ours", "slow*"} and lines["ours"].get_color() == figures.look("ours")["color"]
-    assert list(lines["slow*"].get_xdata()) == [1, 10, 100] and ax.get_xscale() == ax.get_yscale() == "log"
+    assert (
+        set(lines) == {"ours", "slow*"}
+        and lines["ours"].get_color() == figures.look("ours")["color"]
+    )
+    assert (
+        list(lines["slow*"].get_xdata()) == [1, 10, 100]
+        and ax.get_xscale() == ax.get_yscale() == "log"
+    )
 
 
 # ---- the command -------------------------------------------------------------------------------------------
@@ -214,13 +341,23 @@ def test_a_failed_measurement_ends_the_call_and_writes_nothing(monkeypatch, tmp_
 @pytest.mark.slow
 def test_the_command_measures_everything_quickly(tmp_path):
     env = {**os.environ, "PAPERLIB_ROOT": str(tmp_path), "PAPERLIB_PYTHON": sys.executable}
-    done = subprocess.run([sys.executable, CODE / "run.py", "bench", "--quick", "--device", "cpu"], capture_output=True, text=True, env=env)
+    done = subprocess.run(
+        [sys.executable, CODE / "run.py", "bench", "--quick", "--device", "cpu"],
+        capture_output=True,
+        text=True,
+        env=env,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     [path] = (tmp_path / "results/quick/bench").iterdir()
     found = json.loads(path.read_text())
-    assert {(paper, name) for paper, learners in found["papers"].items() for name in learners} == {(s.paper, s.name) for s in speed.subjects() if s.paper != "toy"}
+    assert {(paper, name) for paper, learners in found["papers"].items() for name in learners} == {
+        (s.paper, s.name) for s in speed.subjects() if s.paper != "toy"
+    }
     for paper, learners in found["papers"].items():
         assert (tmp_path / f"figures/quick/bench/{paper}_{path.stem}.pdf").exists()
         for learner in learners.values():
-            assert len(learner["points"]) >= 3 and all(0 < point["min"] <= point["median"] < 1 and point["blocks"] >= 5 for point in learner["points"])
+            assert len(learner["points"]) >= 3 and all(
+                0 < point["min"] <= point["median"] < 1 and point["blocks"] >= 5
+                for point in learner["points"]
+            )
     assert not (tmp_path / "bench").exists() and "microseconds a round and trial" in done.stdout

@@ -27,8 +27,14 @@ def record(learner, problem, horizon, trials, sketched=True, seed=0, **more):
     key = (learner, problem, horizon, trials, sketched, seed)
     if key not in _traces:
         base = getattr(learner, "base", learner)
-        pairs = sketch_probes(base.kernel, base.confidence, base.qbar, base.merge) if sketched else probes(base.confidence)
-        named = {name: Probe(*pair) for name, pair in pairs.items()} | {name: Probe(*pair) for name, pair in more.items()}
+        pairs = (
+            sketch_probes(base.kernel, base.confidence, base.qbar, base.merge)
+            if sketched
+            else probes(base.confidence)
+        )
+        named = {name: Probe(*pair) for name, pair in pairs.items()} | {
+            name: Probe(*pair) for name, pair in more.items()
+        }
         _traces[key] = play(learner, problem, horizon, trials, seed, record="all", probes=named)
     return _traces[key]
 
@@ -52,7 +58,9 @@ def instance(name, seed=0, arms=14, rounds=40, trials=3, ridge=0.1):
     """A replay of random arms."""
     rng = np.random.default_rng(seed)
     points = torch.from_numpy(rng.uniform(size=(1, arms, 2)))
-    return Replay(KERNELS[name], points, ridge, torch.from_numpy(rng.integers(0, arms, (trials, rounds))))
+    return Replay(
+        KERNELS[name], points, ridge, torch.from_numpy(rng.integers(0, arms, (trials, rounds)))
+    )
 
 
 def dictionary(name, seed=0, arms=30, rounds=200, qbar=20.0, ridge=0.1):

@@ -8,4 +8,6 @@ from paperlib.core.trace import Trace
 def trace(regret, rounds=None):
     regret = np.asarray(regret, float)
     rounds = np.arange(1, 1 + regret.shape[1]) if rounds is None else np.asarray(rounds)
-    return Trace(rounds, {"regret": regret}, {}, np.zeros(len(rounds)), list(range(len(regret))), {})
+    return Trace(
+        rounds, {"regret": regret}, {}, np.zeros(len(rounds)), list(range(len(regret))), {}
+    )

@@ -6,7 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from bkb_runs import KERNELS, KeepsAll, Overconfident, Starved, confidence, dictionary, instance, record, reference_run
+from bkb_runs import (
+    KERNELS,
+    KeepsAll,
+    Overconfident,
+    Starved,
+    confidence,
+    dictionary,
+    instance,
+    record,
+    reference_run,
+)
 from scipy.stats import binom
 
 from paperlib.bkb.theory import bounds, information, constants as theory
@@ -27,7 +37,14 @@ from paperlib.play import play
 from paperlib.learners.reference import UniformArm
 from paperlib.core.streams import Streams
 
-ALONG = (bounds.effective_dimension, bounds.log_determinant, bounds.proposition_b1, bounds.proposition_b3, bounds.sum_of_variances, bounds.least_variance)
+ALONG = (
+    bounds.effective_dimension,
+    bounds.log_determinant,
+    bounds.proposition_b1,
+    bounds.proposition_b3,
+    bounds.sum_of_variances,
+    bounds.least_variance,
+)
 SNAPS = (bounds.sketched_posterior, bounds.sketched_variance, bounds.determinant)
 ACCURATE = (bounds.lemma_c1, bounds.corollary_4_2, bounds.proposition_d3)
 
@@ -44,9 +61,19 @@ def trace_arms():
 def test_replay_of_a_known_run():
     arms, index = trace_arms()
     run = Replay(RBF(25.0), arms, 0.1, torch.tensor([index]))
-    assert run.variance[0, -1, [0, 7, 20]].tolist() == pytest.approx([0.8165434335, 0.3410032098, 0.4461375264], abs=1e-9)
-    assert float(run.log_det[0, -1]) == pytest.approx(20.6630230551, abs=1e-9) == float(run.dense_log_det[0, -1])
-    assert float(run.effective[0, -1]) == pytest.approx(6.9347222302, abs=1e-9) == float(run.dense_effective[0, -1])
+    assert run.variance[0, -1, [0, 7, 20]].tolist() == pytest.approx(
+        [0.8165434335, 0.3410032098, 0.4461375264], abs=1e-9
+    )
+    assert (
+        float(run.log_det[0, -1])
+        == pytest.approx(20.6630230551, abs=1e-9)
+        == float(run.dense_log_det[0, -1])
+    )
+    assert (
+        float(run.effective[0, -1])
+        == pytest.approx(6.9347222302, abs=1e-9)
+        == float(run.dense_effective[0, -1])
+    )
 
 
 def test_snapshot_of_a_known_dictionary():
@@ -55,17 +82,31 @@ def test_snapshot_of_a_known_dictionary():
     mask = torch.zeros(21, dtype=torch.bool)
     mask[[0, 10, 20]] = True
     shot = Snapshot(RBF(25.0), arms[0], n, mask, 0.1)
-    assert shot.sketched_s2[[0, 7, 20]].tolist() == pytest.approx([0.4394370528, 6.5943350788, 0.2254696201], abs=1e-6)
-    assert shot.regressors_s2[[0, 7, 20]].tolist() == pytest.approx([0.4394370528, 0.1554814353, 0.2254696201], abs=1e-6)
-    assert float(torch.linalg.slogdet(shot.sketched).logabsdet) == pytest.approx(9.9359036491, abs=1e-6)
+    assert shot.sketched_s2[[0, 7, 20]].tolist() == pytest.approx(
+        [0.4394370528, 6.5943350788, 0.2254696201], abs=1e-6
+    )
+    assert shot.regressors_s2[[0, 7, 20]].tolist() == pytest.approx(
+        [0.4394370528, 0.1554814353, 0.2254696201], abs=1e-6
+    )
+    assert float(torch.linalg.slogdet(shot.sketched).logabsdet) == pytest.approx(
+        9.9359036491, abs=1e-6
+    )
     ratio = shot.sketched_s2 / shot.exact_s2
-    assert float(ratio.min()) == pytest.approx(0.50538143, abs=1e-6) and float(ratio.max()) == pytest.approx(52.91902020, abs=1e-5)
+    assert float(ratio.min()) == pytest.approx(0.50538143, abs=1e-6) and float(
+        ratio.max()
+    ) == pytest.approx(52.91902020, abs=1e-5)
 
 
 def test_orthonormal_arms_in_closed_form():
-    run = Replay(Linear(), torch.eye(3, dtype=torch.float64).unsqueeze(0), 0.5, torch.tensor([[0, 0, 0, 1]]))
-    assert run.variance[0, -1].tolist() == pytest.approx([0.2857142857, 0.6666666667, 2.0], abs=1e-9)
-    assert float(run.effective[0, -1]) == pytest.approx(1.5238095238, abs=1e-9) and float(run.log_det[0, -1]) == pytest.approx(3.0445224377, abs=1e-9)
+    run = Replay(
+        Linear(), torch.eye(3, dtype=torch.float64).unsqueeze(0), 0.5, torch.tensor([[0, 0, 0, 1]])
+    )
+    assert run.variance[0, -1].tolist() == pytest.approx(
+        [0.2857142857, 0.6666666667, 2.0], abs=1e-9
+    )
+    assert float(run.effective[0, -1]) == pytest.approx(1.5238095238, abs=1e-9) and float(
+        run.log_det[0, -1]
+    ) == pytest.approx(3.0445224377, abs=1e-9)
     assert run.norm([2, 4]).tolist() == [pytest.approx([2.0, 3.0])]
 
 
@@ -74,14 +115,28 @@ def test_replay_agrees_with_the_dense_posterior(name):
     run = instance(name)
     zero = torch.zeros_like(run.counts[:, -1])
     for t in (1, 17, 40):
-        dense = exact_posterior(run.kernel, run.arms, run.counts[:, t - 1], zero, run.ridge, run.arms).variance / run.ridge
+        dense = (
+            exact_posterior(
+                run.kernel, run.arms, run.counts[:, t - 1], zero, run.ridge, run.arms
+            ).variance
+            / run.ridge
+        )
         assert torch.allclose(run.variance[:, t], dense, rtol=1e-9, atol=1e-12)
-        assert torch.allclose(exact_variance(run.kernel, run.arms, run.counts[:, t - 1], run.ridge), dense, rtol=1e-9, atol=1e-12)
+        assert torch.allclose(
+            exact_variance(run.kernel, run.arms, run.counts[:, t - 1], run.ridge),
+            dense,
+            rtol=1e-9,
+            atol=1e-12,
+        )
     points = run.arms[0, run.index[1]]
-    assert float(run.norm([40])[1, 0]) == pytest.approx(float(torch.linalg.eigvalsh(run.kernel(points, points))[-1]))
+    assert float(run.norm([40])[1, 0]) == pytest.approx(
+        float(torch.linalg.eigvalsh(run.kernel(points, points))[-1])
+    )
     noise = torch.from_numpy(np.random.default_rng(5).normal(size=(3, 40)))
     gram = run.kernel(points[:25], points[:25])
-    energy = noise[1, :25] @ torch.linalg.solve(gram + run.ridge * torch.eye(25, dtype=torch.float64), gram @ noise[1, :25])
+    energy = noise[1, :25] @ torch.linalg.solve(
+        gram + run.ridge * torch.eye(25, dtype=torch.float64), gram @ noise[1, :25]
+    )
     assert float(run.noise_energy(noise)[1, 24]) == pytest.approx(float(energy))
 
 
@@ -97,7 +152,12 @@ def test_replay_refuses_what_it_cannot_use():
     with pytest.raises(ValueError, match="'arm'"):
         Replay.of(play(learner, reference(), 3, 1), RBF(100.0), arms, 0.01)
     with pytest.raises(ValueError, match="record='all'"):
-        Replay.of(play(learner, reference(), 6, 1, record=2, probes={"arm": lambda r: r.action}), RBF(100.0), arms, 0.01)
+        Replay.of(
+            play(learner, reference(), 6, 1, record=2, probes={"arm": lambda r: r.action}),
+            RBF(100.0),
+            arms,
+            0.01,
+        )
 
 
 # Along a run: Sections 2 and 3.2, Propositions B.1, B.3, D.4 ----------------------------------------------
@@ -124,16 +184,30 @@ def test_numbers_of_the_reference_run():
     """d_eff 16.74 <= 30.37 <= 79.10, the sum of variances 1020 <= 1714, printed bound 6470 and certificates below the trivial 1800."""
     trace, run, learner = reference_run(horizon=300)
     mean = lambda x: float(x[:, -1].mean())
-    assert mean(run.effective) == pytest.approx(16.74, rel=0.03) and mean(run.settled.cumsum(1)) == pytest.approx(30.37, rel=0.03)
-    assert mean(run.log_det) == pytest.approx(79.10, rel=0.03) and mean(run.played.cumsum(1)) == pytest.approx(1020, rel=0.05)
+    assert mean(run.effective) == pytest.approx(16.74, rel=0.03) and mean(
+        run.settled.cumsum(1)
+    ) == pytest.approx(30.37, rel=0.03)
+    assert mean(run.log_det) == pytest.approx(79.10, rel=0.03) and mean(
+        run.played.cumsum(1)
+    ) == pytest.approx(1020, rel=0.05)
     check, total = bounds.proposition_b3(run), bounds.sum_of_variances(run)
-    assert (np.diff(check.observed[..., :3], axis=-1) > 0).all() and check.verdict == total.verdict == "holds"
-    assert total.inputs["C_lambda"] == pytest.approx(21.6679065336) and mean(total.bound) == pytest.approx(1714, rel=0.03)
+    assert (
+        np.diff(check.observed[..., :3], axis=-1) > 0
+    ).all() and check.verdict == total.verdict == "holds"
+    assert total.inputs["C_lambda"] == pytest.approx(21.6679065336) and mean(
+        total.bound
+    ) == pytest.approx(1714, rel=0.03)
     assert not bounds.sum_of_variances(run, printed=True).by_trial.any()
     printed = bounds.theorem_4_1_printed(trace, run.effective, learner.confidence, 1.0)
-    assert mean(printed.bound) == pytest.approx(6470, rel=0.03) and printed.trivial == 1800 and printed.informative_from is None
+    assert (
+        mean(printed.bound) == pytest.approx(6470, rel=0.03)
+        and printed.trivial == 1800
+        and printed.informative_from is None
+    )
     radii = [replace(learner.confidence, rule=rule) for rule in ("corrected", "online")]
-    assert [theory.regret_bound(c, 1.0, 300, 79.1, beta) for c, beta in zip(radii, (3.116, 1.84))] == pytest.approx([7746, 4576], rel=1e-3)
+    assert [
+        theory.regret_bound(c, 1.0, 300, 79.1, beta) for c, beta in zip(radii, (3.116, 1.84))
+    ] == pytest.approx([7746, 4576], rel=1e-3)
 
 
 def test_broken_variances_are_flagged():
@@ -142,7 +216,10 @@ def test_broken_variances_are_flagged():
     shrunk[:, 20:] *= 0.3
     grown = run.variance.clone()
     grown[:, 20:] *= 1.5
-    assert bounds.proposition_b1(run, shrunk).verdict == "fails" and bounds.proposition_b1(run, grown).verdict == "fails"
+    assert (
+        bounds.proposition_b1(run, shrunk).verdict == "fails"
+        and bounds.proposition_b1(run, grown).verdict == "fails"
+    )
     assert bounds.effective_dimension(run, 1.001 * run.effective).verdict == "fails"
     assert bounds.log_determinant(run, run.log_det + 1e-3).verdict == "fails"
     starved = run.variance.clone()
@@ -154,9 +231,14 @@ def test_false_exact_quantities_are_flagged():
     run = instance("rbf")
     wrong = lambda **values: _with(run, **values)
     assert bounds.proposition_b3(wrong(effective=run.log_det * 1.1)).verdict == "fails"
-    assert bounds.proposition_b3(wrong(settled=run.played)).verdict == "fails"  # the variance that chose, not the one after
+    assert (
+        bounds.proposition_b3(wrong(settled=run.played)).verdict == "fails"
+    )  # the variance that chose, not the one after
     assert bounds.sum_of_variances(run, printed=True).verdict == "fails"
-    assert bounds.sum_of_variances(wrong(played=2 * run.played, log_det=run.log_det)).verdict == "fails"
+    assert (
+        bounds.sum_of_variances(wrong(played=2 * run.played, log_det=run.log_det)).verdict
+        == "fails"
+    )
 
 
 def _with(run, **values):
@@ -170,7 +252,10 @@ def test_information_lacks_a_factor_2_in_the_paper():
     arms = torch.ones(1, 1, 1, dtype=torch.float64)
     run = Replay(Linear(), arms, 10.0, torch.zeros(1, 3, dtype=torch.int64))
     gains = information.information_gain(Linear(), arms, 10.0, [1, 2, 3])
-    assert bounds.information(run, gains).verdict == "holds" and bounds.information(run, gains, printed=True).verdict == "fails"
+    assert (
+        bounds.information(run, gains).verdict == "holds"
+        and bounds.information(run, gains, printed=True).verdict == "fails"
+    )
     assert bounds.information(run, gains, printed=True).observed[0, 0] == pytest.approx(1 / 11)
     with pytest.raises(ValueError, match="gains"):
         bounds.information(run, information.information_gain(Linear(), arms, 10.0, [9]))
@@ -185,7 +270,10 @@ def test_proposition_d4():
     run = instance("rbf", trials=80, rounds=30)
     noise = 0.2 * torch.from_numpy(np.random.default_rng(2).normal(size=(80, 30)))
     c = confidence("online", noise=0.2)
-    check, printed = bounds.proposition_d4(run, noise, c), bounds.proposition_d4(run, noise, c, printed=True)
+    check, printed = (
+        bounds.proposition_d4(run, noise, c),
+        bounds.proposition_d4(run, noise, c, printed=True),
+    )
     assert check.verdict == "holds" and (printed.bound >= check.bound).all()
     assert bounds.proposition_d4(run, 4 * noise, c).verdict == "fails"
 
@@ -213,7 +301,11 @@ def test_accuracy_of_a_full_dictionary_is_zero():
 
 
 def test_inaccurate_dictionary_has_a_remark():
-    shot = next(shot for shot in (dictionary("matern", seed, qbar=1.0) for seed in range(20)) if shot.accuracy >= 1)
+    shot = next(
+        shot
+        for shot in (dictionary("matern", seed, qbar=1.0) for seed in range(20))
+        if shot.accuracy >= 1
+    )
     for statement in ACCURATE:
         assert "accuracy" in statement(shot).remark and statement(shot).verdict == "holds"
 
@@ -223,9 +315,19 @@ def test_variances_that_a_learner_got_wrong_are_flagged():
     assert shot.accuracy < 1
     for factor in (0.01, 100.0):
         wrong = replace(shot, s2=factor * shot.sketched_s2)
-        assert bounds.sketched_posterior(wrong).verdict == bounds.sketched_variance(wrong).verdict == bounds.corollary_4_2(wrong).verdict == "fails"
+        assert (
+            bounds.sketched_posterior(wrong).verdict
+            == bounds.sketched_variance(wrong).verdict
+            == bounds.corollary_4_2(wrong).verdict
+            == "fails"
+        )
     assert bounds.sketched_variance(replace(shot, s2=0.999 * shot.regressors_s2)).verdict == "fails"
-    assert bounds.determinant(replace(shot, log_det=1.01 * float(torch.linalg.slogdet(shot.exact).logabsdet))).verdict == "fails"
+    assert (
+        bounds.determinant(
+            replace(shot, log_det=1.01 * float(torch.linalg.slogdet(shot.exact).logabsdet))
+        ).verdict
+        == "fails"
+    )
 
 
 def test_dictionary_that_is_not_what_was_sampled_is_flagged():
@@ -239,7 +341,9 @@ def test_dictionary_that_is_not_what_was_sampled_is_flagged():
 def test_variance_is_no_bound_from_either_side():
     """Two arms with k = .5, both pulled, one in the dictionary: 4/9 and 31/36 against 7/15."""
     arms = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)
-    shot = Snapshot(Linear(), arms, torch.ones(2, dtype=torch.float64), torch.tensor([True, False]), 1.0)
+    shot = Snapshot(
+        Linear(), arms, torch.ones(2, dtype=torch.float64), torch.tensor([True, False]), 1.0
+    )
     assert shot.sketched_s2.tolist() == pytest.approx([0.4444444444, 0.8611111111], abs=1e-9)
     assert shot.exact_s2.tolist() == pytest.approx([0.4666666667, 0.4666666667], abs=1e-9)
     assert bounds.sketched_variance(shot).verdict == "holds"
@@ -248,7 +352,9 @@ def test_variance_is_no_bound_from_either_side():
 def test_empty_dictionary_and_bad_shapes():
     shot = dictionary("rbf")
     empty = replace(shot, mask=torch.zeros_like(shot.mask))
-    assert torch.allclose(empty.sketched_s2, empty.diagonal / empty.ridge) and all(s(empty).verdict == "holds" for s in SNAPS)
+    assert torch.allclose(empty.sketched_s2, empty.diagonal / empty.ridge) and all(
+        s(empty).verdict == "holds" for s in SNAPS
+    )
     with pytest.raises(ValueError, match="mask"):
         replace(shot, mask=shot.mask[1:])
     with pytest.raises(ValueError, match="kept"):
@@ -271,7 +377,9 @@ def test_states_of_the_learners(kind):
     for t in range(60):
         draw = streams.at(t)
         arm, state = learner.select(state, world.arms, draw)
-        state = learner.update(state, world.arms, arm, problem.respond(world, t, arm, "reward", draw)[0], draw)
+        state = learner.update(
+            state, world.arms, arm, problem.respond(world, t, arm, "reward", draw)[0], draw
+        )
     if kind is LazyBKB:
         state = replace_log_det(state)
     for trial in range(2):
@@ -294,38 +402,68 @@ def test_multiplicity_is_binomial_and_agrees_with_the_mask():
     u = (np.arange(4000) + 0.5) / 4000
     found = multiplicity(u, np.full(4000, 12.0), np.full(4000, 0.3))
     assert ((found > 0) == (u < 1 - 0.7**12)).all() and found.mean() == pytest.approx(3.6, abs=2e-3)
-    assert np.bincount(found.astype(int), minlength=13) / 4000 == pytest.approx(binom.pmf(range(13), 12, 0.3), abs=1e-3)
-    assert multiplicity(0.3, 5.0, 1.0) == 5 and multiplicity(0.0, 0.0, 0.4) == 0 and multiplicity(0.0, 10.0, 1e-18) == 1
+    assert np.bincount(found.astype(int), minlength=13) / 4000 == pytest.approx(
+        binom.pmf(range(13), 12, 0.3), abs=1e-3
+    )
+    assert (
+        multiplicity(0.3, 5.0, 1.0) == 5
+        and multiplicity(0.0, 0.0, 0.4) == 0
+        and multiplicity(0.0, 10.0, 1e-18) == 1
+    )
 
 
 def test_size_counts_pulls():
     trace, run, learner = reference_run(qbar=3.0)
     pulls = np.arange(1, 121)
-    assert (trace["dictionary"] <= trace["size"]).all() and (trace["size"] <= pulls).all() and (trace["dictionary"] <= trace["unique"]).all()
+    assert (
+        (trace["dictionary"] <= trace["size"]).all()
+        and (trace["size"] <= pulls).all()
+        and (trace["dictionary"] <= trace["unique"]).all()
+    )
     assert (trace["expected size"] <= pulls + 1e-9).all()
-    assert trace["size"][:, 60:].mean() == pytest.approx(trace["expected size"][:, 60:].mean(), rel=0.05)
+    assert trace["size"][:, 60:].mean() == pytest.approx(
+        trace["expected size"][:, 60:].mean(), rel=0.05
+    )
     assert (trace["unique"] - trace["dictionary"] == trace["left out"]).all()
     everything, _, _ = reference_run(kind=KeepsAll, qbar=1e9, horizon=40, trials=3)
-    assert (everything["size"] == np.arange(1, 41)).all() and (everything["ratio"] <= 1 + 1e-6).all()
+    assert (everything["size"] == np.arange(1, 41)).all() and (
+        everything["ratio"] <= 1 + 1e-6
+    ).all()
 
 
 def test_size_of_a_dictionary():
     trace, run, learner = reference_run(qbar=20.0)
-    expected, tight = (s(trace, run.effective, learner.confidence, 20.0) for s in (bounds.theorem_3_1_expected, bounds.theorem_3_1_tight))
+    expected, tight = (
+        s(trace, run.effective, learner.confidence, 20.0)
+        for s in (bounds.theorem_3_1_expected, bounds.theorem_3_1_tight)
+    )
     printed = bounds.theorem_3_1_size(trace, run.effective, learner.confidence, 20.0, run.kappa2)
     for check in (expected, tight, printed):
         assert check.by_trial.all() and "below the theory's" in check.remark
-    assert (printed.bound > tight.bound).all() and printed.informative_from is None and printed.trivial == 120
-    everything, replay, _ = reference_run(kind=KeepsAll, qbar=1e9, horizon=120, trials=3)  # held against a small qbar
-    assert bounds.theorem_3_1_tight(everything, replay.effective * 0.02, confidence(), 5.0).verdict == "inconclusive"
-    assert not bounds.theorem_3_1_tight(everything, replay.effective * 0.02, confidence(), 5.0).by_trial.any()
+    assert (
+        (printed.bound > tight.bound).all()
+        and printed.informative_from is None
+        and printed.trivial == 120
+    )
+    everything, replay, _ = reference_run(
+        kind=KeepsAll, qbar=1e9, horizon=120, trials=3
+    )  # held against a small qbar
+    assert (
+        bounds.theorem_3_1_tight(everything, replay.effective * 0.02, confidence(), 5.0).verdict
+        == "inconclusive"
+    )
+    assert not bounds.theorem_3_1_tight(
+        everything, replay.effective * 0.02, confidence(), 5.0
+    ).by_trial.any()
 
 
 def test_ratio_of_variances():
     one = torch.ones(1, 64, dtype=torch.float64)
     good, _, learner = reference_run(qbar=20.0)
     assert bounds.theorem_3_1_accuracy(good, learner.confidence, 20.0, one).by_trial.all()
-    assert bounds.theorem_3_1_accuracy(good, learner.confidence, 20.0, one).inputs["exact up to"] == 19
+    assert (
+        bounds.theorem_3_1_accuracy(good, learner.confidence, 20.0, one).inputs["exact up to"] == 19
+    )
     starved, _, learner = reference_run(kind=Starved, qbar=20.0, horizon=60)
     check = bounds.theorem_3_1_accuracy(starved, learner.confidence, 20.0, one)
     assert check.verdict == "fails" and not check.by_trial.any()
@@ -337,8 +475,12 @@ def test_ratio_of_variances():
 def test_every_pull_is_kept_at_first():
     one = torch.ones(1, 64, dtype=torch.float64)
     trace, _, _ = reference_run(qbar=20.0)
-    assert bounds.exact_at_first(trace["left out"], trace.rounds, one, 20.0, 0.01).verdict == "holds"
-    assert bounds.exact_at_first(trace["left out"], trace.rounds, one, 200.0, 0.01).verdict == "fails"
+    assert (
+        bounds.exact_at_first(trace["left out"], trace.rounds, one, 20.0, 0.01).verdict == "holds"
+    )
+    assert (
+        bounds.exact_at_first(trace["left out"], trace.rounds, one, 200.0, 0.01).verdict == "fails"
+    )
     with pytest.raises(ValueError, match="rounds"):
         bounds.exact_at_first(trace["left out"], trace.rounds, one, 0.5, 0.01)
 
@@ -360,10 +502,15 @@ class ScaledArms(FixedArms):
 
 def scaled(gamma):
     """s(x) s(y) exp(-gamma r^2)."""
-    return FunctionKernel(lambda X, Y: X[..., 2:] * Y[..., 2:].mT * RBF(gamma)(X[..., :2], Y[..., :2]))
+    return FunctionKernel(
+        lambda X, Y: X[..., 2:] * Y[..., 2:].mT * RBF(gamma)(X[..., :2], Y[..., :2])
+    )
 
 
-@pytest.mark.parametrize("arms, gamma, T, least", [(60, 3.0, 150, 40), pytest.param(300, 30.0, 600, 100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "arms, gamma, T, least",
+    [(60, 3.0, 150, 40), pytest.param(300, 30.0, 600, 100, marks=pytest.mark.slow)],
+)
 def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
     """With arms of unequal length the theory's q-bar does leave pulled arms out, and the variances stay right."""
     kernel, c = scaled(gamma), confidence(noise=1.0)
@@ -372,7 +519,11 @@ def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
     world = problem.init(1, T, Streams(0, [0]).at(-1), dtype=torch.float64)
     learner = BKB(kernel, c, qbar=qbar)
     streams = Streams(0, [0])
-    state, out, worst = learner.init(1, world.arms, T, streams.at(-1), dtype=torch.float64, device="cpu"), [], []
+    state, out, worst = (
+        learner.init(1, world.arms, T, streams.at(-1), dtype=torch.float64, device="cpu"),
+        [],
+        [],
+    )
     for t in range(T):
         draw = streams.at(t)
         arm = (draw.uniform("arm") * arms).long()
@@ -381,7 +532,10 @@ def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
         if t % 10 == 9:
             ratio = state.s2 / exact_variance(kernel, world.arms, state.n, c.lam)
             worst.append(float(torch.maximum(ratio, 1 / ratio).max()))
-    assert sum(x > 0 for x in out) >= least and theory.exact_horizon(qbar, kernel.diag(world.arms), c.lam) < 100
+    assert (
+        sum(x > 0 for x in out) >= least
+        and theory.exact_horizon(qbar, kernel.diag(world.arms), c.lam) < 100
+    )
     assert max(worst) < 1.001 < c.alpha
 
 
@@ -391,7 +545,12 @@ def test_theory_at_work_where_arms_are_left_out(arms, gamma, T, least):
 def test_confidence_intervals_cover():
     trace, _, learner = reference_run("online", horizon=80, trials=60)
     check = bounds.theorem_d1(trace, learner.confidence, qbar=1000.0)
-    assert check.by_trial.all() and check.verdict == "holds" and check.delta == pytest.approx(0.2) and check.remark == ""
+    assert (
+        check.by_trial.all()
+        and check.verdict == "holds"
+        and check.delta == pytest.approx(0.2)
+        and check.remark == ""
+    )
     assert "below the theory's" in bounds.theorem_d1(trace, learner.confidence, qbar=10.0).remark
     wrong, _, learner = reference_run("online", horizon=80, trials=20, kind=Overconfident)
     assert bounds.theorem_d1(wrong, learner.confidence).verdict == "fails"
@@ -408,16 +567,30 @@ def test_exact_posterior_is_covered_with_its_own_radius():
 def test_certificate_and_corrected_theorem():
     trace, run, learner = reference_run("online", horizon=300, trials=20)
     c = learner.confidence
-    own_bound, corrected = bounds.certificate(trace, c, run.kappa2), bounds.theorem_4_1(trace, run.log_det, c, run.kappa2)
+    own_bound, corrected = (
+        bounds.certificate(trace, c, run.kappa2),
+        bounds.theorem_4_1(trace, run.log_det, c, run.kappa2),
+    )
     for check in (own_bound, corrected):
         assert check.by_trial.all() and check.trivial == 1800 and check.remark == ""
     assert (own_bound.bound[:, -1] < 1800).all() and own_bound.informative_from < 120  # 537 +- 19
     assert own_bound.bound[:, -1].mean() == pytest.approx(537, rel=0.1)
     assert (own_bound.bound <= corrected.bound).all() and corrected.informative_from is None
-    assert (trace["radius"] <= theory.radius_worst(c, information.upper(*reference_arms(), 0.01, [300])[300])).all()
+    assert (
+        trace["radius"]
+        <= theory.radius_worst(c, information.upper(*reference_arms(), 0.01, [300])[300])
+    ).all()
     lost = replace(trace, series={**trace.series, "regret": trace["certificate"] * 1.01})
     assert bounds.certificate(lost, c, run.kappa2).verdict == "fails"
-    assert bounds.theorem_4_1(replace(trace, series={**trace.series, "regret": 1e3 * trace["regret"]}), run.log_det, c, run.kappa2).verdict == "fails"
+    assert (
+        bounds.theorem_4_1(
+            replace(trace, series={**trace.series, "regret": 1e3 * trace["regret"]}),
+            run.log_det,
+            c,
+            run.kappa2,
+        ).verdict
+        == "fails"
+    )
 
 
 def test_certificate_of_a_learner_without_variance_fails():
@@ -428,18 +601,34 @@ def test_certificate_of_a_learner_without_variance_fails():
 def test_printed_theorem_is_reported_where_it_does_not_apply():
     trace, run, learner = reference_run("online", horizon=300, trials=20)
     check = bounds.theorem_4_1_printed(trace, run.effective, learner.confidence, run.kappa2)
-    assert isinstance(check, Reported) and check.verdict == "reported" and "not applicable" in check.remark
+    assert (
+        isinstance(check, Reported)
+        and check.verdict == "reported"
+        and "not applicable" in check.remark
+    )
     assert check.to_json()["verdict"] == "reported" and "reported" in str(check)
     large = confidence(ridge=1.0)
     judged = bounds.theorem_4_1_printed(trace, run.effective, large, 1.0)
-    assert not isinstance(judged, Reported) and judged.verdict in ("holds", "inconclusive") and judged.remark == ""
+    assert (
+        not isinstance(judged, Reported)
+        and judged.verdict in ("holds", "inconclusive")
+        and judged.remark == ""
+    )
     lost = replace(trace, series={**trace.series, "regret": 1e6 * (1 + trace["regret"])})
     assert bounds.theorem_4_1_printed(lost, run.effective, large, 1.0).verdict == "fails"
-    assert bounds.theorem_4_1_printed(lost, run.effective, learner.confidence, 1.0).verdict == "reported"
+    assert (
+        bounds.theorem_4_1_printed(lost, run.effective, learner.confidence, 1.0).verdict
+        == "reported"
+    )
 
 
 def test_first_below():
-    assert bounds.first_below(np.array([10, 20, 30]), np.array([[5.0, 30, 20], [5, 10, 20]]), np.array([10, 20, 30])) == 30
+    assert (
+        bounds.first_below(
+            np.array([10, 20, 30]), np.array([[5.0, 30, 20], [5, 10, 20]]), np.array([10, 20, 30])
+        )
+        == 30
+    )
     assert bounds.first_below(np.array([10, 20]), np.array([[5.0, 6]]), np.array([10, 20])) == 10
     assert bounds.first_below(np.array([10, 20]), np.array([[5.0, 60]]), np.array([10, 20])) is None
 
@@ -457,9 +646,16 @@ def test_fixed_dictionary():
 
 
 def test_fixed_dictionary_of_the_exact_posterior_is_attained():
-    run = Replay(Linear(), torch.ones(1, 1, 1, dtype=torch.float64), 1.0, torch.zeros(1, 1, dtype=torch.int64))
+    run = Replay(
+        Linear(),
+        torch.ones(1, 1, 1, dtype=torch.float64),
+        1.0,
+        torch.zeros(1, 1, dtype=torch.int64),
+    )
     ratio = float(run.variance[0, 0, 0] / run.variance[0, 1, 0])
-    assert ratio == pytest.approx(2) and bounds.fixed_dictionary([[[1.0, ratio, 1 + 1.0]]]).ratio == pytest.approx(1)
+    assert ratio == pytest.approx(2) and bounds.fixed_dictionary(
+        [[[1.0, ratio, 1 + 1.0]]]
+    ).ratio == pytest.approx(1)
 
 
 # Assumptions, probes, registry ----------------------------------------------------------------------------
@@ -470,28 +666,59 @@ def test_assumptions():
     world = problem.init(4, 10, Streams(0, range(4)).at(-1), dtype=torch.float64, device="cpu")
     assert bounds.assumption_kernel(problem.kernel, world.arms, 1.0).verdict == "holds"
     assert bounds.assumption_kernel(problem.kernel, world.arms, 0.9).verdict == "fails"
-    assert bounds.assumption_kernel(FunctionKernel(lambda X, Y: -RBF(1.0)(X, Y)), world.arms, 1.0).verdict == "fails"
-    assert bounds.assumption_norm(problem.kernel, world.centers, world.coefficients, 3.0).verdict == "holds"
-    assert bounds.assumption_norm(problem.kernel, world.centers, world.coefficients, 2.9).verdict == "fails"
+    assert (
+        bounds.assumption_kernel(
+            FunctionKernel(lambda X, Y: -RBF(1.0)(X, Y)), world.arms, 1.0
+        ).verdict
+        == "fails"
+    )
+    assert (
+        bounds.assumption_norm(problem.kernel, world.centers, world.coefficients, 3.0).verdict
+        == "holds"
+    )
+    assert (
+        bounds.assumption_norm(problem.kernel, world.centers, world.coefficients, 2.9).verdict
+        == "fails"
+    )
     noise = np.random.default_rng(0).normal(size=20000)
-    assert bounds.assumption_noise(0.1 * noise, 0.1).verdict == "holds" and bounds.assumption_noise(0.2 * noise, 0.1).verdict == "fails"
+    assert (
+        bounds.assumption_noise(0.1 * noise, 0.1).verdict == "holds"
+        and bounds.assumption_noise(0.2 * noise, 0.1).verdict == "fails"
+    )
 
 
 def test_probes_see_through_a_script():
     c = confidence()
     learner = Scripted(BKB(reference().kernel, c, qbar=5.0), UniformArm(), 10)
     trace = record(learner, reference(), 20, 2)
-    assert set(trace.series) >= {"arm", "radius", "certificate", "error", "size", "ratio"} and np.isfinite(trace["error"]).all()
+    assert (
+        set(trace.series) >= {"arm", "radius", "certificate", "error", "size", "ratio"}
+        and np.isfinite(trace["error"]).all()
+    )
     assert trace["certificate"][:, 0].tolist() == [6.0, 6.0]
-    assert own(learner.init(1, torch.zeros(1, 3, 1, dtype=torch.float64), 5, Streams(0, [0]).at(-1), dtype=torch.float64, device="cpu")).n.shape == (1, 3)
+    assert own(
+        learner.init(
+            1,
+            torch.zeros(1, 3, 1, dtype=torch.float64),
+            5,
+            Streams(0, [0]).at(-1),
+            dtype=torch.float64,
+            device="cpu",
+        )
+    ).n.shape == (1, 3)
 
 
 def test_probes_enter_a_configuration():
     pairs = bounds.sketch_probes(RBF(100.0), confidence(), 5.0)
     assert describe(Probe(*pairs["ratio"]))["of"]["kernel"]["gamma"] == 100.0
-    assert describe(Probe(*pairs["error"])) != describe(Probe(*bounds.probes(confidence("online"))["error"]))
+    assert describe(Probe(*pairs["error"])) != describe(
+        Probe(*bounds.probes(confidence("online"))["error"])
+    )
     assert "certificate" in pairs and "size" not in bounds.probes(confidence())
-    assert bounds.sketch_probes(RBF(1.0), confidence(), 5.0, "arms")["size"] != bounds.sketch_probes(RBF(1.0), confidence(), 5.0)["size"]
+    assert (
+        bounds.sketch_probes(RBF(1.0), confidence(), 5.0, "arms")["size"]
+        != bounds.sketch_probes(RBF(1.0), confidence(), 5.0)["size"]
+    )
     for kind in (Size, lambda qbar: bounds.sketch_probes(RBF(1.0), confidence(), qbar)):
         with pytest.raises(ValueError, match="qbar"):
             kind(0.0)
@@ -499,15 +726,34 @@ def test_probes_enter_a_configuration():
 
 def test_every_statement_is_registered():
     found = {s.name: s for s in statements("bkb")}
-    expected = [f"Section 2, {x}" for x in ("kernel", "norm", "noise", "effective dimension", "log-determinant")]
+    expected = [
+        f"Section 2, {x}"
+        for x in ("kernel", "norm", "noise", "effective dimension", "log-determinant")
+    ]
     expected += [f"Section 3, {x}" for x in ("posterior", "sketched variance")]
-    expected += [f"Section 3.2, {x}" for x in ("information gain", "least variance", "exact at first", "fixed dictionary")]
+    expected += [
+        f"Section 3.2, {x}"
+        for x in ("information gain", "least variance", "exact at first", "fixed dictionary")
+    ]
     expected += [f"Theorem 3.1, {x}" for x in ("accuracy", "size", "tight size", "expected size")]
-    expected += ["Theorem D.1", "Theorem 4.1", "Theorem 4.1, corrected", "Theorem 4.1, certificate", "Corollary 4.2", "Lemma C.1", "Appendix D.1, determinant",
-                 "Appendix D.2, sum of variances"] + [f"Proposition {x}" for x in ("B.1", "B.3", "C.3", "C.4", "D.3", "D.4")]
+    expected += [
+        "Theorem D.1",
+        "Theorem 4.1",
+        "Theorem 4.1, corrected",
+        "Theorem 4.1, certificate",
+        "Corollary 4.2",
+        "Lemma C.1",
+        "Appendix D.1, determinant",
+        "Appendix D.2, sum of variances",
+    ] + [f"Proposition {x}" for x in ("B.1", "B.3", "C.3", "C.4", "D.3", "D.4")]
     assert sorted(found) == sorted(expected)
     assert all(isinstance(s, Statement) and s.summary and s.source for s in found.values())
     run = instance("rbf")
     for statement in ALONG:
         check = statement(run)
-        assert isinstance(check, Check) and check.statement == statement.statement.name and check.formula and check.inputs["lambda"] == 0.1
+        assert (
+            isinstance(check, Check)
+            and check.statement == statement.statement.name
+            and check.formula
+            and check.inputs["lambda"] == 0.1
+        )

@@ -7,7 +7,14 @@ from paperlib.bkb.experiments.comparison import crossover, from_seven, while_ali
 
 
 def test_rounds_below_the_square():
-    assert while_small(np.full(40, 5)).tolist() == [18, 19, 20, 21, 22, 23]  # t = 1..24, of them the last six
+    assert while_small(np.full(40, 5)).tolist() == [
+        18,
+        19,
+        20,
+        21,
+        22,
+        23,
+    ]  # t = 1..24, of them the last six
     assert while_small(np.full(12, 5)).tolist() == [9, 10, 11]
     assert while_small(np.array([1, 2])).tolist() == [1] and not len(while_small(np.ones(9)))
 
@@ -19,23 +26,37 @@ def test_rounds_from_seven_times_on():
 
 
 def test_rounds_in_which_nearly_all_are_in():
-    assert while_alike(np.array([1, 2, 3, 3]), np.array([1, 2, 4, 5])).tolist() == [0, 1, 2]  # 9 > 8, 9 < 12.5
+    assert while_alike(np.array([1, 2, 3, 3]), np.array([1, 2, 4, 5])).tolist() == [
+        0,
+        1,
+        2,
+    ]  # 9 > 8, 9 < 12.5
     assert while_alike(np.full(70, 4), np.full(70, 4)).tolist() == list(range(20, 70))
 
 
-@pytest.mark.parametrize("first, other, when", [
-    ([3, 3, 1, 1], [2, 2, 2, 2], 3), ([1, 1], [2, 2], 1), ([1, 3], [2, 2], None), ([2, 2], [2, 2], None), ([3, 1, 5], [2, 2], 2),
-    ([5, 1, 1, 3, 1, 1], [2] * 6, 2),            # dear rounds that the cheap ones before have paid for
-    ([5, 1, 1, 9, 1, 1], [2] * 6, 5),            # and one that they have not
-    ([1.0] * 9 + [2], [3.0] * 9 + [1], 1), ([3] * 19 + [1], [2] * 20, None),  # the last round proves nothing
-])
+@pytest.mark.parametrize(
+    "first, other, when",
+    [
+        ([3, 3, 1, 1], [2, 2, 2, 2], 3),
+        ([1, 1], [2, 2], 1),
+        ([1, 3], [2, 2], None),
+        ([2, 2], [2, 2], None),
+        ([3, 1, 5], [2, 2], 2),
+        ([5, 1, 1, 3, 1, 1], [2] * 6, 2),  # dear rounds that the cheap ones before have paid for
+        ([5, 1, 1, 9, 1, 1], [2] * 6, 5),  # and one that they have not
+        ([1.0] * 9 + [2], [3.0] * 9 + [1], 1),
+        ([3] * 19 + [1], [2] * 20, None),  # the last round proves nothing
+    ],
+)
 def test_crossover(first, other, when):
     assert crossover(np.array([first], float), np.array([other], float)) == when
 
 
 def test_crossover_of_growing_curves():
     t = np.arange(1.0, 101)
-    assert crossover(np.full((3, 100), 30.5), np.stack([0.5 * t, t, 99 * t])) == 31  # the median trial
+    assert (
+        crossover(np.full((3, 100), 30.5), np.stack([0.5 * t, t, 99 * t])) == 31
+    )  # the median trial
     slow = np.stack([t, t, t])
     slow[0, 0] = 1e9  # one slow round of one trial moves nothing
     assert crossover(np.full((3, 100), 30.5), slow) == 31

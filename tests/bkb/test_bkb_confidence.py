@@ -29,16 +29,25 @@ def radius(rule, scale=1.0, **sums):
 
 @pytest.mark.parametrize(
     "rule, rounds, effective, value",
-    [("paper", 10, 4.0, 1.8184963331), ("corrected", 10, 4.0, 1.7218122006), ("paper", 300, 16.74, 4.1227728062), ("corrected", 300, 16.74, 3.1170499906)],
+    [
+        ("paper", 10, 4.0, 1.8184963331),
+        ("corrected", 10, 4.0, 1.7218122006),
+        ("paper", 300, 16.74, 4.1227728062),
+        ("corrected", 300, 16.74, 3.1170499906),
+    ],
 )
 def test_radii_of_the_specification(rule, rounds, effective, value):
     assert radius(rule, rounds=rounds, effective=effective) == pytest.approx(value, abs=1e-9)
 
 
 def test_radius_of_soful():
-    value = soful_radius(0.1, torch.tensor([5.0], **TKWARGS), torch.tensor([0.2], **TKWARGS), 0.01, 30, 1.0, 0.1)
+    value = soful_radius(
+        0.1, torch.tensor([5.0], **TKWARGS), torch.tensor([0.2], **TKWARGS), 0.01, 30, 1.0, 0.1
+    )
     assert value.item() == pytest.approx(6.7040826553, abs=1e-9)
-    kept = soful_radius(0.1, torch.tensor([5.0], **TKWARGS), torch.zeros(1, **TKWARGS), 0.01, 30, 1.0, 0.1)  # nothing dropped: OFUL's
+    kept = soful_radius(
+        0.1, torch.tensor([5.0], **TKWARGS), torch.zeros(1, **TKWARGS), 0.01, 30, 1.0, 0.1
+    )  # nothing dropped: OFUL's
     assert kept.item() == pytest.approx(0.1 * math.sqrt(5 + 2 * L) + 0.1, abs=1e-12)
 
 
@@ -63,8 +72,12 @@ def test_each_rule_is_its_formula_times_the_scale(rule):
 
 def test_the_logarithm_of_the_paper_is_clamped():
     """kappa2 t < 1: the printed square root would be that of a negative number."""
-    assert radius("paper", kappa2=0.01, rounds=5, effective=1e6) == pytest.approx(0.2 * math.sqrt(L) + BIAS, rel=1e-12)
-    assert radius("paper", kappa2=0.5, rounds=3, effective=1.0) == pytest.approx(0.2 * math.sqrt(3 * math.log(1.5) + L) + BIAS, rel=1e-12)
+    assert radius("paper", kappa2=0.01, rounds=5, effective=1e6) == pytest.approx(
+        0.2 * math.sqrt(L) + BIAS, rel=1e-12
+    )
+    assert radius("paper", kappa2=0.5, rounds=3, effective=1.0) == pytest.approx(
+        0.2 * math.sqrt(3 * math.log(1.5) + L) + BIAS, rel=1e-12
+    )
 
 
 def test_gamma_is_that_of_the_next_pair():
@@ -80,36 +93,64 @@ def test_a_tally_adds_up():
     assert sums.rounds == 0 and sums.information.shape == (2,) and not sums.information.any()
     for played, effective in (((9.0, 4.0), (1.0, 2.0)), ((1.0, 0.0), (3.0, 4.0))):
         sums = REF.add(sums, torch.tensor(played, **TKWARGS), torch.tensor(effective, **TKWARGS))
-    torch.testing.assert_close(sums.information, torch.tensor([math.log(20), math.log(5)], **TKWARGS))
+    torch.testing.assert_close(
+        sums.information, torch.tensor([math.log(20), math.log(5)], **TKWARGS)
+    )
     torch.testing.assert_close(sums.inflated, torch.tensor([math.log(40), math.log(5)], **TKWARGS))
     assert sums.effective.tolist() == [3.0, 4.0] and sums.rounds == 2
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.sampled_from(RULES[:-1]), st.floats(0.01, 5), st.floats(0.1, 5), st.floats(1e-3, 5), st.floats(1e-6, 0.5), st.floats(0.05, 0.9),
-       st.floats(0, 50), st.integers(2, 100))
+@given(
+    st.sampled_from(RULES[:-1]),
+    st.floats(0.01, 5),
+    st.floats(0.1, 5),
+    st.floats(1e-3, 5),
+    st.floats(1e-6, 0.5),
+    st.floats(0.05, 0.9),
+    st.floats(0, 50),
+    st.integers(2, 100),
+)
 def test_radii_grow_with_what_they_pay_for(rule, noise, norm, ridge, delta, eps, sums, rounds):
     confidence = Confidence(noise, norm, ridge, delta, eps, rule, gamma=PAIRS)
     at = tally(sums, 2 * sums, sums / 2, rounds=rounds)
     here = confidence.radius(at)
-    for harder in (replace(confidence, noise=2 * noise), replace(confidence, norm_bound=2 * norm), replace(confidence, delta=delta / 2)):
+    for harder in (
+        replace(confidence, noise=2 * noise),
+        replace(confidence, norm_bound=2 * norm),
+        replace(confidence, delta=delta / 2),
+    ):
         assert harder.radius(at) > here
     assert here > math.sqrt(ridge) * norm
     more = tally(sums + 1, 2 * sums + 1, sums / 2 + 1, rounds=rounds)
-    assert (confidence.radius(more) == here) if rule == "gamma" else (confidence.radius(more) > here)
+    assert (
+        (confidence.radius(more) == here) if rule == "gamma" else (confidence.radius(more) > here)
+    )
 
 
 def test_the_ridge_is_the_noise_squared_unless_given():
-    assert Confidence(0.3, 1.0).lam == pytest.approx(0.09) and Confidence(0.0, 1.0, ridge=2.0).lam == 2.0
+    assert (
+        Confidence(0.3, 1.0).lam == pytest.approx(0.09)
+        and Confidence(0.0, 1.0, ridge=2.0).lam == 2.0
+    )
     assert Confidence(0.1, 1.0, eps=0.1).alpha == pytest.approx(1.1 / 0.9)
 
 
 NUMBER = [math.nan, math.inf, "large", True]
-BAD = {"noise": NUMBER + [-0.1], "norm_bound": NUMBER + [-1.0], "ridge": NUMBER + [0.0, -1.0], "delta": NUMBER + [0.0, 1.0, -0.1],
-       "eps": NUMBER + [0.0, 1.0], "rule": ["theory"], "scale": NUMBER + [-1.0]}
+BAD = {
+    "noise": NUMBER + [-0.1],
+    "norm_bound": NUMBER + [-1.0],
+    "ridge": NUMBER + [0.0, -1.0],
+    "delta": NUMBER + [0.0, 1.0, -0.1],
+    "eps": NUMBER + [0.0, 1.0],
+    "rule": ["theory"],
+    "scale": NUMBER + [-1.0],
+}
 
 
-@pytest.mark.parametrize("field, value", [(field, value) for field, values in BAD.items() for value in values])
+@pytest.mark.parametrize(
+    "field, value", [(field, value) for field, values in BAD.items() for value in values]
+)
 def test_fields_out_of_range_are_refused(field, value):
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         replace(REF, **{field: value})

@@ -17,7 +17,12 @@ def own_locks(tmp_path, monkeypatch):
 def test_a_run_in_a_process_of_its_own():
     found = large_run(300, 30)
     assert 0 < found["seconds"] < found["cpu"] < 60 and 5e7 < found["bytes"] < 2**30
-    again = play(LazyBKB(dense_1d(300).kernel, Confidence(1.0, 3.0)), dense_1d(300), 30, 1, record=1)
-    assert found["regret"] == pytest.approx(again["regret"][0, -1]) and found["dictionary"] == again["report.dictionary"][0]
+    again = play(
+        LazyBKB(dense_1d(300).kernel, Confidence(1.0, 3.0)), dense_1d(300), 30, 1, record=1
+    )
+    assert (
+        found["regret"] == pytest.approx(again["regret"][0, -1])
+        and found["dictionary"] == again["report.dictionary"][0]
+    )
     with pytest.raises(RuntimeError, match=r"(?s)0 arms, 30 rounds: .*arms=0"):
         large_run(0, 30)

@@ -20,27 +20,41 @@ def value(kernel, arms, ridge, design):
 
 def test_gain_of_the_reference_problem():
     kernel, arms = reference_arms()
-    found = {gain.horizon: gain for gain in information.information_gain(kernel, arms, 0.01, [10, 100, 300, 1000])}
+    found = {
+        gain.horizon: gain
+        for gain in information.information_gain(kernel, arms, 0.01, [10, 100, 300, 1000])
+    }
     for T, low, high in ((100, 47.973, 48.002), (300, 58.812, 58.829), (1000, 71.563, 71.574)):
-        assert found[T].lower == pytest.approx(low, abs=0.01) and found[T].upper == pytest.approx(high, abs=0.01)
+        assert found[T].lower == pytest.approx(low, abs=0.01) and found[T].upper == pytest.approx(
+            high, abs=0.01
+        )
         assert found[T].lower <= found[T].upper <= found[T].lower + 0.1
-    assert found[10].lower == pytest.approx(22.66, abs=0.3) and found[10].upper == pytest.approx(5 * math.log(101))  # T gamma_1; the relaxation alone has 28.10
+    assert found[10].lower == pytest.approx(22.66, abs=0.3) and found[10].upper == pytest.approx(
+        5 * math.log(101)
+    )  # T gamma_1; the relaxation alone has 28.10
 
 
 def test_orthonormal_arms_in_closed_form():
     arms = torch.eye(4, dtype=torch.float64)
     for gain in information.information_gain(Linear(), arms, 0.5, [4, 40], gap=1e-9):
         exact = 2 * math.log1p(gain.horizon / 4 / 0.5)
-        assert gain.lower == pytest.approx(exact, rel=1e-12) and gain.upper == pytest.approx(exact, rel=1e-9)
+        assert gain.lower == pytest.approx(exact, rel=1e-12) and gain.upper == pytest.approx(
+            exact, rel=1e-9
+        )
     alone = information.information_gain(Linear(), arms[:1], 0.5, [7])[0]
-    assert alone.lower == pytest.approx(0.5 * math.log(15), rel=1e-12) and alone.upper == pytest.approx(alone.lower, rel=1e-12)
+    assert alone.lower == pytest.approx(
+        0.5 * math.log(15), rel=1e-12
+    ) and alone.upper == pytest.approx(alone.lower, rel=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [RBF(3.0), Matern(0.5, 0.5), Linear()], ids=str)
 def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
     arms = torch.rand(5, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for gain in information.information_gain(kernel, arms, 0.2, [1, 3, 5]):
-        best = max(value(kernel, arms, 0.2, design) for design in itertools.combinations_with_replacement(range(5), gain.horizon))
+        best = max(
+            value(kernel, arms, 0.2, design)
+            for design in itertools.combinations_with_replacement(range(5), gain.horizon)
+        )
         assert gain.lower <= best + 1e-9 and best <= gain.upper + 1e-9
         assert gain.lower >= (1 - 1 / math.e) * best  # greedy is that good: the gain is submodular
 
@@ -55,8 +69,13 @@ def test_certificate_holds_before_the_updates_have_converged():
 def test_scaling_the_kernel_and_the_ridge_changes_nothing():
     kernel, arms = reference_arms()
     scaled = FunctionKernel(lambda X, Y: 7 * kernel(X, Y))
-    one, two = (information.information_gain(k, arms, lam, [20, 50]) for k, lam in ((kernel, 0.01), (scaled, 0.07)))
-    assert [x for gain in one for x in gain] == pytest.approx([x for gain in two for x in gain], rel=1e-8)
+    one, two = (
+        information.information_gain(k, arms, lam, [20, 50])
+        for k, lam in ((kernel, 0.01), (scaled, 0.07))
+    )
+    assert [x for gain in one for x in gain] == pytest.approx(
+        [x for gain in two for x in gain], rel=1e-8
+    )
 
 
 def test_greedy_takes_the_smallest_index():
@@ -70,26 +89,45 @@ def test_pairs_serve_the_rule_gamma():
     kernel, arms = reference_arms()
     pairs = information.gamma_pairs(kernel, arms, 0.01, 100, growth=1.5, gap=0.01)
     times, gains = zip(*pairs)
-    assert times[0] == 1 and times[-1] == 100 and list(times) == sorted(set(times)) and list(gains) == sorted(gains)
+    assert (
+        times[0] == 1
+        and times[-1] == 100
+        and list(times) == sorted(set(times))
+        and list(gains) == sorted(gains)
+    )
     assert gains[0] == pytest.approx(0.5 * math.log(101), rel=1e-12)
     confidence = Confidence(0.1, 3.0, rule="gamma", gamma=pairs)
-    assert confidence.gamma_at(100) == gains[-1] and confidence.gamma_at(37) >= information.greedy(kernel, arms, 0.01, [37])[37]
-    assert information.gamma_at(kernel, arms, 0.01, gap=0.01)(100) == pytest.approx(gains[-1], abs=0.02)
+    assert (
+        confidence.gamma_at(100) == gains[-1]
+        and confidence.gamma_at(37) >= information.greedy(kernel, arms, 0.01, [37])[37]
+    )
+    assert information.gamma_at(kernel, arms, 0.01, gap=0.01)(100) == pytest.approx(
+        gains[-1], abs=0.02
+    )
 
 
 def test_effective_dimension():
     arms = torch.eye(3, dtype=torch.float64)
     n = torch.tensor([3.0, 1.0, 0.0], dtype=torch.float64)
-    assert information.effective_dimension(Linear(), arms, n, 0.5) == pytest.approx(1.5238095238, abs=1e-9)
+    assert information.effective_dimension(Linear(), arms, n, 0.5) == pytest.approx(
+        1.5238095238, abs=1e-9
+    )
     assert information.uniform_dimension(Linear(), arms, 6, 0.5) == pytest.approx(3 * 2 / 2.5)
 
 
-@pytest.mark.parametrize("call, name", [
-    (lambda k, X: information.upper(k, X, 0.0, [10]), "ridge"), (lambda k, X: information.upper(k, X, 0.1, [0]), "horizons"),
-    (lambda k, X: information.greedy(k, X, 0.1, []), "horizons"), (lambda k, X: information.greedy(k, X[:0], 0.1, [1]), "arms"),
-    (lambda k, X: information.upper(k, X, 0.1, [1], gap=0.0), "gap"), (lambda k, X: information.gamma_pairs(k, X, 0.1, 0), "horizon"),
-    (lambda k, X: information.gamma_pairs(k, X, 0.1, 5, growth=1.0), "growth"), (lambda k, X: information.greedy(k, X * math.nan, 0.1, [1]), "arms"),
-])
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda k, X: information.upper(k, X, 0.0, [10]), "ridge"),
+        (lambda k, X: information.upper(k, X, 0.1, [0]), "horizons"),
+        (lambda k, X: information.greedy(k, X, 0.1, []), "horizons"),
+        (lambda k, X: information.greedy(k, X[:0], 0.1, [1]), "arms"),
+        (lambda k, X: information.upper(k, X, 0.1, [1], gap=0.0), "gap"),
+        (lambda k, X: information.gamma_pairs(k, X, 0.1, 0), "horizon"),
+        (lambda k, X: information.gamma_pairs(k, X, 0.1, 5, growth=1.0), "growth"),
+        (lambda k, X: information.greedy(k, X * math.nan, 0.1, [1]), "arms"),
+    ],
+)
 def test_bad_arguments_are_refused(call, name):
     with pytest.raises(ValueError, match=name):
         call(RBF(1.0), torch.eye(2, dtype=torch.float64))

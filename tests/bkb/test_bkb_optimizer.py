@@ -5,12 +5,28 @@ import pytest
 import torch
 
 from paperlib.asktell import AskTell
-from paperlib.bkb import BKB, OFUL, RBF, Confidence, ContextualBKB, ExactGPUCB, FunctionKernel, LazyBKB, Linear, Optimizer, Scripted, nystrom_posterior
+from paperlib.bkb import (
+    BKB,
+    OFUL,
+    RBF,
+    Confidence,
+    ContextualBKB,
+    ExactGPUCB,
+    FunctionKernel,
+    LazyBKB,
+    Linear,
+    Optimizer,
+    Scripted,
+    nystrom_posterior,
+)
 
 ARMS = np.linspace(0, 1, 60)[:, None]
 KERNEL, RADIUS = RBF(30.0), Confidence(0.1, 2.0)
 LEARNERS = {
-    "BKB": BKB(KERNEL, RADIUS), "LazyBKB": LazyBKB(KERNEL, RADIUS), "ContextualBKB": ContextualBKB(KERNEL, RADIUS), "exact": ExactGPUCB(KERNEL, RADIUS),
+    "BKB": BKB(KERNEL, RADIUS),
+    "LazyBKB": LazyBKB(KERNEL, RADIUS),
+    "ContextualBKB": ContextualBKB(KERNEL, RADIUS),
+    "exact": ExactGPUCB(KERNEL, RADIUS),
 }
 every = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
@@ -40,7 +56,9 @@ def test_posterior_at_unseen_points_agrees_with_scikit_learn(learner):
     user = Optimizer(learner, ARMS, seed=1)
     played = np.random.default_rng(0).integers(0, 60, 12)
     user.tell(played, f(ARMS[played]))
-    theirs = GaussianProcessRegressor(TheirRBF(1 / np.sqrt(60)), alpha=0.01, optimizer=None).fit(ARMS[played], f(ARMS[played]))
+    theirs = GaussianProcessRegressor(TheirRBF(1 / np.sqrt(60)), alpha=0.01, optimizer=None).fit(
+        ARMS[played], f(ARMS[played])
+    )
     points = np.linspace(-0.1, 1.1, 25)[:, None]
     mean, deviation = theirs.predict(points, return_std=True)
     found = user.posterior(points)
@@ -65,18 +83,34 @@ def test_a_batch_of_one_is_ask_and_arms_are_spread_in_a_larger_one(learner):
 def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
     user = play(Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS), 5)
     state, arm = user.state, torch.tensor([40])
-    after = user.learner.update(state, user.context, arm, state.mu[:, arm][:, 0], user._streams.at(5))
+    after = user.learner.update(
+        state, user.context, arm, state.mu[:, arm][:, 0], user._streams.at(5)
+    )
     torch.testing.assert_close(after.mu, state.mu)
-    assert bool((after.s2 <= state.s2).all()) and float(after.s2[0, 40]) < 0.6 * float(state.s2[0, 40])
+    assert bool((after.s2 <= state.s2).all()) and float(after.s2[0, 40]) < 0.6 * float(
+        state.s2[0, 40]
+    )
 
 
 def test_a_lazy_batch_ends_where_a_new_dictionary_is_due():
-    lazy, eager = (play(Optimizer(LazyBKB(KERNEL, RADIUS, threshold=C), ARMS), 30) for C in (2.0, 1.0))
+    lazy, eager = (
+        play(Optimizer(LazyBKB(KERNEL, RADIUS, threshold=C), ARMS), 30) for C in (2.0, 1.0)
+    )
     sizes = [len(play(lazy, 1).ask(batch=50)) for _ in range(10)]
     assert len(eager.ask(batch=50)) == 1 < max(sizes) < 50
 
 
-@pytest.mark.parametrize("actions, feedback", [([1, 99], [0.0, 0.0]), ([1, 2], [0.0, np.nan]), ([1, 2], [0.0]), ([1, 2], 0.0), ([1, 0.5], [0.0, 0.0]), ([1, 2], ["a", "b"])])
+@pytest.mark.parametrize(
+    "actions, feedback",
+    [
+        ([1, 99], [0.0, 0.0]),
+        ([1, 2], [0.0, np.nan]),
+        ([1, 2], [0.0]),
+        ([1, 2], 0.0),
+        ([1, 0.5], [0.0, 0.0]),
+        ([1, 2], ["a", "b"]),
+    ],
+)
 def test_nothing_is_learned_of_a_bad_batch(actions, feedback):
     user = play(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS), 5)
     before = user.state
@@ -114,7 +148,10 @@ def test_arms_may_change_for_the_contextual_learner():
 
 
 def test_contextual_is_bkb_where_arms_stay_and_everything_is_kept():
-    a, b = (Optimizer(learner, ARMS, seed=5) for learner in (ContextualBKB(KERNEL, RADIUS, 1e9), BKB(KERNEL, RADIUS, 1e9)))
+    a, b = (
+        Optimizer(learner, ARMS, seed=5)
+        for learner in (ContextualBKB(KERNEL, RADIUS, 1e9), BKB(KERNEL, RADIUS, 1e9))
+    )
     for _ in range(30):
         arm = a.ask()
         assert arm == b.ask()
@@ -203,7 +240,11 @@ def test_a_scripted_learner_keeps_the_rules_of_its_base(tmp_path):
     assert AskTell(scripted, ARMS).load(tmp_path / "state.npz").ask() == user.ask()
 
 
-@pytest.mark.parametrize("learner", [BKB(KERNEL, RADIUS, 1e-3), LazyBKB(KERNEL, RADIUS, 1e-3), ContextualBKB(KERNEL, RADIUS, 1e-3)], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "learner",
+    [BKB(KERNEL, RADIUS, 1e-3), LazyBKB(KERNEL, RADIUS, 1e-3), ContextualBKB(KERNEL, RADIUS, 1e-3)],
+    ids=lambda x: type(x).__name__,
+)
 def test_an_empty_dictionary_is_no_error(learner):
     user = play(Optimizer(learner, ARMS), 30)
     mean, deviation = user.posterior()
@@ -212,10 +253,21 @@ def test_an_empty_dictionary_is_no_error(learner):
         assert user.learner.report(user.state)["dictionary"].item() <= 2
 
 
-@pytest.mark.parametrize("kernel", [Linear(), FunctionKernel(lambda X, Y: X @ Y.mT)], ids=lambda x: type(x).__name__)
-@pytest.mark.parametrize("arms", [np.zeros((4, 2)), np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]])], ids=["zero", "one", "duplicates"])
+@pytest.mark.parametrize(
+    "kernel", [Linear(), FunctionKernel(lambda X, Y: X @ Y.mT)], ids=lambda x: type(x).__name__
+)
+@pytest.mark.parametrize(
+    "arms",
+    [np.zeros((4, 2)), np.zeros((1, 2)), np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]])],
+    ids=["zero", "one", "duplicates"],
+)
 def test_degenerate_arms(kernel, arms):
-    for learner in (BKB(kernel, RADIUS), LazyBKB(kernel, RADIUS), ContextualBKB(kernel, RADIUS), ExactGPUCB(kernel, RADIUS)):
+    for learner in (
+        BKB(kernel, RADIUS),
+        LazyBKB(kernel, RADIUS),
+        ContextualBKB(kernel, RADIUS),
+        ExactGPUCB(kernel, RADIUS),
+    ):
         user = Optimizer(learner, arms)
         for t in range(6):
             arm = user.ask()
@@ -227,10 +279,19 @@ def test_degenerate_arms(kernel, arms):
 
 def test_what_else_is_refused():
     user = Optimizer(BKB(KERNEL, RADIUS), ARMS)
-    for call, match in ((lambda: user.tell([], []), "action="), (lambda: user.posterior(np.zeros((0, 1))), "points"), (lambda: user.tell(True, 1.0), "action=True")):
+    for call, match in (
+        (lambda: user.tell([], []), "action="),
+        (lambda: user.posterior(np.zeros((0, 1))), "points"),
+        (lambda: user.tell(True, 1.0), "action=True"),
+    ):
         with pytest.raises(ValueError, match=match):
             call()
-    for bad in (dict(noise=torch.tensor([0.1, 0.2])), dict(gamma=((1, "a"),)), dict(gamma=(1, 2)), dict(gamma=((3, 1.0), (1, 2.0)))):
+    for bad in (
+        dict(noise=torch.tensor([0.1, 0.2])),
+        dict(gamma=((1, "a"),)),
+        dict(gamma=(1, 2)),
+        dict(gamma=((3, 1.0), (1, 2.0))),
+    ):
         with pytest.raises(ValueError, match=f"{next(iter(bad))}="):
             Confidence(**{"noise": 0.1, "norm_bound": 1.0} | bad)
     for learner in (BKB, LazyBKB, ContextualBKB):
@@ -240,7 +301,9 @@ def test_what_else_is_refused():
 
 def test_features_far_from_the_origin_are_no_problem():
     arms = np.random.default_rng(0).random((30, 9))
-    near, far = (play_at(Optimizer(BKB(RBF(1.0), RADIUS), offset + arms), arms) for offset in (0.0, 1e6))
+    near, far = (
+        play_at(Optimizer(BKB(RBF(1.0), RADIUS), offset + arms), arms) for offset in (0.0, 1e6)
+    )
     assert near == far
 
 
@@ -254,7 +317,10 @@ def play_at(user, arms):
 
 def test_contextual_sampling_follows_algorithm_1():
     """Every pull, the newest too, is kept with min(1, qbar s2_t), s2_t of the posterior before it."""
-    learner, user = ContextualBKB(KERNEL, RADIUS, 1.0), Optimizer(ContextualBKB(KERNEL, RADIUS, 1.0), ARMS, seed=2)
+    learner, user = (
+        ContextualBKB(KERNEL, RADIUS, 1.0),
+        Optimizer(ContextualBKB(KERNEL, RADIUS, 1.0), ARMS, seed=2),
+    )
     kept = torch.zeros(1, 0, dtype=torch.bool)
     for t in range(40):
         arm = user.ask()
@@ -264,8 +330,12 @@ def test_contextual_sampling_follows_algorithm_1():
         else:
             state = user.state
             one = torch.ones_like(state.rewards.view)
-            s2 = nystrom_posterior(state.points.view, KERNEL, kept, one, state.rewards.view, RADIUS.lam, at=pulls).s2
-            expected = user._streams.at(t).uniform("dictionary of 64", 64)[:, : t + 1] < learner.qbar * s2
+            s2 = nystrom_posterior(
+                state.points.view, KERNEL, kept, one, state.rewards.view, RADIUS.lam, at=pulls
+            ).s2
+            expected = (
+                user._streams.at(t).uniform("dictionary of 64", 64)[:, : t + 1] < learner.qbar * s2
+            )
         user.tell(arm, f(ARMS[arm]))
         kept = user.state.kept.view
         assert torch.equal(kept, expected)

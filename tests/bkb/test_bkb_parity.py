@@ -15,20 +15,54 @@ def test_parity_learners_differ_in_what_they_are_named_for():
     assert len(learners) == 17 and isinstance(learners.pop("uniform"), UniformArm)
     assert {learner.confidence for learner in learners.values()} == {confidence(problem, 0.3)}
     assert {learner.kernel for learner in learners.values()} == {problem.kernel}
-    sketches = {(learner.qbar, learner.merge) for name, learner in learners.items() if isinstance(learner, BKB) and name != "SoR"}
+    sketches = {
+        (learner.qbar, learner.merge)
+        for name, learner in learners.items()
+        if isinstance(learner, BKB) and name != "SoR"
+    }
     assert sketches == {(q, merge) for q in (1, 2, 3, 5, 10) for merge in ("pulls", "arms")}
-    assert learners["BKB"] == BKB(problem.kernel, confidence(problem, 0.3)) and learners["BKB, arms"].merge == "arms"
+    assert (
+        learners["BKB"] == BKB(problem.kernel, confidence(problem, 0.3))
+        and learners["BKB, arms"].merge == "arms"
+    )
     assert learners["BKB 2"].qbar == 2 and learners["BKB 10, arms"].qbar == 10
     assert learners["SoR"].qbar == 5 and learners["SoR"].variance == "sor"
-    assert [(learners[name].size, learners[name].variance) for name in ("SoR, fixed", "DTC, fixed")] == [(20, "sor"), (20, "dtc")]
+    assert [
+        (learners[name].size, learners[name].variance) for name in ("SoR, fixed", "DTC, fixed")
+    ] == [(20, "sor"), (20, "dtc")]
     assert [learners[name].size for name in ("RFF 50", "RFF 200")] == [50, 200]
 
 
 def test_parity_ratios_are_grouped_by_coin():
-    traces = {name: trace([[1, 2.0 * k], [1, 3.0 * k]]) for k, name in enumerate(parity_learners(rkhs_1d()), 1)}
+    traces = {
+        name: trace([[1, 2.0 * k], [1, 3.0 * k]])
+        for k, name in enumerate(parity_learners(rkhs_1d()), 1)
+    }
     found = parity_ratios(traces)
-    assert list(found) == ["BKB", "BKB, arms", "SoR", "SoR, fixed", "DTC, fixed", "RFF 50", "RFF 200", "uniform"]
-    rows = ["BKB, $\\bar q$ = 1", "BKB, $\\bar q$ = 2", "BKB, $\\bar q$ = 3", "BKB, $\\bar q$ = 5", "BKB, $\\bar q$ = 10"]
-    assert list(found["BKB"]) == list(found["BKB, arms"]) == rows and list(found["uniform"]) == ["uniform"]
-    for name, (group, row) in {"BKB 1": ("BKB", rows[0]), "BKB": ("BKB", rows[3]), "BKB, arms": ("BKB, arms", rows[3]), "SoR": ("SoR", "SoR")}.items():
+    assert list(found) == [
+        "BKB",
+        "BKB, arms",
+        "SoR",
+        "SoR, fixed",
+        "DTC, fixed",
+        "RFF 50",
+        "RFF 200",
+        "uniform",
+    ]
+    rows = [
+        "BKB, $\\bar q$ = 1",
+        "BKB, $\\bar q$ = 2",
+        "BKB, $\\bar q$ = 3",
+        "BKB, $\\bar q$ = 5",
+        "BKB, $\\bar q$ = 10",
+    ]
+    assert list(found["BKB"]) == list(found["BKB, arms"]) == rows and list(found["uniform"]) == [
+        "uniform"
+    ]
+    for name, (group, row) in {
+        "BKB 1": ("BKB", rows[0]),
+        "BKB": ("BKB", rows[3]),
+        "BKB, arms": ("BKB, arms", rows[3]),
+        "SoR": ("SoR", "SoR"),
+    }.items():
         assert found[group][row] == pytest.approx([list(traces).index(name) + 1.0] * 3)

@@ -23,7 +23,14 @@ from paperlib.core.streams import Streams
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = RKHS(arms=30, dim=2, gamma=8.0, norm=2.0, noise=0.2)
 SPARSE = replace(SMALL, arms=40, centers=7)
-DRAWN = [SMALL, SPARSE, replace(SMALL, arms=36, grid=True), WarmRKHS(41), GPDraw(31), LinearArms("poly", 12, 5, 0.5)]
+DRAWN = [
+    SMALL,
+    SPARSE,
+    replace(SMALL, arms=36, grid=True),
+    WarmRKHS(41),
+    GPDraw(31),
+    LinearArms("poly", 12, 5, 0.5),
+]
 PROBLEMS = [*DRAWN, TableArms("diabetes")]
 
 
@@ -48,8 +55,13 @@ def test_arms_are_shared_and_rewards_are_f_plus_noise(problem):
     torch.testing.assert_close(gap, f.amax(1) - f[:, -1])
     torch.testing.assert_close(less, f.amax(1) - f[torch.arange(trials), second])
     noise = reward - f[:, -1]
-    torch.testing.assert_close(noise, other - f[torch.arange(trials), second])  # the round's, not the arm's
-    assert noise.std().item() == pytest.approx(problem.noise, rel=0.05) and abs(noise.mean().item()) < 0.07 * problem.noise
+    torch.testing.assert_close(
+        noise, other - f[torch.arange(trials), second]
+    )  # the round's, not the arm's
+    assert (
+        noise.std().item() == pytest.approx(problem.noise, rel=0.05)
+        and abs(noise.mean().item()) < 0.07 * problem.noise
+    )
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
@@ -61,7 +73,9 @@ def test_trial_i_of_a_seed_is_trial_0_of_a_later_seed(problem):
             torch.testing.assert_close(getattr(a, field), getattr(b, field), rtol=1e-9, atol=1e-9)
     if problem in DRAWN:
         assert len({round(x, 9) for x in batch.best.tolist()}) == 5
-    assert world_of(problem, 2, seed=1).arms.equal(batch.arms)  # arms belong to the instance, not to the seed
+    assert world_of(problem, 2, seed=1).arms.equal(
+        batch.arms
+    )  # arms belong to the instance, not to the seed
 
 
 @pytest.mark.parametrize("problem", [p for p in DRAWN if not isinstance(p, GPDraw)], ids=repr)
@@ -72,7 +86,9 @@ def test_norm_is_exact_and_the_means_are_the_expansion(problem):
         k = lambda X, Y: X @ Y.T
     else:
         k = lambda X, Y: np.exp(-problem.gamma * ((X[:, None] - Y) ** 2).sum(-1))
-    np.testing.assert_allclose(np.sqrt(np.einsum("ri,ij,rj->r", c, k(centers, centers), c)), problem.norm, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.sqrt(np.einsum("ri,ij,rj->r", c, k(centers, centers), c)), problem.norm, rtol=1e-12
+    )
     np.testing.assert_allclose(world.means, c @ k(centers, world.arms[0].numpy()), atol=1e-10)
 
 
@@ -82,7 +98,9 @@ def test_centers_are_some_of_the_arms():
     for problem, n in ((SPARSE, 7), (many, 200)):
         world = world_of(problem)
         same = (world.centers[0, :, None] == world.arms[0]).all(-1)
-        assert same.shape[0] == n and bool((same.sum(1) == 1).all()) and bool((same.sum(0) <= 1).all())
+        assert (
+            same.shape[0] == n and bool((same.sum(1) == 1).all()) and bool((same.sum(0) <= 1).all())
+        )
         assert world_of(problem, 2, seed=9).centers.equal(world.centers)
 
 
@@ -113,7 +131,9 @@ def test_1d_setting_is_the_scale_that_was_measured():
     np.testing.assert_allclose(played, loss[:20], atol=0.5)
 
 
-@pytest.mark.parametrize("make", [settings.rkhs_2d, settings.dense_1d, settings.dense_2d_hard, settings.dense_2d_easy])
+@pytest.mark.parametrize(
+    "make", [settings.rkhs_2d, settings.dense_1d, settings.dense_2d_hard, settings.dense_2d_easy]
+)
 def test_settings_make_worlds(make):
     problem = make(instance=3) if make is settings.rkhs_2d else make(3000, instance=3)
     assert problem.norm == 3.0 and problem.instance == 3
@@ -127,7 +147,9 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
     assert problem.left == 101 and x[100] == 0.5
     assert bool((x[world.means.argmax(1)] > 0.6).all())
     assert bool((world.best - world.means[:, :101].amax(1) > 0.3).all())
-    first = RKHS(201, 1, grid=True, centers=201)  # of the first attempts, those that meet the conditions are kept as they are
+    first = RKHS(
+        201, 1, grid=True, centers=201
+    )  # of the first attempts, those that meet the conditions are kept as they are
     plain = first.init(trials, 1, _Renamed(Streams(0, range(trials)).at(-1)), **TKWARGS)
     good = (x[plain.means.argmax(1)] > 0.6) & (plain.best - plain.means[:, :101].amax(1) > 0.3)
     assert 0.1 < good.double().mean() < 0.6
@@ -151,7 +173,9 @@ def test_uniform_in_draws_from_the_first_arms():
     learner, arms = UniformIn(5), torch.zeros(1, 9, 1, **TKWARGS)
     arm, state = learner.select(None, arms, Streams(0, range(5000)).at(0))
     assert state is None and arm.dtype == torch.int64
-    assert (np.bincount(arm.numpy(), minlength=5) / 1000 == pytest.approx(np.ones(5), abs=0.12)) and arm.max() == 4
+    assert (
+        np.bincount(arm.numpy(), minlength=5) / 1000 == pytest.approx(np.ones(5), abs=0.12)
+    ) and arm.max() == 4
     with pytest.raises(ValueError, match="count=10"):
         UniformIn(10).validate(arms, None, None)
     learner.validate(arms, None, None)
@@ -165,46 +189,77 @@ def test_uniform_in_draws_from_the_first_arms():
 def test_gaussian_process_has_its_covariance():
     problem = GPDraw(21, gamma=30.0)
     world, x = world_of(problem, 20000), np.arange(21) / 20
-    assert problem.left == 11 and GPDraw().left == 501 and world.arms[0, :, 0].tolist() == x.tolist()
-    np.testing.assert_allclose(np.cov(world.means.numpy().T), np.exp(-30 * (x[:, None] - x) ** 2), atol=0.04)
+    assert (
+        problem.left == 11 and GPDraw().left == 501 and world.arms[0, :, 0].tolist() == x.tolist()
+    )
+    np.testing.assert_allclose(
+        np.cov(world.means.numpy().T), np.exp(-30 * (x[:, None] - x) ** 2), atol=0.04
+    )
     assert abs(world.means.mean(0)).max() < 0.04
     smooth = world_of(GPDraw(1001), 3).means
-    assert smooth.isfinite().all() and (smooth.diff(n=2, dim=1).abs().max() < 1e-2)  # the jitter is not seen
+    assert smooth.isfinite().all() and (
+        smooth.diff(n=2, dim=1).abs().max() < 1e-2
+    )  # the jitter is not seen
 
 
 @pytest.mark.parametrize("spectrum, ratio", [("low", 1e3), ("poly", 30.0), ("flat", 1.0)])
 def test_linear_arms_have_their_spectrum(spectrum, ratio):
     problem = LinearArms(spectrum, arms=20_000, norm=0.7)
     world = world_of(problem, 50)
-    assert torch.linalg.vector_norm(world.arms, dim=-1).amax().item() == pytest.approx(1.0, rel=1e-12)
-    torch.testing.assert_close(torch.linalg.vector_norm(world.coefficients, dim=-1), torch.full((50,), 0.7, **TKWARGS))
+    assert torch.linalg.vector_norm(world.arms, dim=-1).amax().item() == pytest.approx(
+        1.0, rel=1e-12
+    )
+    torch.testing.assert_close(
+        torch.linalg.vector_norm(world.coefficients, dim=-1), torch.full((50,), 0.7, **TKWARGS)
+    )
     torch.testing.assert_close(world.means, world.coefficients @ world.arms[0].T)
     variance = world.arms[0].var(0)
     assert (variance[0] / variance[-1]).item() == pytest.approx(ratio, rel=0.06)
-    expected = {"low": np.where(np.arange(30) < 5, 1.0, 1e-3), "poly": 1 / np.arange(1, 31), "flat": np.ones(30)}[spectrum]
+    expected = {
+        "low": np.where(np.arange(30) < 5, 1.0, 1e-3),
+        "poly": 1 / np.arange(1, 31),
+        "flat": np.ones(30),
+    }[spectrum]
     np.testing.assert_allclose(variance / variance.sum(), expected / expected.sum(), rtol=0.06)
 
 
 # ---- tables ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, load, median, shape", [("diabetes", load_diabetes, 17.18, (442, 10)), ("digits", load_digits, 9.41, (1797, 64))])
+@pytest.mark.parametrize(
+    "name, load, median, shape",
+    [("diabetes", load_diabetes, 17.18, (442, 10)), ("digits", load_digits, 9.41, (1797, 64))],
+)
 def test_bundled_tables(name, load, median, shape):
     features, target = load(return_X_y=True)
     problem = TableArms(name)
     world = world_of(problem, 3)
-    assert world.arms.shape == (1, *shape) and world.means.shape == (1, len(target)) and problem.data_checksum is None
+    assert (
+        world.arms.shape == (1, *shape)
+        and world.means.shape == (1, len(target))
+        and problem.data_checksum is None
+    )
     arms = features / 16 if name == "digits" else (features - features.mean(0)) / features.std(0)
     np.testing.assert_allclose(world.arms[0], arms, atol=1e-12)
     np.testing.assert_allclose(world.means[0], (target - target.mean()) / target.std(), atol=1e-12)
     i, j = np.triu_indices(len(arms), 1)
     own = np.median(sum((arms[i, k] - arms[j, k]) ** 2 for k in range(shape[1])))
-    assert own == pytest.approx(median, abs=0.01) and problem.gamma == pytest.approx(0.5 / own, rel=5e-4)
+    assert own == pytest.approx(median, abs=0.01) and problem.gamma == pytest.approx(
+        0.5 / own, rel=5e-4
+    )
     assert problem.kernel.gamma == problem.gamma and TableArms(name, gamma=0.3).gamma == 0.3
 
 
-REAL = [name for name in real.FETCHED for folder in [os.environ.get("PAPERLIB_DATA", "")]
-        if folder and any(os.path.exists(os.path.join(folder, datasets.REGISTRY[name].file + end)) for end in ("", ".gz"))]
+REAL = [
+    name
+    for name in real.FETCHED
+    for folder in [os.environ.get("PAPERLIB_DATA", "")]
+    if folder
+    and any(
+        os.path.exists(os.path.join(folder, datasets.REGISTRY[name].file + end))
+        for end in ("", ".gz")
+    )
+]
 at_hand = pytest.mark.parametrize("name", REAL) if REAL else lambda test: None
 
 
@@ -217,19 +272,25 @@ def test_fetched_tables(name):
     assert problem.data_checksum in str(describe(problem))
     torch.testing.assert_close(world.arms[0].mean(0), torch.zeros(d, **TKWARGS), atol=1e-9, rtol=0)
     torch.testing.assert_close(world.arms[0].std(0, correction=0), torch.ones(d, **TKWARGS))
-    assert np.corrcoef(world.means[0], table.target)[0, 1] == pytest.approx(1.0) and world.means.std(correction=0).item() == pytest.approx(1.0)
+    assert np.corrcoef(world.means[0], table.target)[0, 1] == pytest.approx(
+        1.0
+    ) and world.means.std(correction=0).item() == pytest.approx(1.0)
     for k in (0, d - 1):
         assert np.corrcoef(world.arms[0, :, k], table.features[:, k])[0, 1] == pytest.approx(1.0)
     rng = np.random.default_rng(0)
     i, j = rng.integers(A, size=(2, 100_000))
     squares = (world.arms[0, i] - world.arms[0, j]).square().sum(1)
-    assert problem.gamma == pytest.approx(0.5 / squares[torch.tensor(i != j)].median().item(), rel=0.03)  # also where only some pairs are measured
+    assert problem.gamma == pytest.approx(
+        0.5 / squares[torch.tensor(i != j)].median().item(), rel=0.03
+    )  # also where only some pairs are measured
 
 
 def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_DATA", str(tmp_path))
     monkeypatch.setattr(datasets, "cache_folder", lambda: tmp_path)
-    monkeypatch.setitem(datasets.REGISTRY, "abalone", replace(datasets.REGISTRY["abalone"], urls=()))
+    monkeypatch.setitem(
+        datasets.REGISTRY, "abalone", replace(datasets.REGISTRY["abalone"], urls=())
+    )
     real.table.cache_clear(), real.median_gamma.cache_clear()
     with pytest.raises(FileNotFoundError, match="How to get it"):
         TableArms("abalone")
@@ -247,17 +308,51 @@ def test_a_table_is_not_changed_by_who_uses_it():
 
 NUMBER, ABOVE, COUNT = [float("nan"), float("inf"), "large"], [0.0, -1.0], [0, -3, 2.5, True]
 BAD = [
-    (SMALL, {"arms": COUNT, "dim": COUNT, "gamma": NUMBER + ABOVE, "norm": NUMBER + ABOVE, "noise": NUMBER + [-0.1],
-             "centers": COUNT + [31], "grid": [2, "yes"], "instance": [-1, 0.5]}),
+    (
+        SMALL,
+        {
+            "arms": COUNT,
+            "dim": COUNT,
+            "gamma": NUMBER + ABOVE,
+            "norm": NUMBER + ABOVE,
+            "noise": NUMBER + [-0.1],
+            "centers": COUNT + [31],
+            "grid": [2, "yes"],
+            "instance": [-1, 0.5],
+        },
+    ),
     (RKHS(16, 2, grid=True), {"arms": [15, 17]}),
-    (WarmRKHS(), {"arms": COUNT + [2], "gamma": ABOVE, "norm": ABOVE, "noise": [-1.0], "beyond": [0.0, 1.0, float("nan")], "lead": [-0.1]}),
+    (
+        WarmRKHS(),
+        {
+            "arms": COUNT + [2],
+            "gamma": ABOVE,
+            "norm": ABOVE,
+            "noise": [-1.0],
+            "beyond": [0.0, 1.0, float("nan")],
+            "lead": [-0.1],
+        },
+    ),
     (GPDraw(), {"arms": COUNT + [2], "gamma": ABOVE, "noise": [-1.0]}),
-    (LinearArms(), {"spectrum": ["steep"], "arms": COUNT, "dim": COUNT, "norm": ABOVE, "noise": [-1.0], "instance": [-1]}),
+    (
+        LinearArms(),
+        {
+            "spectrum": ["steep"],
+            "arms": COUNT,
+            "dim": COUNT,
+            "norm": ABOVE,
+            "noise": [-1.0],
+            "instance": [-1],
+        },
+    ),
     (TableArms(), {"name": ["iris"], "noise": [-1.0], "gamma": ABOVE}),
 ]
 
 
-@pytest.mark.parametrize("problem, field, value", [(p, f, v) for p, fields in BAD for f, values in fields.items() for v in values])
+@pytest.mark.parametrize(
+    "problem, field, value",
+    [(p, f, v) for p, fields in BAD for f, values in fields.items() for v in values],
+)
 def test_fields_out_of_range_are_refused(problem, field, value):
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         replace(problem, **{field: value})

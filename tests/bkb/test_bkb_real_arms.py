@@ -16,25 +16,47 @@ from paperlib.figures import drawing
 
 def test_real_learners_are_lazy_on_the_large_sets(monkeypatch):
     small = real_learners(TableArms("digits"))
-    assert list(small) == ["GP-UCB", "BKB", "SoR", "RFF 100", "uniform"] and isinstance(small["SoR"], BKB)
-    assert isinstance(small["GP-UCB"], ExactGPUCB) and small["BKB"].confidence == Confidence(0.3, 3.0, scale=0.2)
+    assert list(small) == ["GP-UCB", "BKB", "SoR", "RFF 100", "uniform"] and isinstance(
+        small["SoR"], BKB
+    )
+    assert isinstance(small["GP-UCB"], ExactGPUCB) and small["BKB"].confidence == Confidence(
+        0.3, 3.0, scale=0.2
+    )
     monkeypatch.setattr(TableArms, "__post_init__", lambda self: None)  # no file is read
     for name in ("abalone", "california_housing"):
         large = real_learners(TableArms(name, gamma=0.1))
-        assert isinstance(large["LazyBKB"], LazyBKB) and large["LazyBKB"].threshold == 2 and large["LazyBKB"].confidence.scale == 0.5
-        assert isinstance(large["SoR"], LazyBKB) and large["SoR"].variance == "sor" and "BKB" not in large
+        assert (
+            isinstance(large["LazyBKB"], LazyBKB)
+            and large["LazyBKB"].threshold == 2
+            and large["LazyBKB"].confidence.scale == 0.5
+        )
+        assert (
+            isinstance(large["SoR"], LazyBKB)
+            and large["SoR"].variance == "sor"
+            and "BKB" not in large
+        )
     assert ARM_SETS.keys() == set(BUNDLED + FETCHED)
 
 
 def test_all_lines_that_are_drawn_have_a_look():
-    names = [*parity_learners(rkhs_1d()), *warm_learners(WarmRKHS(), 5), *real_learners(TableArms("diabetes")), "LazyBKB"]
+    names = [
+        *parity_learners(rkhs_1d()),
+        *warm_learners(WarmRKHS(), 5),
+        *real_learners(TableArms("diabetes")),
+        "LazyBKB",
+    ]
     rows_only = {sketch_name(q, "arms") for q in QBARS} - {"BKB, arms"}
     assert set(names) - rows_only <= drawing.styles().keys()
 
 
 def test_exact_runs_fit_into_memory():
     """8 bytes for each trial, arm and round, in a buffer that is copied to twice its size, stay below 2 GiB."""
-    arms = {"diabetes": (442, 600), "digits": (1797, 400), "abalone": (4177, 1000), "california_housing": (20640, 1000)}
+    arms = {
+        "diabetes": (442, 600),
+        "digits": (1797, 400),
+        "abalone": (4177, 1000),
+        "california_housing": (20640, 1000),
+    }
     for name, (A, T) in arms.items():
         rows = 2 ** math.ceil(math.log2(T))
         assert 1.5 * 8 * ARM_SETS[name].chunk * A * rows < 2**30
@@ -46,12 +68,22 @@ def test_data_sets_by_profile(monkeypatch):
             raise FileNotFoundError(name)
 
     monkeypatch.setattr(registry, "fetch", missing)
-    assert arm_sets("bundled") == (["diabetes", "digits"], dict.fromkeys(["abalone", "california_housing"], "bundled data only"))
-    assert arm_sets("auto") == (["diabetes", "digits", "california_housing"], {"abalone": "the file could not be had"})
+    assert arm_sets("bundled") == (
+        ["diabetes", "digits"],
+        dict.fromkeys(["abalone", "california_housing"], "bundled data only"),
+    )
+    assert arm_sets("auto") == (
+        ["diabetes", "digits", "california_housing"],
+        {"abalone": "the file could not be had"},
+    )
     with pytest.raises(FileNotFoundError):
         arm_sets("real")
     monkeypatch.setattr(registry, "fetch", lambda name: None)
-    assert arm_sets("real") == arm_sets("auto") == (["diabetes", "digits", "abalone", "california_housing"], {})
+    assert (
+        arm_sets("real")
+        == arm_sets("auto")
+        == (["diabetes", "digits", "abalone", "california_housing"], {})
+    )
     with pytest.raises(ValueError, match="data='none'"):
         arm_sets("none")
 

@@ -12,7 +12,9 @@ from paperlib.bkb.experiments.settings import rkhs_1d
 
 def test_confidence_takes_noise_and_norm_from_the_problem():
     line, table = rkhs_1d(), TableArms("diabetes")
-    assert confidence(line) == Confidence(line.noise, line.norm) and confidence(line).lam == pytest.approx(0.01)
+    assert confidence(line) == Confidence(line.noise, line.norm) and confidence(
+        line
+    ).lam == pytest.approx(0.01)
     assert confidence(table, 0.5) == Confidence(0.3, 3.0, scale=0.5)
 
 

@@ -28,7 +28,9 @@ def vector(*values, dtype=torch.float64):
 
 
 def members(*index, of):
-    return torch.zeros(of, dtype=torch.bool).index_fill(0, torch.tensor(index, dtype=torch.int64), True)
+    return torch.zeros(of, dtype=torch.bool).index_fill(
+        0, torch.tensor(index, dtype=torch.int64), True
+    )
 
 
 def close(found, expected, tolerance):
@@ -40,7 +42,9 @@ def instance(arms=14, dim=2, trials=3, seed=0, keep=0.6):
     rng = np.random.default_rng(seed)
     X, n = torch.tensor(rng.random((1, arms, dim))), torch.tensor(rng.poisson(1.5, (trials, arms)))
     ysum = torch.tensor(rng.normal(size=(trials, arms))) * n
-    mask = torch.tensor(rng.random((trials, arms)) < keep * np.linspace(1, 0.4, trials)[:, None]) & (n > 0)
+    mask = torch.tensor(
+        rng.random((trials, arms)) < keep * np.linspace(1, 0.4, trials)[:, None]
+    ) & (n > 0)
     return X, mask, n.double(), ysum
 
 
@@ -55,7 +59,13 @@ def dense(K, mask, n, ysum, ridge):
 
 def same(a, b, tolerance=1e-10, fields=("mu", "s2", "sor", "resid", "log_det", "size")):
     for field in fields:
-        torch.testing.assert_close(getattr(a, field), getattr(b, field), rtol=tolerance, atol=tolerance, msg=lambda text, field=field: f"{field}: {text}")
+        torch.testing.assert_close(
+            getattr(a, field),
+            getattr(b, field),
+            rtol=tolerance,
+            atol=tolerance,
+            msg=lambda text, field=field: f"{field}: {text}",
+        )
 
 
 # ---- by hand -----------------------------------------------------------------------------------------------
@@ -72,7 +82,9 @@ def same(a, b, tolerance=1e-10, fields=("mu", "s2", "sor", "resid", "log_det", "
 )
 def test_two_arms(root, ridge, n, ysum, mu, s2, sor):
     """k = 1 and .5, S = {x1}. With one pull of x1 alone s2(x1) is exact; with one of x2 too it is below the exact .4667."""
-    found = nystrom_posterior(PAIR, Linear(), members(0, of=2), vector(*n), vector(*ysum), ridge, root=root)
+    found = nystrom_posterior(
+        PAIR, Linear(), members(0, of=2), vector(*n), vector(*ysum), ridge, root=root
+    )
     close(found.mu, [mu], ROOTS[root])
     close(found.s2, [s2], ROOTS[root])
     close(found.sor, [sor], ROOTS[root])
@@ -81,7 +93,9 @@ def test_two_arms(root, ridge, n, ysum, mu, s2, sor):
 
 
 def test_the_sketch_is_no_bound_on_the_exact_variance():
-    found = exact_posterior(Linear(), PAIR[None], vector(1, 1)[None], vector(1, 2)[None], 1.0, PAIR[None])
+    found = exact_posterior(
+        Linear(), PAIR[None], vector(1, 1)[None], vector(1, 2)[None], 1.0, PAIR[None]
+    )
     close(found.mean[0, 0], 0.7333333333, 1e-9)
     close(found.variance, [(0.4666666667, 0.4666666667)], 1e-9)
     ours = nystrom_posterior(PAIR, Linear(), members(0, of=2), vector(1, 1), vector(1, 2), 1.0)
@@ -98,7 +112,18 @@ def test_orthonormal_arms(root):
 
 
 @pytest.mark.parametrize(
-    "n, p, value", [(7, 0.2, 0.7902848), (1, 1.0, 1.0), (3, 1.0, 1.0), (3, 7.0, 1.0), (0, 1.0, 0.0), (0, 0.3, 0.0), (10, 1e-18, 1e-17), (5, 0.0, 0.0), (1, 0.3, 0.3)]
+    "n, p, value",
+    [
+        (7, 0.2, 0.7902848),
+        (1, 1.0, 1.0),
+        (3, 1.0, 1.0),
+        (3, 7.0, 1.0),
+        (0, 1.0, 0.0),
+        (0, 0.3, 0.0),
+        (10, 1e-18, 1e-17),
+        (5, 0.0, 0.0),
+        (1, 0.3, 0.3),
+    ],
 )
 def test_inclusion(n, p, value):
     """p = min(1, qbar s2), here with qbar = 1 and with 4."""
@@ -106,7 +131,9 @@ def test_inclusion(n, p, value):
         np.testing.assert_allclose(inclusion(vector(n), vector(p / qbar), qbar), [value], rtol=1e-9)
 
 
-@pytest.mark.parametrize("n, s2, value", [(7, 0.02, 0.7), (7, 0.2, 1.0), (0, 5.0, 0.0), (10, 1e-18, 5e-17)])
+@pytest.mark.parametrize(
+    "n, s2, value", [(7, 0.02, 0.7), (7, 0.2, 1.0), (0, 5.0, 0.0), (10, 1e-18, 5e-17)]
+)
 def test_inclusion_with_one_coin_an_arm(n, s2, value):
     np.testing.assert_allclose(inclusion(vector(n), vector(s2), 5.0, "arms"), [value], rtol=1e-12)
 
@@ -114,7 +141,10 @@ def test_inclusion_with_one_coin_an_arm(n, s2, value):
 @settings(max_examples=50, deadline=None, derandomize=True)
 @given(st.integers(1, 200), st.floats(1e-6, 1.0), st.floats(0.1, 10.0))
 def test_one_coin_an_arm_keeps_more(n, s2, qbar):
-    pulls, arms = inclusion(vector(n), vector(s2), qbar), inclusion(vector(n), vector(s2), qbar, "arms")
+    pulls, arms = (
+        inclusion(vector(n), vector(s2), qbar),
+        inclusion(vector(n), vector(s2), qbar, "arms"),
+    )
     assert 0 <= pulls <= arms + 1e-12 and arms <= 1
     assert math.isclose(float(pulls), 1 - (1 - min(1.0, qbar * s2)) ** n, rel_tol=1e-6)
 
@@ -127,14 +157,22 @@ def test_deterministic_trace(root):
     """The counters of the specification's trace with the dictionary {0, 10, 20}."""
     x = (np.arange(21) / 20) ** 1.3
     n = np.bincount(TRACE, minlength=21)
-    X, n, ysum = torch.tensor(x)[:, None], torch.tensor(n), torch.tensor(n * (np.sin(3 * np.pi * x) + x / 2))
+    X, n, ysum = (
+        torch.tensor(x)[:, None],
+        torch.tensor(n),
+        torch.tensor(n * (np.sin(3 * np.pi * x) + x / 2)),
+    )
     found = nystrom_posterior(X, RBF(25.0), members(0, 10, 20, of=21), n, ysum, 0.1, root=root)
     at = torch.tensor([0, 7, 20])
     close(found.mu[0, at], (0.914340169, 0.4135706024, 1.5147147543), 1e-6)
     close(found.s2[0, at], (0.4394370528, 6.5943350788, 0.2254696201), 1e-6)
     close(found.sor[0, at], (0.4394370528, 0.1554814353, 0.2254696201), 1e-6)
     close(found.log_det, [9.9359036491], 1e-6)
-    ratio = found.s2 * 0.1 / exact_posterior(RBF(25.0), X[None], n[None], ysum[None], 0.1, X[None]).variance
+    ratio = (
+        found.s2
+        * 0.1
+        / exact_posterior(RBF(25.0), X[None], n[None], ysum[None], 0.1, X[None]).variance
+    )
     np.testing.assert_allclose((ratio.min(), ratio.max()), (0.50538143, 52.91902020), rtol=1e-6)
     all_pulled = nystrom_posterior(X, RBF(25.0), n > 0, n, ysum, 0.1, root=root)
     close(all_pulled.mu[0, at], (0.083515549, 0.7801183171, 0.522687419), 1e-6)
@@ -154,7 +192,13 @@ def test_the_sketch_is_a_gaussian_process_with_the_projected_kernel(kernel, root
     assert len(set(mask.sum(1).tolist())) > 1
     found = nystrom_posterior(X, kernel, mask, n, ysum, ridge, root=root)
     for trial in range(3):
-        mu, s2, sor = dense(kernel(X, X)[0].numpy(), mask[trial].numpy(), n[trial].numpy(), ysum[trial].numpy(), ridge)
+        mu, s2, sor = dense(
+            kernel(X, X)[0].numpy(),
+            mask[trial].numpy(),
+            n[trial].numpy(),
+            ysum[trial].numpy(),
+            ridge,
+        )
         np.testing.assert_allclose(found.mu[trial], mu, atol=1e-6)
         np.testing.assert_allclose(found.s2[trial], s2, atol=1e-6)
         np.testing.assert_allclose(found.sor[trial], sor, atol=1e-6)
@@ -163,7 +207,12 @@ def test_the_sketch_is_a_gaussian_process_with_the_projected_kernel(kernel, root
 @each_root
 @each_kernel
 @settings(max_examples=15, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 2**32 - 1), arms=st.integers(1, 30), dim=st.integers(1, 10), ridge=st.floats(0.01, 3.0))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    arms=st.integers(1, 30),
+    dim=st.integers(1, 10),
+    ridge=st.floats(0.01, 3.0),
+)
 def test_all_pulled_arms_give_the_exact_posterior(kernel, root, seed, arms, dim, ridge):
     X, _, n, ysum = instance(arms, dim, seed=seed)
     found = nystrom_posterior(X, kernel, n > 0, n, ysum, ridge, root=root)
@@ -182,12 +231,17 @@ def test_order_of_the_variances(kernel, root):
     found = nystrom_posterior(X, kernel, mask, n, ysum, 0.3, root=root)
     exact = exact_posterior(kernel, X, n, ysum, 0.3, X)
     prior = kernel.diag(X) / 0.3
-    assert bool((found.sor <= found.s2).all() & (found.s2 <= prior + 1e-9).all() & (found.s2 >= 0).all())
+    assert bool(
+        (found.sor <= found.s2).all() & (found.s2 <= prior + 1e-9).all() & (found.s2 >= 0).all()
+    )
     assert bool(((found.s2 <= exact.variance / 0.3 + 1e-9) | ~mask).all())
     if kernel != Linear():  # the linear kernel's dictionary spans everything
         assert bool((found.s2 > exact.variance / 0.3 + 1e-3).any())
     root_n = n.sqrt()
-    whole = torch.linalg.slogdet(torch.eye(14, dtype=torch.float64) + root_n.unsqueeze(2) * kernel(X, X) * root_n.unsqueeze(1) / 0.3).logabsdet
+    whole = torch.linalg.slogdet(
+        torch.eye(14, dtype=torch.float64)
+        + root_n.unsqueeze(2) * kernel(X, X) * root_n.unsqueeze(1) / 0.3
+    ).logabsdet
     assert bool((found.log_det <= whole + 1e-9).all())
 
 
@@ -204,9 +258,13 @@ def test_permuted_arms_give_permuted_results(kernel, root):
     X, mask, n, ysum = instance(seed=4)
     order = torch.tensor(np.random.default_rng(0).permutation(14))
     a = nystrom_posterior(X, kernel, mask, n, ysum, 0.1, root=root)
-    b = nystrom_posterior(X[:, order], kernel, mask[:, order], n[:, order], ysum[:, order], 0.1, root=root)
+    b = nystrom_posterior(
+        X[:, order], kernel, mask[:, order], n[:, order], ysum[:, order], 0.1, root=root
+    )
     for field in ("mu", "s2", "sor", "resid"):
-        torch.testing.assert_close(getattr(a, field)[:, order], getattr(b, field), rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(
+            getattr(a, field)[:, order], getattr(b, field), rtol=1e-6, atol=1e-6
+        )
     torch.testing.assert_close(a.log_det, b.log_det, rtol=1e-8, atol=1e-8)
 
 
@@ -230,7 +288,11 @@ def test_trials_may_have_arms_of_their_own(shared):
     batch = nystrom_posterior(X, Matern(1.5), mask, n, ysum, 0.1)
     for trial in range(3):
         alone = nystrom_posterior(X[trial], Matern(1.5), mask[trial], n[trial], ysum[trial], 0.1)
-        same(alone, type(batch)(*(x[trial : trial + 1] if x is not None else None for x in batch)), 1e-9)
+        same(
+            alone,
+            type(batch)(*(x[trial : trial + 1] if x is not None else None for x in batch)),
+            1e-9,
+        )
 
 
 @each_root
@@ -238,7 +300,10 @@ def test_trials_may_have_arms_of_their_own(shared):
 def test_unused_slots_change_nothing(kernel, root):
     X, mask, n, ysum = instance(seed=7)
     kappa2 = kernel.diag(X).amax(1)
-    few, many = (fit(kernel, X, mask, n, ysum, 0.1, kappa2, eigh=root == "eigh", slots=slots, rounds=14) for slots in (int(mask.sum(1).max()), 14))
+    few, many = (
+        fit(kernel, X, mask, n, ysum, 0.1, kappa2, eigh=root == "eigh", slots=slots, rounds=14)
+        for slots in (int(mask.sum(1).max()), 14)
+    )
     assert few.factor.shape[1] < many.factor.shape[1] or (kernel == Linear() and root == "eigh")
     same(few, many, 1e-9)
     assert not few.overflow.any()
@@ -248,10 +313,29 @@ def test_unused_slots_change_nothing(kernel, root):
 @pytest.mark.parametrize("chunk", [1, 5])
 def test_chunks_change_nothing(chunk, root):
     X, mask, n, ysum = instance(seed=8)
-    a, b = (nystrom_posterior(X, Matern(0.5), mask, n, ysum, 0.1, root=root, chunk=c) for c in (14, chunk))
+    a, b = (
+        nystrom_posterior(X, Matern(0.5), mask, n, ysum, 0.1, root=root, chunk=c)
+        for c in (14, chunk)
+    )
     same(a, b, 1e-12)
     kappa2 = torch.ones(1, dtype=torch.float64)
-    whole, parts = (fit(Matern(0.5), X, mask, n, ysum, 0.1, kappa2, eigh=False, slots=14, rounds=14, keep=True, chunk=c).Z for c in (14, chunk))
+    whole, parts = (
+        fit(
+            Matern(0.5),
+            X,
+            mask,
+            n,
+            ysum,
+            0.1,
+            kappa2,
+            eigh=False,
+            slots=14,
+            rounds=14,
+            keep=True,
+            chunk=c,
+        ).Z
+        for c in (14, chunk)
+    )
     torch.testing.assert_close(whole, parts, rtol=1e-12, atol=1e-12)
 
 
@@ -270,7 +354,9 @@ def test_scaling_kernel_and_ridge(c, root):
         for factor, found in ((1.0, a), (c, b)):
             confidence = Confidence(0.3, 2.0 / math.sqrt(factor), 0.1 * factor, rule=rule)
             start = confidence.start(torch.tensor([factor], dtype=torch.float64), 3)
-            radii.append(confidence.radius(confidence.add(start, found.s2[:, 0], (n * found.s2).sum(1))))
+            radii.append(
+                confidence.radius(confidence.add(start, found.s2[:, 0], (n * found.s2).sum(1)))
+            )
         torch.testing.assert_close(*radii, rtol=1e-8, atol=0)
 
 
@@ -282,8 +368,12 @@ def test_equal_arms_have_equal_posteriors(kernel, root):
     mask[:, 9:] = False
     found = nystrom_posterior(X, kernel, mask, n, ysum, 0.1, root=root)
     for field in ("mu", "s2"):
-        torch.testing.assert_close(getattr(found, field)[:, :9], getattr(found, field)[:, 9:], rtol=1e-12, atol=1e-12)
-    merged = nystrom_posterior(X[:, :9], kernel, mask[:, :9], 2 * n[:, :9], 2 * ysum[:, :9], 0.1, root=root)
+        torch.testing.assert_close(
+            getattr(found, field)[:, :9], getattr(found, field)[:, 9:], rtol=1e-12, atol=1e-12
+        )
+    merged = nystrom_posterior(
+        X[:, :9], kernel, mask[:, :9], 2 * n[:, :9], 2 * ysum[:, :9], 0.1, root=root
+    )
     torch.testing.assert_close(found.mu[:, :9], merged.mu, rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(found.s2[:, :9], merged.s2, rtol=1e-9, atol=1e-9)
 
@@ -292,8 +382,18 @@ def test_equal_arms_have_equal_posteriors(kernel, root):
 def test_repeated_pulls_are_one_weighted_entry(root):
     """Three copies of an arm pulled once are one arm pulled three times, also where all copies are in the dictionary."""
     X = torch.tensor([[0.1], [0.1], [0.1], [0.7]], dtype=torch.float64)
-    many = nystrom_posterior(X, RBF(5.0), vector(1, 1, 1, 1) > 0, vector(1, 1, 1, 2), vector(0.3, 1.0, 0.2, -2.0), 0.1, root=root)
-    once = nystrom_posterior(X[2:], RBF(5.0), vector(1, 1) > 0, vector(3, 2), vector(1.5, -2.0), 0.1, root=root)
+    many = nystrom_posterior(
+        X,
+        RBF(5.0),
+        vector(1, 1, 1, 1) > 0,
+        vector(1, 1, 1, 2),
+        vector(0.3, 1.0, 0.2, -2.0),
+        0.1,
+        root=root,
+    )
+    once = nystrom_posterior(
+        X[2:], RBF(5.0), vector(1, 1) > 0, vector(3, 2), vector(1.5, -2.0), 0.1, root=root
+    )
     for field in ("mu", "s2"):
         close(getattr(many, field)[:, 2:], getattr(once, field), 1e-7)
     close(many.log_det, once.log_det, 1e-7)
@@ -308,14 +408,25 @@ def test_unseen_points(kernel, root):
     same(own, at, 1e-10)
     new = torch.tensor(np.random.default_rng(1).random((5, 2)))
     none = torch.zeros(3, 5, dtype=torch.float64)
-    larger = nystrom_posterior(torch.cat([X, new[None]], 1), kernel, torch.cat([mask, none > 0], 1), torch.cat([n, none], 1), torch.cat([ysum, none], 1), 0.1, root=root)
+    larger = nystrom_posterior(
+        torch.cat([X, new[None]], 1),
+        kernel,
+        torch.cat([mask, none > 0], 1),
+        torch.cat([n, none], 1),
+        torch.cat([ysum, none], 1),
+        0.1,
+        root=root,
+    )
     there = nystrom_posterior(X, kernel, mask, n, ysum, 0.1, root=root, at=new)
     close(there.mu, larger.mu[:, 14:], 1e-8)
     close(there.s2, larger.s2[:, 14:], 1e-8)
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.lists(st.lists(st.booleans(), min_size=7, max_size=7), min_size=1, max_size=4), st.integers(1, 7))
+@given(
+    st.lists(st.lists(st.booleans(), min_size=7, max_size=7), min_size=1, max_size=4),
+    st.integers(1, 7),
+)
 def test_members_are_listed_by_index(rows, slots):
     mask = torch.tensor(rows)
     found = listed(mask, slots)
@@ -325,7 +436,11 @@ def test_members_are_listed_by_index(rows, slots):
         assert not found.index[trial][~found.valid[trial]].any()
         assert found.overflow[trial] == (len(expected) > slots)
     most = max(map(sum, rows))
-    assert max(most, 1) <= room(mask, "auto") <= 7 and room(mask, slots) == slots and room(mask, 100) == 7
+    assert (
+        max(most, 1) <= room(mask, "auto") <= 7
+        and room(mask, slots) == slots
+        and room(mask, 100) == 7
+    )
 
 
 def test_members_that_do_not_fit_are_as_if_not_in():
@@ -333,7 +448,11 @@ def test_members_that_do_not_fit_are_as_if_not_in():
     kappa2 = torch.ones(1, dtype=torch.float64)
     found = fit(RBF(20.0), X, mask, n, ysum, 0.1, kappa2, eigh=False, slots=4, rounds=14)
     first = mask & (mask.cumsum(1) <= 4)
-    assert found.overflow.tolist() == (mask.sum(1) > 4).tolist() and bool(found.overflow.any()) and not bool(found.overflow.all())
+    assert (
+        found.overflow.tolist() == (mask.sum(1) > 4).tolist()
+        and bool(found.overflow.any())
+        and not bool(found.overflow.all())
+    )
     same(found, nystrom_posterior(X, RBF(20.0), first, n, ysum, 0.1, root="cholesky"), 1e-9)
 
 
@@ -366,7 +485,9 @@ def test_more_arms_than_dimensions(root):
 
 @each_root
 def test_one_arm(root):
-    found = nystrom_posterior(vector(0.3)[None], RBF(1.0), members(0, of=1), vector(4), vector(2.0), 0.5, root=root)
+    found = nystrom_posterior(
+        vector(0.3)[None], RBF(1.0), members(0, of=1), vector(4), vector(2.0), 0.5, root=root
+    )
     close(found.mu, [[2 / 4.5]], ROOTS[root])
     close(found.s2, [[1 / 4.5]], ROOTS[root])
 
@@ -376,7 +497,9 @@ def test_an_arm_of_length_zero(root):
     """k(x, x) = 0: nothing to learn there, in the dictionary or not."""
     X = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 0.5]], dtype=torch.float64)
     for mask in (members(0, 1, of=3), members(1, of=3)):
-        found = nystrom_posterior(X, Linear(), mask, vector(2, 1, 0), vector(5, 1, 0), 0.1, root=root)
+        found = nystrom_posterior(
+            X, Linear(), mask, vector(2, 1, 0), vector(5, 1, 0), 0.1, root=root
+        )
         close(found.mu, [(0, 1 / 1.1, 0)], 1e-9)
         close(found.s2, [(0, 1 / 1.1, 2.5)], 1e-9)
         assert inclusion(vector(2), found.s2[0, :1], 5.0) == 0
@@ -398,20 +521,34 @@ def test_a_tiny_ridge():
 
 @each_root
 def test_identical_arms_are_one(root):
-    X, n, y = torch.full((6, 2), 0.4, dtype=torch.float64), vector(1, 2, 0, 1, 0, 3), vector(1, 1, 0, 2, 0, 3)
+    X, n, y = (
+        torch.full((6, 2), 0.4, dtype=torch.float64),
+        vector(1, 2, 0, 1, 0, 3),
+        vector(1, 1, 0, 2, 0, 3),
+    )
     found = nystrom_posterior(X, RBF(3.0), n > 0, n, y, 0.5, root=root)
     close(found.mu, [[7 / 7.5] * 6], 1e-7)
     close(found.s2, [[1 / 7.5] * 6], 1e-7)
     close(found.log_det, [math.log(15)], 1e-7)
     if root == "eigh":
-        assert bool((found.factor.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all())  # rank 1 is kept
+        assert bool(
+            (found.factor.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all()
+        )  # rank 1 is kept
 
 
 # ---- accuracy of the root ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "jitter, mean, variance", [(1e-12, 8e-7, 5e-8), (1e-10, 6e-6, 3e-7), (1e-8, 2e-4, 8e-6), (None, 4e-6, 4e-8), (0.0, None, None)], ids=lambda x: f"{x}"
+    "jitter, mean, variance",
+    [
+        (1e-12, 8e-7, 5e-8),
+        (1e-10, 6e-6, 3e-7),
+        (1e-8, 2e-4, 8e-6),
+        (None, 4e-6, 4e-8),
+        (0.0, None, None),
+    ],
+    ids=lambda x: f"{x}",
 )
 def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
     """gamma = 100, lambda = .01, 215 evaluations: the specification's errors, to their order of magnitude."""
@@ -423,13 +560,18 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
     ysum = n * f + 0.1 * n.sqrt() * torch.tensor(rng.normal(size=1001))
     if jitter is not None:
         monkeypatch.setattr(sketch, "JITTERS", (jitter,))
-    evaluate = lambda: nystrom_posterior(X, RBF(100.0), n > 0, n, ysum, 0.01, root="eigh" if jitter is None else "cholesky")
+    evaluate = lambda: nystrom_posterior(
+        X, RBF(100.0), n > 0, n, ysum, 0.01, root="eigh" if jitter is None else "cholesky"
+    )
     if mean is None:
         with pytest.raises(RuntimeError, match="does not factor"):
             evaluate()
         return
     found, exact = evaluate(), exact_posterior(RBF(100.0), X, n, ysum, 0.01, X)
-    error = float((found.mu - exact.mean).abs().max()), float((found.s2 * 0.01 / exact.variance - 1).abs().max())
+    error = (
+        float((found.mu - exact.mean).abs().max()),
+        float((found.s2 * 0.01 / exact.variance - 1).abs().max()),
+    )
     assert mean / 30 < error[0] < 10 * mean and variance / 30 < error[1] < 10 * variance
 
 
@@ -439,18 +581,32 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
     X = torch.tensor([[0.1], [0.1], [0.8]], dtype=torch.float64)
     mask = torch.tensor([[True, True, True], [True, False, True]])
     monkeypatch.setattr(sketch, "JITTERS", (first, 1e-8))
-    factor = sketch.square_root(RBF(1.0), X.expand(2, -1, -1), mask, torch.ones(1, dtype=torch.float64), False)
+    factor = sketch.square_root(
+        RBF(1.0), X.expand(2, -1, -1), mask, torch.ones(1, dtype=torch.float64), False
+    )
     assert not factor.failed.any()
-    gram = factor.matrix @ factor.matrix.mT - torch.where(mask[:, None] & mask[:, :, None], RBF(1.0)(X, X), torch.eye(3, dtype=torch.float64))
+    gram = factor.matrix @ factor.matrix.mT - torch.where(
+        mask[:, None] & mask[:, :, None], RBF(1.0)(X, X), torch.eye(3, dtype=torch.float64)
+    )
     added = gram.diagonal(dim1=1, dim2=2)[:, 0]
     close(added, (used, first), 1e-15)
 
 
-@pytest.mark.parametrize("kernel, ridge, eigh", [(RBF(1.0), 1e-2, False), (RBF(1.0), 1e-8, True), (Linear(), 1.0, True), (Matern(0.5), 1.1e-6, False)])
+@pytest.mark.parametrize(
+    "kernel, ridge, eigh",
+    [
+        (RBF(1.0), 1e-2, False),
+        (RBF(1.0), 1e-8, True),
+        (Linear(), 1.0, True),
+        (Matern(0.5), 1.1e-6, False),
+    ],
+)
 def test_which_root_is_taken(kernel, ridge, eigh):
     one = torch.ones(1, dtype=torch.float64)
     assert sketch.by_eigenvalues("auto", kernel, 2, one, ridge) == eigh
-    assert sketch.by_eigenvalues("eigh", kernel, 2, one, ridge) and not sketch.by_eigenvalues("cholesky", kernel, 2, one, ridge)
+    assert sketch.by_eigenvalues("eigh", kernel, 2, one, ridge) and not sketch.by_eigenvalues(
+        "cholesky", kernel, 2, one, ridge
+    )
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------
@@ -466,14 +622,37 @@ def not_symmetric(X, Y):
 @pytest.mark.parametrize(
     "name, change",
     [
-        ("ridge", {"ridge": 0.0}), ("ridge", {"ridge": -1.0}), ("ridge", {"ridge": math.nan}), ("root", {"root": "svd"}), ("chunk", {"chunk": 0}),
-        ("arms", {"arms": X * math.nan}), ("arms", {"arms": X[0]}), ("arms", {"arms": X[:0]}), ("arms", {"at": X * math.inf}),
-        ("mask", {"mask": members(0, of=3)}), ("mask", {"mask": vector(1, 0)}), ("n", {"n": N[:1]}), ("n", {"n": N.repeat(3, 1)}), ("n", {"n": NAN}), ("n", {"n": -N}),
-        ("ysum", {"ysum": NAN}), ("ysum", {"ysum": Y.repeat(2, 1)}), ("kernel", {"kernel": FunctionKernel(not_symmetric)}),
+        ("ridge", {"ridge": 0.0}),
+        ("ridge", {"ridge": -1.0}),
+        ("ridge", {"ridge": math.nan}),
+        ("root", {"root": "svd"}),
+        ("chunk", {"chunk": 0}),
+        ("arms", {"arms": X * math.nan}),
+        ("arms", {"arms": X[0]}),
+        ("arms", {"arms": X[:0]}),
+        ("arms", {"at": X * math.inf}),
+        ("mask", {"mask": members(0, of=3)}),
+        ("mask", {"mask": vector(1, 0)}),
+        ("n", {"n": N[:1]}),
+        ("n", {"n": N.repeat(3, 1)}),
+        ("n", {"n": NAN}),
+        ("n", {"n": -N}),
+        ("ysum", {"ysum": NAN}),
+        ("ysum", {"ysum": Y.repeat(2, 1)}),
+        ("kernel", {"kernel": FunctionKernel(not_symmetric)}),
         ("kernel", {"kernel": FunctionKernel(lambda X, Y: -Linear()(X, Y))}),
         ("mask", {"arms": X.repeat(3, 1, 1)}),
-        ("mask", {"arms": X.repeat(3, 1, 1), "mask": MASK.repeat(2, 1), "n": N.repeat(2, 1), "ysum": Y.repeat(2, 1)}),
-        ("at", {"at": X.repeat(3, 1, 1)}), ("at", {"at": X[:, :1]}),
+        (
+            "mask",
+            {
+                "arms": X.repeat(3, 1, 1),
+                "mask": MASK.repeat(2, 1),
+                "n": N.repeat(2, 1),
+                "ysum": Y.repeat(2, 1),
+            },
+        ),
+        ("at", {"at": X.repeat(3, 1, 1)}),
+        ("at", {"at": X[:, :1]}),
     ],
 )
 def test_bad_input_is_refused_by_name(name, change):
@@ -500,4 +679,12 @@ def test_a_gram_matrix_that_does_not_factor(monkeypatch):
     monkeypatch.setattr(sketch, "check_kernel", lambda *_: None)  # it looks at 64 arms only
     arms, one = torch.arange(3.0, dtype=torch.float64)[:, None], vector(1, 1, 1)
     with pytest.raises(RuntimeError, match=r"trial 1 .*jitter up to 1e-08.* 3 arms, condition \d"):
-        nystrom_posterior(arms, FunctionKernel(repelling), torch.stack([members(0, of=3), one > 0]), torch.stack([one, one]), torch.stack([one, one]), 0.1, root="cholesky")
+        nystrom_posterior(
+            arms,
+            FunctionKernel(repelling),
+            torch.stack([members(0, of=3), one > 0]),
+            torch.stack([one, one]),
+            torch.stack([one, one]),
+            0.1,
+            root="cholesky",
+        )

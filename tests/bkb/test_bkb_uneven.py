@@ -38,8 +38,16 @@ def test_arms_are_shared_and_rewards_are_noise():
 
 def recorded(qbar, rounds=40, trials=3):
     problem = UnevenArms(arms=30)
-    learner = Scripted(BKB(problem.kernel, Confidence(1.0, 1.0, ridge=1.0), qbar), UniformArm(), rounds)
-    trace = play(learner, problem, rounds, trials, probes={name: Probe(of, "final") for name, of in SHOT.items()})
+    learner = Scripted(
+        BKB(problem.kernel, Confidence(1.0, 1.0, ridge=1.0), qbar), UniformArm(), rounds
+    )
+    trace = play(
+        learner,
+        problem,
+        rounds,
+        trials,
+        probes={name: Probe(of, "final") for name, of in SHOT.items()},
+    )
     arms = problem.init(1, 1, Streams(0, [0]).at(-1), dtype=torch.float64).arms
     return trace, snapshots(trace, problem.kernel, arms, 1.0, qbar)
 
@@ -47,9 +55,17 @@ def recorded(qbar, rounds=40, trials=3):
 def test_multiplicities_agree_with_the_dictionary():
     trace, shots = recorded(20.0)
     for shot in shots:
-        assert torch.equal(shot.kept > 0, shot.mask) and bool((shot.kept <= shot.n).all()) and int(shot.n.sum()) == 40
-        assert bool((shot.kept == shot.kept.round()).all()) and bool(((0 <= shot.probability) & (shot.probability <= 1)).all())
-    assert any(bool(((shot.n > 0) & ~shot.mask).any()) for shot in shots)  # something is left out, or the check is empty
+        assert (
+            torch.equal(shot.kept > 0, shot.mask)
+            and bool((shot.kept <= shot.n).all())
+            and int(shot.n.sum()) == 40
+        )
+        assert bool((shot.kept == shot.kept.round()).all()) and bool(
+            ((0 <= shot.probability) & (shot.probability <= 1)).all()
+        )
+    assert any(
+        bool(((shot.n > 0) & ~shot.mask).any()) for shot in shots
+    )  # something is left out, or the check is empty
     again = recorded(20.0)[1]
     assert all(torch.equal(a.kept, b.kept) for a, b in zip(shots, again))
 

@@ -11,7 +11,13 @@ from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
 from paperlib.bkb.probes.state import dictionary_size, played
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.probes.variance import Band, Curve, Estimator
-from paperlib.bkb.experiments.variance import curves, estimators, least_favorable, measures, worst_ratio
+from paperlib.bkb.experiments.variance import (
+    curves,
+    estimators,
+    least_favorable,
+    measures,
+    worst_ratio,
+)
 from paperlib.play import play
 from paperlib.stats import Interval
 
@@ -40,14 +46,29 @@ def trace():
 @pytest.fixture(scope="module")
 def history():
     """Arms and rewards of all rounds of the same run."""
-    return play(bkb(), PROBLEM, ROUNDS, TRIALS, 3, record="all", probes={"arm": played, "reward": lambda seen: seen.feedback})
+    return play(
+        bkb(),
+        PROBLEM,
+        ROUNDS,
+        TRIALS,
+        3,
+        record="all",
+        probes={"arm": played, "reward": lambda seen: seen.feedback},
+    )
 
 
 def dense(x, index, y, members, lam):
     """Means and variances of f from single observations: exact, subset of regressors, and BKB's."""
     k = lambda a, b: np.exp(-PROBLEM.gamma * (a[:, None] - b) ** 2)
-    posterior = lambda K: (K[:, index] @ np.linalg.solve(K[np.ix_(index, index)] + lam * np.eye(len(index)), y),
-                           np.diag(K) - np.einsum("it,ti->i", K[:, index], np.linalg.solve(K[np.ix_(index, index)] + lam * np.eye(len(index)), K[index])))
+    posterior = lambda K: (
+        K[:, index] @ np.linalg.solve(K[np.ix_(index, index)] + lam * np.eye(len(index)), y),
+        np.diag(K)
+        - np.einsum(
+            "it,ti->i",
+            K[:, index],
+            np.linalg.solve(K[np.ix_(index, index)] + lam * np.eye(len(index)), K[index]),
+        ),
+    )
     K, S = k(x, x), x[members]
     Q = k(x, S) @ np.linalg.pinv(k(S, S), rcond=1e-13, hermitian=True) @ k(S, x)
     mean, sor = posterior(Q)
@@ -57,28 +78,48 @@ def dense(x, index, y, members, lam):
 @pytest.mark.parametrize("i", range(len(RECORD)))
 def test_curves_are_those_of_a_dense_reference(trace, history, i):
     for trial in range(TRIALS):
-        index, y = history["arm"][trial, : RECORD[i]].astype(int), history["reward"][trial, : RECORD[i]]
+        index, y = (
+            history["arm"][trial, : RECORD[i]].astype(int),
+            history["reward"][trial, : RECORD[i]],
+        )
         x, members = trace["x"][trial, i], trace["dictionary"][trial, i] > 0
         for kind, (mean, variance) in dense(x, index, y, members, CONFIDENCE.lam).items():
-            np.testing.assert_allclose(trace[f"{kind} mean"][trial, i], mean, rtol=0, atol=1e-5, err_msg=kind)
-            np.testing.assert_allclose(trace[f"{kind} sd"][trial, i] ** 2, variance, rtol=1e-4, atol=1e-8, err_msg=kind)
-        heard = np.array([y[index == a].mean() if (index == a).any() else np.nan for a in range(len(x))])
+            np.testing.assert_allclose(
+                trace[f"{kind} mean"][trial, i], mean, rtol=0, atol=1e-5, err_msg=kind
+            )
+            np.testing.assert_allclose(
+                trace[f"{kind} sd"][trial, i] ** 2, variance, rtol=1e-4, atol=1e-8, err_msg=kind
+            )
+        heard = np.array(
+            [y[index == a].mean() if (index == a).any() else np.nan for a in range(len(x))]
+        )
         np.testing.assert_allclose(trace["evaluations"][trial, i], heard)
-        assert set(np.flatnonzero(members)) <= set(index) and members.sum() == trace["size"][trial, i]
+        assert (
+            set(np.flatnonzero(members)) <= set(index) and members.sum() == trace["size"][trial, i]
+        )
     assert (trace["x"] == np.arange(41) / 40).all() and (index < PROBLEM.left).all()
     assert trace["size"][:, -1].max() < 15  # the dictionary is no longer all that was evaluated
 
 
 def test_measures_are_those_of_the_curves(trace):
     found, right = MEASURES.read(trace), trace["x"][0, 0] >= 0.65
-    assert list(found) == MEASURES.names and all(v.shape == (TRIALS, len(RECORD)) for v in found.values())
+    assert list(found) == MEASURES.names and all(
+        v.shape == (TRIALS, len(RECORD)) for v in found.values()
+    )
     for kind in ESTIMATORS:
         mean, sd = trace[f"{kind} mean"], trace[f"{kind} sd"]
         ratio = (sd / trace["exact sd"]) ** 2
-        expected = {"coverage": (abs(trace["f"] - mean) <= 3 * sd).mean(2), "sd": sd[..., right].mean(2), "lowest": ratio[..., right].min(2),
-                    "least": ratio.min(2), "most": ratio.max(2)}
+        expected = {
+            "coverage": (abs(trace["f"] - mean) <= 3 * sd).mean(2),
+            "sd": sd[..., right].mean(2),
+            "lowest": ratio[..., right].min(2),
+            "least": ratio.min(2),
+            "most": ratio.max(2),
+        }
         for name, value in expected.items():
-            np.testing.assert_allclose(found[f"{kind} {name}"], value, rtol=1e-10, err_msg=f"{kind} {name}")
+            np.testing.assert_allclose(
+                found[f"{kind} {name}"], value, rtol=1e-10, err_msg=f"{kind} {name}"
+            )
     assert (found["own most"][:, -1] > 1.05).any()  # something is missed, and so inflated
     assert (found["sor lowest"] < 1e-3).all() and (found["own lowest"] > 0.9).all()
 
@@ -90,7 +131,9 @@ def test_the_effective_dimension_is_the_trace(trace, history):
             at = x[history["arm"][trial, :t].astype(int)]
             K = np.exp(-PROBLEM.gamma * (at[:, None] - at) ** 2)
             expected = np.trace(K @ np.linalg.inv(K + CONFIDENCE.lam * np.eye(t)))
-            assert MEASURES.read(trace)["effective dimension"][trial, i] == pytest.approx(expected, rel=1e-9)
+            assert MEASURES.read(trace)["effective dimension"][trial, i] == pytest.approx(
+                expected, rel=1e-9
+            )
 
 
 def test_one_evaluation_by_hand(trace, history):
@@ -100,17 +143,23 @@ def test_one_evaluation_by_hand(trace, history):
         k2 = np.exp(-2 * PROBLEM.gamma * (x - x[int(history["arm"][trial, 0])]) ** 2)
         np.testing.assert_allclose(trace["sor sd"][trial, 0] ** 2, k2 * lam / (1 + lam), rtol=1e-9)
         for kind in ("own", "exact"):
-            np.testing.assert_allclose(trace[f"{kind} sd"][trial, 0] ** 2, 1 - k2 / (1 + lam), rtol=1e-9)
+            np.testing.assert_allclose(
+                trace[f"{kind} sd"][trial, 0] ** 2, 1 - k2 / (1 + lam), rtol=1e-9
+            )
 
 
 def test_the_drawn_panel_is_trial_0_of_the_batch(trace):
     alone = play(bkb(), PROBLEM, ROUNDS, 1, 3, record=RECORD, probes=CURVES)
     for name in CURVES:
-        np.testing.assert_allclose(alone[name][0], trace[name][0], rtol=1e-5, atol=1e-7, err_msg=name)
+        np.testing.assert_allclose(
+            alone[name][0], trace[name][0], rtol=1e-5, atol=1e-7, err_msg=name
+        )
 
 
 def test_with_much_oversampling_bkb_is_exact():
-    found = MEASURES.read(play(bkb(1e6), PROBLEM, ROUNDS, TRIALS, 3, record=RECORD, probes={"measures": MEASURES}))
+    found = MEASURES.read(
+        play(bkb(1e6), PROBLEM, ROUNDS, TRIALS, 3, record=RECORD, probes={"measures": MEASURES})
+    )
     assert worst_ratio(found).max() < 1 + 1e-6
     np.testing.assert_array_equal(found["own coverage"], found["exact coverage"])
     assert worst_ratio(found, "sor").min() > 1e3
@@ -119,23 +168,48 @@ def test_with_much_oversampling_bkb_is_exact():
 def test_features_have_measures_of_their_own():
     alone = measures(PROBLEM.kernel, CONFIDENCE, ("own",))
     learner = dictated(RFFUCB(PROBLEM.kernel, CONFIDENCE, 6))
-    found = alone.read(play(learner, PROBLEM, ROUNDS, 30, 3, record=RECORD, probes={"measures": alone}))
-    assert list(found) == ["own coverage", "own sd", "own lowest", "own least", "own most", "effective dimension"]
+    found = alone.read(
+        play(learner, PROBLEM, ROUNDS, 30, 3, record=RECORD, probes={"measures": alone})
+    )
+    assert list(found) == [
+        "own coverage",
+        "own sd",
+        "own lowest",
+        "own least",
+        "own most",
+        "effective dimension",
+    ]
     assert (found["own sd"][:, -1] < found["own sd"][:, 0]).all()  # starves as evaluations pile up
     assert found["own coverage"][:, -1].mean() < found["own coverage"][:, 0].mean()
 
 
 def test_a_variance_that_is_wrong_shows():
     seen = []
-    play(bkb(1e6), PROBLEM, ROUNDS, TRIALS, 3, record=[ROUNDS], probes={"": lambda now: seen.append(now) or now.action})
+    play(
+        bkb(1e6),
+        PROBLEM,
+        ROUNDS,
+        TRIALS,
+        3,
+        record=[ROUNDS],
+        probes={"": lambda now: seen.append(now) or now.action},
+    )
     state = seen[-1].after.base
     for factor in (9.0, 1e-4):
         broken = seen[-1]._replace(after=state._replace(s2=factor * state.s2))
         found = dict(zip(MEASURES.names, MEASURES(broken).T))
         for name in ("own lowest", "own least", "own most"):
             np.testing.assert_allclose(found[name], factor, rtol=1e-5)
-        np.testing.assert_allclose(worst_ratio({k: v.numpy() for k, v in found.items()}), max(factor, 1 / factor), rtol=1e-5)
-        assert (found["own coverage"] < 0.5).all() if factor < 1 else (found["own coverage"] >= found["exact coverage"]).all()
+        np.testing.assert_allclose(
+            worst_ratio({k: v.numpy() for k, v in found.items()}),
+            max(factor, 1 / factor),
+            rtol=1e-5,
+        )
+        assert (
+            (found["own coverage"] < 0.5).all()
+            if factor < 1
+            else (found["own coverage"] >= found["exact coverage"]).all()
+        )
     lost = seen[-1]._replace(after=state._replace(s2=0 * state.s2))
     assert (worst_ratio(dict(zip(MEASURES.names, MEASURES(lost).T.numpy()))) == math.inf).all()
 
@@ -164,6 +238,8 @@ def test_measures_say_their_names_for_the_estimators_asked_for():
 
 def test_beyond_says_where_starvation_is_measured(trace):
     everywhere = replace(MEASURES, beyond=0.0)
-    again = everywhere.read(play(bkb(), PROBLEM, ROUNDS, TRIALS, 3, record=RECORD, probes={"measures": everywhere}))
+    again = everywhere.read(
+        play(bkb(), PROBLEM, ROUNDS, TRIALS, 3, record=RECORD, probes={"measures": everywhere})
+    )
     np.testing.assert_allclose(again["sor sd"], trace["sor sd"].mean(2))
     np.testing.assert_array_equal(again["own lowest"], again["own least"])

@@ -7,7 +7,14 @@ from bkb_traces import trace
 from paperlib import stats
 from paperlib.bkb import RFFUCB, WarmRKHS
 from paperlib.bkb.experiments.regret import regret_ratio
-from paperlib.bkb.experiments.warm_start import WARM_SIZES, late_loss, since, stuck, warm_learners, watched
+from paperlib.bkb.experiments.warm_start import (
+    WARM_SIZES,
+    late_loss,
+    since,
+    stuck,
+    warm_learners,
+    watched,
+)
 from paperlib.play import play
 from paperlib.verdicts.verdict import claim, decide
 
@@ -15,19 +22,42 @@ from paperlib.verdicts.verdict import claim, decide
 def test_warm_learners_are_dictated_the_same_arms_of_the_left_half():
     problem = WarmRKHS(41)
     learners = warm_learners(problem, 6)
-    assert list(learners) == ["GP-UCB", "BKB", "SoR", *(f"RFF {size}" for size in (20, 30, 50, 100))]
-    assert all(learner.rounds == 6 and learner.actions.count == problem.left for learner in learners.values())
+    assert list(learners) == [
+        "GP-UCB",
+        "BKB",
+        "SoR",
+        *(f"RFF {size}" for size in (20, 30, 50, 100)),
+    ]
+    assert all(
+        learner.rounds == 6 and learner.actions.count == problem.left
+        for learner in learners.values()
+    )
     assert {learner.base.confidence.scale for learner in learners.values()} == {0.2}
-    assert all(isinstance(learners[f"RFF {size}"].base, RFFUCB) and learners[f"RFF {size}"].base.size == size for size in WARM_SIZES)
-    actions = {name: play(learner, problem, 8, 3, record="all", probes={"arm": lambda seen: seen.action})["arm"] for name, learner in learners.items()}
+    assert all(
+        isinstance(learners[f"RFF {size}"].base, RFFUCB)
+        and learners[f"RFF {size}"].base.size == size
+        for size in WARM_SIZES
+    )
+    actions = {
+        name: play(learner, problem, 8, 3, record="all", probes={"arm": lambda seen: seen.action})[
+            "arm"
+        ]
+        for name, learner in learners.items()
+    }
     dictated = actions["GP-UCB"][:, :6]
-    assert (dictated < problem.left).all() and all((found[:, :6] == dictated).all() for found in actions.values())
+    assert (dictated < problem.left).all() and all(
+        (found[:, :6] == dictated).all() for found in actions.values()
+    )
 
 
 def test_a_run_since_a_round_counts_anew():
     run = trace([[1, 2, 4, 8], [0, 0, 3, 9]], rounds=[2, 4, 6, 10])
     later = since(run, 4)
-    assert later.rounds.tolist() == [2, 6] and later["regret"].tolist() == [[2, 6], [3, 9]] and len(later.seconds) == 2
+    assert (
+        later.rounds.tolist() == [2, 6]
+        and later["regret"].tolist() == [[2, 6], [3, 9]]
+        and len(later.seconds) == 2
+    )
     assert since(run, 0)["regret"].tolist() == run["regret"].tolist() and later.trials == run.trials
     for rounds, named in ((3, r"rounds=\[3\]"), (10, "rounds=10")):
         with pytest.raises(ValueError, match=named):
@@ -47,7 +77,9 @@ def test_stuck_trials_lose_ten_times_the_exact_mean():
     t = np.arange(1, 301)
     exact = trace([0.02 * t, np.minimum(t, 200.0)])  # .02 and 0 a round at the end: .01 in the mean
     assert late_loss(exact).tolist() == pytest.approx([0.02, 0.0])
-    assert late_loss(exact, 200).tolist() == pytest.approx([0.02, 0.5]) and late_loss(exact, 300)[1] == pytest.approx(200 / 300)
+    assert late_loss(exact, 200).tolist() == pytest.approx([0.02, 0.5]) and late_loss(exact, 300)[
+        1
+    ] == pytest.approx(200 / 300)
     other = trace([0.09 * t, 0.11 * t, np.where(t > 200, 200.0, t)])
     assert stuck(other, exact).tolist() == [False, True, False]
     with pytest.raises(ValueError, match=r"rounds=\[200\]"):
@@ -56,12 +88,17 @@ def test_stuck_trials_lose_ten_times_the_exact_mean():
 
 def test_no_stuck_trial_decides_nothing():
     none, some = stats.proportion(0, 8), stats.proportion(1, 8)
-    assert [decide(claim("bkb.C9.stuck.sor"), x.estimate, (x.low, x.high)) for x in (none, some)] == ["inconclusive", "holds"]
+    assert [
+        decide(claim("bkb.C9.stuck.sor"), x.estimate, (x.low, x.high)) for x in (none, some)
+    ] == ["inconclusive", "holds"]
 
 
 def test_a_small_run_has_what_the_notebook_reads():
     problem = WarmRKHS(31)
     learners = warm_learners(problem, 10)
-    runs = {name: since(play(learners[name], problem, 120, 3, record=watched(110, 10)), 10) for name in ("GP-UCB", "BKB")}
+    runs = {
+        name: since(play(learners[name], problem, 120, 3, record=watched(110, 10)), 10)
+        for name in ("GP-UCB", "BKB")
+    }
     assert runs["BKB"].last().shape == (3,) and regret_ratio(runs["BKB"], runs["GP-UCB"]).n == 3
     assert stuck(runs["GP-UCB"], runs["GP-UCB"]).dtype == bool

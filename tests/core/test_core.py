@@ -35,12 +35,22 @@ def tree(trials=3):
     rows = Rows.empty(trials, 2, dtype=torch.float64)
     for k in range(70):
         rows = rows.append(torch.full((trials, 2), float(k), dtype=torch.float64))
-    return Outer(Inner(torch.arange(6.0).reshape(trials, 2), rows), torch.ones(1, 4), 5, None, (torch.arange(trials), 1.5))
+    return Outer(
+        Inner(torch.arange(6.0).reshape(trials, 2), rows),
+        torch.ones(1, 4),
+        5,
+        None,
+        (torch.arange(trials), 1.5),
+    )
 
 
 def test_take_keeps_what_is_shared():
     part = take(tree(), [2, 0])
-    assert part.base.theta.tolist() == [[4, 5], [0, 1]] and part.shared.shape == (1, 4) and part.pair[0].tolist() == [2, 0]
+    assert (
+        part.base.theta.tolist() == [[4, 5], [0, 1]]
+        and part.shared.shape == (1, 4)
+        and part.pair[0].tolist() == [2, 0]
+    )
     assert part.base.rows.view.shape == (2, 70, 2) and part.rounds == 5 and part.name is None
 
 
@@ -48,10 +58,23 @@ def test_pack_and_unpack_are_inverse(tmp_path):
     full = tree()
     arrays, plain = pack(full)
     np.savez(tmp_path / "state.npz", **arrays)
-    empty = Outer(Inner(torch.zeros(3, 2), Rows.empty(3, 2, dtype=torch.float64)), torch.zeros(1, 4), 0, None, (torch.zeros(3), 0.0))
+    empty = Outer(
+        Inner(torch.zeros(3, 2), Rows.empty(3, 2, dtype=torch.float64)),
+        torch.zeros(1, 4),
+        0,
+        None,
+        (torch.zeros(3), 0.0),
+    )
     back = unpack(empty, np.load(tmp_path / "state.npz"), json.loads(json.dumps(plain)))
-    assert torch.equal(back.base.rows.view, full.base.rows.view) and torch.equal(back.base.theta, full.base.theta)
-    assert back.rounds == 5 and back.name is None and back.pair[1] == 1.5 and back.pair[0].dtype == torch.int64
+    assert torch.equal(back.base.rows.view, full.base.rows.view) and torch.equal(
+        back.base.theta, full.base.theta
+    )
+    assert (
+        back.rounds == 5
+        and back.name is None
+        and back.pair[1] == 1.5
+        and back.pair[0].dtype == torch.int64
+    )
 
 
 def test_pack_refuses_what_it_cannot_store():
@@ -65,7 +88,9 @@ def test_rows_behave_like_lists(steps):
     states = [(Rows.empty(2, dtype=torch.float64), [])]
     for back, value in steps:
         rows, reference = states[max(0, len(states) - 1 - back)]
-        states.append((rows.append(torch.tensor([value, -value], dtype=torch.float64)), reference + [value]))
+        states.append(
+            (rows.append(torch.tensor([value, -value], dtype=torch.float64)), reference + [value])
+        )
     for rows, reference in states:
         assert rows.view[0].tolist() == reference and (-rows.view[1]).tolist() == reference
 
@@ -86,7 +111,14 @@ def test_describe_is_json_and_tells_configurations_apart():
 
 def trace(trials, seconds=1.0, seed=0):
     values = np.arange(len(trials) * 2.0).reshape(len(trials), 2)
-    return Trace(np.array([1, 5]), {"regret": values}, {"end": values[:, 0]}, np.array([seconds, seconds]), list(trials), {"seed": seed, "trials": list(trials)})
+    return Trace(
+        np.array([1, 5]),
+        {"regret": values},
+        {"end": values[:, 0]},
+        np.array([seconds, seconds]),
+        list(trials),
+        {"seed": seed, "trials": list(trials)},
+    )
 
 
 def test_trace_saves_loads_and_merges(tmp_path):
@@ -95,8 +127,19 @@ def test_trace_saves_loads_and_merges(tmp_path):
     again = Trace.load(tmp_path / "a.npz")
     assert again.equal(a) and again.about == a.about and not again.equal(b)
     both = Trace.merge([a, b])
-    assert both["regret"].shape == (5, 2) and both["end"].shape == (5,) and both.trials == [0, 1, 2, 3, 4] and both.seconds.tolist() == [3, 3]
-    assert "5 trials" in repr(both) and set(both.to_numpy()) == {"rounds", "seconds", "trials", "regret", "end"}
+    assert (
+        both["regret"].shape == (5, 2)
+        and both["end"].shape == (5,)
+        and both.trials == [0, 1, 2, 3, 4]
+        and both.seconds.tolist() == [3, 3]
+    )
+    assert "5 trials" in repr(both) and set(both.to_numpy()) == {
+        "rounds",
+        "seconds",
+        "trials",
+        "regret",
+        "end",
+    }
     with pytest.raises(ValueError, match="chunks of one run"):
         Trace.merge([a, trace([2], seed=1)])
 
@@ -120,7 +163,10 @@ def test_products_over_arms(shared):
     torch.testing.assert_close(inner(arms, v), torch.einsum("rkd,rd->rk", full, v))
     torch.testing.assert_close(quadratic(arms, A), torch.einsum("rkd,rde,rke->rk", full, A, full))
     assert torch.equal(chosen(arms, index), full[torch.arange(3), index])
-    torch.testing.assert_close(rank_one(A, v, torch.tensor([1.0, 2.0, -1.0], dtype=torch.float64))[1], A[1] + 2 * torch.outer(v[1], v[1]))
+    torch.testing.assert_close(
+        rank_one(A, v, torch.tensor([1.0, 2.0, -1.0], dtype=torch.float64))[1],
+        A[1] + 2 * torch.outer(v[1], v[1]),
+    )
 
 
 def test_device_names():
@@ -134,20 +180,42 @@ def test_toys_are_configurations():
 
 
 def test_describe_tells_precision_apart():
-    assert describe(torch.zeros(2)) != describe(torch.zeros(2, dtype=torch.float64)) and describe(np.float64(1.5)) == 1.5
+    assert (
+        describe(torch.zeros(2)) != describe(torch.zeros(2, dtype=torch.float64))
+        and describe(np.float64(1.5)) == 1.5
+    )
 
 
 def test_a_function_without_a_source_cannot_be_described():
     names = {"__name__": "__main__"}
-    exec(compile("probe = lambda round: round.t", "<stdin>", "exec"), names)  # as at Python's own prompt
-    with pytest.raises(ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"):
+    exec(
+        compile("probe = lambda round: round.t", "<stdin>", "exec"), names
+    )  # as at Python's own prompt
+    with pytest.raises(
+        ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"
+    ):
         describe(names["probe"])
 
 
 def test_a_trace_is_read_at_its_rounds():
-    trace = Trace(np.array([2, 5, 9]), {"regret": np.arange(6.0).reshape(2, 3)}, {}, np.array([0.1, 0.2, 0.4]), [0, 1], {})
-    assert trace.last().tolist() == [2.0, 5.0] and trace.at(5).tolist() == [1.0, 4.0] and trace.at(0).tolist() == [0.0, 0.0]
+    trace = Trace(
+        np.array([2, 5, 9]),
+        {"regret": np.arange(6.0).reshape(2, 3)},
+        {},
+        np.array([0.1, 0.2, 0.4]),
+        [0, 1],
+        {},
+    )
+    assert (
+        trace.last().tolist() == [2.0, 5.0]
+        and trace.at(5).tolist() == [1.0, 4.0]
+        and trace.at(0).tolist() == [0.0, 0.0]
+    )
     thin = trace.thin([2, 9])
-    assert thin.rounds.tolist() == [2, 9] and thin["regret"].tolist() == [[0.0, 2.0], [3.0, 5.0]] and thin.seconds.tolist() == [0.1, 0.4]
+    assert (
+        thin.rounds.tolist() == [2, 9]
+        and thin["regret"].tolist() == [[0.0, 2.0], [3.0, 5.0]]
+        and thin.seconds.tolist() == [0.1, 0.4]
+    )
     with pytest.raises(ValueError, match=r"rounds=\[3\]; allowed: recorded rounds"):
         trace.at(3)

@@ -87,7 +87,9 @@ def test_a_part_of_a_run_takes_rows_by_number(trials):
 def test_chunks_of_a_run_are_its_parts(results):
     made = store.run(Coins(), {"a": Bonuses(BONUS)}, 60, N)["a"]
     assert len(list(results.glob("*.npz"))) == 2
-    assert made.equal(Trace.merge([play(Bonuses(BONUS), Coins(), 60, ids) for ids in store.chunks(N)]))
+    assert made.equal(
+        Trace.merge([play(Bonuses(BONUS), Coins(), 60, ids) for ids in store.chunks(N)])
+    )
     assert np.array_equal(total(made), total(play(Bonuses(BONUS), Coins(), 60, N)))
     for trial in (0, 49, 50, 99):
         alone = store.run(Coins(), {"a": Bonuses(float(BONUS[trial]))}, 60, 1, seed=trial)["a"]
@@ -119,7 +121,9 @@ def test_within_a_wrapper_and_in_the_problem():
 def test_another_length_is_refused_by_name(monkeypatch, results, name, rows):
     monkeypatch.setattr(Coins, "init", lambda *_, **__: pytest.fail("it began to play"))
     wrong = torch.ones(rows, dtype=torch.float64)
-    learner = {"learner.bonus": Bonuses(wrong), "learner.base.bonus": Doubling(Bonuses(wrong))}.get(name, Index())
+    learner = {"learner.bonus": Bonuses(wrong), "learner.base.bonus": Doubling(Bonuses(wrong))}.get(
+        name, Index()
+    )
     problem = Shifted(shift=wrong) if name == "problem.shift" else Coins()
     message = rf"{name}: {rows} rows; allowed: {N}, one for each trial"
     with pytest.raises(ValueError, match=message):
@@ -128,13 +132,17 @@ def test_another_length_is_refused_by_name(monkeypatch, results, name, rows):
         store.run(problem, {"a": learner}, 5, N)
     assert not list(results.glob("*"))
     if rows < N:
-        with pytest.raises(ValueError, match=f"{name}: {rows} rows; allowed: at least {N}, one for each trial"):
+        with pytest.raises(
+            ValueError, match=f"{name}: {rows} rows; allowed: at least {N}, one for each trial"
+        ):
             play(learner, problem, 5, range(50, N))
 
 
 def test_each_learner_has_as_many_rows_as_trials():
     problem, counts = Shifted(shift=BONUS[:4]), {"a": 4, "b": 2}
-    made = store.run(problem, {"a": Bonuses(BONUS[:4]), "b": Bonuses(BONUS[:2])}, 30, counts, chunk=2)
+    made = store.run(
+        problem, {"a": Bonuses(BONUS[:4]), "b": Bonuses(BONUS[:2])}, 30, counts, chunk=2
+    )
     assert np.array_equal(total(made["a"])[:2], total(made["b"]))
     with pytest.raises(ValueError, match=r"learners\['b'\].bonus: 4 rows; allowed: 2"):
         store.run(problem, {"a": Bonuses(BONUS[:4]), "b": Bonuses(BONUS[:4])}, 30, counts, chunk=2)
@@ -143,14 +151,25 @@ def test_each_learner_has_as_many_rows_as_trials():
 
 
 def test_resuming_keeps_the_rows(tmp_path):
-    kept, made = tmp_path / "kept.npz", play(Bonuses(BONUS), Shifted(shift=BONUS), 150, range(50, 60))
+    kept, made = (
+        tmp_path / "kept.npz",
+        play(Bonuses(BONUS), Shifted(shift=BONUS), 150, range(50, 60)),
+    )
     with pytest.raises(ValueError, match="round 131"):
         play(Bonuses(BONUS), Shifted(shift=BONUS, broken=130), 150, range(50, 60), checkpoint=kept)
     with pytest.raises(ValueError, match="belongs to another run"):
-        play(Bonuses(BONUS.flip(0)), Shifted(shift=BONUS, broken=130), 150, range(50, 60), checkpoint=kept)
+        play(
+            Bonuses(BONUS.flip(0)),
+            Shifted(shift=BONUS, broken=130),
+            150,
+            range(50, 60),
+            checkpoint=kept,
+        )
     kept.unlink()
     play(Bonuses(BONUS), Shifted(shift=BONUS), 150, range(50, 60), checkpoint=kept, every=0)
-    assert play(Bonuses(BONUS), Shifted(shift=BONUS), 150, range(50, 60), checkpoint=kept).equal(made)
+    assert play(Bonuses(BONUS), Shifted(shift=BONUS), 150, range(50, 60), checkpoint=kept).equal(
+        made
+    )
 
 
 def test_where_settings_may_stand():
@@ -160,10 +179,16 @@ def test_where_settings_may_stand():
     part = for_trials(config, [4, 1], 6)
     places = [part.base, part.several[0], part.several[1]["x"][0]]
     for place in places:
-        assert place.rows.tolist() == [[8.0, 9.0], [2.0, 3.0]] and torch.equal(place.doubled, 2 * place.rows)
+        assert place.rows.tolist() == [[8.0, 9.0], [2.0, 3.0]] and torch.equal(
+            place.doubled, 2 * place.rows
+        )
     assert part.rows is config.rows and part.several[2] == 3.0 and config.base.rows is rows
-    assert for_trials(config, range(6), 6) is config and for_trials(Index(), range(3), 3) is not None
-    with pytest.raises(ValueError, match=r"learner.several\[1\]\['x'\]\[0\].rows: 6 rows; allowed: at least 8"):
+    assert (
+        for_trials(config, range(6), 6) is config and for_trials(Index(), range(3), 3) is not None
+    )
+    with pytest.raises(
+        ValueError, match=r"learner.several\[1\]\['x'\]\[0\].rows: 6 rows; allowed: at least 8"
+    ):
         for_trials(Nested(several=(0, {"x": [inner]})), range(5, 8))
     with pytest.raises(ValueError, match="trials=.*allowed with learner.rows"):
         for_trials(inner, [-1, 2])
@@ -174,11 +199,20 @@ def test_scale_and_uniforms_of_generalized_linear_bandits():
     link, generator = Bernoulli(), torch.Generator().manual_seed(3)
     scales = torch.tensor([0.0, 0.01, 0.1, 0.5, 1.0], dtype=torch.float64)
     uniforms = torch.rand(5, 80, dtype=torch.float64, generator=generator)
-    learner, problem = GLBOMD(link, 3.0, scale=scales), GivenUniforms(SphereArms(link, 3.0), uniforms)
+    learner, problem = (
+        GLBOMD(link, 3.0, scale=scales),
+        GivenUniforms(SphereArms(link, 3.0), uniforms),
+    )
     made = store.run(problem, {"a": learner}, 80, 5, chunk=2)["a"]
     for trial in range(5):
         one = dataclasses.replace(learner, scale=float(scales[trial]))
-        alone = play(one, GivenUniforms(SphereArms(link, 3.0), uniforms[trial : trial + 1]), 80, 1, seed=trial)
+        alone = play(
+            one,
+            GivenUniforms(SphereArms(link, 3.0), uniforms[trial : trial + 1]),
+            80,
+            1,
+            seed=trial,
+        )
         np.testing.assert_allclose(total(made)[trial], total(alone)[0], atol=1e-9)
 
 

@@ -26,8 +26,15 @@ def by_hand(seed, stream, counter):
 
 def test_vectors():
     values = [uniform(0, 0, 0), uniform(0, 1, 0), uniform(12345, 1, 64003), uniform(2**63, 2, 7)]
-    assert [float(v) for v in values] == [0.13870941014555427, 0.18383979100743952, 0.37894979939443996, 0.21698525402201563]
-    np.testing.assert_allclose(uniform(1, 0, [0, 1, 2]), [0.693512139010, 0.971766839855, 0.426568811585], atol=5e-13)
+    assert [float(v) for v in values] == [
+        0.13870941014555427,
+        0.18383979100743952,
+        0.37894979939443996,
+        0.21698525402201563,
+    ]
+    np.testing.assert_allclose(
+        uniform(1, 0, [0, 1, 2]), [0.693512139010, 0.971766839855, 0.426568811585], atol=5e-13
+    )
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 2), st.integers(0, 2**64 - 1))
@@ -36,7 +43,12 @@ def test_hash_equals_python_integers(seed, stream, counter):
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 1000), trial=st.integers(0, 50), t=st.integers(-1, 3000), shape=st.lists(st.integers(1, 4), max_size=2))
+@given(
+    seed=st.integers(0, 1000),
+    trial=st.integers(0, 50),
+    t=st.integers(-1, 3000),
+    shape=st.lists(st.integers(1, 4), max_size=2),
+)
 def test_a_draw_does_not_depend_on_company(seed, trial, t, shape):
     many = Streams(seed, range(51)).at(t).uniform("x", *shape)
     alone = Streams(seed, [trial]).at(t).uniform("x", *shape)
@@ -65,7 +77,10 @@ def test_counter_belongs_to_a_window():
 
 def test_purposes_are_unlike_and_well_spread():
     streams = Streams(0, range(200))
-    draws = {p: torch.stack([streams.at(t).uniform(p) for t in range(50)]).numpy().ravel() for p in ("reward", "explore", "problem", "first")}
+    draws = {
+        p: torch.stack([streams.at(t).uniform(p) for t in range(50)]).numpy().ravel()
+        for p in ("reward", "explore", "problem", "first")
+    }
     for values in draws.values():
         assert stats.kstest(values, "uniform").pvalue > 1e-3
     for p, q in [("reward", "explore"), ("problem", "first"), ("reward", "problem")]:
@@ -76,7 +91,9 @@ def test_purposes_are_unlike_and_well_spread():
 def test_normals_and_spheres():
     draw = Streams(1, range(5000)).at(0)
     assert stats.kstest(draw.normal("n").numpy(), "norm").pvalue > 1e-3
-    torch.testing.assert_close(torch.linalg.vector_norm(draw.sphere("s", 3), dim=1), torch.ones(5000, dtype=torch.float64))
+    torch.testing.assert_close(
+        torch.linalg.vector_norm(draw.sphere("s", 3), dim=1), torch.ones(5000, dtype=torch.float64)
+    )
 
 
 def test_one_purpose_one_shape():

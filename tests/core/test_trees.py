@@ -20,7 +20,7 @@ class Inner(NamedTuple):
 
 class State(NamedTuple):
     base: Inner
-    history: Rows        # R x 2 x 2
+    history: Rows  # R x 2 x 2
     pair: tuple
     name: str
     rate: float

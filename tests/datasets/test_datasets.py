@@ -18,8 +18,12 @@ from paperlib.datasets.registry import Dataset
 
 CONTENT = b"".join(b"%d,%d,%d\n" % (i, i * i, i % 2) for i in range(2000))
 SHA = hashlib.sha256(CONTENT).hexdigest()
-REAL = {name for name, entry in datasets.REGISTRY.items() for folder in [os.environ.get("PAPERLIB_DATA", "")]
-        if folder and any(os.path.exists(os.path.join(folder, entry.file + end)) for end in ("", ".gz"))}
+REAL = {
+    name
+    for name, entry in datasets.REGISTRY.items()
+    for folder in [os.environ.get("PAPERLIB_DATA", "")]
+    if folder and any(os.path.exists(os.path.join(folder, entry.file + end)) for end in ("", ".gz"))
+}
 
 
 def at_hand(*names):
@@ -52,7 +56,9 @@ class Server:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def url(self, path, *bodies):
-        self.answers[path] = [body if isinstance(body, tuple) else (200, body, len(body)) for body in bodies]
+        self.answers[path] = [
+            body if isinstance(body, tuple) else (200, body, len(body)) for body in bodies
+        ]
         return f"http://127.0.0.1:{self.server.server_port}{path}"
 
 
@@ -77,7 +83,19 @@ def places(monkeypatch, tmp_path):
 
 
 def register(monkeypatch, *urls, member=""):
-    entry = Dataset("toy.data", SHA, len(CONTENT), 2000, 3, "ask the toy maker", "toys", "none", "Toy 1999", urls, member)
+    entry = Dataset(
+        "toy.data",
+        SHA,
+        len(CONTENT),
+        2000,
+        3,
+        "ask the toy maker",
+        "toys",
+        "none",
+        "Toy 1999",
+        urls,
+        member,
+    )
     monkeypatch.setitem(datasets.REGISTRY, "toy", entry)
 
 
@@ -91,6 +109,7 @@ def archive(member):
 
 
 # Places and checksums.
+
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("place", [0, 1])
@@ -143,13 +162,16 @@ def test_own_folder_must_exist(monkeypatch, places):
         datasets.find("wdbc")
 
 
-@pytest.mark.parametrize("ask", [datasets.find, datasets.fetch, datasets.load, datasets.checksum, datasets.available])
+@pytest.mark.parametrize(
+    "ask", [datasets.find, datasets.fetch, datasets.load, datasets.checksum, datasets.available]
+)
 def test_unknown_name_lists_what_there_is(ask):
     with pytest.raises(ValueError, match="'mnist'.*covertype.*wdbc"):
         ask("mnist")
 
 
 # Downloads.
+
 
 @pytest.mark.parametrize("body", [CONTENT, gzip.compress(CONTENT)])
 def test_download_lands_in_the_cache_once(monkeypatch, places, server, body):
@@ -166,8 +188,15 @@ def test_download_takes_the_member_of_an_archive(monkeypatch, places, server):
     assert datasets.fetch("toy").read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("first", [(503, b"busy", 4), (200, CONTENT[:100], len(CONTENT)), (200, CONTENT[:100], 100),
-                                   (200, gzip.compress(CONTENT)[:-30], len(gzip.compress(CONTENT)) - 30)])
+@pytest.mark.parametrize(
+    "first",
+    [
+        (503, b"busy", 4),
+        (200, CONTENT[:100], len(CONTENT)),
+        (200, CONTENT[:100], 100),
+        (200, gzip.compress(CONTENT)[:-30], len(gzip.compress(CONTENT)) - 30),
+    ],
+)
 def test_failed_or_truncated_download_is_tried_again(monkeypatch, places, server, first):
     register(monkeypatch, server.url("/toy", first, CONTENT))
     assert datasets.fetch("toy").read_bytes() == CONTENT
@@ -180,9 +209,17 @@ def test_second_address_serves_where_the_first_fails(monkeypatch, places, server
     assert server.asked == ["/gone"] * 3 + ["/toy"]
 
 
-@pytest.mark.parametrize("body, member", [(b"<html>sign in</html>", ""), (archive("Toys/other"), "Toys/toy.data"),
-                                          (b"no archive", "Toys/toy.data")])
-def test_wrong_download_is_refused_and_leaves_the_cache_alone(monkeypatch, places, server, body, member):
+@pytest.mark.parametrize(
+    "body, member",
+    [
+        (b"<html>sign in</html>", ""),
+        (archive("Toys/other"), "Toys/toy.data"),
+        (b"no archive", "Toys/toy.data"),
+    ],
+)
+def test_wrong_download_is_refused_and_leaves_the_cache_alone(
+    monkeypatch, places, server, body, member
+):
     register(monkeypatch, server.url("/toy", body), member=member)
     places[1].mkdir()
     (places[1] / "other.data").write_bytes(b"kept")
@@ -200,7 +237,14 @@ def test_offline_says_how_to_get_the_file(monkeypatch, places, server):
     register(monkeypatch, f"http://127.0.0.1:{port}/toy")
     with pytest.raises(FileNotFoundError) as error:
         datasets.fetch("toy")
-    parts = ("toy.data", "ask the toy maker", "PAPERLIB_DATA", str(places[1]), SHA, f"127.0.0.1:{port}")
+    parts = (
+        "toy.data",
+        "ask the toy maker",
+        "PAPERLIB_DATA",
+        str(places[1]),
+        SHA,
+        f"127.0.0.1:{port}",
+    )
     assert all(part in str(error.value) for part in parts)
 
 
@@ -210,10 +254,14 @@ def test_without_anonymous_address_nothing_is_asked(places, name):
     assert entry.urls == ()
     with pytest.raises(FileNotFoundError) as error:
         datasets.load(name)
-    assert all(part in str(error.value) for part in ("no public address", entry.file, entry.get, "PAPERLIB_DATA"))
+    assert all(
+        part in str(error.value)
+        for part in ("no public address", entry.file, entry.get, "PAPERLIB_DATA")
+    )
 
 
 # Command line.
+
 
 def test_command_line_reports_each_name(monkeypatch, places, server, capsys):
     register(monkeypatch, server.url("/toy", CONTENT))
@@ -239,20 +287,28 @@ def test_command_line_without_names_asks_a_dead_host_once(monkeypatch, places, s
     assert datasets.main([]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["covertype", "pima", "toy", "covertype_arms"]
-    assert "ask the toy maker" in lines[0] and "cannot be reached" in lines[2] and "not rebuilt" in lines[3]
+    assert (
+        "ask the toy maker" in lines[0]
+        and "cannot be reached" in lines[2]
+        and "not rebuilt" in lines[3]
+    )
     assert datasets.main(["covertype_arms"]) == 1
 
 
 # Contents.
 
 FACTS = {  # name: shape of the features, sum of the target, a value by (row, column) of the features
-    "covertype": ((581012, 54), 211840 + 2 * 283301 + 3 * 35754 + 4 * 2747 + 5 * 9493 + 6 * 17367 + 7 * 20510, (0, 9, 6279)),
+    "covertype": (
+        (581012, 54),
+        211840 + 2 * 283301 + 3 * 35754 + 4 * 2747 + 5 * 9493 + 6 * 17367 + 7 * 20510,
+        (0, 9, 6279),
+    ),
     "australian": ((690, 14), 307, (0, 13, 1213)),
-    "pima": ((768, 8), 268, (0, 6, .627)),
+    "pima": ((768, 8), 268, (0, 6, 0.627)),
     "breast_cancer": ((699, 9), 241, (1, 2, 4)),
     "wdbc": ((569, 30), 212, (0, 3, 1001)),
     "breast_cancer_ljubljana": ((286, 9), 85, (0, 6, "left")),
-    "abalone": ((4177, 10), 41493, (0, 3, .455)),
+    "abalone": ((4177, 10), 41493, (0, 3, 0.455)),
     "california_housing": ((20640, 8), 4269504061, (0, 1, 37.88)),
 }
 
@@ -263,7 +319,9 @@ def test_registry_is_complete():
         assert len(entry.sha256) == 64 == len(datasets.checksum(name)) and int(entry.sha256, 16)
         assert entry.get and entry.source and entry.license and entry.cite
         assert all(url.startswith("https://") for url in entry.urls)
-        assert f"| `{name}` | `{entry.file}` | " in (datasets.FOLDER / "README.md").read_text(encoding="utf-8")
+        assert f"| `{name}` | `{entry.file}` | " in (datasets.FOLDER / "README.md").read_text(
+            encoding="utf-8"
+        )
 
 
 @at_hand(*datasets.REGISTRY)
@@ -279,7 +337,9 @@ def test_real_tables(name):
     table = datasets.load(name)
     assert table.features.shape == shape == (len(table.target), len(table.names))
     assert table.target.sum() == total and table.features[row, column] == value
-    missing = np.isnan(table.features).any(axis=1).sum() if table.features.dtype == np.float64 else 0
+    missing = (
+        np.isnan(table.features).any(axis=1).sum() if table.features.dtype == np.float64 else 0
+    )
     assert missing == (16 if name == "breast_cancer" else 0)
 
 
@@ -289,44 +349,72 @@ def test_real_prices(name):
     assert prices.close.shape == (len(prices.dates), len(prices.tickers))
     assert prices.close.shape == {"stocks": (1259, 505), "stocks_adjusted": (1260, 489)}[name]
     assert (np.diff(prices.dates) > np.timedelta64(0)).all() and np.nanmin(prices.close) > 0
-    window = (prices.dates >= np.datetime64("2013-02-18")) & (prices.dates <= np.datetime64("2017-11-27"))
+    window = (prices.dates >= np.datetime64("2013-02-18")) & (
+        prices.dates <= np.datetime64("2017-11-27")
+    )
     complete = np.isfinite(prices.close[window]).all(axis=0).sum()
     assert (window.sum(), complete) == (1204, {"stocks": 470, "stocks_adjusted": 467}[name])
 
 
-@pytest.mark.parametrize("name, text, shape", [
-    ("wdbc", "842302,M," + ",".join(["1.5"] * 30) + "\n", (569, 32)),
-    ("stocks", "date,open,high,low,close,volume,Name\n2013-02-08,1,1,1,1,1,A\n", (619040, 7))])
+@pytest.mark.parametrize(
+    "name, text, shape",
+    [
+        ("wdbc", "842302,M," + ",".join(["1.5"] * 30) + "\n", (569, 32)),
+        ("stocks", "date,open,high,low,close,volume,Name\n2013-02-08,1,1,1,1,1,A\n", (619040, 7)),
+    ],
+)
 def test_table_of_another_shape_is_refused(monkeypatch, places, name, text, shape):
     (places[0] / datasets.REGISTRY[name].file).write_text(text)
     entry = datasets.REGISTRY[name]
-    changed = Dataset(entry.file, hashlib.sha256(text.encode()).hexdigest(), len(text), *shape, "", "", "", "")
+    changed = Dataset(
+        entry.file, hashlib.sha256(text.encode()).hexdigest(), len(text), *shape, "", "", "", ""
+    )
     monkeypatch.setitem(datasets.REGISTRY, name, changed)
-    with pytest.raises(ValueError, match=f"1 rows x {shape[1]} columns; expected {shape[0]} x {shape[1]}"):
+    with pytest.raises(
+        ValueError, match=f"1 rows x {shape[1]} columns; expected {shape[0]} x {shape[1]}"
+    ):
         datasets.load(name)
 
 
 def test_formats_on_small_files():
     """The parsers, without any file at hand."""
-    prices = datasets.parse("stocks", io.BytesIO(b"date,open,high,low,close,volume,Name\n2013-02-09,1,1,1,2.5,1,B\n"
-                                                 b"2013-02-08,,,,3,1,A\n2013-02-09,1,1,1,4,1,A\n"), (3, 7))
-    assert prices.tickers.tolist() == ["B", "A"] and prices.dates.astype(str).tolist() == ["2013-02-08", "2013-02-09"]
+    prices = datasets.parse(
+        "stocks",
+        io.BytesIO(
+            b"date,open,high,low,close,volume,Name\n2013-02-09,1,1,1,2.5,1,B\n"
+            b"2013-02-08,,,,3,1,A\n2013-02-09,1,1,1,4,1,A\n"
+        ),
+        (3, 7),
+    )
+    assert prices.tickers.tolist() == ["B", "A"] and prices.dates.astype(str).tolist() == [
+        "2013-02-08",
+        "2013-02-09",
+    ]
     np.testing.assert_array_equal(prices.close, [[np.nan, 3], [2.5, 4]])
-    adjusted = datasets.parse("stocks_adjusted", io.BytesIO(b"date,A,B\n2012-12-06,26.5,\n"), (1, 3))
+    adjusted = datasets.parse(
+        "stocks_adjusted", io.BytesIO(b"date,A,B\n2012-12-06,26.5,\n"), (1, 3)
+    )
     np.testing.assert_array_equal(adjusted.close, [[26.5, np.nan]])
-    cancer = datasets.parse("breast_cancer", io.BytesIO(b"7,1,2,3,4,5,?,7,8,9,4\n8,1,1,1,1,1,1,1,1,1,2\n"), (2, 11))
+    cancer = datasets.parse(
+        "breast_cancer", io.BytesIO(b"7,1,2,3,4,5,?,7,8,9,4\n8,1,1,1,1,1,1,1,1,1,2\n"), (2, 11)
+    )
     np.testing.assert_array_equal(cancer.features[0], [1, 2, 3, 4, 5, np.nan, 7, 8, 9])
     assert cancer.target.tolist() == [1, 0]
     abalone = datasets.parse("abalone", io.BytesIO(b"I,.1,.2,.3,.4,.5,.6,.7,9\n"), (1, 9))
-    assert abalone.features[0, :4].tolist() == [0, 0, 1, .1] and abalone.target.tolist() == [9]
+    assert abalone.features[0, :4].tolist() == [0, 0, 1, 0.1] and abalone.target.tolist() == [9]
 
 
 # Covertype's sixty arms (A18).
 
+
 def test_shipped_arms_have_the_known_values():
     table, note = covertype.read_table()
     bandit = datasets.covertype_arms()
-    assert bandit.arms.shape == (60, 11) and bandit.mean.shape == (60,) and bandit.arms.dtype == np.float64
+    assert (
+        bandit.arms.shape == (60, 11)
+        and bandit.mean.shape == (60,)
+        and bandit.arms.dtype == np.float64
+    )
     assert bandit.counts.sum() == note["rows"] == 581012 and bandit.classes[:, 1].sum() == 283301
     assert note["sha256"] == datasets.checksum("covertype")
     assert (bandit.counts.min(), bandit.counts.max()) == (2712, 19543)
@@ -334,30 +422,59 @@ def test_shipped_arms_have_the_known_values():
     assert (best, bandit.classes[best, 1], bandit.counts[best]) == (46, 6602, 7496)
     assert (second, bandit.classes[second, 1], bandit.counts[second]) == (17, 4503, 5221)
     values = (bandit.mean.min(), bandit.mean.max(), bandit.mean[17], bandit.mean.mean())
-    np.testing.assert_allclose(values, (.103269, .880736, .862478, .477023), atol=5e-7, rtol=0)
-    assert abs(1000 * (bandit.mean.max() - bandit.mean).mean() - 403.7) < .05
+    np.testing.assert_allclose(values, (0.103269, 0.880736, 0.862478, 0.477023), atol=5e-7, rtol=0)
+    assert abs(1000 * (bandit.mean.max() - bandit.mean).mean() - 403.7) < 0.05
     norm = np.linalg.norm(bandit.arms, axis=1)
     assert norm.argmax() == bandit.mean.argmin() == 15 and abs(norm.max() - 1) < 1e-12
-    assert abs(norm[46] - .563) < 5e-4
-    assert abs(norm.min() * bandit.scale - 1.75) < .005 and abs(bandit.scale - 5.81) < .005
+    assert abs(norm[46] - 0.563) < 5e-4
+    assert abs(norm.min() * bandit.scale - 1.75) < 0.005 and abs(bandit.scale - 5.81) < 0.005
 
 
 def test_shipped_moments_have_the_known_values():
     table, note = covertype.read_table()
-    assert note["S1"] == [1719426752, 90438473, 8194421, 156541027, 26969912, 1365463383, 123259400, 129750854, 82810631,
-                          1150572966]
-    assert table.squares.tolist() == [5133958162274, 21354341379, 148151159, 68425036479, 3226381898, 4621637096965,
-                                      26565362804, 29202854060, 12654001389, 3297268244304]
+    assert note["S1"] == [
+        1719426752,
+        90438473,
+        8194421,
+        156541027,
+        26969912,
+        1365463383,
+        123259400,
+        129750854,
+        82810631,
+        1150572966,
+    ]
+    assert table.squares.tolist() == [
+        5133958162274,
+        21354341379,
+        148151159,
+        68425036479,
+        3226381898,
+        4621637096965,
+        26565362804,
+        29202854060,
+        12654001389,
+        3297268244304,
+    ]
 
 
 def test_arms_are_the_same_to_the_last_bit():
     bandit = datasets.covertype_arms()
-    digest = hashlib.sha256(bandit.arms.astype("<f8").tobytes() + bandit.mean.astype("<f8").tobytes()).hexdigest()
+    digest = hashlib.sha256(
+        bandit.arms.astype("<f8").tobytes() + bandit.mean.astype("<f8").tobytes()
+    ).hexdigest()
     assert digest == "e2f7ff4acb66cd1d61d947f0202965bf6207b68b76933d5fb16ed86452342d28"
 
 
-@pytest.mark.parametrize("file, old, new", [("covtype_arms.csv", "6602", "6603"), ("covtype_arms.csv", "arm,n", "arm,m"),
-                                            ("covtype_arms.json", "581012", "581011"), ("covtype_arms.json", "90438473", "1")])
+@pytest.mark.parametrize(
+    "file, old, new",
+    [
+        ("covtype_arms.csv", "6602", "6603"),
+        ("covtype_arms.csv", "arm,n", "arm,m"),
+        ("covtype_arms.json", "581012", "581011"),
+        ("covtype_arms.json", "90438473", "1"),
+    ],
+)
 def test_edited_table_is_refused(tmp_path, file, old, new):
     for path in (covertype.TABLE, covertype.NOTE):
         text = path.read_text()
@@ -382,13 +499,19 @@ def test_builder_on_rows_in_the_same_format(tmp_path):
     assert sorted(order) == list(range(5)) and (table.counts == 40).all()
     for k, g in enumerate(order):
         members = rows[group == g, :10].astype(np.int64)
-        assert (table.sums[k] == members.sum(axis=0)).all() and table.classes[k, g] == 40 == table.classes[k].sum()
+        assert (table.sums[k] == members.sum(axis=0)).all() and table.classes[
+            k, g
+        ] == 40 == table.classes[k].sum()
     assert (table.squares == (rows[:, :10].astype(np.int64) ** 2).sum(axis=0)).all()
     # The arms are the means of the standardized rows, computed here from the rows themselves.
     bandit, standard = covertype.derive_arms(table), covertype.standardize(rows)
     centers = np.stack([standard[group == g].mean(axis=0) for g in order])
-    np.testing.assert_allclose(bandit.arms, centers / np.linalg.norm(centers, axis=1).max(), atol=1e-13)
-    assert bandit.mean.tolist() == [float(g == 1) for g in order] and math.isclose(bandit.arms[0, -1] * bandit.scale, 1)
+    np.testing.assert_allclose(
+        bandit.arms, centers / np.linalg.norm(centers, axis=1).max(), atol=1e-13
+    )
+    assert bandit.mean.tolist() == [float(g == 1) for g in order] and math.isclose(
+        bandit.arms[0, -1] * bandit.scale, 1
+    )
     covertype.write_table(table, {"made_by": "this test"}, tmp_path)
     again, note = covertype.read_table(tmp_path)
     assert covertype.differences(table, again) == [] and note["rows"] == 200
@@ -410,16 +533,28 @@ def test_command_line_compares_the_derived_table(monkeypatch, places, capsys):
     rows, cover, _ = blobs(groups=5)
     monkeypatch.setattr(datasets, "load_covertype", lambda: (rows, cover))
     table = covertype.build_table(rows, cover, clusters=5)
-    monkeypatch.setattr(datasets, "build_table", lambda *data: covertype.build_table(*data, clusters=5))
+    monkeypatch.setattr(
+        datasets, "build_table", lambda *data: covertype.build_table(*data, clusters=5)
+    )
     import sklearn
+
     note = {"rows": 200, "scikit-learn": sklearn.__version__}
     monkeypatch.setattr(datasets, "read_table", lambda: (table, note))
-    assert datasets.main(["covertype_arms"]) == 0 and "equal, rebuilt from all 200" in capsys.readouterr().out
+    assert (
+        datasets.main(["covertype_arms"]) == 0
+        and "equal, rebuilt from all 200" in capsys.readouterr().out
+    )
     monkeypatch.setattr(datasets, "read_table", lambda: (table._replace(sums=table.sums + 1), note))
     assert datasets.main(["covertype_arms"]) == 1 and "differs in sums" in capsys.readouterr().out
-    monkeypatch.setattr(datasets, "read_table",
-                        lambda: (table._replace(sums=table.sums + 1), note | {"scikit-learn": "0.1"}))
-    assert datasets.main(["covertype_arms"]) == 0 and "made with scikit-learn 0.1" in capsys.readouterr().out
+    monkeypatch.setattr(
+        datasets,
+        "read_table",
+        lambda: (table._replace(sums=table.sums + 1), note | {"scikit-learn": "0.1"}),
+    )
+    assert (
+        datasets.main(["covertype_arms"]) == 0
+        and "made with scikit-learn 0.1" in capsys.readouterr().out
+    )
 
 
 @at_hand("covertype")
@@ -431,5 +566,7 @@ def test_shipped_table_is_rebuilt_from_the_real_rows(name):
     shipped, note = covertype.read_table()
     unequal = covertype.differences(covertype.build_table(*datasets.load_covertype()), shipped)
     if unequal and note["scikit-learn"] != sklearn.__version__:
-        pytest.skip(f"scikit-learn {sklearn.__version__} clusters unlike {note['scikit-learn']}, which made the table")
+        pytest.skip(
+            f"scikit-learn {sklearn.__version__} clusters unlike {note['scikit-learn']}, which made the table"
+        )
     assert unequal == []

@@ -17,10 +17,10 @@ from paperlib.verdicts import checks, verdict as verdicts
 from paperlib.core.trace import Trace
 from paperlib.styles import COLORS, REFERENCES, Style
 
-INIT = '''
+INIT = """
 from paperlib.styles import Style
 STYLES = {"ours": Style("vermilion", "o", emphasis=True), "theirs": Style("blue", "s", "--", "their method"), "other": Style("green")}
-'''
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -39,23 +39,40 @@ def toy(tmp_path, monkeypatch):
 
 def trace(slope, trials=5, rounds=40, seed=0):
     curves = slope * np.random.default_rng(seed).gamma(2, 0.5, (trials, rounds)).cumsum(1)
-    return Trace(np.arange(1, rounds + 1), {"regret": curves}, {}, np.zeros(rounds), list(range(trials)), {})
+    return Trace(
+        np.arange(1, rounds + 1), {"regret": curves}, {}, np.zeros(rounds), list(range(trials)), {}
+    )
 
 
-TRACES = {"ours": trace(1.0), "theirs": trace(1.05, seed=1), "other": trace(1.0, 1, seed=2), "uniform": trace(4.0, seed=3)}
+TRACES = {
+    "ours": trace(1.0),
+    "theirs": trace(1.05, seed=1),
+    "other": trace(1.0, 1, seed=2),
+    "uniform": trace(4.0, seed=3),
+}
 
 
 def draw():
     fig, axes = figures.panels(2)
     numbers = {"regret": figures.regret_panel(axes[0, 0], TRACES, title="a")}
-    samples = {name: {f"S={s}": 1e-4 * s * np.arange(1, 9) for s in (3, 5)} for name in ("ours", "theirs")}
+    samples = {
+        name: {f"S={s}": 1e-4 * s * np.arange(1, 9) for s in (3, 5)} for name in ("ours", "theirs")
+    }
     numbers["seconds"] = figures.time_panel(axes[0, 1], samples, title="b")
     figures.legend(fig)
     return fig, numbers
 
 
 def save(fig, name="panel", profile="quick", **more):
-    given = dict(paper="toy", caption="Regret.", alt="Two panels.", parameters={"horizon": 40}, seed=7, trials={"ours": 5}, profile=profile)
+    given = dict(
+        paper="toy",
+        caption="Regret.",
+        alt="Two panels.",
+        parameters={"horizon": 40},
+        seed=7,
+        trials={"ours": 5},
+        profile=profile,
+    )
     return figures.save(fig, name, **{**given, **more})
 
 
@@ -64,13 +81,20 @@ def test_save_writes_three_files_byte_for_byte(tmp_path):
     for _ in range(2):
         fig, numbers = draw()
         assert save(fig, numbers=numbers) is None
-        sums.append({path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (tmp_path / "figures/quick/toy").iterdir()})
+        sums.append(
+            {
+                path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in (tmp_path / "figures/quick/toy").iterdir()
+            }
+        )
     assert sums[0] == sums[1] and sorted(sums[0]) == ["panel.json", "panel.pdf", "panel.png"]
 
 
 def test_profiles_have_folders_of_their_own(tmp_path):
     save(draw()[0], profile="paper")
-    assert (tmp_path / "figures/toy/panel.pdf").exists() and not (tmp_path / "figures/quick").exists()
+    assert (tmp_path / "figures/toy/panel.pdf").exists() and not (
+        tmp_path / "figures/quick"
+    ).exists()
     with pytest.raises(ValueError, match="quick, paper"):
         save(draw()[0], profile="slow")
 
@@ -81,14 +105,40 @@ def test_json_says_where_the_numbers_come_from(tmp_path):
     verdict = verdicts.Verdict("toy.C1", "holds", "quick", 1.0, (0.5, 1.5), 5, "mean, t")
     save(fig, numbers=numbers, claims=[verdict], checks=[check], data_checksum="abc")
     said = json.loads((tmp_path / "figures/quick/toy/panel.json").read_text())
-    assert (said["profile"], said["seed"], said["parameters"], said["alt"]) == ("quick", 7, {"horizon": 40}, "Two panels.")
-    assert said["claims"][0]["verdict"] == "holds" and said["checks"][0]["line"] == str(check) and said["data_checksum"] == "abc"
-    assert said["versions"].keys() == {"python", "torch", "numpy", "scipy", "matplotlib", "paperlib"}
+    assert (said["profile"], said["seed"], said["parameters"], said["alt"]) == (
+        "quick",
+        7,
+        {"horizon": 40},
+        "Two panels.",
+    )
+    assert (
+        said["claims"][0]["verdict"] == "holds"
+        and said["checks"][0]["line"] == str(check)
+        and said["data_checksum"] == "abc"
+    )
+    assert said["versions"].keys() == {
+        "python",
+        "torch",
+        "numpy",
+        "scipy",
+        "matplotlib",
+        "paperlib",
+    }
     shown = said["numbers"]["regret"]["ours"]
     band = stats.band(TRACES["ours"]["regret"])
-    assert shown["n"] == 5 and shown["mean"] == pytest.approx(band.estimate, rel=1e-6) and shown["low"] == pytest.approx(band.low, rel=1e-6)
-    assert said["numbers"]["seconds"]["ours"]["S=3"] == {"median": 0.00135, "quartiles": [0.000825, 0.001875], "n": 8}
-    assert all(x == "-inf" for x in said["numbers"]["regret"]["other"]["low"])  # one trial has no interval
+    assert (
+        shown["n"] == 5
+        and shown["mean"] == pytest.approx(band.estimate, rel=1e-6)
+        and shown["low"] == pytest.approx(band.low, rel=1e-6)
+    )
+    assert said["numbers"]["seconds"]["ours"]["S=3"] == {
+        "median": 0.00135,
+        "quartiles": [0.000825, 0.001875],
+        "n": 8,
+    }
+    assert all(
+        x == "-inf" for x in said["numbers"]["regret"]["other"]["low"]
+    )  # one trial has no interval
 
 
 def test_png_carries_its_text_and_size(tmp_path):
@@ -97,7 +147,11 @@ def test_png_carries_its_text_and_size(tmp_path):
     save(draw()[0])
     with Image.open(tmp_path / "figures/quick/toy/panel.png") as image:
         assert image.size[0] == int(183 / 25.4 * 200)
-        assert image.text["Description"] == "Two panels." and "Regret." in image.text["Comment"] and "quick" in image.text["Comment"]
+        assert (
+            image.text["Description"] == "Two panels."
+            and "Regret." in image.text["Comment"]
+            and "quick" in image.text["Comment"]
+        )
     assert b"CreationDate" not in (tmp_path / "figures/quick/toy/panel.pdf").read_bytes()
 
 
@@ -132,10 +186,23 @@ def test_lines_look_as_declared():
     figures.regret_panel(axes[0, 0], TRACES)
     lines = {line.get_label(): line for line in axes[0, 0].get_lines()}
     assert set(lines) == {"ours", "their method", "other", "uniform play"}
-    assert to_hex(lines["ours"].get_color()) == COLORS["vermilion"] and lines["ours"].get_marker() == "o"
-    assert lines["ours"].get_linewidth() > lines["other"].get_linewidth() > lines["uniform play"].get_linewidth()
-    assert lines["ours"].get_zorder() > lines["other"].get_zorder() > lines["uniform play"].get_zorder()
-    assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3  # bands where there is an interval
+    assert (
+        to_hex(lines["ours"].get_color()) == COLORS["vermilion"]
+        and lines["ours"].get_marker() == "o"
+    )
+    assert (
+        lines["ours"].get_linewidth()
+        > lines["other"].get_linewidth()
+        > lines["uniform play"].get_linewidth()
+    )
+    assert (
+        lines["ours"].get_zorder()
+        > lines["other"].get_zorder()
+        > lines["uniform play"].get_zorder()
+    )
+    assert (
+        axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
+    )  # bands where there is an interval
 
 
 def test_labels_at_line_ends_stay_apart():
@@ -146,7 +213,9 @@ def test_labels_at_line_ends_stay_apart():
     boxes = [text.get_window_extent() for text in texts]
     centers = np.array([(box.y0 + box.y1) / 2 for box in boxes]) * 72 / fig.dpi
     assert np.diff(np.sort(centers)).min() >= 7 and (np.argsort(centers) == np.argsort(ends)).all()
-    away = centers - axes[0, 0].transData.transform([text.xy for text in texts])[:, 1] * 72 / fig.dpi
+    away = (
+        centers - axes[0, 0].transData.transform([text.xy for text in texts])[:, 1] * 72 / fig.dpi
+    )
     assert abs(away).max() < 12  # a name stays by its line
     assert all(box.x1 <= fig.bbox.x1 for box in boxes)
 
@@ -181,13 +250,22 @@ def test_a_notebook_shows_the_picture_once(monkeypatch):
     monkeypatch.setattr(IPython, "get_ipython", lambda: type("Shell", (), {"kernel": object()})())
     monkeypatch.setattr(IPython.display, "display", shown.append)
     save(draw()[0])
-    assert len(shown) == 1 and shown[0].data.startswith(b"\x89PNG") and shown[0].width == 720 and shown[0].alt == "Two panels."
+    assert (
+        len(shown) == 1
+        and shown[0].data.startswith(b"\x89PNG")
+        and shown[0].width == 720
+        and shown[0].alt == "Two panels."
+    )
 
 
 def test_time_panel_marks_what_cannot_be_batched():
     fig, axes = figures.panels(1)
     sample = {"S = 3": [1.0, 2.0, 3.0]}
-    numbers = figures.time_panel(axes[0, 0], {"GLB-OMD": sample, "OFUGLB": sample}, batch={"GLB-OMD": {"S = 3": 0.02}})
-    assert numbers["GLB-OMD"]["S = 3"]["batch"] == 0.02 and "batch" not in numbers["OFUGLB"]["S = 3"]
+    numbers = figures.time_panel(
+        axes[0, 0], {"GLB-OMD": sample, "OFUGLB": sample}, batch={"GLB-OMD": {"S = 3": 0.02}}
+    )
+    assert (
+        numbers["GLB-OMD"]["S = 3"]["batch"] == 0.02 and "batch" not in numbers["OFUGLB"]["S = 3"]
+    )
     assert [text.get_text() for text in axes[0, 0].get_xticklabels()] == ["GLB-OMD", "OFUGLB*"]
     assert axes[0, 0].get_ylim()[0] <= 0.02

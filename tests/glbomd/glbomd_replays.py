@@ -14,8 +14,19 @@ from paperlib.core.rounds import Probe
 from paperlib.play import play
 from paperlib.maths.sets import project_ball
 
-DETERMINISTIC = (bounds.proposition_1, bounds.lemma_1, bounds.lemma_4, bounds.lemma_4b, bounds.lemma_6, bounds.lemma_7, bounds.lemma_7_free,
-                 bounds.lemma_7_sharp, bounds.lemma_11, bounds.curvature_along, bounds.optimism)
+DETERMINISTIC = (
+    bounds.proposition_1,
+    bounds.lemma_1,
+    bounds.lemma_4,
+    bounds.lemma_4b,
+    bounds.lemma_6,
+    bounds.lemma_7,
+    bounds.lemma_7_free,
+    bounds.lemma_7_sharp,
+    bounds.lemma_11,
+    bounds.curvature_along,
+    bounds.optimism,
+)
 _traces = {}
 
 
@@ -23,7 +34,10 @@ def trace_of(learner, problem, horizon=300, trials=4):
     """A recorded run, kept for the other tests."""
     key = (learner, problem, horizon, trials)
     if key not in _traces:
-        probes = PROBES | {"ratio": Probe(RadiusRatio(setting_of(learner, problem.dim)), "max"), "precision": Probe(lambda r: r.after.precision, "final")}
+        probes = PROBES | {
+            "ratio": Probe(RadiusRatio(setting_of(learner, problem.dim)), "max"),
+            "precision": Probe(lambda r: r.after.precision, "final"),
+        }
         _traces[key] = play(learner, problem, horizon, trials, record="all", probes=probes)
     return _traces[key]
 
@@ -68,6 +82,11 @@ class WrongNorm(NoProjection):
 
     def update(self, state, arms, arm, reward, draw):
         new = super().update(state, arms, arm, reward, draw)
-        theta = new.theta * (self.norm_bound / torch.linalg.vector_norm(new.theta, dim=-1, keepdim=True)).clamp(max=1)
+        theta = new.theta * (
+            self.norm_bound / torch.linalg.vector_norm(new.theta, dim=-1, keepdim=True)
+        ).clamp(max=1)
         x = chosen(arms, arm)
-        return new._replace(theta=theta, precision=rank_one(state.precision, x, self.link.slope((x * theta).sum(-1))))
+        return new._replace(
+            theta=theta,
+            precision=rank_one(state.precision, x, self.link.slope((x * theta).sum(-1))),
+        )

@@ -7,7 +7,19 @@ import pytest
 import torch
 
 from paperlib.asktell import AskTell
-from paperlib.glbomd import ECOLog, GLBOMD, GLMUCB, GLOC, OFUGLB, OFULogR, RSGLinCB, Bernoulli, Gaussian, Poisson, Rescale
+from paperlib.glbomd import (
+    ECOLog,
+    GLBOMD,
+    GLMUCB,
+    GLOC,
+    OFUGLB,
+    OFULogR,
+    RSGLinCB,
+    Bernoulli,
+    Gaussian,
+    Poisson,
+    Rescale,
+)
 
 ARMS = np.array([[0.6, 0.8], [1.0, 0.0], [-0.5, 0.5]])
 REWARDS = (1, 0, 0, 1, 1, 0)
@@ -24,9 +36,18 @@ def test_the_listed_run_by_ask_and_tell():
     np.testing.assert_allclose(user.state.theta[0], [0.2332041964, -0.5137839330], atol=1e-9)
 
 
-@pytest.mark.parametrize("link, feedback", [
-    (Bernoulli(), 0.5), (Bernoulli(), 2), (Bernoulli(), np.nan), (Poisson(), -1), (Poisson(), 1.5), (Poisson(), np.inf), (Gaussian(), np.nan),
-])
+@pytest.mark.parametrize(
+    "link, feedback",
+    [
+        (Bernoulli(), 0.5),
+        (Bernoulli(), 2),
+        (Bernoulli(), np.nan),
+        (Poisson(), -1),
+        (Poisson(), 1.5),
+        (Poisson(), np.inf),
+        (Gaussian(), np.nan),
+    ],
+)
 def test_a_refused_reward_leaves_the_learner_as_it_was(link, feedback):
     user = AskTell(GLBOMD(link, 2.0), ARMS)
     for _ in range(3):
@@ -75,7 +96,9 @@ def test_learners_that_need_a_horizon_say_so(learner):
     user.tell(user.ask(), 1)
 
 
-@pytest.mark.parametrize("learner", [GLBOMD(Bernoulli(), 2.0), OFUGLB(Bernoulli(), 2.0), OFULogR(2.0), ECOLog(2.0)])
+@pytest.mark.parametrize(
+    "learner", [GLBOMD(Bernoulli(), 2.0), OFUGLB(Bernoulli(), 2.0), OFULogR(2.0), ECOLog(2.0)]
+)
 def test_save_and_load_go_on_alike(learner, tmp_path):
     def rounds(user, seed, count):
         generator, arms = np.random.default_rng(seed), []
@@ -93,7 +116,10 @@ def test_save_and_load_go_on_alike(learner, tmp_path):
 
 
 def test_rescaled_arms_are_the_scaled_model():
-    user, scaled = AskTell(GLBOMD(Bernoulli(), 6.0), 2.5 * ARMS, prepare=Rescale(2.5)), AskTell(GLBOMD(Bernoulli(), 6.0), ARMS)
+    user, scaled = (
+        AskTell(GLBOMD(Bernoulli(), 6.0), 2.5 * ARMS, prepare=Rescale(2.5)),
+        AskTell(GLBOMD(Bernoulli(), 6.0), ARMS),
+    )
     for reward in REWARDS:
         arm = user.ask(2.5 * ARMS)
         assert arm == scaled.ask(ARMS)
@@ -104,7 +130,10 @@ def test_rescaled_arms_are_the_scaled_model():
         Rescale(0.0)
 
 
-@pytest.mark.parametrize("make", [lambda S: GLBOMD(Poisson(), S), lambda S: GLOC(Poisson(), S), lambda S: OFUGLB(Poisson(), S)])
+@pytest.mark.parametrize(
+    "make",
+    [lambda S: GLBOMD(Poisson(), S), lambda S: GLOC(Poisson(), S), lambda S: OFUGLB(Poisson(), S)],
+)
 def test_norms_for_which_nothing_is_finite_are_refused(make):
     make(20.0)
     with pytest.raises(ValueError, match="norm_bound="):

@@ -23,18 +23,56 @@ from paperlib.play import play
 
 # Theorem 2: the numbers ------------------------------------------------------------------------------------
 
-KAPPA_OPT = {("logistic", 3): 9.220967, ("logistic", 5): 25.029822, ("logistic", 7): 69.838150, ("logistic", 9): 184.504981,
-             ("Poisson", 3): 0.126607, ("Poisson", 5): 0.029558, ("Poisson", 7): 0.0065424, ("Gaussian", 2): 1.0}
+KAPPA_OPT = {
+    ("logistic", 3): 9.220967,
+    ("logistic", 5): 25.029822,
+    ("logistic", 7): 69.838150,
+    ("logistic", 9): 184.504981,
+    ("Poisson", 3): 0.126607,
+    ("Poisson", 5): 0.029558,
+    ("Poisson", 7): 0.0065424,
+    ("Gaussian", 2): 1.0,
+}
 LINKS = {"logistic": Bernoulli(), "Poisson": Poisson(), "Gaussian": Gaussian()}
 ROWS = [
     ("logistic", 3, "theory", (280, 102.225, 105.237, 487.392, 226523, 1.73841e6, 2715.4), 1.42e8),
     ("logistic", 3, "free", (56, 48.8640, 60.5441, 488.596, 320321, 2.03462e6, 2715.4), 8.47e7),
     ("logistic", 5, "theory", (420, 206.892, 209.548, 818.823, 624334, 4.85836e6, 2959.8), 2.13e9),
-    ("logistic", 7, "theory", (560, 333.415, 335.851, 1156.93, 1.20795e6, 9.57627e6, 2994.5), 3.3e10),
-    ("logistic", 9, "theory", (700, 478.511, 480.787, 1498.00, 1.98124e6, 1.59144e7, 2999.3), 4.7e11),
-    ("Poisson", 3, "theory", (1446.16, 228.993, 232.880, 10107.8, 1.78935e7, 4.77581e8, 60107), 1.46e9),
-    ("Poisson", 5, "theory", (26714.4, 1634.70, 1635.65, 153120, 3.56685e8, 9.5204e10, 445219), 3.8e11),
-    ("Poisson", 7, "theory", (368469, 8498.31, 8498.57, 1.80244e6, 5.15897e9, 1.30158e13, 3.29e6), 7.1e13),
+    (
+        "logistic",
+        7,
+        "theory",
+        (560, 333.415, 335.851, 1156.93, 1.20795e6, 9.57627e6, 2994.5),
+        3.3e10,
+    ),
+    (
+        "logistic",
+        9,
+        "theory",
+        (700, 478.511, 480.787, 1498.00, 1.98124e6, 1.59144e7, 2999.3),
+        4.7e11,
+    ),
+    (
+        "Poisson",
+        3,
+        "theory",
+        (1446.16, 228.993, 232.880, 10107.8, 1.78935e7, 4.77581e8, 60107),
+        1.46e9,
+    ),
+    (
+        "Poisson",
+        5,
+        "theory",
+        (26714.4, 1634.70, 1635.65, 153120, 3.56685e8, 9.5204e10, 445219),
+        3.8e11,
+    ),
+    (
+        "Poisson",
+        7,
+        "theory",
+        (368469, 8498.31, 8498.57, 1.80244e6, 5.15897e9, 1.30158e13, 3.29e6),
+        7.1e13,
+    ),
     ("Gaussian", 2, "theory", (2, 8.61213, 16.7756, 358.453, 0, 39266.5, 12000), 6.6e4),
 ]
 
@@ -43,18 +81,27 @@ def at_theory(name, S, form="theory"):
     return Setting(LINKS[name], float(S), 5, theory.ridge_condition(LINKS[name], float(S), 5, form))
 
 
-@pytest.mark.parametrize("name, S, form, numbers, informative", ROWS, ids=[f"{r[0]}-S{r[1]}-{r[2]}" for r in ROWS])
+@pytest.mark.parametrize(
+    "name, S, form, numbers, informative", ROWS, ids=[f"{r[0]}-S{r[1]}-{r[2]}" for r in ROWS]
+)
 def test_regret_bound_in_numbers(name, S, form, numbers, informative):
     row = bounds.regret_row(at_theory(name, S, form), 3000, KAPPA_OPT[name, S])
-    assert row[:-1] == pytest.approx(numbers, rel=2e-5, abs=1e-9) or row[:-1] == pytest.approx(numbers[:-1] + (row.trivial,), rel=6e-6)
+    assert row[:-1] == pytest.approx(numbers, rel=2e-5, abs=1e-9) or row[:-1] == pytest.approx(
+        numbers[:-1] + (row.trivial,), rel=6e-6
+    )
     assert row.trivial == pytest.approx(numbers[-1], rel=2e-3)
     assert row.informative_from == pytest.approx(informative, rel=0.01)
 
 
-@pytest.mark.parametrize("name, S, form, bound, informative", [
-    ("logistic", 3, "theory", 920830, 9.16e7), ("logistic", 3, "free", 1.16898e6, 5.44e7),
-    ("Poisson", 3, "theory", 1.66043e8, 1.11e9), ("Gaussian", 2, "theory", 19633.3, 1.13e4),
-])
+@pytest.mark.parametrize(
+    "name, S, form, bound, informative",
+    [
+        ("logistic", 3, "theory", 920830, 9.16e7),
+        ("logistic", 3, "free", 1.16898e6, 5.44e7),
+        ("Poisson", 3, "theory", 1.66043e8, 1.11e9),
+        ("Gaussian", 2, "theory", 19633.3, 1.13e4),
+    ],
+)
 def test_tight_regret_bound(name, S, form, bound, informative):
     row = bounds.regret_row(at_theory(name, S, form), 3000, KAPPA_OPT[name, S], tight=True)
     assert row.bound == pytest.approx(bound, rel=3e-6)
@@ -64,7 +111,9 @@ def test_tight_regret_bound(name, S, form, bound, informative):
 def test_informative_from_is_the_first_round():
     setting, kappa = at_theory("Gaussian", 2), 1.0
     first = bounds.regret_row(setting, 3000, kappa).informative_from
-    beats = lambda T: bounds.regret_bound(setting, T, kappa).bound < theory.trivial_regret(setting.link, 2.0, T)
+    beats = lambda T: (
+        bounds.regret_bound(setting, T, kappa).bound < theory.trivial_regret(setting.link, 2.0, T)
+    )
     assert beats(first) and not beats(first - 1)
 
 
@@ -73,7 +122,9 @@ def test_regret_bound_grows_with_everything_that_hurts():
     bound = lambda s, T=3000, kappa=9.0: bounds.regret_bound(s, T, kappa).bound
     assert bound(setting) < bound(setting, T=3001)
     assert bound(setting, kappa=9.0) < bound(setting, kappa=8.0)
-    assert bound(setting) < bound(replace(setting, delta=0.001)) and bound(setting) < bound(replace(setting, dim=6))
+    assert bound(setting) < bound(replace(setting, delta=0.001)) and bound(setting) < bound(
+        replace(setting, dim=6)
+    )
     assert bounds.regret_bound(setting, 3000, 9.0, tight=True).bound < bound(setting)
 
 
@@ -85,7 +136,9 @@ def test_without_curvature_only_the_leading_term_is_left():
 def test_printed_bound_differs_by_the_dispersion_only():
     for variance, factor in ((4.0, 4.0), (1.0, 1.0), (0.25, 0.25)):
         setting = Setting(Gaussian(variance), 2.0, 5, 2 / variance)
-        printed, correct = (bounds.regret_bound(setting, 3000, 1.0, printed=p).bound for p in (True, False))
+        printed, correct = (
+            bounds.regret_bound(setting, 3000, 1.0, printed=p).bound for p in (True, False)
+        )
         assert correct == pytest.approx(factor * printed)
 
 
@@ -112,28 +165,49 @@ def test_sharp_constant_makes_the_integral_bound_an_equality():
 
 def test_ridge_conditions():
     for S, sharp, free, full in ((3.0, 18, 56, 280), (5.0, 45, 84, 420), (7.0, 84, 112, 560)):
-        forms = [theory.ridge_condition(Bernoulli(), S, 5, form) for form in ("sharp", "free", "theory")]
+        forms = [
+            theory.ridge_condition(Bernoulli(), S, 5, form) for form in ("sharp", "free", "theory")
+        ]
         assert forms == pytest.approx([sharp, free, full])
-    assert theory.ridge_condition(Poisson(), 3.0, 5, "sharp") == pytest.approx(6 * 4 * 3 * math.exp(3))
+    assert theory.ridge_condition(Poisson(), 3.0, 5, "sharp") == pytest.approx(
+        6 * 4 * 3 * math.exp(3)
+    )
     assert theory.ridge_condition(Gaussian(0.25), 2.0, 5, "sharp") == 8.0
     with pytest.raises(ValueError, match="form"):
         theory.ridge_condition(Bernoulli(), 3.0, 5, "dim")
 
 
-@pytest.mark.parametrize("link, S", [(Bernoulli(), 0.1), (Bernoulli(), 3.0), (Poisson(), 2.0), (Gaussian(0.25), 2.0), (Binomial(3), 1.0)])
+@pytest.mark.parametrize(
+    "link, S",
+    [
+        (Bernoulli(), 0.1),
+        (Bernoulli(), 3.0),
+        (Poisson(), 2.0),
+        (Gaussian(0.25), 2.0),
+        (Binomial(3), 1.0),
+    ],
+)
 @pytest.mark.parametrize("ridge", ["theory", "free", "sharp"])
 def test_setting_agrees_with_the_learner(link, S, ridge):
     learner = GLBOMD(link, S, 0.05, ridge)
     setting = setting_of(learner, 4)
     assert setting.ridge == pytest.approx(theory.ridge_condition(link, S, 4, ridge), rel=1e-9)
     assert theory.covered(setting)
-    assert setting.radius(np.array([1, 7])) == pytest.approx([learner.radius(1, 4), learner.radius(7, 4)], rel=1e-9)
+    assert setting.radius(np.array([1, 7])) == pytest.approx(
+        [learner.radius(1, 4), learner.radius(7, 4)], rel=1e-9
+    )
     started = GLBOMD(link, S, 0.05, ridge, start_at_zero=True)
     assert setting_of(started, 4).radius(3) == pytest.approx(started.radius(3, 4), rel=1e-9)
 
 
 def test_setting_refuses_bad_numbers():
-    for bad in ({"norm_bound": 0.0}, {"ridge": -1.0}, {"delta": 0.0}, {"dim": 0}, {"link": "logistic"}):
+    for bad in (
+        {"norm_bound": 0.0},
+        {"ridge": -1.0},
+        {"delta": 0.0},
+        {"dim": 0},
+        {"link": "logistic"},
+    ):
         with pytest.raises(ValueError, match=next(iter(bad))):
             replace(Setting(Bernoulli(), 3.0, 5, 5.0), **bad)
 
@@ -158,7 +232,10 @@ def test_assumptions_are_flagged():
 
     assert bounds.assumption_2(Wrong(), 3.0).verdict == "fails"
     assert bounds.assumption_3(Wrong(), 5.0).verdict == "fails"
-    arms, truth = torch.eye(3, dtype=torch.float64), torch.tensor([[3.0, 0, 0]], dtype=torch.float64)
+    arms, truth = (
+        torch.eye(3, dtype=torch.float64),
+        torch.tensor([[3.0, 0, 0]], dtype=torch.float64),
+    )
     assert bounds.assumption_1(arms, truth, 3.0).verdict == "holds"
     assert bounds.assumption_1(1.1 * arms, truth, 3.0).verdict == "fails"
     assert bounds.assumption_1(arms, truth, 2.9).verdict == "fails"
@@ -167,13 +244,26 @@ def test_assumptions_are_flagged():
 # Theorems --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("link, S, ridge, covered, worst", [
-    (Bernoulli(), 3.0, 5.0, 400, 0.286), (Bernoulli(), 3.0, "theory", 400, 0.492), (Poisson(), 9.0, 5.0, 0, 2.267),
-], ids=["logistic S=3 dim", "logistic S=3 theory", "Poisson S=9 dim"])
+@pytest.mark.parametrize(
+    "link, S, ridge, covered, worst",
+    [
+        (Bernoulli(), 3.0, 5.0, 400, 0.286),
+        (Bernoulli(), 3.0, "theory", 400, 0.492),
+        (Poisson(), 9.0, 5.0, 0, 2.267),
+    ],
+    ids=["logistic S=3 dim", "logistic S=3 theory", "Poisson S=9 dim"],
+)
 def test_coverage_with_400_trials(link, S, ridge, covered, worst):
     learner = GLBOMD(link, S, 0.05, ridge)
     setting = setting_of(learner, 5)
-    trace = play(learner, SphereArms(link, S), 300, 400, record=1, probes={"ratio": Probe(RadiusRatio(setting), "max")})
+    trace = play(
+        learner,
+        SphereArms(link, S),
+        300,
+        400,
+        record=1,
+        probes={"ratio": Probe(RadiusRatio(setting), "max")},
+    )
     check = bounds.theorem_1(trace["ratio"], setting)
     count = int(check.by_trial.sum())
     assert count == 400 if covered else count <= 5
@@ -187,18 +277,30 @@ def test_theorem_2_on_a_run():
     setting = setting_of(learner, 5)
     trace = play(learner, problem, 400, 60, record=10)
     check = bounds.theorem_2(trace, setting, problem.kappa_opt)
-    assert check.by_trial.all() and check.informative_from == 65765 and check.trivial == pytest.approx(1600)
-    assert check.remark == "" and not (bounds.theorem_2(trace, setting, 1.0, tight=True).bound >= check.bound).any()
+    assert (
+        check.by_trial.all()
+        and check.informative_from == 65765
+        and check.trivial == pytest.approx(1600)
+    )
+    assert (
+        check.remark == ""
+        and not (bounds.theorem_2(trace, setting, 1.0, tight=True).bound >= check.bound).any()
+    )
     linear = replace(trace, series={"regret": 1e6 * trace["regret"]})
     assert bounds.theorem_2(linear, setting, 1.0).verdict == "fails"
     assert "g lambda" in bounds.theorem_2(trace, replace(setting, ridge=0.5), 1.0).remark
 
 
 def test_order_of_regret():
-    trace = play(GLBOMD(Bernoulli(), 3.0, ridge="dim"), SphereArms(Bernoulli(), 3.0), 600, 5, record=60)
+    trace = play(
+        GLBOMD(Bernoulli(), 3.0, ridge="dim"), SphereArms(Bernoulli(), 3.0), 600, 5, record=60
+    )
     root = replace(trace, series={"regret": np.sqrt(trace.rounds) * np.linspace(1, 2, 5)[:, None]})
     line = replace(trace, series={"regret": trace.rounds * np.linspace(1, 2, 5)[:, None]})
-    assert bounds.regret_order(root).verdict == "holds" and bounds.regret_order(line).verdict == "fails"
+    assert (
+        bounds.regret_order(root).verdict == "holds"
+        and bounds.regret_order(line).verdict == "fails"
+    )
 
 
 def test_kappa_of_table_1():
@@ -209,16 +311,38 @@ def test_kappa_of_table_1():
 
 def test_every_statement_is_registered():
     found = {s.name: s for s in statements("glbomd")}
-    expected = ([f"Assumption {i}" for i in (1, 2, 3)] + [f"Lemma {i}" for i in ("1", "4", "4b", "5", "6", "7", "8", "9", "10", "11", "12", "13")]
-                + ["Lemma 7', free of d", "Lemma 7', sharp", "Proposition 1", "Theorem 1", "Theorem 2", "Table 1", "Table 2", "Table 1, kappa",
-                   "Theorem 2, curvature along the run", "Theorem 2, optimism", "Theorem 2, order"])
+    expected = (
+        [f"Assumption {i}" for i in (1, 2, 3)]
+        + [f"Lemma {i}" for i in ("1", "4", "4b", "5", "6", "7", "8", "9", "10", "11", "12", "13")]
+        + [
+            "Lemma 7', free of d",
+            "Lemma 7', sharp",
+            "Proposition 1",
+            "Theorem 1",
+            "Theorem 2",
+            "Table 1",
+            "Table 2",
+            "Table 1, kappa",
+            "Theorem 2, curvature along the run",
+            "Theorem 2, optimism",
+            "Theorem 2, order",
+        ]
+    )
     assert sorted(found) == sorted(expected)
     assert all(isinstance(s, Statement) and s.summary and s.source for s in found.values())
     run = replay_of(Bernoulli(), 3.0, "sharp")
     for lemma in DETERMINISTIC:
         check = lemma(run)
-        assert isinstance(check, Check) and check.statement == lemma.statement.name and check.formula and check.inputs["S"] == 3.0
-    assert {row.method for row in bounds.table_1()} & {row.method for row in bounds.table_2()} == {"OFUGLB", "GLB-OMD"}
+        assert (
+            isinstance(check, Check)
+            and check.statement == lemma.statement.name
+            and check.formula
+            and check.inputs["S"] == 3.0
+        )
+    assert {row.method for row in bounds.table_1()} & {row.method for row in bounds.table_2()} == {
+        "OFUGLB",
+        "GLB-OMD",
+    }
 
 
 def test_wrong_sign_loses_the_confidence_set():

@@ -58,9 +58,15 @@ def test_laplace_thompson_against_plain_version(link):
     problem = PROBLEM if link is None else FixedArms(link, 1.0, arms=6, dim=3)
     learner = LaplaceThompson(problem.link, ridge=1.5, scale=0.7)
     arms, rewards = history(learner, 25, 2, problem)
-    streams, world = Streams(0, range(2)), problem.init(2, 25, Streams(0, range(2)).at(-1), **TKWARGS)
+    streams, world = (
+        Streams(0, range(2)),
+        problem.init(2, 25, Streams(0, range(2)).at(-1), **TKWARGS),
+    )
     X = problem.context(world, 0)[0].numpy()
-    g, f = problem.link.dispersion, lambda name, z: getattr(problem.link, name)(torch.tensor(z)).numpy()
+    g, f = (
+        problem.link.dispersion,
+        lambda name, z: getattr(problem.link, name)(torch.tensor(z)).numpy(),
+    )
     for i in range(2):
         for t in (0, 1, 10, 24):
             x, r = X[arms[i, :t]], rewards[i, :t]
@@ -78,7 +84,10 @@ def test_laplace_posterior_has_the_covariance_of_the_hessian():
     streams = Streams(3, range(4000))
     state = learner.init(4000, arms, None, streams.at(-1), **TKWARGS)
     H = torch.tensor([[3.0, 1.0], [1.0, 2.0]], dtype=torch.float64)
-    state = state._replace(precision=H.expand(4000, 2, 2), theta=torch.tensor([0.5, 0.2], dtype=torch.float64).expand(4000, 2))
+    state = state._replace(
+        precision=H.expand(4000, 2, 2),
+        theta=torch.tensor([0.5, 0.2], dtype=torch.float64).expand(4000, 2),
+    )
     arm, _ = learner.select(state, arms, streams.at(0))
     # arm 0 wins with probability P(N(0.3, v) > 0), v the variance of a difference of the coordinates
     C = np.linalg.inv(H.numpy())
@@ -86,7 +95,9 @@ def test_laplace_posterior_has_the_covariance_of_the_hessian():
     assert abs(float((arm == 0).double().mean()) - p) < 4 * np.sqrt(p * (1 - p) / 4000)
 
 
-@pytest.mark.parametrize("learner", [UniformArm(), LongestArm(), UCB1(), BetaThompson(), LaplaceThompson()])
+@pytest.mark.parametrize(
+    "learner", [UniformArm(), LongestArm(), UCB1(), BetaThompson(), LaplaceThompson()]
+)
 def test_alone_equals_batched_and_slices(learner):
     for problem in (PROBLEM, FixedArms(arms=6, dim=3, per_trial=True)):
         together, _ = history(learner, 40, 3, problem)
@@ -107,21 +118,39 @@ def test_reference_rules():
     assert (abs(share - 1 / 6) < 4 * np.sqrt(5 / 36 / arms.size)).all()
     longest, _ = history(LongestArm(), 30, 2, SphereArms(arms=4))
     world = SphereArms(arms=4).init(2, 30, Streams(0, range(2)).at(-1), **TKWARGS)
-    expected = [int(np.linalg.norm(world.rounds[t].arms[0].numpy(), axis=1).argmax()) for t in range(30)]
+    expected = [
+        int(np.linalg.norm(world.rounds[t].arms[0].numpy(), axis=1).argmax()) for t in range(30)
+    ]
     assert longest.tolist() == [expected] * 2
 
 
 def test_covertype_controls():
     """Measured regret over 1000 rounds, 20 trials with other noise: within four combined standard errors."""
     # UCB1 was measured without an interval: 2 stands for it
-    expected = {UCB1(): (334.8, 2.0), UCB1(0.25): (125.9, 12.1), LaplaceThompson(): (56.0, 4.6), BetaThompson(): (176.3, 12.2)}
+    expected = {
+        UCB1(): (334.8, 2.0),
+        UCB1(0.25): (125.9, 12.1),
+        LaplaceThompson(): (56.0, 4.6),
+        BetaThompson(): (176.3, 12.2),
+    }
     for learner, (mean, half) in expected.items():
         trials = 4 if isinstance(learner, BetaThompson) else 10
         regret = play(learner, Covertype(), 1000, trials, record=1)["regret"][:, -1]
-        assert abs(regret.mean() - mean) < 4 * np.hypot(half / 2, regret.std(ddof=1) / np.sqrt(trials)), learner
+        assert abs(regret.mean() - mean) < 4 * np.hypot(
+            half / 2, regret.std(ddof=1) / np.sqrt(trials)
+        ), learner
 
 
-@pytest.mark.parametrize("learner, bad", [(UCB1(), 1.5), (BetaThompson(), 0.5), (LaplaceThompson(), 0.5), (UniformArm(), np.nan), (LaplaceThompson(Poisson()), -1.0)])
+@pytest.mark.parametrize(
+    "learner, bad",
+    [
+        (UCB1(), 1.5),
+        (BetaThompson(), 0.5),
+        (LaplaceThompson(), 0.5),
+        (UniformArm(), np.nan),
+        (LaplaceThompson(Poisson()), -1.0),
+    ],
+)
 def test_ask_tell_refuses_rewards_outside_the_model(learner, bad):
     user = AskTell(learner, np.eye(3))
     user.tell(user.ask(), 1.0)
@@ -130,10 +159,17 @@ def test_ask_tell_refuses_rewards_outside_the_model(learner, bad):
     assert user.rounds == 1
 
 
-@pytest.mark.parametrize("make, field", [
-    (lambda: UCB1(-1.0), "scale"), (lambda: BetaThompson(0.0), "successes"), (lambda: BetaThompson(1.0, np.inf), "failures"),
-    (lambda: LaplaceThompson("logistic"), "link"), (lambda: LaplaceThompson(ridge=0.0), "ridge"), (lambda: LaplaceThompson(scale=np.nan), "scale"),
-])
+@pytest.mark.parametrize(
+    "make, field",
+    [
+        (lambda: UCB1(-1.0), "scale"),
+        (lambda: BetaThompson(0.0), "successes"),
+        (lambda: BetaThompson(1.0, np.inf), "failures"),
+        (lambda: LaplaceThompson("logistic"), "link"),
+        (lambda: LaplaceThompson(ridge=0.0), "ridge"),
+        (lambda: LaplaceThompson(scale=np.nan), "scale"),
+    ],
+)
 def test_fields_out_of_range(make, field):
     with pytest.raises(ValueError, match=f"{field}="):
         make()

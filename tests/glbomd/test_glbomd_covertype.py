@@ -13,9 +13,23 @@ from paperlib.play import play
 UNIFORM = 403.7
 # Mean and half width of the 95 % interval of 20 trials with other noise, T = 1000; those without a printed interval get 2.
 MEASURED = {
-    1.0: {"GLB-OMD": (397.3, 6.3), "ECOLog": (416.5, 2.2), "RS-GLinCB": (402.1, 2.0), "GLOC": (395.4, 2.0), "GLM-UCB": (487.7, 2.0),
-          "OFULog-r": (714.7, 2.0), "OFUGLB": (131.0, 8.2)},
-    0.05: {"GLB-OMD": (27.3, 5.8), "ECOLog": (69.7, 2.4), "RS-GLinCB": (64.2, 6.5), "GLOC": (280.0, 2.2), "GLM-UCB": (482.2, 2.0), "OFULog-r": (423.7, 7.9)},
+    1.0: {
+        "GLB-OMD": (397.3, 6.3),
+        "ECOLog": (416.5, 2.2),
+        "RS-GLinCB": (402.1, 2.0),
+        "GLOC": (395.4, 2.0),
+        "GLM-UCB": (487.7, 2.0),
+        "OFULog-r": (714.7, 2.0),
+        "OFUGLB": (131.0, 8.2),
+    },
+    0.05: {
+        "GLB-OMD": (27.3, 5.8),
+        "ECOLog": (69.7, 2.4),
+        "RS-GLinCB": (64.2, 6.5),
+        "GLOC": (280.0, 2.2),
+        "GLM-UCB": (482.2, 2.0),
+        "OFULog-r": (423.7, 7.9),
+    },
 }
 
 
@@ -24,7 +38,9 @@ def regret(factor, name):
     return play(covertype_learners(factor)[name], Covertype(), 1000, trials, record=1).last()
 
 
-@pytest.mark.parametrize("factor, name", [(factor, name) for factor, rows in MEASURED.items() for name in rows])
+@pytest.mark.parametrize(
+    "factor, name", [(factor, name) for factor, rows in MEASURED.items() for name in rows]
+)
 def test_regret_at_the_common_factor(factor, name):
     """Within four standard errors of an independent run; with the theory's radii only OFUGLB leaves uniform play behind."""
     found, (mean, half) = regret(factor, name), MEASURED[factor][name]
@@ -37,9 +53,13 @@ def test_regret_at_the_common_factor(factor, name):
 def test_settings_of_the_figure():
     """S = 6, kappa = 200 and one factor for all; the ridge is d; histories are counts."""
     learners = covertype_learners(0.3)
-    assert {learner.norm_bound for learner in learners.values()} == {6.0} and {learner.scale for learner in learners.values()} == {0.3}
+    assert {learner.norm_bound for learner in learners.values()} == {6.0} and {
+        learner.scale for learner in learners.values()
+    } == {0.3}
     assert [learners[name].kappa for name in ("GLM-UCB", "GLOC", "RS-GLinCB")] == [200.0] * 3
-    assert [learners[name].ridge for name in ("GLB-OMD", "GLOC", "ECOLog", "RS-GLinCB")] == ["dim"] * 4
+    assert [learners[name].ridge for name in ("GLB-OMD", "GLOC", "ECOLog", "RS-GLinCB")] == [
+        "dim"
+    ] * 4
     assert all(learners[name].counts for name in ("GLM-UCB", "RS-GLinCB", *ONE_TRIAL))
     assert learners["RS-GLinCB"].constants == "public" and not learners["RS-GLinCB"].aliased
 
@@ -49,6 +69,12 @@ def test_counts_choose_what_rows_choose(name):
     """A18 for certified decisions, on the real arms."""
     learner = covertype_learners(0.05)[name]
     arm = {"arm": Probe(lambda seen: seen.action.double())}
-    rows, counts = (play(dataclasses.replace(learner, counts=c), Covertype(), 300, 1, record="all", probes=arm) for c in (False, True))
+    rows, counts = (
+        play(dataclasses.replace(learner, counts=c), Covertype(), 300, 1, record="all", probes=arm)
+        for c in (False, True)
+    )
     np.testing.assert_array_equal(rows["arm"], counts["arm"])
-    assert len(np.unique(rows["arm"])) > 3 and rows["report.uncertified"][0] == counts["report.uncertified"][0] == 0
+    assert (
+        len(np.unique(rows["arm"])) > 3
+        and rows["report.uncertified"][0] == counts["report.uncertified"][0] == 0
+    )

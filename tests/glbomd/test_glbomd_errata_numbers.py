@@ -12,23 +12,54 @@ EXPECTED = [
     (numbers.e3, {"z=-1": 2.0, "z=-0.1": 20.0, "z=-0.001": 2000.0}, 1e-12),
     (numbers.e4, {"printed": 2.0, "proved": 6.0}, 1e-12),
     (numbers.e5, {"Lemma 3": 30.0, "Lemma 6": 60.0}, 1e-12),
-    (numbers.e6, {"printed, g=4": 18777.4, "correct, g=4": 75109.7, "printed, g=0.25": 90946.7, "correct, g=0.25": 22736.7}, 3e-6),
+    (
+        numbers.e6,
+        {
+            "printed, g=4": 18777.4,
+            "correct, g=4": 75109.7,
+            "printed, g=0.25": 90946.7,
+            "correct, g=0.25": 22736.7,
+        },
+        3e-6,
+    ),
     (numbers.e7, {"factor": 2.0}, 1e-12),
     (numbers.e8, {"integral": 3.099884, "claimed for z_2": 9.099692, "for z_1": 1 / 6}, 2e-7),
     (numbers.e9, {"i = j": 3.0, "i != j": 1.0}, 1e-10),
     (numbers.e11, {"theory": 280.0, "free": 56.0, "sharp": 18.0}, 1e-12),
-    (numbers.e14, {"Poisson, S=3": 229, "Poisson, S=5": 1635, "Poisson, S=7": 8498, "Poisson, S=9": 37653, "Gaussian, S=2": 8.61213}, 2e-4),
+    (
+        numbers.e14,
+        {
+            "Poisson, S=3": 229,
+            "Poisson, S=5": 1635,
+            "Poisson, S=7": 8498,
+            "Poisson, S=9": 37653,
+            "Gaussian, S=2": 8.61213,
+        },
+        2e-4,
+    ),
     (numbers.e15, {"S": 3.0, "largest index": 16.3}, 2e-3),
     (numbers.e18, {"printed": 1.73841e6, "tight": 920830}, 3e-6),
     (numbers.e19, {"(42a)": 1 / 3, "printed": 2 / 7}, 1e-12),
     (numbers.e25, {"lambda": 0.5, "theory": 2.0, "lambda = 0.1": 0.4}, 1e-12),
     (numbers.e30, {"quoted": 200.0, "kappa": 405.43, "reach of 200": 5.288}, 5e-5),
-    (numbers.e31, {"left, d=1": 1.085853, "right, d=1, C=1": 0.479925, "right, d=1, C=2": 0.461281, "left, d=5": 0.700922, "right, d=5, C=1": 0.005718,
-                   "right, d=5, C=2": 0.0052354}, 4e-5),
+    (
+        numbers.e31,
+        {
+            "left, d=1": 1.085853,
+            "right, d=1, C=1": 0.479925,
+            "right, d=1, C=2": 0.461281,
+            "left, d=5": 0.700922,
+            "right, d=5, C=1": 0.005718,
+            "right, d=5, C=2": 0.0052354,
+        },
+        4e-5,
+    ),
 ]
 
 
-@pytest.mark.parametrize("function, expected, tolerance", EXPECTED, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    "function, expected, tolerance", EXPECTED, ids=lambda x: getattr(x, "__name__", "")
+)
 def test_numbers(function, expected, tolerance):
     assert function() == pytest.approx(expected, rel=tolerance)
 
@@ -36,7 +67,9 @@ def test_numbers(function, expected, tolerance):
 def test_list_is_complete_and_every_computation_is_in_it():
     assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 32)]
     listed = {e.function for e in ERRATA if e.function}
-    assert listed == {f for name, f in vars(numbers).items() if name[0] == "e" and name[1:].isdigit()}
+    assert listed == {
+        f for name, f in vars(numbers).items() if name[0] == "e" and name[1:].isdigit()
+    }
     assert all(e.function is None or e.function.__name__ == e.id.lower() for e in ERRATA)
     for e in ERRATA:
         assert e.where and e.problem and e.resolution

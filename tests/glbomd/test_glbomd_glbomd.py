@@ -58,7 +58,9 @@ def test_one_dimension_by_hand():
     np.testing.assert_allclose(theta[:, 0], [0.3333333333, -0.0415563488, 0.2728842387], atol=1e-9)
     np.testing.assert_allclose(state.precision[0, 0, 0], 5.7384773045, atol=1e-9)
     p = 1 / (1 + math.exp(-1 / 3))
-    np.testing.assert_allclose(run(learner, one, (1,))[2].precision[0, 0, 0], 5 + p * (1 - p), atol=1e-12)
+    np.testing.assert_allclose(
+        run(learner, one, (1,))[2].precision[0, 0, 0], 5 + p * (1 - p), atol=1e-12
+    )
     radii = [learner.radius(t, 1) for t in (1, 2, 3)]
     np.testing.assert_allclose(radii, [16.9725468502, 17.1036039501, 17.2279028698], atol=1e-9)
     np.testing.assert_allclose(radii[0] / math.sqrt(5), 7.590353702, atol=1e-9)
@@ -66,24 +68,54 @@ def test_one_dimension_by_hand():
     _, theta, state = run(small, one, (1, 1, 0))
     np.testing.assert_allclose(theta[:, 0], [0.25, 0.25, -0.25], atol=1e-12)
     np.testing.assert_allclose(state.precision[0, 0, 0], 0.8384022482, atol=1e-9)
-    np.testing.assert_allclose([small.radius(t, 1) for t in (1, 2, 3)], [5.0751589464, 5.5507054079, 5.8374400026], atol=1e-9)
+    np.testing.assert_allclose(
+        [small.radius(t, 1) for t in (1, 2, 3)],
+        [5.0751589464, 5.5507054079, 5.8374400026],
+        atol=1e-9,
+    )
 
 
 CASES = {
     "logistic": (
-        GLBOMD(Bernoulli(), 2.0, 0.05, ridge=2.0), LOGISTIC_REWARDS, [0, 1, 0, 1, 1, 0],
-        [(0.3272727273, 0.4363636364), (-0.2935318913, 0.4685785662), (-0.5936389704, 0.0194800593),
-         (0.0336660598, -0.0426170840), (0.4683253891, -0.0856441623), (0.2332041964, -0.5137839330)],
-        [[2.9908285107, 0.3459067774], [0.3459067774, 2.4612090365]]),
+        GLBOMD(Bernoulli(), 2.0, 0.05, ridge=2.0),
+        LOGISTIC_REWARDS,
+        [0, 1, 0, 1, 1, 0],
+        [
+            (0.3272727273, 0.4363636364),
+            (-0.2935318913, 0.4685785662),
+            (-0.5936389704, 0.0194800593),
+            (0.0336660598, -0.0426170840),
+            (0.4683253891, -0.0856441623),
+            (0.2332041964, -0.5137839330),
+        ],
+        [[2.9908285107, 0.3459067774], [0.3459067774, 2.4612090365]],
+    ),
     "Poisson": (
-        GLBOMD(Poisson(), 1.0, 0.05, ridge=2.0), (3, 0, 2, 1, 5, 0), [0, 1, 1, 0, 1, 1],
-        [(0.6, 0.8), (0.0103195825, 0.9999467517), (0.3666551464, 0.8756218624),
-         (0.2674328615, 0.5810458973), (0.9827669744, 0.1848487867), (0.5760303269, 0.3662914538)],
-        [[10.5554240915, 2.2017992069], [2.2017992069, 4.9357322758]]),
+        GLBOMD(Poisson(), 1.0, 0.05, ridge=2.0),
+        (3, 0, 2, 1, 5, 0),
+        [0, 1, 1, 0, 1, 1],
+        [
+            (0.6, 0.8),
+            (0.0103195825, 0.9999467517),
+            (0.3666551464, 0.8756218624),
+            (0.2674328615, 0.5810458973),
+            (0.9827669744, 0.1848487867),
+            (0.5760303269, 0.3662914538),
+        ],
+        [[10.5554240915, 2.2017992069], [2.2017992069, 4.9357322758]],
+    ),
     "Gaussian": (
-        GLBOMD(Gaussian(0.25), 2.0, 0.05, ridge="theory"), (1.5, -0.3, 0.2, 0.9), [0, 1, 0, 1],
-        [(0.3, 0.4), (0.1166666667, 0.4333333333), (0.0936170213, 0.3872340426), (0.2752747253, 0.3340659341)],
-        [[18.88, 3.84], [3.84, 13.12]]),
+        GLBOMD(Gaussian(0.25), 2.0, 0.05, ridge="theory"),
+        (1.5, -0.3, 0.2, 0.9),
+        [0, 1, 0, 1],
+        [
+            (0.3, 0.4),
+            (0.1166666667, 0.4333333333),
+            (0.0936170213, 0.3872340426),
+            (0.2752747253, 0.3340659341),
+        ],
+        [[18.88, 3.84], [3.84, 13.12]],
+    ),
 }
 
 
@@ -100,7 +132,11 @@ def test_three_arms_by_hand(name):
 def test_radius_and_index_by_hand():
     learner = CASES["logistic"][0]
     radii = [learner.radius(t, 2) for t in range(1, 7)]
-    np.testing.assert_allclose(radii, [11.7283782763, 12.2038433571, 12.6185297124, 12.9855504626, 13.3142455004, 13.6114949303], atol=1e-9)
+    np.testing.assert_allclose(
+        radii,
+        [11.7283782763, 12.2038433571, 12.6185297124, 12.9855504626, 13.3142455004, 13.6114949303],
+        atol=1e-9,
+    )
     state = run(learner, X3, (1,))[2]
     x, C = X3[0], state.covariance[0]
     index = x @ state.theta[0] + radii[1] * ((x @ C) * x).sum(-1).sqrt()
@@ -123,13 +159,20 @@ def test_gaussian_is_ridge_regression():
     np.testing.assert_allclose(theta[-1], least_squares, atol=1e-12)
 
 
-@pytest.mark.parametrize("link, S, dim, ridge, delta, t, radius", [
-    (Bernoulli(), 3, 5, "theory", 0.01, 1, 102.2251455777), (Bernoulli(), 3, 5, "theory", 0.01, 3000, 105.2367034719),
-    (Bernoulli(), 3, 5, "dim", 0.01, 3000, 54.3860858109), (Bernoulli(), 7, 5, 5.0, 0.01, 3000, 109.6252826511),
-    (Poisson(), 3, 5, "theory", 0.01, 3000, 232.8795919379), (Poisson(), 3, 5, "dim", 0.01, 3000, 71.1345068913),
-    (Poisson(), 7, 5, "dim", 0.01, 1, 112.8855114194), (Gaussian(0.25), 2, 3, "theory", 0.05, 100, 14.7390968240),
-    (Bernoulli(), 6, 11, "dim", 0.01, 1000, 118.8737820109),
-])
+@pytest.mark.parametrize(
+    "link, S, dim, ridge, delta, t, radius",
+    [
+        (Bernoulli(), 3, 5, "theory", 0.01, 1, 102.2251455777),
+        (Bernoulli(), 3, 5, "theory", 0.01, 3000, 105.2367034719),
+        (Bernoulli(), 3, 5, "dim", 0.01, 3000, 54.3860858109),
+        (Bernoulli(), 7, 5, 5.0, 0.01, 3000, 109.6252826511),
+        (Poisson(), 3, 5, "theory", 0.01, 3000, 232.8795919379),
+        (Poisson(), 3, 5, "dim", 0.01, 3000, 71.1345068913),
+        (Poisson(), 7, 5, "dim", 0.01, 1, 112.8855114194),
+        (Gaussian(0.25), 2, 3, "theory", 0.05, 100, 14.7390968240),
+        (Bernoulli(), 6, 11, "dim", 0.01, 1000, 118.8737820109),
+    ],
+)
 def test_radius_values(link, S, dim, ridge, delta, t, radius):
     """A7."""
     assert GLBOMD(link, S, delta, ridge).radius(t, dim) == pytest.approx(radius, abs=1e-9)
@@ -140,19 +183,35 @@ def test_ridge_values():
     assert [value("theory", S) for S in (3, 5, 7, 9)] == pytest.approx([280, 420, 560, 700])
     assert [value("free", S) for S in (3, 5)] == pytest.approx([56, 84])
     assert [value("sharp", S) for S in (3, 5, 7)] == pytest.approx([18, 45, 84])
-    assert value("theory", 3, Poisson()) == pytest.approx(1446.158658) and value("dim", 3) == 5 and value(7, 3) == 7
+    assert (
+        value("theory", 3, Poisson()) == pytest.approx(1446.158658)
+        and value("dim", 3) == 5
+        and value(7, 3) == 7
+    )
 
 
 def test_the_sharp_constant_solves_its_equation():
     """Lemma 7 in one direction: 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi) = 2 x^2 and lambda = (3/2) eta R^2 / x^2."""
-    x = brentq(lambda x: 2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x, 1, 3, xtol=1e-14)
-    assert x == pytest.approx(1.7043702784, abs=1e-9) and SHARP == pytest.approx(1.5 / x**2, rel=1e-14)
+    x = brentq(
+        lambda x: 2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x,
+        1,
+        3,
+        xtol=1e-14,
+    )
+    assert x == pytest.approx(1.7043702784, abs=1e-9) and SHARP == pytest.approx(
+        1.5 / x**2, rel=1e-14
+    )
     assert SHARP == pytest.approx(sharp_constants().step_factor, rel=1e-14)
 
 
 def dense_update(learner, theta, H, x, r):
     """Eq. (3) in plain numpy: the quadratic's minimizer, and its minimizer over the ball by root finding."""
-    g, eta, S, at = learner.link.dispersion, learner.step, learner.norm_bound, lambda f, z: f(torch.tensor(z)).item()
+    g, eta, S, at = (
+        learner.link.dispersion,
+        learner.step,
+        learner.norm_bound,
+        lambda f, z: f(torch.tensor(z)).item(),
+    )
     z = x @ theta
     A = H + eta * at(learner.link.slope, z) / g * np.outer(x, x)
     target = A @ theta - eta * (at(learner.link.mean, z) - r) / g * x
@@ -160,7 +219,9 @@ def dense_update(learner, theta, H, x, r):
     new = point(0.0)
     if np.linalg.norm(new) > S:
         high = np.linalg.norm(target) / S
-        new = point(brentq(lambda nu: np.linalg.norm(point(nu)) - S, 0, high, xtol=1e-14, rtol=1e-15))
+        new = point(
+            brentq(lambda nu: np.linalg.norm(point(nu)) - S, 0, high, xtol=1e-14, rtol=1e-15)
+        )
     return new, H + at(learner.link.slope, x @ new) / g * np.outer(x, x)
 
 
@@ -169,19 +230,30 @@ def one_update(learner, seed, rows=200, d=4):
     state = random_state(rows, d, learner.norm_bound, seed)
     arms = rng.normal(size=(rows, 6, d))
     arms = torch.tensor(arms / np.linalg.norm(arms, axis=-1, keepdims=True))
-    arm, mean = torch.tensor(rng.integers(6, size=rows)), rng.integers(0, 2 if isinstance(learner.link, Bernoulli) else 12, size=rows)
+    arm, mean = (
+        torch.tensor(rng.integers(6, size=rows)),
+        rng.integers(0, 2 if isinstance(learner.link, Bernoulli) else 12, size=rows),
+    )
     reward = torch.tensor(mean, **TKWARGS)
     return state, arms, arm, reward, learner.update(state, arms, arm, reward, DRAW)
 
 
-@pytest.mark.parametrize("link, S", [(Bernoulli(), 1.5), (Poisson(), 1.5), (Gaussian(0.5), 1.5), (Binomial(12), 1.5)])
+@pytest.mark.parametrize(
+    "link, S", [(Bernoulli(), 1.5), (Poisson(), 1.5), (Gaussian(0.5), 1.5), (Binomial(12), 1.5)]
+)
 def test_update_is_the_constrained_minimizer(link, S):
     """A3, to 1e-10 against the secular equation, 200 random states."""
     learner = GLBOMD(link, S, ridge=2.0)
     state, arms, arm, reward, new = one_update(learner, seed=5)
     projected = 0
     for i in range(200):
-        theta, H = dense_update(learner, state.theta[i].numpy(), state.precision[i].numpy(), arms[i, arm[i]].numpy(), reward[i].item())
+        theta, H = dense_update(
+            learner,
+            state.theta[i].numpy(),
+            state.precision[i].numpy(),
+            arms[i, arm[i]].numpy(),
+            reward[i].item(),
+        )
         np.testing.assert_allclose(new.theta[i], theta, atol=1e-10)
         np.testing.assert_allclose(new.precision[i], H, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(new.covariance[i], np.linalg.inv(H), rtol=1e-12, atol=1e-12)
@@ -197,10 +269,20 @@ def test_update_against_a_constrained_solver():
         theta, H, x = state.theta[i].numpy(), state.precision[i].numpy(), arms[i, arm[i]].numpy()
         p = 1 / (1 + np.exp(-x @ theta))
         gradient, hessian = (p - reward[i].item()) * x, p * (1 - p) * np.outer(x, x)
-        objective = lambda y: gradient @ y + 0.5 * (y - theta) @ hessian @ (y - theta) + (y - theta) @ H @ (y - theta) / (2 * learner.step)
+        objective = lambda y: (
+            gradient @ y
+            + 0.5 * (y - theta) @ hessian @ (y - theta)
+            + (y - theta) @ H @ (y - theta) / (2 * learner.step)
+        )
         slope = lambda y: gradient + hessian @ (y - theta) + H @ (y - theta) / learner.step
-        found = minimize(objective, theta, jac=slope, method="SLSQP", options={"ftol": 1e-12, "maxiter": 300},
-                         constraints={"type": "ineq", "fun": lambda y: 1 - y @ y, "jac": lambda y: -2 * y})
+        found = minimize(
+            objective,
+            theta,
+            jac=slope,
+            method="SLSQP",
+            options={"ftol": 1e-12, "maxiter": 300},
+            constraints={"type": "ineq", "fun": lambda y: 1 - y @ y, "jac": lambda y: -2 * y},
+        )
         np.testing.assert_allclose(new.theta[i], found.x, atol=5e-6)
 
 
@@ -208,7 +290,9 @@ def test_update_against_a_constrained_solver():
 def test_a_whole_run_against_dense_numpy(ridge):
     """300 rounds on the paper's instance against plain numpy with a fresh inverse each round."""
     learner, T = GLBOMD(Bernoulli(), 3.0, ridge=ridge), 300
-    problem = GivenUniforms(SphereArms(Bernoulli(), 3.0), np.random.default_rng([0, 0]).random((1, T)))
+    problem = GivenUniforms(
+        SphereArms(Bernoulli(), 3.0), np.random.default_rng([0, 0]).random((1, T))
+    )
     world = problem.init(1, T, DRAW, **TKWARGS)
     theta, H, regret = np.zeros(5), learner.ridge_value(5) * np.eye(5), 0.0
     for t in range(T):
@@ -223,19 +307,28 @@ def test_a_whole_run_against_dense_numpy(ridge):
     assert trace["regret"][0, -1] == pytest.approx(regret, rel=1e-9)
 
 
-@pytest.mark.parametrize("link, S, totals", [
-    (Bernoulli(), 3.0, (173.1, 165.4, 158.5)), (Bernoulli(), 5.0, (122.2, 118.6, 117.2)), (Poisson(), 3.0, (2026.5, 2024.2, 2035.8)),
-])
+@pytest.mark.parametrize(
+    "link, S, totals",
+    [
+        (Bernoulli(), 3.0, (173.1, 165.4, 158.5)),
+        (Bernoulli(), 5.0, (122.2, 118.6, 117.2)),
+        (Poisson(), 3.0, (2026.5, 2024.2, 2035.8)),
+    ],
+)
 def test_regret_on_the_paper_s_instance(link, S, totals):
     """A17: the first three trials, lambda = d = 5."""
     uniforms = np.stack([np.random.default_rng([0, trial]).random(3000) for trial in range(3)])
-    trace = play(GLBOMD(link, S, ridge="dim"), GivenUniforms(SphereArms(link, S), uniforms), 3000, 3)
+    trace = play(
+        GLBOMD(link, S, ridge="dim"), GivenUniforms(SphereArms(link, S), uniforms), 3000, 3
+    )
     np.testing.assert_allclose(trace["regret"][:, -1], totals, atol=0.06)
 
 
 def steps(learner, arms, rewards, state=None):
     """Final state after feeding rewards (T x R) for the arms that the learner chooses; arms T x R x K x d."""
-    state = learner.init(rewards.shape[1], arms[0], None, DRAW, **TKWARGS) if state is None else state
+    state = (
+        learner.init(rewards.shape[1], arms[0], None, DRAW, **TKWARGS) if state is None else state
+    )
     chosen = []
     for x, r in zip(arms, rewards):
         arm, state = learner.select(state, x, DRAW)
@@ -252,7 +345,13 @@ def random_run(T, R, K, d, seed, top=2):
 
 
 @settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), d=st.integers(1, 6), K=st.integers(1, 8), S=st.floats(0.05, 8), poisson=st.booleans())
+@given(
+    seed=st.integers(0, 10**6),
+    d=st.integers(1, 6),
+    K=st.integers(1, 8),
+    S=st.floats(0.05, 8),
+    poisson=st.booleans(),
+)
 def test_invariants(seed, d, K, S, poisson):
     """A12: the estimate stays in the ball, H_t symmetric and above lambda I, the radius grows, Lemma 1 holds."""
     learner = GLBOMD(Poisson() if poisson else Bernoulli(), S, ridge="dim")
@@ -262,7 +361,9 @@ def test_invariants(seed, d, K, S, poisson):
         arm, _ = learner.select(state, arms[t], DRAW)
         new = learner.update(state, arms[t], arm, rewards[t], DRAW)
         assert torch.linalg.vector_norm(new.theta, dim=-1).max() <= S * (1 + 1e-12)
-        assert torch.allclose(new.precision, new.precision.mT, rtol=1e-14) and torch.linalg.eigvalsh(new.precision).min() >= d * (1 - 1e-12)
+        assert torch.allclose(
+            new.precision, new.precision.mT, rtol=1e-14
+        ) and torch.linalg.eigvalsh(new.precision).min() >= d * (1 - 1e-12)
         assert learner.radius(t + 2, d) > learner.radius(t + 1, d)
         # Lemma 1: ||theta' - u||_H^2 <= 2 eta <grad l~(theta'), u - theta'> + ||theta - u||_H^2 - ||theta - theta'||_H^2
         u = torch.tensor(rng.normal(size=(3, d)))
@@ -271,8 +372,14 @@ def test_invariants(seed, d, K, S, poisson):
         z0, z1 = (x * state.theta).sum(-1), (x * new.theta).sum(-1)
         slope = learner.link.mean(z0) - rewards[t] + learner.link.slope(z0) * (z1 - z0)
         square = lambda v: torch.einsum("rd,rde,re->r", v, state.precision, v)
-        right = 2 * learner.step * slope * (x * (u - new.theta)).sum(-1) + square(state.theta - u) - square(state.theta - new.theta)
-        assert torch.all(square(new.theta - u) <= right + 1e-10 * (1 + right.abs() + square(state.theta - u)))
+        right = (
+            2 * learner.step * slope * (x * (u - new.theta)).sum(-1)
+            + square(state.theta - u)
+            - square(state.theta - new.theta)
+        )
+        assert torch.all(
+            square(new.theta - u) <= right + 1e-10 * (1 + right.abs() + square(state.theta - u))
+        )
         state = new
 
 
@@ -309,7 +416,7 @@ def test_alone_equals_batched_and_device_form():
         same, masked = steps(learner, arms, rewards)
     assert torch.equal(chosen, same)
     for i in range(5):
-        _, alone = steps(learner, arms[:, i:i + 1], rewards[:, i:i + 1])
+        _, alone = steps(learner, arms[:, i : i + 1], rewards[:, i : i + 1])
         for mine, batched in zip(alone[:3], take(state, [i])[:3]):
             torch.testing.assert_close(mine, batched, rtol=1e-12, atol=1e-12)
     for mine, device in zip(state[:3], masked[:3]):
@@ -330,7 +437,10 @@ class NoLook(TorchDispatchMode):
     """Raises where a value of a tensor reaches Python."""
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        assert not any(name in function.__name__ for name in ("_local_scalar_dense", "nonzero", "masked_select", "equal")), function
+        assert not any(
+            name in function.__name__
+            for name in ("_local_scalar_dense", "nonzero", "masked_select", "equal")
+        ), function
         return function(*args, **(kwargs or {}))
 
 
@@ -346,14 +456,20 @@ def test_no_host_synchronization_and_meta():
     for _ in range(2):
         arm, state = learner.select(state, arms[0].to("meta"), DRAW)
         state = learner.update(state, arms[0].to("meta"), arm, rewards[0].to("meta"), DRAW)
-    assert arm.shape == (2,) and state.theta.device.type == "meta" and state.covariance.shape == (2, 3, 3)
+    assert (
+        arm.shape == (2,)
+        and state.theta.device.type == "meta"
+        and state.covariance.shape == (2, 3, 3)
+    )
 
 
 def test_state_size_is_constant():
     """A13, C23: 8 (d + 2 d^2) bytes a trial at any round."""
     learner = GLBOMD(Bernoulli(), 2.0)
     arms, rewards = random_run(70, 2, 5, 4, seed=14)
-    size = lambda state: sum(x.numel() * x.element_size() for _, x in leaves(state) if isinstance(x, torch.Tensor))
+    size = lambda state: sum(
+        x.numel() * x.element_size() for _, x in leaves(state) if isinstance(x, torch.Tensor)
+    )
     sizes = {size(steps(learner, arms[:t], rewards[:t])[1]) for t in (1, 7, 70)}
     assert sizes == {2 * 8 * (4 + 2 * 16)}
 
@@ -363,12 +479,19 @@ def test_refresh_changes_nothing():
     arms, rewards = random_run(4100, 1, 4, 3, seed=15)
     kept, often = (GLBOMD(Bernoulli(), 2.0, refresh=rounds) for rounds in (10**6, 7))
     _, before = steps(kept, arms[:4090], rewards[:4090])
-    ends = [steps(learner, arms[4090:], rewards[4090:], before) for learner in (kept, often, GLBOMD(Bernoulli(), 2.0))]
+    ends = [
+        steps(learner, arms[4090:], rewards[4090:], before)
+        for learner in (kept, often, GLBOMD(Bernoulli(), 2.0))
+    ]
     for chosen, state in ends:
         assert torch.equal(chosen, ends[0][0]) and state.rounds == 4100
         torch.testing.assert_close(state.theta, ends[0][1].theta, rtol=0, atol=1e-10)
-        torch.testing.assert_close(state.covariance @ state.precision, torch.eye(3, **TKWARGS)[None], rtol=0, atol=1e-12)
-    assert not torch.equal(ends[0][1].covariance, ends[2][1].covariance)  # one of them was inverted afresh
+        torch.testing.assert_close(
+            state.covariance @ state.precision, torch.eye(3, **TKWARGS)[None], rtol=0, atol=1e-12
+        )
+    assert not torch.equal(
+        ends[0][1].covariance, ends[2][1].covariance
+    )  # one of them was inverted afresh
 
 
 def test_scale_is_a_factor_of_the_radius():
@@ -396,11 +519,26 @@ def test_starting_points():
         dataclasses.replace(learner, start_at_zero=True)
 
 
-@pytest.mark.parametrize("field, value", [
-    ("norm_bound", 0.0), ("norm_bound", -1.0), ("norm_bound", math.inf), ("delta", 0.0), ("delta", 1.5), ("delta", math.nan),
-    ("ridge", 0.0), ("ridge", -2), ("ridge", "ridge"), ("ridge", math.nan), ("scale", -0.1), ("refresh", 0), ("link", "logistic"),
-    ("theta0", (3.0, 0.0)), ("theta0", (math.nan, 0.0)),
-])
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("norm_bound", 0.0),
+        ("norm_bound", -1.0),
+        ("norm_bound", math.inf),
+        ("delta", 0.0),
+        ("delta", 1.5),
+        ("delta", math.nan),
+        ("ridge", 0.0),
+        ("ridge", -2),
+        ("ridge", "ridge"),
+        ("ridge", math.nan),
+        ("scale", -0.1),
+        ("refresh", 0),
+        ("link", "logistic"),
+        ("theta0", (3.0, 0.0)),
+        ("theta0", (math.nan, 0.0)),
+    ],
+)
 def test_refused_settings(field, value):
     """A14."""
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
@@ -423,10 +561,18 @@ def test_refused_data_leave_the_state():
     assert user.rounds == 1 and float(user.state.theta.norm()) > 0
 
 
-@pytest.mark.parametrize("link, ridge, words", [
-    (Bernoulli(), "dim", "Theorem 1 needs 18"), (Poisson(), 5.0, "Poisson rewards coverage is lost"),
-    (Bernoulli(), "sharp", None), (Bernoulli(), "free", None), (Poisson(), "theory", None), (Bernoulli(), 18.0, None), (Bernoulli(), 17.9, "17.9"),
-])
+@pytest.mark.parametrize(
+    "link, ridge, words",
+    [
+        (Bernoulli(), "dim", "Theorem 1 needs 18"),
+        (Poisson(), 5.0, "Poisson rewards coverage is lost"),
+        (Bernoulli(), "sharp", None),
+        (Bernoulli(), "free", None),
+        (Poisson(), "theory", None),
+        (Bernoulli(), 18.0, None),
+        (Bernoulli(), 17.9, "17.9"),
+    ],
+)
 def test_caution(link, ridge, words):
     """A user is warned whenever the theorem does not cover lambda."""
     said = GLBOMD(link, 3.0, ridge=ridge).caution(torch.zeros(1, 4, 5))
@@ -438,16 +584,24 @@ def test_caution(link, ridge, words):
 def test_degenerate_problems():
     """A15."""
     learner = GLBOMD(Bernoulli(), 2.0)
-    assert run(learner, torch.ones(1, 1, 1, **TKWARGS), (1,))[0] == [0]  # one arm, one dimension, one round
+    assert run(learner, torch.ones(1, 1, 1, **TKWARGS), (1,))[0] == [
+        0
+    ]  # one arm, one dimension, one round
     twins = torch.tensor([[[0.3, 0.4], [0.8, 0.0], [0.8, 0.0]]], **TKWARGS)
     assert run(learner, twins, (0,))[0] == [1]  # ties go to the lowest index
     nothing = torch.zeros(1, 3, 2, **TKWARGS)
     state = run(learner, twins, (1, 0))[2]
     arm, _ = learner.select(state, nothing, DRAW)
     after = learner.update(state, nothing, arm, torch.ones(1, **TKWARGS), DRAW)
-    assert arm.item() == 0 and torch.equal(after.theta, state.theta) and torch.equal(after.precision, state.precision)
+    assert (
+        arm.item() == 0
+        and torch.equal(after.theta, state.theta)
+        and torch.equal(after.precision, state.precision)
+    )
     _, theta, state = run(GLBOMD(Bernoulli(), 1e-6), X3, LOGISTIC_REWARDS)
-    assert np.linalg.norm(theta, axis=1).max() <= 1e-6 * (1 + 1e-12) and torch.all(state.covariance.isfinite())
+    assert np.linalg.norm(theta, axis=1).max() <= 1e-6 * (1 + 1e-12) and torch.all(
+        state.covariance.isfinite()
+    )
 
 
 def test_constant_rewards_end_on_the_sphere():
@@ -461,5 +615,7 @@ def test_constant_rewards_end_on_the_sphere():
 def test_a_million_counts():
     """A15: the step is projected and everything stays finite."""
     _, theta, state = run(GLBOMD(Poisson(), 3.0, ridge="dim"), X3, (1e6, 0, 1e6))
-    assert all(torch.all(x.isfinite()) for x in state[:3]) and np.linalg.norm(theta, axis=1).max() <= 3 * (1 + 1e-12)
+    assert all(torch.all(x.isfinite()) for x in state[:3]) and np.linalg.norm(
+        theta, axis=1
+    ).max() <= 3 * (1 + 1e-12)
     assert np.linalg.norm(theta[0]) == pytest.approx(3)

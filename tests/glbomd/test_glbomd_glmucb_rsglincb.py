@@ -34,7 +34,9 @@ def feed(learner, rewards, arms=X3):
         chosen.append(state)
         if reward is not None:
             actions.append(int(action))
-            state = learner.update(state, arms, action, torch.tensor([float(reward)], **TKWARGS), draw)
+            state = learner.update(
+                state, arms, action, torch.tensor([float(reward)], **TKWARGS), draw
+            )
     return chosen, actions
 
 
@@ -43,9 +45,19 @@ def test_glmucb_logistic_numbers():
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions == [0, 1, 0, 1, 0, 1]
     radius = [learner.radius(t, 2, 6) for t in range(1, 7)]
-    np.testing.assert_allclose(radius, [51.773630684, 49.041884534, 50.141329849, 55.493799841, 59.190839061, 61.989321585], atol=1e-9)
-    theta = [(0.1226312788, 0.1635083718), (-0.0696245897, 0.1392491794), (-0.1376600661, 0.0093318583),
-             (0, 0), (0.0576634575, 0.0867595924), (-0.0448547881, 0.0897095761)]
+    np.testing.assert_allclose(
+        radius,
+        [51.773630684, 49.041884534, 50.141329849, 55.493799841, 59.190839061, 61.989321585],
+        atol=1e-9,
+    )
+    theta = [
+        (0.1226312788, 0.1635083718),
+        (-0.0696245897, 0.1392491794),
+        (-0.1376600661, 0.0093318583),
+        (0, 0),
+        (0.0576634575, 0.0867595924),
+        (-0.0448547881, 0.0897095761),
+    ]
     np.testing.assert_allclose(torch.cat([s.fit.theta for s in states[1:]]), theta, atol=1e-10)
 
 
@@ -69,9 +81,15 @@ def test_rsglincb_without_warm_up():
     assert learner.constants_value(2, 6).threshold == pytest.approx(1.312419818, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:4] == [0, 0, 0, 0]
-    np.testing.assert_allclose(indices(learner, states[0]), [8.752135047, 8.752135047, 6.188694042], atol=1e-9)
+    np.testing.assert_allclose(
+        indices(learner, states[0]), [8.752135047, 8.752135047, 6.188694042], atol=1e-9
+    )
     # The determinant test fires on the empty history, without a fit; later switches have something to fit.
-    assert states[0].switches == 1 and states[0].fits == 0 and learner.report(states[3])["warmups"] == 0
+    assert (
+        states[0].switches == 1
+        and states[0].fits == 0
+        and learner.report(states[3])["warmups"] == 0
+    )
 
 
 def test_rsglincb_with_two_rounds_of_warm_up():
@@ -81,8 +99,14 @@ def test_rsglincb_with_two_rounds_of_warm_up():
     assert actions[:3] == [0, 1, 0]
     for fit in (states[2].warm_fit, states[2].fit):
         np.testing.assert_allclose(fit.theta[0], (-0.0952415204, 0.1904830409), atol=1e-10)
-    np.testing.assert_allclose(indices(learner, states[2]), [8.847376568, 8.656893527, 6.331556322], atol=1e-9)
-    assert {k: int(v) for k, v in learner.report(states[2]).items()} == {"fits": 3, "warmups": 2, "switches": 1}
+    np.testing.assert_allclose(
+        indices(learner, states[2]), [8.847376568, 8.656893527, 6.331556322], atol=1e-9
+    )
+    assert {k: int(v) for k, v in learner.report(states[2]).items()} == {
+        "fits": 3,
+        "warmups": 2,
+        "switches": 1,
+    }
 
 
 def test_rsglincb_warms_up_to_the_end():
@@ -90,7 +114,9 @@ def test_rsglincb_warms_up_to_the_end():
     assert learner.constants_value(2, 6).threshold == pytest.approx(0.208333333, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:4] == [0, 1, 0, 1]  # the fifth round is an exact tie
-    report = learner.report(states[-1])  # one fit a round; the choice after the last round makes the first switch
+    report = learner.report(
+        states[-1]
+    )  # one fit a round; the choice after the last round makes the first switch
     assert report["warmups"] == 6 == report["fits"] - report["switches"]
 
 
@@ -99,17 +125,21 @@ def test_rsglincb_warms_up_to_the_end():
 
 def newton(link, x, y, ridge, ball=None):
     """Ridge estimate of one trial; the ball's multiplier by bisection, since it acts as a larger ridge."""
+
     def solve(total):
         theta = np.zeros(x.shape[1])
         for _ in range(100):
             z = torch.from_numpy(x @ theta)
             gradient = x.T @ (link.mean(z).numpy() - y) / link.dispersion + total * theta
-            hessian = (x.T * link.slope(z).numpy()) @ x / link.dispersion + total * np.eye(x.shape[1])
+            hessian = (x.T * link.slope(z).numpy()) @ x / link.dispersion + total * np.eye(
+                x.shape[1]
+            )
             step = np.linalg.solve(hessian, gradient)
             theta = theta - step / max(1, np.linalg.norm(step))
             if np.linalg.norm(step) < 1e-13:
                 break
         return theta
+
     theta = solve(ridge)
     if ball is None or np.linalg.norm(theta) <= ball:
         return theta
@@ -126,20 +156,45 @@ def dense_glmucb(learner, contexts, rewards, horizon):
     for t, X in enumerate(contexts, 1):
         ridge = d * math.log(1 + t)
         theta, V = newton(link, x, y, ridge), x.T @ x + ridge * np.eye(d)
-        rho = 2 * link.max_slope(S) * learner.kappa * learner.reward_bound * math.sqrt(3 + 2 * math.log(1 + 2 / ridge))
-        rho *= math.sqrt(2 * d * math.log(2 * d * horizon / learner.delta)) * math.sqrt(max(math.log(t), 1) if learner.log_factor else 1)
+        rho = (
+            2
+            * link.max_slope(S)
+            * learner.kappa
+            * learner.reward_bound
+            * math.sqrt(3 + 2 * math.log(1 + 2 / ridge))
+        )
+        rho *= math.sqrt(2 * d * math.log(2 * d * horizon / learner.delta)) * math.sqrt(
+            max(math.log(t), 1) if learner.log_factor else 1
+        )
         width = np.sqrt(np.einsum("ki,ij,kj->k", X, np.linalg.inv(V), X))
-        arms.append(int(np.argmax(link.mean(torch.from_numpy(X @ theta)).numpy() + learner.scale * rho * width)))
+        arms.append(
+            int(
+                np.argmax(
+                    link.mean(torch.from_numpy(X @ theta)).numpy() + learner.scale * rho * width
+                )
+            )
+        )
         x, y = np.vstack([x, X[arms[-1]]]), np.append(y, rewards[t - 1][arms[-1]])
     return arms
 
 
 def dense_rsglincb(learner, contexts, rewards, horizon):
-    S, B, link, kappa, s, (_, d) = learner.norm_bound, learner.reward_bound, learner.link, learner.kappa, learner.scale, contexts[0].shape
+    S, B, link, kappa, s, (_, d) = (
+        learner.norm_bound,
+        learner.reward_bound,
+        learner.link,
+        learner.kappa,
+        learner.scale,
+        contexts[0].shape,
+    )
     public, L = learner.constants == "public", math.sqrt(d * math.log(horizon / learner.delta))
     ridge = {"dim": d, "theory": d * math.log(horizon / learner.delta) / B**2}[learner.ridge]
-    gamma, beta, factor, weight = (B * S * L, 4 * L, 1.5, 1) if public else (25 * B * S * L, 150 * L, 2, math.exp(-1))
-    threshold = (1 / (0.01 * kappa * B**4 * S**2 * d) if public else 1 / (gamma**2 * kappa * B**2)) / s**2
+    gamma, beta, factor, weight = (
+        (B * S * L, 4 * L, 1.5, 1) if public else (25 * B * S * L, 150 * L, 2, math.exp(-1))
+    )
+    threshold = (
+        1 / (0.01 * kappa * B**4 * S**2 * d) if public else 1 / (gamma**2 * kappa * B**2)
+    ) / s**2
     V, H, H_tau = ridge * np.eye(d), ridge * np.eye(d), (0 if public else ridge) * np.eye(d)
     theta_o = theta_tau = np.zeros(d)
     x, y, warm, arms, switched = np.zeros((0, d)), np.zeros(0), np.zeros(0, bool), [], False
@@ -153,13 +208,19 @@ def dense_rsglincb(learner, contexts, rewards, horizon):
             if np.linalg.det(H) >= factor * np.linalg.det(H_tau):
                 H_tau, switched = H if learner.aliased else H.copy(), True
                 use = np.ones(t, bool) if public else ~warm[:-1]
-                theta_tau = newton(link, x[use], y[use], ridge, None if public else S) if t else theta_tau
+                theta_tau = (
+                    newton(link, x[use], y[use], ridge, None if public else S) if t else theta_tau
+                )
             width, middle = s * gamma * np.sqrt(kappa * square), X @ theta_o
             kept = middle + width >= (middle - width).max()
             center = (theta_o + theta_tau) / 2 if public else theta_tau
-            index = X @ center + s * beta * np.sqrt(np.einsum("ki,ij,kj->k", X, np.linalg.inv(H_tau), X))
+            index = X @ center + s * beta * np.sqrt(
+                np.einsum("ki,ij,kj->k", X, np.linalg.inv(H_tau), X)
+            )
             k = int(np.where(kept, index, -np.inf).argmax())
-            H += weight * float(link.slope(torch.tensor(X[k] @ theta_o))) * np.outer(X[k], X[k])  # in place: aliased H_tau follows
+            H += (
+                weight * float(link.slope(torch.tensor(X[k] @ theta_o))) * np.outer(X[k], X[k])
+            )  # in place: aliased H_tau follows
         arms.append(k)
         x, y = np.vstack([x, X[k]]), np.append(y, rewards[t][k])
         if warm[-1]:
@@ -204,7 +265,9 @@ def test_glmucb_equals_dense_reference(learner):
     arms, rewards = instance(learner.link, 60, 2)
     actions, _ = batch(learner, arms, rewards)
     for trial in range(2):
-        assert actions[trial].tolist() == dense_glmucb(learner, arms[:, trial], rewards[:, trial], 60)
+        assert actions[trial].tolist() == dense_glmucb(
+            learner, arms[:, trial], rewards[:, trial], 60
+        )
     assert len(np.unique(actions)) > 4
 
 
@@ -212,8 +275,19 @@ RSGLINCBS = {
     "logistic": RSGLinCB(Bernoulli(), 2.5, kappa=60.0, reward_bound=1.0, scale=0.7),
     "aliased": RSGLinCB(Bernoulli(), 2.5, kappa=60.0, reward_bound=1.0, scale=0.7, aliased=True),
     "poisson": RSGLinCB(Poisson(), 2.5, kappa=12.0, reward_bound=3.0, scale=0.4),
-    "theory": RSGLinCB(Bernoulli(), 2.5, kappa=12.0, reward_bound=2.0, scale=0.0009, constants="theory", ridge="theory", delta=0.5),
-    "theory, aliased": RSGLinCB(Poisson(), 1.0, kappa=3.0, reward_bound=2.0, scale=0.003, constants="theory", aliased=True),
+    "theory": RSGLinCB(
+        Bernoulli(),
+        2.5,
+        kappa=12.0,
+        reward_bound=2.0,
+        scale=0.0009,
+        constants="theory",
+        ridge="theory",
+        delta=0.5,
+    ),
+    "theory, aliased": RSGLinCB(
+        Poisson(), 1.0, kappa=3.0, reward_bound=2.0, scale=0.003, constants="theory", aliased=True
+    ),
 }
 
 
@@ -222,7 +296,9 @@ def test_rsglincb_equals_dense_reference(learner):
     arms, rewards = instance(learner.link, 120, 3)
     actions, state = batch(learner, arms, rewards)
     for trial in range(3):
-        expected, warmups, switched = dense_rsglincb(learner, arms[:, trial], rewards[:, trial], 120)
+        expected, warmups, switched = dense_rsglincb(
+            learner, arms[:, trial], rewards[:, trial], 120
+        )
         assert actions[trial].tolist() == expected
         assert int(state.warmups[trial]) == warmups and switched == bool(state.switches[trial] > 0)
     # The instance exercises both phases.
@@ -247,34 +323,85 @@ def test_alone_equals_batched_and_masked(learner):
         assert np.array_equal(alone[0], actions[trial])
         for name in ("fit", "warm_fit"):
             if hasattr(state, name):
-                torch.testing.assert_close(getattr(own, name).theta, take(getattr(state, name).theta, [trial]), rtol=0, atol=1e-12)
-                torch.testing.assert_close(getattr(after, name).theta, getattr(state, name).theta, rtol=0, atol=1e-9)
+                torch.testing.assert_close(
+                    getattr(own, name).theta,
+                    take(getattr(state, name).theta, [trial]),
+                    rtol=0,
+                    atol=1e-12,
+                )
+                torch.testing.assert_close(
+                    getattr(after, name).theta, getattr(state, name).theta, rtol=0, atol=1e-9
+                )
 
 
-@pytest.mark.parametrize("name, counts", [("GLMUCB", False), ("GLMUCB", True), ("logistic", False), ("logistic", True), ("theory", False)])
+@pytest.mark.parametrize(
+    "name, counts",
+    [
+        ("GLMUCB", False),
+        ("GLMUCB", True),
+        ("logistic", False),
+        ("logistic", True),
+        ("theory", False),
+    ],
+)
 def test_runs_on_meta(name, counts):
-    learner, draw = dataclasses.replace(LEARNERS[name], counts=counts), Streams(0, range(2), "meta").at(0)
+    learner, draw = (
+        dataclasses.replace(LEARNERS[name], counts=counts),
+        Streams(0, range(2), "meta").at(0),
+    )
     arms = torch.empty(1, 5, 3, dtype=torch.float64, device="meta")
     state = learner.init(2, arms, 10, draw, dtype=torch.float64, device="meta")
     arm, state = learner.select(state, arms, draw)
-    state = learner.update(state, arms, arm, torch.empty(2, dtype=torch.float64, device="meta"), draw)
+    state = learner.update(
+        state, arms, arm, torch.empty(2, dtype=torch.float64, device="meta"), draw
+    )
     assert arm.device.type == "meta" and state.fit.theta.shape == (2, 3)
 
 
-COVERTYPE = {"GLMUCB": GLMUCB(Bernoulli(), 6.0, kappa=200.0, scale=3e-4), "RSGLinCB": RSGLinCB(Bernoulli(), 6.0, kappa=200.0, scale=0.05)}
+COVERTYPE = {
+    "GLMUCB": GLMUCB(Bernoulli(), 6.0, kappa=200.0, scale=3e-4),
+    "RSGLinCB": RSGLinCB(Bernoulli(), 6.0, kappa=200.0, scale=0.05),
+}
 
 
 @pytest.mark.parametrize("learner", COVERTYPE.values(), ids=COVERTYPE)
 def test_counts_play_the_same_arms_as_rows(learner):
     """Every round on the 60 arms of Covertype."""
-    rows, counts = (play(dataclasses.replace(learner, counts=c), Covertype(), 3000, 1, 0, record="all", probes=ARM, device="cpu") for c in (False, True))
+    rows, counts = (
+        play(
+            dataclasses.replace(learner, counts=c),
+            Covertype(),
+            3000,
+            1,
+            0,
+            record="all",
+            probes=ARM,
+            device="cpu",
+        )
+        for c in (False, True)
+    )
     assert np.array_equal(rows["arm"], counts["arm"]) and len(np.unique(rows["arm"])) > 3
 
 
 @pytest.mark.parametrize("make", [GLMUCB, RSGLinCB])
 def test_counts_with_an_arm_set_per_trial(make):
-    problem, learner = FixedArms(Bernoulli(), 3.0, per_trial=True), make(Bernoulli(), 3.0, kappa=100.0, scale=0.2)
-    rows, counts = (play(dataclasses.replace(learner, counts=c), problem, 150, 3, 0, record="all", probes=ARM, device="cpu") for c in (False, True))
+    problem, learner = (
+        FixedArms(Bernoulli(), 3.0, per_trial=True),
+        make(Bernoulli(), 3.0, kappa=100.0, scale=0.2),
+    )
+    rows, counts = (
+        play(
+            dataclasses.replace(learner, counts=c),
+            problem,
+            150,
+            3,
+            0,
+            record="all",
+            probes=ARM,
+            device="cpu",
+        )
+        for c in (False, True)
+    )
     assert np.array_equal(rows["arm"], counts["arm"])
 
 
@@ -283,20 +410,55 @@ def test_one_scale_per_trial(learner):
     """A batch whose trials have scales of their own plays what each scale plays alone."""
     scales = (learner.scale, 0.0, 1.0)
     learner = dataclasses.replace(learner, counts=True)
-    mixed = play(dataclasses.replace(learner, scale=torch.tensor(scales, **TKWARGS)), Covertype(), 200, 3, 0, record="all", probes=ARM, device="cpu")
+    mixed = play(
+        dataclasses.replace(learner, scale=torch.tensor(scales, **TKWARGS)),
+        Covertype(),
+        200,
+        3,
+        0,
+        record="all",
+        probes=ARM,
+        device="cpu",
+    )
     for trial, scale in enumerate(scales):
-        alone = play(dataclasses.replace(learner, scale=scale), Covertype(), 200, [trial], 0, record="all", probes=ARM, device="cpu")
+        alone = play(
+            dataclasses.replace(learner, scale=scale),
+            Covertype(),
+            200,
+            [trial],
+            0,
+            record="all",
+            probes=ARM,
+            device="cpu",
+        )
         assert np.array_equal(mixed["arm"][trial], alone["arm"][0])
 
 
 def test_poisson_figures_learn_nothing():
     """With the stated bound of 100 on Poisson rewards both play long arms for their length and regret as the longest arm does."""
     problem = SphereArms(Poisson(), 3.0)
-    kappa, length = problem.kappa_arms(3000), {"length": Probe(lambda seen: seen.context[0, seen.action].norm(dim=1))}
-    rs, glm = (play(make(Poisson(), 3.0, kappa=kappa), problem, 100, 2, 0, record="all", probes=length, device="cpu") for make in (RSGLinCB, GLMUCB))
+    kappa, length = (
+        problem.kappa_arms(3000),
+        {"length": Probe(lambda seen: seen.context[0, seen.action].norm(dim=1))},
+    )
+    rs, glm = (
+        play(
+            make(Poisson(), 3.0, kappa=kappa),
+            problem,
+            100,
+            2,
+            0,
+            record="all",
+            probes=length,
+            device="cpu",
+        )
+        for make in (RSGLinCB, GLMUCB)
+    )
     assert (rs["report.warmups"] == 100).all() and (rs["report.fits"] == 100).all()
     for trace in (rs, glm):
-        assert trace["length"].mean() > 0.93  # the mean arm's is 5 / 6, the longest of 20 arms' about .99
+        assert (
+            trace["length"].mean() > 0.93
+        )  # the mean arm's is 5 / 6, the longest of 20 arms' about .99
         np.testing.assert_allclose(trace["regret"][:, -1], problem.longest_regret(100), rtol=0.1)
     assert (glm["report.outside"] == 0).all()
 
@@ -309,23 +471,45 @@ def test_estimates_outside_the_ball_are_counted():
 
 
 def test_defaults():
-    assert GLMUCB(Bernoulli(), 2.0).radius(5, 2, 6) == GLMUCB(Bernoulli(), 2.0, kappa=kappa_ball(Bernoulli(), 2.0), reward_bound=1.0).radius(5, 2, 6)
+    assert GLMUCB(Bernoulli(), 2.0).radius(5, 2, 6) == GLMUCB(
+        Bernoulli(), 2.0, kappa=kappa_ball(Bernoulli(), 2.0), reward_bound=1.0
+    ).radius(5, 2, 6)
     assert RSGLinCB(Poisson(), 2.0).bound == 100.0
-    ratio = GLMUCB(Bernoulli(), 2.0).radius(2000, 5, 3000) / GLMUCB(Bernoulli(), 2.0, log_factor=False).radius(2000, 5, 3000)
+    ratio = GLMUCB(Bernoulli(), 2.0).radius(2000, 5, 3000) / GLMUCB(
+        Bernoulli(), 2.0, log_factor=False
+    ).radius(2000, 5, 3000)
     assert ratio == pytest.approx(math.sqrt(math.log(2000)))
     # With the theory's constants the warm-up outlasts a million rounds (E20).
-    assert RSGLinCB(Bernoulli(), 3.0, kappa=21.0, constants="theory").constants_value(5, 3000).threshold < 1.4e-7
+    assert (
+        RSGLinCB(Bernoulli(), 3.0, kappa=21.0, constants="theory")
+        .constants_value(5, 3000)
+        .threshold
+        < 1.4e-7
+    )
 
 
 @pytest.mark.parametrize("make", [GLMUCB, RSGLinCB])
-@pytest.mark.parametrize("field, value", [("norm_bound", 0.0), ("norm_bound", math.inf), ("kappa", 0.0), ("reward_bound", -1.0),
-                                          ("delta", 0.0), ("delta", 1.5), ("scale", -0.1), ("link", "exponential")])
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("norm_bound", 0.0),
+        ("norm_bound", math.inf),
+        ("kappa", 0.0),
+        ("reward_bound", -1.0),
+        ("delta", 0.0),
+        ("delta", 1.5),
+        ("scale", -0.1),
+        ("link", "exponential"),
+    ],
+)
 def test_fields_out_of_range(make, field, value):
     with pytest.raises(ValueError, match=f"{field}="):
         make(**{"link": Bernoulli(), "norm_bound": 2.0, field: value})
 
 
-@pytest.mark.parametrize("field, value", [("ridge", 0.0), ("ridge", "free"), ("constants", "private")])
+@pytest.mark.parametrize(
+    "field, value", [("ridge", 0.0), ("ridge", "free"), ("constants", "private")]
+)
 def test_rsglincb_fields_out_of_range(field, value):
     with pytest.raises(ValueError, match=f"{field}="):
         RSGLinCB(Bernoulli(), 2.0, **{field: value})
@@ -348,7 +532,11 @@ def test_validate_names_what_is_wrong(make):
 
 
 @pytest.mark.parametrize("make", [GLMUCB, RSGLinCB])
-@pytest.mark.parametrize("arms", [torch.zeros(1, 3, 2), torch.ones(1, 1, 1), torch.full((1, 4, 2), 0.5)], ids=["zero arms", "K=d=1", "duplicates"])
+@pytest.mark.parametrize(
+    "arms",
+    [torch.zeros(1, 3, 2), torch.ones(1, 1, 1), torch.full((1, 4, 2), 0.5)],
+    ids=["zero arms", "K=d=1", "duplicates"],
+)
 @pytest.mark.parametrize("reward", [0.0, 1.0])
 def test_degenerate(make, arms, reward):
     states, actions = feed(make(Bernoulli(), 2.0), [reward] * 40, arms.double())

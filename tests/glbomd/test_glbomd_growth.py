@@ -12,13 +12,26 @@ from paperlib.glbomd.problems.sphere import SphereArms
 
 def trace(curve):
     curve = np.asarray(curve, float)
-    return Trace(np.arange(1, 1 + curve.shape[1]), {"regret": curve}, {}, np.zeros(curve.shape[1]), list(range(len(curve))), {})
+    return Trace(
+        np.arange(1, 1 + curve.shape[1]),
+        {"regret": curve},
+        {},
+        np.zeros(curve.shape[1]),
+        list(range(len(curve))),
+        {},
+    )
 
 
-@pytest.mark.parametrize("first, second, when", [
-    ([[0, 3, 3, 3]], [[0, 1, 2, 4]], 4), ([[1, 1, 1, 1]], [[2, 2, 2, 2]], 1), ([[1, 9, 9, 9]], [[2, 2, 2, 2]], None),
-    ([[1, 3, 1, 1]], [[2, 2, 2, 2]], 3), ([[0, 4], [0, 0], [9, 9]], [[1, 3], [1, 3]], 1),
-])
+@pytest.mark.parametrize(
+    "first, second, when",
+    [
+        ([[0, 3, 3, 3]], [[0, 1, 2, 4]], 4),
+        ([[1, 1, 1, 1]], [[2, 2, 2, 2]], 1),
+        ([[1, 9, 9, 9]], [[2, 2, 2, 2]], None),
+        ([[1, 3, 1, 1]], [[2, 2, 2, 2]], 3),
+        ([[0, 4], [0, 0], [9, 9]], [[1, 3], [1, 3]], 1),
+    ],
+)
 def test_crossing(first, second, when):
     assert crossing(trace(first), trace(second)) == when
 

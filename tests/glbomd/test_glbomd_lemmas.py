@@ -25,9 +25,17 @@ from paperlib.play import play
 # On a run --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("link, S, ridge", [
-    (Bernoulli(), 3.0, "theory"), (Bernoulli(), 3.0, "free"), (Bernoulli(), 3.0, "sharp"), (Poisson(), 3.0, "theory"), (Gaussian(0.25), 2.0, "theory"),
-], ids=str)
+@pytest.mark.parametrize(
+    "link, S, ridge",
+    [
+        (Bernoulli(), 3.0, "theory"),
+        (Bernoulli(), 3.0, "free"),
+        (Bernoulli(), 3.0, "sharp"),
+        (Poisson(), 3.0, "theory"),
+        (Gaussian(0.25), 2.0, "theory"),
+    ],
+    ids=str,
+)
 def test_every_lemma_holds_under_its_condition(link, S, ridge):
     run = replay_of(link, S, ridge)
     for lemma in DETERMINISTIC:
@@ -39,7 +47,10 @@ def test_every_lemma_holds_under_its_condition(link, S, ridge):
 
 
 def test_worst_ratios_on_the_papers_instance():
-    logistic, dim = replay_of(Bernoulli(), 3.0, "theory", 1000, 2), replay_of(Bernoulli(), 3.0, "dim", 1000, 2)
+    logistic, dim = (
+        replay_of(Bernoulli(), 3.0, "theory", 1000, 2),
+        replay_of(Bernoulli(), 3.0, "dim", 1000, 2),
+    )
     poisson = replay_of(Poisson(), 3.0, "dim")
     assert bounds.lemma_4(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
     assert bounds.lemma_4b(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
@@ -50,7 +61,9 @@ def test_worst_ratios_on_the_papers_instance():
     assert bounds.lemma_6(logistic).slack.min() == pytest.approx(41.6, abs=0.3)
     assert bounds.lemma_6(dim).slack.min() == pytest.approx(44.4, abs=0.3)
     potential = bounds.lemma_11(dim)
-    assert potential.bound[0, -1] == pytest.approx(29.974, abs=1e-3) and potential.observed[:, -1] == pytest.approx(10.1, abs=0.8)
+    assert potential.bound[0, -1] == pytest.approx(29.974, abs=1e-3) and potential.observed[
+        :, -1
+    ] == pytest.approx(10.1, abs=0.8)
     assert bounds.lemma_11(logistic).bound[0, -1] == pytest.approx(2.054, abs=1e-3)
 
 
@@ -59,14 +72,19 @@ def test_matrices_are_rebuilt_from_estimates_alone():
     trace = trace_of(learner, problem, 300, 4)
     run = Replay.of(trace, setting_of(learner, 5))
     assert np.allclose(run.precision[:, -1], trace["precision"], rtol=1e-12)
-    ratio = (run.error[:, :-1].sqrt() / torch.from_numpy(run.setting.radius(run.rounds.numpy()))).numpy()
+    ratio = (
+        run.error[:, :-1].sqrt() / torch.from_numpy(run.setting.radius(run.rounds.numpy()))
+    ).numpy()
     assert np.allclose(np.maximum.accumulate(ratio, 1), trace["ratio"], rtol=1e-9)
     regret = (run.setting.link.mean(run.best) - run.setting.link.mean(run.true_z)).cumsum(1)
     assert np.allclose(regret, trace["regret"], rtol=1e-9)
 
 
 def test_path_works_where_each_trial_has_its_own_arms():
-    learner, problem = GLBOMD(Bernoulli(), 3.0), FixedArms(Bernoulli(), 3.0, dim=3, arms=4, per_trial=True)
+    learner, problem = (
+        GLBOMD(Bernoulli(), 3.0),
+        FixedArms(Bernoulli(), 3.0, dim=3, arms=4, per_trial=True),
+    )
     run = Replay.of(trace_of(learner, problem, 40, 3), setting_of(learner, 3))
     assert run.best.shape == (3, 40)
     assert all(lemma(run).verdict == "holds" for lemma in DETERMINISTIC)
@@ -93,18 +111,28 @@ def test_gaussian_mix_loss_and_divergence_in_closed_form():
     g, variance = 0.25, run.setting.spread * run.width2
     # l = (z^2 / 2 - r z) / g, z ~ N(a, v): -ln E e^{-l} by completing the square
     a, r = run.start_z, run.reward
-    exact = 0.5 * torch.log1p(variance / g) + a**2 / (2 * variance) - (a / variance + r / g) ** 2 / (2 * (1 / variance + 1 / g))
+    exact = (
+        0.5 * torch.log1p(variance / g)
+        + a**2 / (2 * variance)
+        - (a / variance + r / g) ** 2 / (2 * (1 / variance + 1 / g))
+    )
     assert torch.allclose(mix_loss(run), exact, rtol=1e-9, atol=1e-9)
     assert torch.allclose(expected_divergence(run), variance / (2 * g), rtol=1e-10)
     # first order: a quarter of Lemma 7's right side with M_s in place of H_s
     assert bounds.lemma_7(run).ratio < 0.25
 
 
-@pytest.mark.parametrize("link, S", [(Poisson(), 3.0), (Poisson(), 7.0), (Bernoulli(), 3.0)], ids=str)
+@pytest.mark.parametrize(
+    "link, S", [(Poisson(), 3.0), (Poisson(), 7.0), (Bernoulli(), 3.0)], ids=str
+)
 def test_mix_loss_against_adaptive_quadrature(link, S):
     run = replay_of(link, S, "dim")
     found, sd = mix_loss(run), (run.setting.spread * run.width2).sqrt()
-    m = (lambda z: math.exp(z)) if isinstance(link, Poisson) else (lambda z: math.log1p(math.exp(z)))
+    m = (
+        (lambda z: math.exp(z))
+        if isinstance(link, Poisson)
+        else (lambda z: math.log1p(math.exp(z)))
+    )
     for i, t in ((0, 0), (0, 1), (1, 2), (1, 5), (2, 299)):
         a, s, r = float(run.start_z[i, t]), float(sd[i, t]), float(run.reward[i, t])
         grid = np.linspace(a - 9 * s, a + 9 * s, 2001)
@@ -112,14 +140,19 @@ def test_mix_loss_against_adaptive_quadrature(link, S):
         values = [exponent(z) for z in grid]
         top, peak = max(values), grid[int(np.argmax(values))]
         near = [peak + k * s / 50 for k in range(-50, 51, 5)]
-        value = quad(lambda z: math.exp(exponent(z) - top), grid[0], grid[-1], points=near, limit=500)[0] / (s * math.sqrt(2 * math.pi))
+        value = quad(
+            lambda z: math.exp(exponent(z) - top), grid[0], grid[-1], points=near, limit=500
+        )[0] / (s * math.sqrt(2 * math.pi))
         assert float(found[i, t]) == pytest.approx(-math.log(value) - top, rel=1e-8, abs=1e-8)
 
 
 def test_lemma_5_is_a_martingale_with_mean_1():
     """At fixed small t, over many trials: the tail is too heavy for more."""
     learner = GLBOMD(Bernoulli(), 3.0, ridge="sharp")
-    run = Replay.of(play(learner, SphereArms(Bernoulli(), 3.0), 3, 20000, record="all", probes=PROBES), setting_of(learner, 5))
+    run = Replay.of(
+        play(learner, SphereArms(Bernoulli(), 3.0), 3, 20000, record="all", probes=PROBES),
+        setting_of(learner, 5),
+    )
     value = log_martingale(run).exp()
     error = value.std(0) / len(value) ** 0.5
     assert ((value.mean(0) - 1).abs() < 4 * error).all() and (error < 0.02).all()
@@ -131,7 +164,9 @@ def test_mix_loss_of_the_zero_arm_is_the_loss():
     zero, one = torch.zeros(1, 1, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
     for link in (Bernoulli(), Poisson(), Gaussian(0.5)):
         assert mixed(link, one, zero, zero).item() == pytest.approx(loss(link, zero, one).item())
-        assert mixed(link, one, zero, 1e-9 * one).item() == pytest.approx(loss(link, zero, one).item())
+        assert mixed(link, one, zero, 1e-9 * one).item() == pytest.approx(
+            loss(link, zero, one).item()
+        )
 
 
 # Broken input ----------------------------------------------------------------------------------------------
@@ -157,7 +192,9 @@ def test_missing_projection_is_flagged():
 def test_projection_in_a_wrong_norm_is_flagged():
     run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, WrongNorm)
     assert bounds.lemma_1(run).verdict == "fails" and bounds.proposition_1(run).verdict == "fails"
-    assert replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9  # the right one projects here too, and passes
+    assert (
+        replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9
+    )  # the right one projects here too, and passes
     assert bounds.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
 
 
@@ -167,7 +204,9 @@ def test_small_ridge_breaks_lemma_4b():
     assert check.verdict == "fails" and check.ratio > 1 and "below the condition" in str(check)
     check = bounds.lemma_4b(seven)
     assert check.verdict == "fails" and (check.bound < 0).any() and check.ratio == math.inf
-    assert bounds.lemma_4(three).verdict == bounds.lemma_4(seven).verdict == "holds"  # holds for any ridge
+    assert (
+        bounds.lemma_4(three).verdict == bounds.lemma_4(seven).verdict == "holds"
+    )  # holds for any ridge
 
 
 def test_small_ridge_breaks_lemma_7():
@@ -182,7 +221,9 @@ def test_lemma_5_flags_estimates_that_look_ahead():
     run = replay_of(Bernoulli(), 3.0, 0.5, 300, 4)
     ahead = torch.cat([run.theta[:, 1:], run.theta[:, -1:]], 1)
     sign = (2 * run.reward - 1).unsqueeze(-1) * run.arm
-    peeking = replace(run, theta=torch.cat([3 * sign / sign.norm(dim=-1, keepdim=True), ahead[:, -1:]], 1))
+    peeking = replace(
+        run, theta=torch.cat([3 * sign / sign.norm(dim=-1, keepdim=True), ahead[:, -1:]], 1)
+    )
     assert bounds.lemma_5(run).by_trial.all()
     assert not bounds.lemma_5(peeking).by_trial.any()
 
@@ -191,7 +232,13 @@ def test_lemma_6_flags_a_norm_bound_that_is_too_small():
     rounds, z = 20, 15.0
     setting = Setting(Poisson(), 0.1, 1, 1.0)
     still = torch.full((1, rounds + 1, 1), z, dtype=torch.float64)
-    run = Replay(setting, still, torch.ones(1, rounds, 1, dtype=torch.float64), torch.full((1, rounds), math.exp(z), dtype=torch.float64), still[:, 0])
+    run = Replay(
+        setting,
+        still,
+        torch.ones(1, rounds, 1, dtype=torch.float64),
+        torch.full((1, rounds), math.exp(z), dtype=torch.float64),
+        still[:, 0],
+    )
     assert bounds.lemma_6(run).verdict == "fails"
     assert bounds.lemma_6(run.under(norm_bound=z)).verdict == "holds"
 
@@ -220,9 +267,13 @@ def test_printed_forms():
 @pytest.mark.parametrize("link", [Bernoulli(), Poisson(), Gaussian()], ids=str)
 def test_lemma_8(link):
     assert bounds.lemma_8(link, 3.0).verdict == "holds"
-    assert bounds.lemma_8(link, 3.0, printed=True).verdict == ("holds" if isinstance(link, Gaussian) else "fails")
+    assert bounds.lemma_8(link, 3.0, printed=True).verdict == (
+        "holds" if isinstance(link, Gaussian) else "fails"
+    )
     plain, weighted = slope_integrals(Poisson(), torch.tensor(0.0), torch.tensor(4.0))
-    assert float(plain) == pytest.approx((math.exp(4) - 1) / 4) and float(weighted) == pytest.approx((math.exp(4) - 5) / 16)
+    assert float(plain) == pytest.approx((math.exp(4) - 1) / 4) and float(
+        weighted
+    ) == pytest.approx((math.exp(4) - 5) / 16)
 
 
 def test_lemma_9():
@@ -240,7 +291,9 @@ def test_lemma_10_at_equality():
     assert bounds.lemma_10([1.0], 4, 1.0).observed[0] == math.inf
 
 
-@pytest.mark.parametrize("link, reward", [(Bernoulli(), 1.0), (Poisson(), 3.0), (Gaussian(0.5), -0.4)], ids=str)
+@pytest.mark.parametrize(
+    "link, reward", [(Bernoulli(), 1.0), (Poisson(), 3.0), (Gaussian(0.5), -0.4)], ids=str
+)
 def test_lemma_12(link, reward):
     assert bounds.lemma_12(link, reward, (0.3, 0.5), (0.6, 0.4)).verdict == "holds"
     assert bounds.lemma_12(link, reward, (0.3, 0.5), (0.3, 0.5)).verdict == "holds"

@@ -9,7 +9,15 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from paperlib.glbomd.model import links, validation
-from paperlib.glbomd.model.links import CLIP, Bernoulli, Binomial, Gaussian, Poisson, kappa_ball, poisson_quantile
+from paperlib.glbomd.model.links import (
+    CLIP,
+    Bernoulli,
+    Binomial,
+    Gaussian,
+    Poisson,
+    kappa_ball,
+    poisson_quantile,
+)
 from paperlib.core.linalg import shortcuts
 
 FAMILIES = [Bernoulli(), Poisson(), Gaussian(0.25), Binomial(7)]
@@ -67,7 +75,9 @@ def test_poisson_quantile_equals_scipy(fast):
     """Both the form that looks and the masked one that devices run."""
     rng = np.random.default_rng(0)
     corners = np.meshgrid([1e-3, 0.5, 20, 135, 1e3, 8103], [1e-9, 0.01, 0.5, 0.99, 1 - 1e-9])
-    mean = np.concatenate([corners[0].ravel(), np.exp(rng.uniform(np.log(1e-3), np.log(1e5), 100_000))])
+    mean = np.concatenate(
+        [corners[0].ravel(), np.exp(rng.uniform(np.log(1e-3), np.log(1e5), 100_000))]
+    )
     u = np.concatenate([corners[1].ravel(), rng.random(100_000)])
     with shortcuts(fast):
         drawn = poisson_quantile(torch.tensor(mean), torch.tensor(u)).numpy()
@@ -77,12 +87,17 @@ def test_poisson_quantile_equals_scipy(fast):
 def test_poisson_quantile_far_out():
     """Both forms agree on means from 1e-300 to 1e12 and at uniforms 0 and 1 - 2^-53; the masked walk is long enough."""
     mean = np.concatenate([[1e-300], 10.0 ** np.arange(-12, 13)])
-    m, u = (torch.tensor(x.ravel()) for x in np.meshgrid(mean, [0.0, 1e-12, 1e-6, 0.1, 0.6, 1 - 1e-6, 1 - 1e-12]))
+    m, u = (
+        torch.tensor(x.ravel())
+        for x in np.meshgrid(mean, [0.0, 1e-12, 1e-6, 0.1, 0.6, 1 - 1e-6, 1 - 1e-12])
+    )
     quick = poisson_quantile(m, u)
     with shortcuts(False):
         assert torch.equal(poisson_quantile(m, u), quick)
     right = m <= 1e6
-    np.testing.assert_array_equal(quick[right], stats.poisson.ppf(u.clamp(CLIP, 1 - CLIP)[right], m[right]))
+    np.testing.assert_array_equal(
+        quick[right], stats.poisson.ppf(u.clamp(CLIP, 1 - CLIP)[right], m[right])
+    )
     top = poisson_quantile(torch.tensor(mean), torch.full((len(mean),), 1.0, dtype=torch.float64))
     assert bool(top.isfinite().all()) and bool((top.diff() >= 0).all())
 
@@ -97,8 +112,12 @@ def test_sample_moments(link):
     variance = link.dispersion * float(link.slope(tensor(z)))
     assert abs(float(reward.mean() - mean[0])) < 4 * math.sqrt(variance / n)
     fourth = float(((reward - mean) ** 4).mean())
-    assert abs(float(((reward - mean) ** 2).mean()) - variance) < 4 * math.sqrt(max(fourth - variance**2, 0) / n)
-    rise = reward[u.argsort()].diff() * (-1 if isinstance(link, Bernoulli) else 1)  # 1{u < mu} falls
+    assert abs(float(((reward - mean) ** 2).mean()) - variance) < 4 * math.sqrt(
+        max(fourth - variance**2, 0) / n
+    )
+    rise = reward[u.argsort()].diff() * (
+        -1 if isinstance(link, Bernoulli) else 1
+    )  # 1{u < mu} falls
     assert bool((rise >= 0).all())
     link.validate(reward)
 
@@ -119,29 +138,59 @@ def test_links_run_on_the_meta_device(link):
     link.validate(x)
 
 
-@pytest.mark.parametrize("link, reward", [
-    (Bernoulli(), 0.5), (Bernoulli(), 2.0), (Bernoulli(fractional=True), 1.1), (Poisson(), -1.0), (Poisson(), 1.5), (Poisson(), math.inf),
-    (Gaussian(), math.nan), (Gaussian(), math.inf), (Binomial(3), 4.0), (Binomial(3), 0.5), (Bernoulli(), math.nan),
-])
+@pytest.mark.parametrize(
+    "link, reward",
+    [
+        (Bernoulli(), 0.5),
+        (Bernoulli(), 2.0),
+        (Bernoulli(fractional=True), 1.1),
+        (Poisson(), -1.0),
+        (Poisson(), 1.5),
+        (Poisson(), math.inf),
+        (Gaussian(), math.nan),
+        (Gaussian(), math.inf),
+        (Binomial(3), 4.0),
+        (Binomial(3), 0.5),
+        (Bernoulli(), math.nan),
+    ],
+)
 def test_rewards_outside_the_support_are_refused(link, reward):
     with pytest.raises(ValueError, match="reward=.*allowed"):
         link.validate(tensor(0.0, reward))
 
 
 def test_rewards_inside_the_support_are_accepted():
-    for link, rewards in [(Bernoulli(), (0, 1)), (Bernoulli(fractional=True), (0, 0.3, 1)), (Poisson(), (0, 1e6)), (Gaussian(), (-3.5, 9)), (Binomial(3), (0, 3))]:
+    for link, rewards in [
+        (Bernoulli(), (0, 1)),
+        (Bernoulli(fractional=True), (0, 0.3, 1)),
+        (Poisson(), (0, 1e6)),
+        (Gaussian(), (-3.5, 9)),
+        (Binomial(3), (0, 3)),
+    ]:
         link.validate(tensor(*rewards))
 
 
 def test_families_by_name():
-    assert links.family("logistic") == Bernoulli() and links.family("gaussian", variance=0.5) == Gaussian(0.5)
+    assert links.family("logistic") == Bernoulli() and links.family(
+        "gaussian", variance=0.5
+    ) == Gaussian(0.5)
     with pytest.raises(ValueError, match="natural parameters must cover the real line"):
         links.family("exponential")
     with pytest.raises(ValueError, match="family='probit'"):
         links.family("probit")
 
 
-@pytest.mark.parametrize("make", [lambda: Gaussian(0.0), lambda: Gaussian(math.inf), lambda: Gaussian("1"), lambda: Binomial(0), lambda: Binomial(2.0), lambda: Binomial(1001)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Gaussian(0.0),
+        lambda: Gaussian(math.inf),
+        lambda: Gaussian("1"),
+        lambda: Binomial(0),
+        lambda: Binomial(2.0),
+        lambda: Binomial(1001),
+    ],
+)
 def test_family_parameters_out_of_range(make):
     with pytest.raises(ValueError, match="variance=|count="):
         make()
@@ -151,8 +200,12 @@ def test_family_parameters_out_of_range(make):
 @settings(max_examples=50, deadline=None)
 def test_numbers_are_accepted_exactly_where_allowed(x):
     number = isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x)
-    rules = [(validation.positive, number and x > 0), (validation.nonnegative, number and x >= 0),
-             (validation.probability, number and 0 < x <= 1), (validation.whole, isinstance(x, int) and number and x >= 1)]
+    rules = [
+        (validation.positive, number and x > 0),
+        (validation.nonnegative, number and x >= 0),
+        (validation.probability, number and 0 < x <= 1),
+        (validation.whole, isinstance(x, int) and number and x >= 1),
+    ]
     for rule, fine in rules:
         if fine:
             rule("field", x)
@@ -179,12 +232,20 @@ def test_link_and_horizon():
         validation.needs_horizon(None, None)
 
 
-@pytest.mark.parametrize("arms, arm, reward, name", [
-    (torch.zeros(1, 0, 2), None, None, "arms"), (torch.zeros(1, 2, 0), None, None, "arms"), (torch.zeros(2, 2), None, None, "arms"),
-    ("arms", None, None, "arms"), (torch.full((1, 2, 2), math.nan), None, None, "arms"), (torch.full((1, 2, 2), 0.8), None, None, "arms"),
-    (torch.zeros(1, 2, 2), torch.tensor([2]), None, "arm"), (torch.zeros(1, 2, 2), torch.tensor([-1]), None, "arm"),
-    (torch.zeros(1, 2, 2), torch.tensor([0]), torch.tensor([0.5]), "reward"),
-])
+@pytest.mark.parametrize(
+    "arms, arm, reward, name",
+    [
+        (torch.zeros(1, 0, 2), None, None, "arms"),
+        (torch.zeros(1, 2, 0), None, None, "arms"),
+        (torch.zeros(2, 2), None, None, "arms"),
+        ("arms", None, None, "arms"),
+        (torch.full((1, 2, 2), math.nan), None, None, "arms"),
+        (torch.full((1, 2, 2), 0.8), None, None, "arms"),
+        (torch.zeros(1, 2, 2), torch.tensor([2]), None, "arm"),
+        (torch.zeros(1, 2, 2), torch.tensor([-1]), None, "arm"),
+        (torch.zeros(1, 2, 2), torch.tensor([0]), torch.tensor([0.5]), "reward"),
+    ],
+)
 def test_data_outside_the_model_is_refused(arms, arm, reward, name):
     with pytest.raises(ValueError, match=f"^{name}[:=].*allowed"):
         validation.validate(Bernoulli(), arms, arm, reward)

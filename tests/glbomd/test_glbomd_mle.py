@@ -11,10 +11,22 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 from paperlib.core.trees import take
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.learners.mle import Sample, history, maximize_likelihood, predict, refit, unfitted
+from paperlib.glbomd.learners.mle import (
+    Sample,
+    history,
+    maximize_likelihood,
+    predict,
+    refit,
+    unfitted,
+)
 from paperlib.core.linalg import shortcuts
 
-LINKS = {"logistic": Bernoulli(), "poisson": Poisson(), "gaussian": Gaussian(0.25), "binomial": Binomial(5)}
+LINKS = {
+    "logistic": Bernoulli(),
+    "poisson": Poisson(),
+    "gaussian": Gaussian(0.25),
+    "binomial": Binomial(5),
+}
 every_link = pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
 
 
@@ -26,11 +38,20 @@ def data(link, trials=4, n=60, dim=3, norm=3.0, seed=0):
     theta = g.normal(size=(trials, dim))
     theta *= norm / np.linalg.norm(theta, axis=1, keepdims=True)
     mean = link.mean(torch.from_numpy(np.einsum("rnd,rd->rn", points, theta)))
-    return Sample(torch.from_numpy(points), None, link.sample(mean, torch.from_numpy(g.uniform(size=(trials, n)))))
+    return Sample(
+        torch.from_numpy(points),
+        None,
+        link.sample(mean, torch.from_numpy(g.uniform(size=(trials, n)))),
+    )
 
 
 def fit(link, sample, **options):
-    return maximize_likelihood(link, sample, torch.zeros(len(sample.sums), sample.points.shape[2], dtype=torch.float64), **options)
+    return maximize_likelihood(
+        link,
+        sample,
+        torch.zeros(len(sample.sums), sample.points.shape[2], dtype=torch.float64),
+        **options,
+    )
 
 
 def objective(link, sample, trial, ridge):
@@ -39,7 +60,9 @@ def objective(link, sample, trial, ridge):
 
     def f(theta):
         z = torch.from_numpy(x @ theta)
-        value = (link.log_partition(z).numpy() - y * z.numpy()).sum() / link.dispersion + ridge / 2 * theta @ theta
+        value = (
+            link.log_partition(z).numpy() - y * z.numpy()
+        ).sum() / link.dispersion + ridge / 2 * theta @ theta
         return value, x.T @ (link.mean(z).numpy() - y) / link.dispersion + ridge * theta
 
     return f
@@ -55,7 +78,9 @@ def test_logistic_equals_scikit_learn(ridge):
     sample = data(Bernoulli())
     theta = fit(Bernoulli(), sample, ridge=ridge).theta
     for trial in range(len(theta)):
-        oracle = LogisticRegression(C=1 / ridge, fit_intercept=False, tol=1e-12, solver="newton-cholesky", max_iter=1000)
+        oracle = LogisticRegression(
+            C=1 / ridge, fit_intercept=False, tol=1e-12, solver="newton-cholesky", max_iter=1000
+        )
         oracle.fit(sample.points[trial].numpy(), sample.sums[trial].numpy())
         np.testing.assert_allclose(theta[trial], oracle.coef_[0], atol=1e-9)
 
@@ -66,7 +91,9 @@ def test_poisson_equals_scikit_learn(ridge):
     theta = fit(Poisson(), sample, ridge=ridge).theta
     n = sample.sums.shape[1]
     for trial in range(len(theta)):  # its loss is averaged, so its penalty is alpha = lambda / n
-        oracle = PoissonRegressor(alpha=ridge / n, fit_intercept=False, tol=1e-12, solver="newton-cholesky", max_iter=1000)
+        oracle = PoissonRegressor(
+            alpha=ridge / n, fit_intercept=False, tol=1e-12, solver="newton-cholesky", max_iter=1000
+        )
         oracle.fit(sample.points[trial].numpy(), sample.sums[trial].numpy())
         np.testing.assert_allclose(theta[trial], oracle.coef_, atol=1e-8)
 
@@ -74,7 +101,10 @@ def test_poisson_equals_scikit_learn(ridge):
 def test_gaussian_is_ridge_regression():
     link, sample = LINKS["gaussian"], data(LINKS["gaussian"])
     x, ridge = sample.points, 2.0
-    exact = torch.linalg.solve(ridge * torch.eye(3, dtype=torch.float64) + x.mT @ x / 0.25, (x.mT @ sample.sums.unsqueeze(2)).squeeze(2) / 0.25)
+    exact = torch.linalg.solve(
+        ridge * torch.eye(3, dtype=torch.float64) + x.mT @ x / 0.25,
+        (x.mT @ sample.sums.unsqueeze(2)).squeeze(2) / 0.25,
+    )
     torch.testing.assert_close(fit(link, sample, ridge=ridge).theta, exact, rtol=0, atol=1e-12)
 
 
@@ -90,17 +120,40 @@ def test_ball_equals_constrained_solver(link, ridge, ball):
     for trial, theta in enumerate(result.theta):
         f = objective(link, sample, trial, ridge)
         inside = {"type": "ineq", "fun": lambda x: ball**2 - x @ x, "jac": lambda x: -2 * x}
-        oracle = minimize(f, np.zeros(3), jac=True, method="SLSQP", constraints=[inside], options={"ftol": 1e-14, "maxiter": 500})
+        oracle = minimize(
+            f,
+            np.zeros(3),
+            jac=True,
+            method="SLSQP",
+            constraints=[inside],
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
         np.testing.assert_allclose(theta, oracle.x, atol=2e-5)
         # Stationarity to rounding: the gradient is 0 inside, and -nu theta with nu >= 0 on the sphere.
-        slope = gradient(link, Sample(*[x if x is None else x[trial : trial + 1] for x in sample]), theta[None], ridge)[0]
-        nu = -(slope @ theta) / (theta @ theta) if norm[trial] > ball * (1 - 1e-9) else torch.zeros(())
+        slope = gradient(
+            link,
+            Sample(*[x if x is None else x[trial : trial + 1] for x in sample]),
+            theta[None],
+            ridge,
+        )[0]
+        nu = (
+            -(slope @ theta) / (theta @ theta)
+            if norm[trial] > ball * (1 - 1e-9)
+            else torch.zeros(())
+        )
         assert nu >= 0
         assert (slope + nu * theta).norm() < 1e-9 * (1 + slope.norm())
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.sampled_from(list(LINKS.values())), st.integers(1, 4), st.integers(0, 30), st.floats(0.01, 50), st.integers(0, 10**6), st.floats(0, 8))
+@given(
+    st.sampled_from(list(LINKS.values())),
+    st.integers(1, 4),
+    st.integers(0, 30),
+    st.floats(0.01, 50),
+    st.integers(0, 10**6),
+    st.floats(0, 8),
+)
 def test_gradient_vanishes_from_any_start(link, dim, n, ridge, seed, far):
     sample = data(link, trials=2, n=n, dim=dim, norm=2.0, seed=seed)
     start = torch.full((2, dim), -far / math.sqrt(dim), dtype=torch.float64)
@@ -126,11 +179,17 @@ def test_one_step_bound_holds(link):
 
 def newton_matrix(link, sample, theta, ridge):
     x = sample.points[0]
-    return ridge * torch.eye(3, dtype=torch.float64) + x.mT @ (link.slope(x @ theta[0]).unsqueeze(1) * x) / link.dispersion
+    return (
+        ridge * torch.eye(3, dtype=torch.float64)
+        + x.mT @ (link.slope(x @ theta[0]).unsqueeze(1) * x) / link.dispersion
+    )
 
 
 def newton(link, sample, theta, ridge):
-    hessian, slope = newton_matrix(link, sample, theta, ridge), gradient(link, sample, theta, ridge)[0]
+    hessian, slope = (
+        newton_matrix(link, sample, theta, ridge),
+        gradient(link, sample, theta, ridge)[0],
+    )
     step = -torch.linalg.solve(hessian, slope)
     return (-(slope @ step)).sqrt(), step
 
@@ -153,7 +212,9 @@ def test_separable_data_stay_finite():
     ones = torch.ones(1, 2000, dtype=torch.float64)
     theta = fit(Bernoulli(), Sample(points, None, ones), ridge=1e-3).theta
     assert theta.isfinite().all() and (theta > 10).all()
-    assert fit(Bernoulli(), Sample(points, None, ones), ball=2.0).theta.norm() == pytest.approx(2.0, abs=1e-12)
+    assert fit(Bernoulli(), Sample(points, None, ones), ball=2.0).theta.norm() == pytest.approx(
+        2.0, abs=1e-12
+    )
 
 
 @every_link
@@ -198,8 +259,12 @@ def test_prediction_lands_next_to_the_new_estimate(link):
 
 
 def test_no_data_gives_the_origin():
-    sample = Sample(torch.zeros(2, 0, 3, dtype=torch.float64), None, torch.zeros(2, 0, dtype=torch.float64))
-    assert torch.equal(fit(Bernoulli(), sample, ridge=1.0).theta, torch.zeros(2, 3, dtype=torch.float64))
+    sample = Sample(
+        torch.zeros(2, 0, 3, dtype=torch.float64), None, torch.zeros(2, 0, dtype=torch.float64)
+    )
+    assert torch.equal(
+        fit(Bernoulli(), sample, ridge=1.0).theta, torch.zeros(2, 3, dtype=torch.float64)
+    )
 
 
 @pytest.mark.parametrize("ridge", [0.0, -1.0, math.nan])
@@ -213,9 +278,14 @@ def test_counts_equal_rows(fixed_per_trial):
     """Both histories of the same play, with marks, give the same estimates."""
     g, trials, arms_count, dim = np.random.default_rng(5), 3, 7, 4
     arms = torch.from_numpy(g.normal(size=(trials if fixed_per_trial else 1, arms_count, dim)) / 4)
-    rows, counts = (history(trials, arms, counts=c, marked=True, dtype=torch.float64) for c in (False, True))
+    rows, counts = (
+        history(trials, arms, counts=c, marked=True, dtype=torch.float64) for c in (False, True)
+    )
     for _ in range(50):
-        arm, mark = torch.from_numpy(g.integers(arms_count, size=trials)), torch.from_numpy(g.random(trials) < 0.4)
+        arm, mark = (
+            torch.from_numpy(g.integers(arms_count, size=trials)),
+            torch.from_numpy(g.random(trials) < 0.4),
+        )
         reward = torch.from_numpy(g.poisson(1.5, size=trials).astype(float))
         rows, counts = rows.add(arms, arm, reward, mark), counts.add(arms, arm, reward, mark)
     for mark in (None, False, True):
@@ -225,7 +295,9 @@ def test_counts_equal_rows(fixed_per_trial):
     for r in range(trials):  # the marked rounds picked out by hand
         use = rows.marks.view[r]
         dense = Sample(rows.points.view[r : r + 1, use], None, rows.rewards.view[r : r + 1, use])
-        torch.testing.assert_close(fit(Poisson(), dense, ridge=0.5).theta[0], marked[r], rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            fit(Poisson(), dense, ridge=0.5).theta[0], marked[r], rtol=0, atol=1e-12
+        )
 
 
 def test_refit_touches_only_its_rows():
@@ -238,5 +310,7 @@ def test_refit_touches_only_its_rows():
         with shortcuts(False):
             masked = refit(Bernoulli(), sample, last, rows, ridge=1.0).theta
         assert torch.equal(new[~rows], start[~rows]) and torch.equal(masked[~rows], start[~rows])
-        torch.testing.assert_close(new[rows], fit(Bernoulli(), sample, ridge=1.0).theta[rows], rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            new[rows], fit(Bernoulli(), sample, ridge=1.0).theta[rows], rtol=0, atol=1e-12
+        )
         torch.testing.assert_close(new, masked, rtol=0, atol=1e-12)

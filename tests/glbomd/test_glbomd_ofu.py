@@ -31,7 +31,9 @@ def advance(learner, arms, reward, rounds, state=None):
     state, played = state or learner.init(1, arms, None, None, **TKWARGS), []
     for t in range(rounds):
         arm, state = learner.select(state, arms, None)
-        state = learner.update(state, arms, arm, torch.tensor([float(reward(t))], dtype=torch.float64), None)
+        state = learner.update(
+            state, arms, arm, torch.tensor([float(reward(t))], dtype=torch.float64), None
+        )
         played.append(int(arm))
     return played, state
 
@@ -43,12 +45,18 @@ def given_uniforms(trials, rounds=3000):
 def test_budgets():
     """Acceptance A9: b at n = 1..5 (OFUGLB) and t = 2, 3 (OFULog-r), delta = .05, d = 2."""
     logistic = OFUGLB(Bernoulli(), 2.0, delta=0.05)
-    assert [logistic.budget(n + 1, 2) for n in range(1, 6)] == pytest.approx([7.768320996, 9.154615357, 9.965545573, 10.540909718, 10.987196821])
+    assert [logistic.budget(n + 1, 2) for n in range(1, 6)] == pytest.approx(
+        [7.768320996, 9.154615357, 9.965545573, 10.540909718, 10.987196821]
+    )
     poisson = OFUGLB(Poisson(), 1.0, delta=0.05)
-    assert [poisson.budget(n + 1, 2) for n in range(1, 4)] == pytest.approx([8.710564904, 9.417865190, 9.939328646])
+    assert [poisson.budget(n + 1, 2) for n in range(1, 4)] == pytest.approx(
+        [8.710564904, 9.417865190, 9.939328646]
+    )
     ridge = OFULogR(2.0, delta=0.05)
     assert [ridge.budget(t, 2) for t in (2, 3)] == pytest.approx([5264.629532633, 4004.382760167])
-    assert OFUGLB(Bernoulli(), 2.0, variant="tight").budget(100, 2) < OFUGLB(Bernoulli(), 2.0).budget(100, 2)
+    assert OFUGLB(Bernoulli(), 2.0, variant="tight").budget(100, 2) < OFUGLB(
+        Bernoulli(), 2.0
+    ).budget(100, 2)
 
 
 @every_learner
@@ -70,12 +78,19 @@ def test_decisions_equal_a_generic_solver(learner):
     assert compared >= 290 and int(state.undecided) == 0
 
 
-@pytest.mark.parametrize("learner, regret", [
-    (OFUGLB(Bernoulli(), 3.0), (101.95, 107.74, 97.50)), (OFULogR(3.0), (286.71, 283.58, 288.01)),
-], ids=["ofuglb", "ofulogr"])
+@pytest.mark.parametrize(
+    "learner, regret",
+    [
+        (OFUGLB(Bernoulli(), 3.0), (101.95, 107.74, 97.50)),
+        (OFULogR(3.0), (286.71, 283.58, 288.01)),
+    ],
+    ids=["ofuglb", "ofulogr"],
+)
 def test_regression(learner, regret):
     """Acceptance A17, and A9: every one of 3000 decisions is proved."""
-    trace = play(learner, GivenUniforms(SphereArms(Bernoulli(), 3.0), given_uniforms(range(3))), 3000, 3)
+    trace = play(
+        learner, GivenUniforms(SphereArms(Bernoulli(), 3.0), given_uniforms(range(3))), 3000, 3
+    )
     np.testing.assert_allclose(trace["regret"][:, -1], regret, atol=0.05)
     assert (trace["report.uncertified"] == 0).all()
     assert (trace["report.passes"] < 4 * 3000).all()
@@ -93,7 +108,17 @@ def test_counts_equal_rows(learner):
     """Acceptance A18: on a fixed arm set counts choose the arms that the whole history chooses."""
     problem = FixedArms(learner.link, 3.0)
     probe = {"arm": Probe(lambda now: now.action.double())}
-    both = [play(type(learner)(**{**vars(learner), "counts": counts}), problem, 150, 2, record="all", probes=probe) for counts in (False, True)]
+    both = [
+        play(
+            type(learner)(**{**vars(learner), "counts": counts}),
+            problem,
+            150,
+            2,
+            record="all",
+            probes=probe,
+        )
+        for counts in (False, True)
+    ]
     np.testing.assert_array_equal(both[0]["arm"], both[1]["arm"])
     assert len(np.unique(both[0]["arm"])) > 1
 
@@ -102,13 +127,21 @@ def test_counts_equal_rows(learner):
 def test_alone_equals_batched_and_inputs_stay(learner):
     """Trials differ in rewards and in scale; a state that was used is unchanged."""
     problem = SphereArms(learner.link, 3.0)
-    several = type(learner)(**{**vars(learner), "scale": torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64)})
+    several = type(learner)(
+        **{**vars(learner), "scale": torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64)}
+    )
     batch = play(several, problem, 40, 3, seed=5)["regret"]
     for i, scale in enumerate((1.0, 0.3, 0.0)):
-        alone = play(type(learner)(**{**vars(learner), "scale": scale}), problem, 40, range(i, i + 1), seed=5)["regret"]
+        alone = play(
+            type(learner)(**{**vars(learner), "scale": scale}), problem, 40, range(i, i + 1), seed=5
+        )["regret"]
         np.testing.assert_allclose(alone[0], batch[i], rtol=1e-9)
     _, state = advance(learner, X3, lambda t: t % 2, 20)
-    copy = lambda: [(x.view if isinstance(x, Rows) else x).clone() for _, x in leaves(state) if isinstance(x, (torch.Tensor, Rows))]
+    copy = lambda: [
+        (x.view if isinstance(x, Rows) else x).clone()
+        for _, x in leaves(state)
+        if isinstance(x, (torch.Tensor, Rows))
+    ]
     before = copy()
     advance(learner, X3, lambda t: 1, 5, state)
     assert all(torch.equal(a, b) for a, b in zip(before, copy()))
@@ -125,7 +158,9 @@ def test_degenerate_arms(learner, counts):
     assert state.undecided == 0 and state.theta.isfinite().all()
     played, state = advance(learner, arms((0.0, 0.0), (0.0, 0.0)), lambda t: t % 2, 10)
     assert set(played) == {0} and state.passes == 0
-    played, state = advance(learner, arms((0.5, 0.5), (0.6, 0.8), (0.6, 0.8), (-0.5, 0.5)), lambda t: t % 2, 60)
+    played, state = advance(
+        learner, arms((0.5, 0.5), (0.6, 0.8), (0.6, 0.8), (-0.5, 0.5)), lambda t: t % 2, 60
+    )
     assert 2 not in played and 1 in played and state.undecided == 0
 
 
@@ -137,7 +172,9 @@ def test_extreme_rewards(learner):
         assert state.theta.isfinite().all() and state.undecided == 0
         if isinstance(learner, OFUGLB):
             assert float(state.theta.norm()) <= 3.0 * (1 + 1e-12)
-    _, state = advance(type(learner)(**{**vars(learner), "norm_bound": 1e-6}), X3, lambda t: t % 2, 50)
+    _, state = advance(
+        type(learner)(**{**vars(learner), "norm_bound": 1e-6}), X3, lambda t: t % 2, 50
+    )
     assert state.theta.isfinite().all() and state.undecided == 0
     if isinstance(learner.link, Poisson):
         _, state = advance(learner, X3, lambda t: 1e6 * (t == 3), 50)
@@ -157,17 +194,20 @@ def test_first_round_plays_the_longest_arm():
         assert arm.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("build, name", [
-    (lambda: OFUGLB(Gaussian(1.0), 3.0), "link="),
-    (lambda: OFUGLB(Poisson(), 701.0), "norm_bound="),
-    (lambda: OFUGLB(Bernoulli(), 0.0), "norm_bound="),
-    (lambda: OFUGLB(Bernoulli(), 3.0, delta=0.0), "delta="),
-    (lambda: OFUGLB(Bernoulli(), 3.0, scale=-1.0), "scale="),
-    (lambda: OFUGLB(Bernoulli(), 3.0, variant="other"), "variant="),
-    (lambda: OFULogR(3.0, link=Poisson()), "link="),
-    (lambda: OFULogR(-1.0), "norm_bound="),
-    (lambda: OFULogR(3.0, delta=2.0), "delta="),
-])
+@pytest.mark.parametrize(
+    "build, name",
+    [
+        (lambda: OFUGLB(Gaussian(1.0), 3.0), "link="),
+        (lambda: OFUGLB(Poisson(), 701.0), "norm_bound="),
+        (lambda: OFUGLB(Bernoulli(), 0.0), "norm_bound="),
+        (lambda: OFUGLB(Bernoulli(), 3.0, delta=0.0), "delta="),
+        (lambda: OFUGLB(Bernoulli(), 3.0, scale=-1.0), "scale="),
+        (lambda: OFUGLB(Bernoulli(), 3.0, variant="other"), "variant="),
+        (lambda: OFULogR(3.0, link=Poisson()), "link="),
+        (lambda: OFULogR(-1.0), "norm_bound="),
+        (lambda: OFULogR(3.0, delta=2.0), "delta="),
+    ],
+)
 def test_refusals(build, name):
     with pytest.raises(ValueError, match=f"{name}.*allowed"):
         build()

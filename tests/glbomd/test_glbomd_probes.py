@@ -23,19 +23,43 @@ def test_bytes_of_a_state_of_constant_size():
 
 
 def test_bytes_of_a_history_grow_by_a_row_a_round():
-    trace = play(GLMUCB(Bernoulli(), 2.0), PROBLEM, 70, 2, record=[1, 20, 70], probes={"memory": memory})
+    trace = play(
+        GLMUCB(Bernoulli(), 2.0), PROBLEM, 70, 2, record=[1, 20, 70], probes={"memory": memory}
+    )
     history = trace["memory"][:, :, 1]
-    assert history[0] == pytest.approx(trace.rounds * 8 * (3 + 1))  # an arm and a reward a round, whatever the buffer's capacity
+    assert history[0] == pytest.approx(
+        trace.rounds * 8 * (3 + 1)
+    )  # an arm and a reward a round, whatever the buffer's capacity
     fixed = trace["memory"][:, :, 0] - history
     assert (fixed == fixed[0, 0]).all() and fixed[0, 0] > 0
 
 
-@pytest.mark.parametrize("name, row", [("GLB-OMD", 0), ("GLOC", 0), ("ECOLog", 0), ("GLM-UCB", 48), ("OFUGLB", 48), ("OFULog-r", 48), ("RS-GLinCB", 49)])
+@pytest.mark.parametrize(
+    "name, row",
+    [
+        ("GLB-OMD", 0),
+        ("GLOC", 0),
+        ("ECOLog", 0),
+        ("GLM-UCB", 48),
+        ("OFUGLB", 48),
+        ("OFULog-r", 48),
+        ("RS-GLinCB", 49),
+    ],
+)
 def test_what_grows_in_the_methods_of_the_tables(name, row):
     """``row`` bytes a round: five coordinates and a reward, with RS-GLinCB a mark; nothing else grows."""
     problem, trials = SphereArms(Bernoulli(), 3.0), 1 if name in ONE_TRIAL else 2
-    held = play(paper_learners(problem)[name], problem, 40, trials, record=[10, 40], probes={"memory": memory})["memory"]
-    assert (held[:, :, 1] == [10 * row, 40 * row]).all() and (held[:, 1, 0] - held[:, 0, 0] == 30 * row).all()
+    held = play(
+        paper_learners(problem)[name],
+        problem,
+        40,
+        trials,
+        record=[10, 40],
+        probes={"memory": memory},
+    )["memory"]
+    assert (held[:, :, 1] == [10 * row, 40 * row]).all() and (
+        held[:, 1, 0] - held[:, 0, 0] == 30 * row
+    ).all()
 
 
 def test_bytes_count_rows_so_far_and_nothing_but_numbers():
@@ -46,4 +70,6 @@ def test_bytes_count_rows_so_far_and_nothing_but_numbers():
 
 def test_iterations_of_the_public_ecolog():
     assert ecolog_iterations(3, 3000) == pytest.approx(4 / 3 * math.ceil(2.625 * math.log(9000)))
-    assert ecolog_iterations(3, 3000) == pytest.approx(32) and ecolog_iterations(3, 10**6) > ecolog_iterations(3, 10**5)
+    assert ecolog_iterations(3, 3000) == pytest.approx(32) and ecolog_iterations(
+        3, 10**6
+    ) > ecolog_iterations(3, 10**5)

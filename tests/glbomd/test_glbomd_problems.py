@@ -20,9 +20,16 @@ from paperlib.core.streams import Streams
 T = 3000
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 PROBLEMS = {
-    "sphere": SphereArms(), "poisson": SphereArms(Poisson()), "gaussian": SphereArms(Gaussian(0.25)), "binomial": SphereArms(Binomial(3)),
-    "redrawn": SphereArms(redraw=True), "fixed": FixedArms(), "on the sphere": FixedArms(Poisson(), shape="sphere"),
-    "fixed per trial": FixedArms(per_trial=True), "covertype": Covertype(), "wide": SphereArms(dim=3, arms=7, norm=1.5, redraw=True),
+    "sphere": SphereArms(),
+    "poisson": SphereArms(Poisson()),
+    "gaussian": SphereArms(Gaussian(0.25)),
+    "binomial": SphereArms(Binomial(3)),
+    "redrawn": SphereArms(redraw=True),
+    "fixed": FixedArms(),
+    "on the sphere": FixedArms(Poisson(), shape="sphere"),
+    "fixed per trial": FixedArms(per_trial=True),
+    "covertype": Covertype(),
+    "wide": SphereArms(dim=3, arms=7, norm=1.5, redraw=True),
 }
 each = pytest.mark.parametrize("name", PROBLEMS)
 
@@ -34,9 +41,21 @@ def start(problem, trials=3, horizon=40, seed=0):
 
 def test_paper_instance():
     theta, arms = sphere_instance(5, 20, 109832, T)
-    np.testing.assert_allclose(theta, [0.09603326199, 0.59378452889, 0.24678009307, 0.08331116557, -0.75521942586], atol=1e-11)
-    np.testing.assert_allclose(arms[0, 0], [-0.21352481859, 0.04993884998, -0.07837472271, 0.27372515906, -0.77078850373], atol=1e-11)
-    np.testing.assert_allclose(arms[2999, 19], [-0.27415410219, -0.24557614666, -0.45808582264, 0.64925456079, 0.25824477665], atol=1e-11)
+    np.testing.assert_allclose(
+        theta,
+        [0.09603326199, 0.59378452889, 0.24678009307, 0.08331116557, -0.75521942586],
+        atol=1e-11,
+    )
+    np.testing.assert_allclose(
+        arms[0, 0],
+        [-0.21352481859, 0.04993884998, -0.07837472271, 0.27372515906, -0.77078850373],
+        atol=1e-11,
+    )
+    np.testing.assert_allclose(
+        arms[2999, 19],
+        [-0.27415410219, -0.24557614666, -0.45808582264, 0.64925456079, 0.25824477665],
+        atol=1e-11,
+    )
     assert not arms.flags.writeable and np.linalg.norm(arms, axis=2).max() <= 1
 
 
@@ -49,23 +68,50 @@ def test_draw_order_of_the_public_code():
     for t in range(30):
         for k in range(4):
             v, rho = g.normal(size=3), g.uniform()
-            np.testing.assert_allclose(arms[t, k], v * rho ** (1 / 3) / np.linalg.norm(v), rtol=1e-14)
+            np.testing.assert_allclose(
+                arms[t, k], v * rho ** (1 / 3) / np.linalg.norm(v), rtol=1e-14
+            )
     np.testing.assert_array_equal(sphere_instance(3, 4, 11, 700)[1][:30], arms)
 
 
-@pytest.mark.parametrize("norm, z, logistic, poisson", [
-    (3, (-2.906562, 2.943555), (21.035882, 22.135324, 9.220967, 1118.763, 1106.988), (18.293790, 20.085537, 0.126607, 18204.260, 16950.223)),
-    (5, (-4.844269, 4.905924), (137.095111, 150.419897, 25.029822, 1370.096, 1355.106), (127.010461, 148.413159, 0.029558, 87565.323, 80416.138)),
-    (7, (-6.781977, 6.868294), (963.308179, 1098.634070, 69.838150, 1453.836, 1437.008), (881.810543, 1096.633158, 0.006542, 412839.468, 375531.696)),
-    (9, (-8.719685, 8.830664), (6842.825472, 8105.084051, 184.504981, 1481.830, 1463.714), (6122.250332, 8103.083928, 0.001382, 1993616.952, 1797232.504)),
-])
+@pytest.mark.parametrize(
+    "norm, z, logistic, poisson",
+    [
+        (
+            3,
+            (-2.906562, 2.943555),
+            (21.035882, 22.135324, 9.220967, 1118.763, 1106.988),
+            (18.293790, 20.085537, 0.126607, 18204.260, 16950.223),
+        ),
+        (
+            5,
+            (-4.844269, 4.905924),
+            (137.095111, 150.419897, 25.029822, 1370.096, 1355.106),
+            (127.010461, 148.413159, 0.029558, 87565.323, 80416.138),
+        ),
+        (
+            7,
+            (-6.781977, 6.868294),
+            (963.308179, 1098.634070, 69.838150, 1453.836, 1437.008),
+            (881.810543, 1096.633158, 0.006542, 412839.468, 375531.696),
+        ),
+        (
+            9,
+            (-8.719685, 8.830664),
+            (6842.825472, 8105.084051, 184.504981, 1481.830, 1463.714),
+            (6122.250332, 8103.083928, 0.001382, 1993616.952, 1797232.504),
+        ),
+    ],
+)
 def test_numbers_of_the_paper_instance(norm, z, logistic, poisson):
     for link, expected in ((Bernoulli(), logistic), (Poisson(), poisson)):
         problem = SphereArms(link, float(norm))
         np.testing.assert_allclose(problem.z_range(T), z, atol=6e-7)
         found = [problem.kappa_arms(T), kappa_ball(link, norm), problem.kappa_opt(T)]
         np.testing.assert_allclose(found, expected[:3], rtol=0, atol=6e-7)
-        np.testing.assert_allclose([problem.uniform_regret(T), problem.longest_regret(T)], expected[3:], rtol=0, atol=6e-4)
+        np.testing.assert_allclose(
+            [problem.uniform_regret(T), problem.longest_regret(T)], expected[3:], rtol=0, atol=6e-4
+        )
 
 
 def test_reference_rules_attain_their_regret():
@@ -84,11 +130,21 @@ def test_worlds(name):
     world, streams = start(problem)
     for t in (0, 1, 39, 7):  # also backwards
         arms = problem.context(world, t)
-        assert arms.shape[0] in (1, 3) and arms.dim() == 3 and float(torch.linalg.vector_norm(arms, dim=-1).max()) <= 1 + 1e-12
-        means = problem.link.mean((arms @ world.theta.unsqueeze(2)).squeeze(2)) if world.theta is not None else world.rounds[t].means.expand(3, -1)
+        assert (
+            arms.shape[0] in (1, 3)
+            and arms.dim() == 3
+            and float(torch.linalg.vector_norm(arms, dim=-1).max()) <= 1 + 1e-12
+        )
+        means = (
+            problem.link.mean((arms @ world.theta.unsqueeze(2)).squeeze(2))
+            if world.theta is not None
+            else world.rounds[t].means.expand(3, -1)
+        )
         means = means.expand(3, -1)
         for k in range(arms.shape[1]):
-            reward, gap = problem.respond(world, t, torch.tensor([k, 0, k]), "reward", streams.at(t))
+            reward, gap = problem.respond(
+                world, t, torch.tensor([k, 0, k]), "reward", streams.at(t)
+            )
             assert reward.shape == gap.shape == (3,)
             problem.link.validate(reward)
             expected = means.amax(1) - means[torch.arange(3), torch.tensor([k, 0, k])]
@@ -115,18 +171,27 @@ def test_theta_has_the_norm_and_redrawing_redraws():
     for problem in PROBLEMS.values():
         world, _ = start(problem)
         if world.theta is not None:
-            torch.testing.assert_close(torch.linalg.vector_norm(world.theta, dim=1), torch.full((len(world.theta),), float(problem.norm), dtype=torch.float64))
+            torch.testing.assert_close(
+                torch.linalg.vector_norm(world.theta, dim=1),
+                torch.full((len(world.theta),), float(problem.norm), dtype=torch.float64),
+            )
     world, _ = start(SphereArms(redraw=True), 400)
     direction, arms = world.theta / 3, world.rounds[3].arms
     assert not torch.equal(arms, world.rounds[4].arms) and not torch.equal(arms[0], arms[1])
-    assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(5 * 400)  # coordinates on the sphere have variance 1/d
-    levels = torch.linalg.vector_norm(arms, dim=-1).flatten() ** 5        # uniform for points uniform in the ball
+    assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(
+        5 * 400
+    )  # coordinates on the sphere have variance 1/d
+    levels = (
+        torch.linalg.vector_norm(arms, dim=-1).flatten() ** 5
+    )  # uniform for points uniform in the ball
     assert abs(float(levels.mean()) - 0.5) < 4 * np.sqrt(1 / 12 / levels.numel())
 
 
 def test_fixed_arm_sets():
     ball, sphere = (start(FixedArms(shape=shape))[0].rounds[0].arms for shape in ("ball", "sphere"))
-    torch.testing.assert_close(torch.linalg.vector_norm(sphere, dim=-1), torch.ones(1, 20, dtype=torch.float64))
+    torch.testing.assert_close(
+        torch.linalg.vector_norm(sphere, dim=-1), torch.ones(1, 20, dtype=torch.float64)
+    )
     assert float(torch.linalg.vector_norm(ball, dim=-1).max()) < 1 and ball.shape == (1, 20, 5)
     shared, _ = start(FixedArms())
     own, _ = start(FixedArms(per_trial=True))
@@ -137,8 +202,12 @@ def test_fixed_arm_sets():
 def test_covertype():
     problem = Covertype()
     means = problem.means(10)
-    assert means.shape == (10, 60) and problem.uniform_regret(1000) == pytest.approx(403.7, abs=0.05)
-    assert (round(means.min(), 6), round(means.max(), 6)) == (0.103269, 0.880736) and means[0].argmax() == 46
+    assert means.shape == (10, 60) and problem.uniform_regret(1000) == pytest.approx(
+        403.7, abs=0.05
+    )
+    assert (round(means.min(), 6), round(means.max(), 6)) == (0.103269, 0.880736) and means[
+        0
+    ].argmax() == 46
     assert problem.kappa_opt(10) == pytest.approx(9.52, abs=5e-3)
     longest = play(LongestArm(), problem, 1000, 2, record=1)["regret"][:, -1]
     np.testing.assert_allclose(longest, 777.5, atol=0.05)
@@ -170,7 +239,19 @@ def test_descriptions_tell_problems_apart():
     assert len(set(keys + given)) == len(keys) + 2
 
 
-@pytest.mark.parametrize("field, value", [("norm", 0.0), ("norm", np.inf), ("dim", 0), ("dim", 2.5), ("arms", 0), ("seed", -1), ("link", "logistic"), ("shape", "cube")])
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("norm", 0.0),
+        ("norm", np.inf),
+        ("dim", 0),
+        ("dim", 2.5),
+        ("arms", 0),
+        ("seed", -1),
+        ("link", "logistic"),
+        ("shape", "cube"),
+    ],
+)
 def test_fields_out_of_range(field, value):
     for kind in (SphereArms, FixedArms):
         if field in {f.name for f in dataclasses.fields(kind)}:

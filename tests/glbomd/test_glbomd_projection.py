@@ -25,12 +25,29 @@ def random_problems(rows, d, seed, condition=1e4, far=10.0):
     return torch.tensor(point), torch.tensor((metric + metric.transpose(0, 2, 1)) / 2)
 
 
-@pytest.mark.parametrize("point, metric, radius, expected, nu, objective", [
-    ((3, 4), np.diag([2, 1]), 2, (1.4954806929, 1.3279824913), 2.0120879049, 11.6668342577),
-    ((3, 4), [[2, 0.5], [0.5, 1]], 2, (1.5525723803, 1.2607612795), 2.7467154857, 15.6583719773),
-    ((1, 2, 2), np.diag([1e6, 1, 1e-3]), 1, (0.9998746814, 0.0158310185, 1.5957201558e-5), 125.334259618, None),
-    ((0, 5), np.diag([4, 1]), 2, (0, 2), 1.5, 9),
-])
+@pytest.mark.parametrize(
+    "point, metric, radius, expected, nu, objective",
+    [
+        ((3, 4), np.diag([2, 1]), 2, (1.4954806929, 1.3279824913), 2.0120879049, 11.6668342577),
+        (
+            (3, 4),
+            [[2, 0.5], [0.5, 1]],
+            2,
+            (1.5525723803, 1.2607612795),
+            2.7467154857,
+            15.6583719773,
+        ),
+        (
+            (1, 2, 2),
+            np.diag([1e6, 1, 1e-3]),
+            1,
+            (0.9998746814, 0.0158310185, 1.5957201558e-5),
+            125.334259618,
+            None,
+        ),
+        ((0, 5), np.diag([4, 1]), 2, (0, 2), 1.5, 9),
+    ],
+)
 def test_given_values(point, metric, radius, expected, nu, objective):
     x, multiplier = ball_projection(tensor(point), tensor(metric), radius)
     np.testing.assert_allclose(x[0], expected, atol=1e-9)
@@ -52,14 +69,23 @@ def test_rows_inside_come_back_bitwise():
 
 
 @settings(max_examples=60, deadline=None)
-@given(d=st.integers(1, 20), digits=st.floats(0, 10), far=st.floats(1, 1e5), radius=st.floats(1e-3, 10), seed=st.integers(0, 10**6))
+@given(
+    d=st.integers(1, 20),
+    digits=st.floats(0, 10),
+    far=st.floats(1, 1e5),
+    radius=st.floats(1e-3, 10),
+    seed=st.integers(0, 10**6),
+)
 def test_stationarity(d, digits, far, radius, seed):
     """(A + nu I) x = A point, nu >= 0, ||x|| <= radius, with nu > 0 only on the sphere."""
     point, metric = random_problems(4, d, seed, 10**digits, far)
     x, nu = ball_projection(point, metric, radius)
     pulled = (metric @ point.unsqueeze(2)).squeeze(2)
     residual = (metric @ (x - point).unsqueeze(2)).squeeze(2) + nu.unsqueeze(1) * x
-    assert torch.all(torch.linalg.vector_norm(residual, dim=-1) <= 1e-10 * torch.linalg.vector_norm(pulled, dim=-1))
+    assert torch.all(
+        torch.linalg.vector_norm(residual, dim=-1)
+        <= 1e-10 * torch.linalg.vector_norm(pulled, dim=-1)
+    )
     norm = torch.linalg.vector_norm(x, dim=-1)
     assert torch.all(nu >= 0) and torch.all(norm <= radius * (1 + 1e-12))
     outside = torch.linalg.vector_norm(point, dim=-1) > radius
@@ -72,9 +98,16 @@ def test_device_form_agrees(d, digits, seed):
     point, metric = random_problems(6, d, seed, 10**digits, 1e3)
     gathered = project_ball(point, metric, 1.0)
     with shortcuts(False):
-        torch.testing.assert_close(project_ball(point, metric, 1.0), gathered, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(
+            project_ball(point, metric, 1.0), gathered, rtol=1e-12, atol=1e-12
+        )
     for i in range(6):
-        torch.testing.assert_close(project_ball(point[i:i + 1], metric[i:i + 1], 1.0), gathered[i:i + 1], rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(
+            project_ball(point[i : i + 1], metric[i : i + 1], 1.0),
+            gathered[i : i + 1],
+            rtol=1e-12,
+            atol=1e-12,
+        )
 
 
 def test_against_a_bracketing_root_finder():
@@ -90,15 +123,23 @@ def test_against_a_bracketing_root_finder():
 def test_against_a_constrained_minimizer():
     point, metric = random_problems(8, 3, seed=4, condition=20, far=5)
     for p, A, mine in zip(point.numpy(), metric.numpy(), project_ball(point, metric, 1.0).numpy()):
-        found = minimize(lambda y: (y - p) @ A @ (y - p), mine * 0.5, jac=lambda y: 2 * A @ (y - p), method="SLSQP",
-                         constraints={"type": "ineq", "fun": lambda y: 1 - y @ y, "jac": lambda y: -2 * y},
-                         options={"ftol": 1e-14, "maxiter": 500})
+        found = minimize(
+            lambda y: (y - p) @ A @ (y - p),
+            mine * 0.5,
+            jac=lambda y: 2 * A @ (y - p),
+            method="SLSQP",
+            constraints={"type": "ineq", "fun": lambda y: 1 - y @ y, "jac": lambda y: -2 * y},
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
         np.testing.assert_allclose(mine, found.x, atol=5e-6)
 
 
 def test_huge_points():
     """A reward of a million counts throws the estimate far out; the projection stays finite."""
-    point, metric = torch.tensor([[1e6, -3e5], [1e-300, 1e9]]), torch.eye(2).double().repeat(2, 1, 1) * 1e8
+    point, metric = (
+        torch.tensor([[1e6, -3e5], [1e-300, 1e9]]),
+        torch.eye(2).double().repeat(2, 1, 1) * 1e8,
+    )
     x = project_ball(point.double(), metric, 3.0)
     assert torch.all(x.isfinite())
     torch.testing.assert_close(torch.linalg.vector_norm(x, dim=-1), torch.full((2,), 3.0).double())

@@ -19,16 +19,25 @@ def own_folders(tmp_path, monkeypatch):
 
 def test_slsqp_agrees_with_the_certified_decisions():
     found = against_certified(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 40, every=4)
-    assert found["rounds"].tolist() == list(range(4, 41, 4)) and np.median(found["seconds"]) > np.median(found["certified"]) > 0
+    assert (
+        found["rounds"].tolist() == list(range(4, 41, 4))
+        and np.median(found["seconds"]) > np.median(found["certified"]) > 0
+    )
     clear = found["margin"] > 1e-5
     assert clear.sum() > 5 and found["same"][clear].all()
 
 
 def test_slsqp_is_timed_in_turns_with_another_learner():
-    runs = {run: played for run, played in methods(SphereArms(norm=3)).items() if run[0] in ("OFUGLB", "GLB-OMD")}
+    runs = {
+        run: played
+        for run, played in methods(SphereArms(norm=3)).items()
+        if run[0] in ("OFUGLB", "GLB-OMD")
+    }
     found = slsqp_seconds(runs, 40, 4, 3)
     assert all(seconds.shape == (3, 10) for seconds in found.values())
-    assert (found.typical(("OFUGLB", 3)) > found.typical(("GLB-OMD", 3))).all() and (found["GLB-OMD", 3] > 0).all()
+    assert (found.typical(("OFUGLB", 3)) > found.typical(("GLB-OMD", 3))).all() and (
+        found["GLB-OMD", 3] > 0
+    ).all()
 
 
 def test_slsqp_sees_a_wrong_decision():
@@ -41,5 +50,12 @@ def test_slsqp_sees_a_wrong_decision():
             disagreements.append(float(out[0, 1]))
             return out
 
-    play(OFUGLB(Bernoulli(), 3.0), SphereArms(norm=3.0), 10, 1, record=[5, 10], probes={"x": Liar(OFUGLB(Bernoulli(), 3.0))})
+    play(
+        OFUGLB(Bernoulli(), 3.0),
+        SphereArms(norm=3.0),
+        10,
+        1,
+        record=[5, 10],
+        probes={"x": Liar(OFUGLB(Bernoulli(), 3.0))},
+    )
     assert disagreements == [0.0, 0.0]

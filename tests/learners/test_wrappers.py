@@ -37,7 +37,9 @@ def steps(learner, count, trials=range(3), state=None, start=0):
     problem, streams = Coins(4), Streams(0, trials)
     world = problem.init(len(trials), 12, streams.at(-1), **TKWARGS)
     arms = problem.context(world, 0)
-    state = learner.init(len(trials), arms, 12, streams.at(-1), **TKWARGS) if state is None else state
+    state = (
+        learner.init(len(trials), arms, 12, streams.at(-1), **TKWARGS) if state is None else state
+    )
     heard = []
     for t in range(start, start + count):
         action, chosen = learner.select(state, arms, streams.at(t))
@@ -64,9 +66,13 @@ def test_dictated_actions_come_first_then_the_bases_own():
 def test_the_base_hears_every_round():
     state, heard = steps(Scripted(Index(), ACTIONS, 4), 6)
     assert state.rounds == state.base.rounds == 6
-    torch.testing.assert_close(state.base.rewards.view, torch.stack([reward for _, reward in heard], 1))
+    torch.testing.assert_close(
+        state.base.rewards.view, torch.stack([reward for _, reward in heard], 1)
+    )
     counts = torch.stack([action for action, _ in heard], 1)
-    torch.testing.assert_close(state.base.plays - 1, torch.stack([(counts == k).sum(1).double() for k in range(4)], 1))
+    torch.testing.assert_close(
+        state.base.plays - 1, torch.stack([(counts == k).sum(1).double() for k in range(4)], 1)
+    )
     assert Scripted(Index(), ACTIONS, 4).report(state)["plays"].tolist() == [10.0] * 3
 
 
@@ -115,7 +121,11 @@ class Wary(Index):
 
 def test_it_is_what_its_base_is():
     learner = Scripted(Wary(), (0,), 1)
-    assert learner.wants == "loss" and learner.syncs == "per round" and Scripted(Index(), (0,), 1).syncs is None
+    assert (
+        learner.wants == "loss"
+        and learner.syncs == "per round"
+        and Scripted(Index(), (0,), 1).syncs is None
+    )
     assert Scripted(UniformArm(), (0,), 1).report(None) == {}
     with pytest.raises(ValueError, match="three"):
         trace(learner)
@@ -125,8 +135,18 @@ def test_it_is_what_its_base_is():
 
 @pytest.mark.parametrize(
     "field, value",
-    [("rounds", -1), ("rounds", 4.0), ("rounds", 3), ("rounds", 5), ("actions", (0, 1)), ("actions", (0, 1, 2, -1)), ("actions", (0, 1, 2, 1.5)),
-     ("actions", [3, 3, 0, 2]), ("actions", None), ("actions", UniformArm)],
+    [
+        ("rounds", -1),
+        ("rounds", 4.0),
+        ("rounds", 3),
+        ("rounds", 5),
+        ("actions", (0, 1)),
+        ("actions", (0, 1, 2, -1)),
+        ("actions", (0, 1, 2, 1.5)),
+        ("actions", [3, 3, 0, 2]),
+        ("actions", None),
+        ("actions", UniformArm),
+    ],
 )
 def test_fields_out_of_range_are_refused(field, value):
     named = "actions" if (field, value) in (("rounds", 3), ("rounds", 5)) else field
@@ -147,7 +167,7 @@ class Count(NamedTuple):
     arm: torch.Tensor  # R
     horizon: int
     rounds: int
-    ever: int          # rounds of all epochs, where an epoch is restarted
+    ever: int  # rounds of all epochs, where an epoch is restarted
 
 
 @dataclass(frozen=True)
@@ -191,13 +211,17 @@ def test_horizons_double():
     states = epochs(Doubling(Fixed()), 10)
     assert [s.base.horizon for s in states] == [1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8]
     assert [s.base.rounds for s in states] == [0, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3]
-    assert [s.epoch for s in states] == [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3] and [s.rounds for s in states] == list(range(11))
+    assert [s.epoch for s in states] == [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3] and [
+        s.rounds for s in states
+    ] == list(range(11))
     assert [s.base.ever for s in states] == [s.base.rounds for s in states]
 
 
 def test_a_base_that_restarts_carries_over_what_it_likes():
     states = epochs(Doubling(Restarted()), 10)
-    assert [s.base.ever for s in states] == list(range(11)) and [s.base.horizon for s in states[:4]] == [1, 2, 2, 4]
+    assert [s.base.ever for s in states] == list(range(11)) and [
+        s.base.horizon for s in states[:4]
+    ] == [1, 2, 2, 4]
     assert torch.equal(states[7].base.arm, (states[0].base.arm + 3) % 4)
 
 
@@ -214,23 +238,42 @@ def test_a_running_epoch_can_be_sliced_and_saved():
     part, _ = steps(Doubling(Index()), 6, trials=[2, 0], state=take(middle, [2, 0]), start=5)
     torch.testing.assert_close(part.base.plays, take(whole, [2, 0]).base.plays)
     arrays, plain = pack(middle)
-    again, _ = steps(Doubling(Index()), 6, state=unpack(steps(Doubling(Index()), 0)[0], arrays, plain), start=5)
-    assert torch.equal(again.base.plays, whole.base.plays) and (again.rounds, again.epoch) == (11, 3)
+    again, _ = steps(
+        Doubling(Index()), 6, state=unpack(steps(Doubling(Index()), 0)[0], arrays, plain), start=5
+    )
+    assert torch.equal(again.base.plays, whole.base.plays) and (again.rounds, again.epoch) == (
+        11,
+        3,
+    )
 
 
 def test_updating_leaves_the_state_alone_where_an_epoch_ends():
     state, _ = steps(Doubling(Index()), 6)
     before = state.base.plays.clone()
     after, _ = steps(Doubling(Index()), 1, state=state, start=6)
-    assert state.rounds == 6 and state.epoch == 2 and torch.equal(state.base.plays, before) and after.epoch == 3 and after.base.rounds == 0
+    assert (
+        state.rounds == 6
+        and state.epoch == 2
+        and torch.equal(state.base.plays, before)
+        and after.epoch == 3
+        and after.base.rounds == 0
+    )
 
 
 def test_doubling_is_what_its_base_is():
     learner = Doubling(Wary())
-    assert learner.wants == "loss" and learner.syncs == "per round" and Doubling(Index()).syncs is None and not learner.fixed_arms
+    assert (
+        learner.wants == "loss"
+        and learner.syncs == "per round"
+        and Doubling(Index()).syncs is None
+        and not learner.fixed_arms
+    )
     with pytest.raises(ValueError, match="three"):
         trace(learner)
-    assert Doubling(UniformArm()).report(steps(Doubling(UniformArm()), 1)[0]) == {} and Doubling(Index()).caution(None) is None
+    assert (
+        Doubling(UniformArm()).report(steps(Doubling(UniformArm()), 1)[0]) == {}
+        and Doubling(Index()).caution(None) is None
+    )
     assert Doubling(Fixed()).report(steps(Doubling(Fixed()), 5)[0])["rounds"].tolist() == [2.0] * 3
     assert trace(Doubling(Fixed()))["report.rounds"].tolist() == [5.0] * 3  # of 12
 
@@ -243,9 +286,15 @@ class Own(Index):
 
 
 def test_a_base_that_learns_of_its_own_actions_only():
-    assert Doubling(Index()).own_actions and not Doubling(Own()).own_actions and not Doubling(Doubling(Own())).own_actions
+    assert (
+        Doubling(Index()).own_actions
+        and not Doubling(Own()).own_actions
+        and not Doubling(Doubling(Own())).own_actions
+    )
     for base in (Own(), Doubling(Own())):
-        with pytest.raises(ValueError, match="base=.*allowed: a learner that learns of other actions than its own"):
+        with pytest.raises(
+            ValueError, match="base=.*allowed: a learner that learns of other actions than its own"
+        ):
             Scripted(base, ACTIONS, 4)
     with pytest.raises(ValueError, match="own actions only"):
         AskTell(Doubling(Own()), np.eye(4)).tell(3, 1.0)

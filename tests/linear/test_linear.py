@@ -40,7 +40,10 @@ def dense(learner, arms, rewards):
         V = learner.ridge * np.eye(offered.shape[1]) + xs.T @ xs
         theta = np.linalg.solve(V, xs.T @ rs)
         ratio = np.linalg.slogdet(V)[1] - len(V) * math.log(learner.ridge)
-        radius = learner.noise * math.sqrt(2 * (ratio / 2 - math.log(learner.delta))) + math.sqrt(learner.ridge) * learner.norm_bound
+        radius = (
+            learner.noise * math.sqrt(2 * (ratio / 2 - math.log(learner.delta)))
+            + math.sqrt(learner.ridge) * learner.norm_bound
+        )
         widths = np.sqrt(np.sum(offered * np.linalg.solve(V, offered.T).T, 1))
         played.append(int(np.argmax(offered @ theta + learner.scale * radius * widths)))
         xs, rs = np.vstack([xs, offered[played[-1]]]), np.append(rs, reward)
@@ -59,7 +62,9 @@ def test_oful_is_the_dense_reference(refresh, scale):
     assert played == expected and state.rounds == 120
     np.testing.assert_allclose(state.theta[0], theta, rtol=1e-9)
     np.testing.assert_allclose(state.covariance[0], np.linalg.inv(V), rtol=1e-8)
-    np.testing.assert_allclose(state.log_det[0], np.linalg.slogdet(V)[1] - 4 * math.log(0.3), rtol=1e-12)
+    np.testing.assert_allclose(
+        state.log_det[0], np.linalg.slogdet(V)[1] - 4 * math.log(0.3), rtol=1e-12
+    )
 
 
 def test_radius_by_hand():
@@ -75,19 +80,31 @@ def test_radius_by_hand():
 def test_radius_of_confidence_ball_by_hand():
     learner = ConfidenceBall(0.5, 0.1)
     assert learner.radius_at(1, 2) == pytest.approx(0.5 * 8 / 3 * math.log(10))
-    assert learner.radius_at(3, 2) == pytest.approx(17.787270, abs=1e-6)  # .5 sqrt(128 * 2 ln 3 ln 90)
+    assert learner.radius_at(3, 2) == pytest.approx(
+        17.787270, abs=1e-6
+    )  # .5 sqrt(128 * 2 ln 3 ln 90)
     _, state = run(learner, X.expand(2, -1, -1), (1.0, 0.0))
     assert learner.radius(state).tolist() == [learner.radius_at(3, 2)]
 
 
 def test_first_arm_is_the_longest_and_greedy_ties_go_to_the_lowest():
     arms = torch.tensor([[[0.1, 0.0], [0.0, 0.9], [0.5, 0.5]]], **TKWARGS)
-    for learner, arm in ((OFUL(0.1, 1.0), 1), (ConfidenceBall(0.1), 1), (OFUL(0.1, 1.0, scale=0.0), 0)):
+    for learner, arm in (
+        (OFUL(0.1, 1.0), 1),
+        (ConfidenceBall(0.1), 1),
+        (OFUL(0.1, 1.0, scale=0.0), 0),
+    ):
         assert run(learner, arms, (0.0,))[0] == [arm]
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.floats(0.01, 5), st.floats(0.1, 5), st.floats(1e-6, 0.5), st.floats(0.01, 10), st.integers(0, 2**32 - 1))
+@given(
+    st.floats(0.01, 5),
+    st.floats(0.1, 5),
+    st.floats(1e-6, 0.5),
+    st.floats(0.01, 10),
+    st.integers(0, 2**32 - 1),
+)
 def test_radius_grows_and_stays_below_its_simpler_form(noise, norm, delta, ridge, seed):
     """Theorem 2's second form, for arms of norm at most 1: R sqrt(d ln((1 + t / lambda) / delta)) + lambda^{1/2} S."""
     learner = OFUL(noise, norm, delta, ridge)
@@ -101,8 +118,17 @@ def test_radius_grows_and_stays_below_its_simpler_form(noise, norm, delta, ridge
         state = learner.update(state, x, arm, torch.tensor([rng.normal()]), DRAW)
         radius = learner.radius(state)
         assert radius > before
-        assert radius <= noise * math.sqrt(3 * math.log((1 + t / ridge) / delta)) + math.sqrt(ridge) * norm + 1e-12
-    for harder in (replace(learner, noise=2 * noise), replace(learner, norm_bound=2 * norm), replace(learner, delta=delta / 2)):
+        assert (
+            radius
+            <= noise * math.sqrt(3 * math.log((1 + t / ridge) / delta))
+            + math.sqrt(ridge) * norm
+            + 1e-12
+        )
+    for harder in (
+        replace(learner, noise=2 * noise),
+        replace(learner, norm_bound=2 * norm),
+        replace(learner, delta=delta / 2),
+    ):
         assert harder.radius(state) > learner.radius(state)
 
 
@@ -128,7 +154,10 @@ class Repeating(OFUL):
 
 def held(learner, ellipsoid):
     probes = {"ratio": Probe(ellipsoid.ratio, "max"), "half axis": ellipsoid.half_axis}
-    return theorem_2(play(learner, FreshArms(3, noise=1.0, arms=5), 120, 100, record="all", probes=probes), ellipsoid)
+    return theorem_2(
+        play(learner, FreshArms(3, noise=1.0, arms=5), 120, 100, record="all", probes=probes),
+        ellipsoid,
+    )
 
 
 ELLIPSOID = Ellipsoid(noise=1.0, norm_bound=1.0, delta=0.05)
@@ -146,7 +175,10 @@ def test_theorem_2_holds():
         (Doubled(1.0, 1.0, 0.05), ELLIPSOID),
         (Repeating(1.0, 1.0, 0.05), ELLIPSOID),
         (OFUL(1.0, 1.0, 0.05), replace(ELLIPSOID, noise=0.2)),  # the noise is larger than was said
-        (OFUL(1.0, 1.0, 0.05, ridge=400.0), replace(ELLIPSOID, norm_bound=0.5, ridge=400.0)),  # ||theta*|| is larger than was said
+        (
+            OFUL(1.0, 1.0, 0.05, ridge=400.0),
+            replace(ELLIPSOID, norm_bound=0.5, ridge=400.0),
+        ),  # ||theta*|| is larger than was said
     ],
 )
 def test_broken_learners_and_wrong_assumptions_are_flagged(learner, ellipsoid):
@@ -156,11 +188,18 @@ def test_broken_learners_and_wrong_assumptions_are_flagged(learner, ellipsoid):
 def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
     learner = OFUL(1.0, 1.0, 0.05, ridge=0.5)
     ellipsoid = Ellipsoid(1.0, 1.0, 0.05, ridge=0.5)
-    probes = {"ratio": Probe(ellipsoid.ratio, "max"), "half axis": ellipsoid.half_axis, "radius": ellipsoid.radius,
-              "own": lambda seen: learner.radius(seen.after), "V": lambda seen: seen.after.precision.flatten(1)}
+    probes = {
+        "ratio": Probe(ellipsoid.ratio, "max"),
+        "half axis": ellipsoid.half_axis,
+        "radius": ellipsoid.radius,
+        "own": lambda seen: learner.radius(seen.after),
+        "V": lambda seen: seen.after.precision.flatten(1),
+    }
     trace = play(learner, FreshArms(2, noise=1.0, arms=5), 200, 4, record="all", probes=probes)
     np.testing.assert_allclose(trace["radius"], trace["own"], rtol=1e-12)
-    half_axes = trace["radius"][..., None] / np.sqrt(np.linalg.eigvalsh(trace["V"].reshape(4, 200, 2, 2)))
+    half_axes = trace["radius"][..., None] / np.sqrt(
+        np.linalg.eigvalsh(trace["V"].reshape(4, 200, 2, 2))
+    )
     np.testing.assert_allclose(trace["half axis"], np.sqrt(half_axes.prod(-1)), rtol=1e-9)
     first = theorem_2(trace, ellipsoid).informative_from
     volume = half_axes.prod(-1).max(0)
@@ -171,31 +210,58 @@ def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
 # ---- problems ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem", [Circle(norm=0.5, noise=0.2, arms=12), FreshArms(3, 0.5, 0.2, 6)])
+@pytest.mark.parametrize(
+    "problem", [Circle(norm=0.5, noise=0.2, arms=12), FreshArms(3, 0.5, 0.2, 6)]
+)
 def test_problems_are_as_described(problem):
     streams = Streams(7, range(2000))
     world = problem.init(2000, 9, streams.at(-1), **TKWARGS)
-    arms, again, later = problem.context(world, 2), problem.context(world, 2), problem.context(world, 3)
+    arms, again, later = (
+        problem.context(world, 2),
+        problem.context(world, 2),
+        problem.context(world, 3),
+    )
     assert torch.equal(arms, again) and torch.equal(arms, later) == isinstance(problem, Circle)
-    torch.testing.assert_close(torch.linalg.vector_norm(arms, dim=-1), torch.ones(arms.shape[:2], **TKWARGS))
-    torch.testing.assert_close(torch.linalg.vector_norm(world.theta, dim=-1), torch.full((2000,), 0.5, **TKWARGS))
+    torch.testing.assert_close(
+        torch.linalg.vector_norm(arms, dim=-1), torch.ones(arms.shape[:2], **TKWARGS)
+    )
+    torch.testing.assert_close(
+        torch.linalg.vector_norm(world.theta, dim=-1), torch.full((2000,), 0.5, **TKWARGS)
+    )
     means = (arms * world.theta[:, None]).sum(-1)
     reward, gap = problem.respond(world, 2, torch.full((2000,), 4), "reward", streams.at(2))
     other, _ = problem.respond(world, 2, torch.full((2000,), 1), "reward", streams.at(2))
     torch.testing.assert_close(gap, means.amax(1) - means[:, 4])
-    torch.testing.assert_close(reward - means[:, 4], other - means[:, 1])  # the noise is the round's, not the arm's
+    torch.testing.assert_close(
+        reward - means[:, 4], other - means[:, 1]
+    )  # the noise is the round's, not the arm's
     assert (reward - means[:, 4]).std().item() == pytest.approx(0.2, rel=0.06)
 
 
 def test_oful_learns_and_uniform_play_does_not():
-    total = {learner: play(learner, Circle(arms=16), 300, 10)["regret"][:, -1].mean() for learner in (OFUL(0.1, 1.0), UniformArm())}
-    assert total[OFUL(0.1, 1.0)] < 0.1 * total[UniformArm()] and total[UniformArm()] == pytest.approx(300, rel=0.1)
+    total = {
+        learner: play(learner, Circle(arms=16), 300, 10)["regret"][:, -1].mean()
+        for learner in (OFUL(0.1, 1.0), UniformArm())
+    }
+    assert total[OFUL(0.1, 1.0)] < 0.1 * total[UniformArm()] and total[
+        UniformArm()
+    ] == pytest.approx(300, rel=0.1)
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("field, value", [("norm", 0.0), ("norm", math.nan), ("noise", -0.1), ("noise", math.inf), ("arms", 0), ("arms", 2.5)])
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("norm", 0.0),
+        ("norm", math.nan),
+        ("noise", -0.1),
+        ("noise", math.inf),
+        ("arms", 0),
+        ("arms", 2.5),
+    ],
+)
 @pytest.mark.parametrize("problem", [Circle(), FreshArms()])
 def test_problems_refuse(problem, field, value):
     with pytest.raises(ValueError, match=f"{field}="):

@@ -8,7 +8,15 @@ import torch
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
-from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, check_kernel, exact_posterior, rank
+from paperlib.maths.gp import (
+    RBF,
+    FunctionKernel,
+    Linear,
+    Matern,
+    check_kernel,
+    exact_posterior,
+    rank,
+)
 
 RNG = np.random.default_rng(5)
 THEIRS = {
@@ -63,7 +71,11 @@ def test_near_points_keep_their_digits():
 
 
 def test_rank_is_known_where_it_is_finite():
-    assert rank(Linear(), 7) == 7 and rank(RBF(1.0), 7) is None and rank(FunctionKernel(wave), 7) is None
+    assert (
+        rank(Linear(), 7) == 7
+        and rank(RBF(1.0), 7) is None
+        and rank(FunctionKernel(wave), 7) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,13 +99,20 @@ def test_a_diagonal_of_its_own_is_refused():
 
     with pytest.raises(ValueError, match="diag differs"):
         check_kernel(Off(1.0), points(1, 8, 2))
-    check_kernel(Linear(), torch.zeros(1, 3, 2, dtype=torch.float64))  # only zeros: nothing is wrong
+    check_kernel(
+        Linear(), torch.zeros(1, 3, 2, dtype=torch.float64)
+    )  # only zeros: nothing is wrong
 
 
 @pytest.mark.parametrize(
     "make, name",
-    [(lambda: RBF(0.0), "gamma"), (lambda: RBF(math.nan), "gamma"), (lambda: Matern(1.0), "nu"), (lambda: Matern(1.5, -1.0), "lengthscale"),
-     (lambda: FunctionKernel(3), "function")],
+    [
+        (lambda: RBF(0.0), "gamma"),
+        (lambda: RBF(math.nan), "gamma"),
+        (lambda: Matern(1.0), "nu"),
+        (lambda: Matern(1.5, -1.0), "lengthscale"),
+        (lambda: FunctionKernel(3), "function"),
+    ],
 )
 def test_fields_out_of_range_are_refused(make, name):
     with pytest.raises(ValueError, match=f"{name}="):
@@ -107,13 +126,19 @@ def test_fields_out_of_range_are_refused(make, name):
 @pytest.mark.parametrize("ridge", [0.01, 2.0])
 def test_posterior_is_scikit_learns(kernel, ridge):
     """Point by point there; here repeated observations are counted, and one point in six is never observed."""
-    X, at, count = points(2, 6, 3), points(1, 10, 3), torch.tensor([[3, 0, 1, 1, 7, 2], [1, 1, 0, 5, 0, 1]])
+    X, at, count = (
+        points(2, 6, 3),
+        points(1, 10, 3),
+        torch.tensor([[3, 0, 1, 1, 7, 2], [1, 1, 0, 5, 0, 1]]),
+    )
     total, means, variances = torch.zeros(2, 6, dtype=torch.float64), [], []
     for r in range(2):
         rows = np.repeat(np.arange(6), count[r])
         y = RNG.normal(size=len(rows))
         total[r] = torch.tensor(np.bincount(rows, y, minlength=6))
-        theirs = GaussianProcessRegressor(THEIRS[kernel], alpha=ridge, optimizer=None).fit(X[r].numpy()[rows], y)
+        theirs = GaussianProcessRegressor(THEIRS[kernel], alpha=ridge, optimizer=None).fit(
+            X[r].numpy()[rows], y
+        )
         mean, sd = theirs.predict(at[0].numpy(), return_std=True)
         means.append(mean), variances.append(sd**2)
     for n in (count, count.double()):  # integers count as well as floats
@@ -125,7 +150,10 @@ def test_posterior_is_scikit_learns(kernel, ridge):
 def test_posterior_by_hand():
     """Two points with k = .5; the first observed twice, 1 and 3, lambda = 1: mean 4/3 and 2/3, variance 1/3 and 5/6."""
     X = torch.tensor([[[0.0], [1.0]]], dtype=torch.float64)
-    n, total = torch.tensor([[2.0, 0.0]], dtype=torch.float64), torch.tensor([[4.0, 0.0]], dtype=torch.float64)
+    n, total = (
+        torch.tensor([[2.0, 0.0]], dtype=torch.float64),
+        torch.tensor([[4.0, 0.0]], dtype=torch.float64),
+    )
     ours = exact_posterior(RBF(math.log(2)), X, n, total, 1.0, X)
     np.testing.assert_allclose(ours.mean, [[4 / 3, 2 / 3]], rtol=1e-12)
     np.testing.assert_allclose(ours.variance, [[1 / 3, 5 / 6]], rtol=1e-12)

@@ -44,20 +44,33 @@ def test_the_triangle():
     rho = 0.2928932188
     torch.testing.assert_close(TRIANGLE.center, T([rho, rho]), atol=1e-9, rtol=0)
     assert TRIANGLE.rho.item() == pytest.approx(rho, abs=1e-9)
-    assert TRIANGLE.D.item() == pytest.approx(4.8284271247, abs=1e-8) and TRIANGLE.R.item() == pytest.approx(2.6131259298, abs=1e-8)
-    torch.testing.assert_close(TRIANGLE.to_native(TRIANGLE.lmo(T([-1.0, -2.0]))), T([0.0, 1.0]), atol=1e-9, rtol=0)
+    assert TRIANGLE.D.item() == pytest.approx(
+        4.8284271247, abs=1e-8
+    ) and TRIANGLE.R.item() == pytest.approx(2.6131259298, abs=1e-8)
+    torch.testing.assert_close(
+        TRIANGLE.to_native(TRIANGLE.lmo(T([-1.0, -2.0]))), T([0.0, 1.0]), atol=1e-9, rtol=0
+    )
     there = (T([1.0, 1.0]) - TRIANGLE.center) / TRIANGLE.rho
-    torch.testing.assert_close(TRIANGLE.to_native(TRIANGLE.project(there)), T([0.5, 0.5]), atol=1e-9, rtol=0)
+    torch.testing.assert_close(
+        TRIANGLE.to_native(TRIANGLE.project(there)), T([0.5, 0.5]), atol=1e-9, rtol=0
+    )
     assert len(TRIANGLE.vertices[0]) == 3
 
 
 def test_the_sub_simplex():
     cset = SubSimplex.of(4)
-    assert cset.lmo(T([0.3, -0.2, 0.1, -0.5], [1, 2, 3, 4])).tolist() == [[-1, -1, -1, 7], [-1, -1, -1, -1]]
-    torch.testing.assert_close(cset.project(T([5, 5, 5, 5], [10, 0, 0, -5])), T([1.0, 1, 1, 1], [7, -1, -1, -1]))
+    assert cset.lmo(T([0.3, -0.2, 0.1, -0.5], [1, 2, 3, 4])).tolist() == [
+        [-1, -1, -1, 7],
+        [-1, -1, -1, -1],
+    ]
+    torch.testing.assert_close(
+        cset.project(T([5, 5, 5, 5], [10, 0, 0, -5])), T([1.0, 1, 1, 1], [7, -1, -1, -1])
+    )
     torch.testing.assert_close(cset.to_native(T([-1, -1, -1, 7])), T([0.0, 0, 0, 1]))
     large = SubSimplex.of(100)
-    assert large.R.item() == pytest.approx(199.2485884517, abs=1e-10) and large.D.item() == pytest.approx(282.8427124746, abs=1e-10)
+    assert large.R.item() == pytest.approx(
+        199.2485884517, abs=1e-10
+    ) and large.D.item() == pytest.approx(282.8427124746, abs=1e-10)
 
 
 def test_the_nuclear_ball():
@@ -76,15 +89,24 @@ def test_constants_of_the_experiments():
     """p = 20, k = 18."""
     nuclear, trace = NuclearBall.of(20, 18), Spectrahedron.of(20, 18)
     assert nuclear.dim == trace.dim == 210
-    assert nuclear.rho == pytest.approx(4.0249223595, abs=1e-9) and trace.rho == pytest.approx(0.7355304021, abs=1e-9)
-    assert nuclear.R.item() == pytest.approx(math.sqrt(20)) and nuclear.D.item() == pytest.approx(2 * math.sqrt(20))
-    assert trace.R.item() == pytest.approx(23.8734404, abs=1e-6) and trace.D.item() == pytest.approx(34.6088266, abs=1e-6)
+    assert nuclear.rho == pytest.approx(4.0249223595, abs=1e-9) and trace.rho == pytest.approx(
+        0.7355304021, abs=1e-9
+    )
+    assert nuclear.R.item() == pytest.approx(math.sqrt(20)) and nuclear.D.item() == pytest.approx(
+        2 * math.sqrt(20)
+    )
+    assert trace.R.item() == pytest.approx(
+        23.8734404, abs=1e-6
+    ) and trace.D.item() == pytest.approx(34.6088266, abs=1e-6)
 
 
 @pytest.mark.parametrize("p", [1, 2, 7])
 def test_svec_is_an_isometry(p):
     X, Y = (x + x.mT for x in torch.tensor(RNG.normal(size=(2, 5, p, p))))
-    assert dot(svec(X), svec(Y)).sub((X * Y).sum((1, 2))).abs().max() < 1e-13 and svec(X).shape == (5, p * (p + 1) // 2)
+    assert dot(svec(X), svec(Y)).sub((X * Y).sum((1, 2))).abs().max() < 1e-13 and svec(X).shape == (
+        5,
+        p * (p + 1) // 2,
+    )
     torch.testing.assert_close(smat(svec(X), p), X, atol=1e-14, rtol=0)
 
 
@@ -94,15 +116,23 @@ def test_answers_to_zero(monkeypatch):
     assert Ball.of(3).lmo(torch.zeros(1, 3)).tolist() == [[-1, 0, 0]]
     assert SubSimplex.of(3).lmo(torch.zeros(1, 3)).tolist() == [[-1, -1, -1]]
     polytopes = SETS["packings"]
-    assert torch.equal(polytopes.lmo(zero(polytopes)), polytopes.vertices[:, 0]) and torch.equal(TRIANGLE.lmo(zero(TRIANGLE)), TRIANGLE.vertices[:, 0])
+    assert torch.equal(polytopes.lmo(zero(polytopes)), polytopes.vertices[:, 0]) and torch.equal(
+        TRIANGLE.lmo(zero(TRIANGLE)), TRIANGLE.vertices[:, 0]
+    )
     monkeypatch.setattr(sets_matrix, "LARGE", {True: 30, False: 30})
     for p in (3, 30):  # dense, and by Lanczos
         corner = torch.zeros(1, p, p, **TKWARGS)
         corner[0, 0, 0] = 2.0
-        for cset, sign in ((NuclearBall.of(p, 2.0), -1), (NuclearBall.of(p, 2.0, exact=False), 1), (Spectrahedron.of(p, 2.0), 0)):
+        for cset, sign in (
+            (NuclearBall.of(p, 2.0), -1),
+            (NuclearBall.of(p, 2.0, exact=False), 1),
+            (Spectrahedron.of(p, 2.0), 0),
+        ):
             for trials in (1, 2):
                 answer = cset.to_native(cset.lmo(zero(cset).expand(trials, -1)))
-                torch.testing.assert_close(answer, svec(sign * corner).expand(trials, -1), atol=1e-14, rtol=0)
+                torch.testing.assert_close(
+                    answer, svec(sign * corner).expand(trials, -1), atol=1e-14, rtol=0
+                )
 
 
 # ---- every set ---------------------------------------------------------------------------------------------
@@ -128,22 +158,48 @@ def test_radii_and_diameter(name):
             continue
         h, across = support(cset, u), cset.lmo(u) - cset.lmo(-u)
         assert (h >= 1 - 1e-9).all() and (h <= cset.R + 1e-9).all()
-        assert (torch.linalg.vector_norm(across, dim=1) <= cset.D + 1e-9).all() and (torch.linalg.vector_norm(cset.lmo(u), dim=1) <= cset.R + 1e-9).all()
+        assert (torch.linalg.vector_norm(across, dim=1) <= cset.D + 1e-9).all() and (
+            torch.linalg.vector_norm(cset.lmo(u), dim=1) <= cset.R + 1e-9
+        ).all()
 
 
-@pytest.mark.parametrize("name", ["sub-simplex", "nuclear", "trace", "packings", "triangle", "ball", "segment", "one by one", "one by one, trace", "one stock"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sub-simplex",
+        "nuclear",
+        "trace",
+        "packings",
+        "triangle",
+        "ball",
+        "segment",
+        "one by one",
+        "one by one, trace",
+        "one stock",
+    ],
+)
 def test_radii_and_diameter_are_attained(name):
     cset = SETS[name]
     if hasattr(cset, "vertices"):
         V = cset.vertices
         normals = cset.normals / torch.linalg.vector_norm(cset.normals, dim=2, keepdim=True)
-        least = torch.stack([support(cset, normals[:, i]) for i in range(normals.shape[1])], 1).amin(1)
+        least = torch.stack(
+            [support(cset, normals[:, i]) for i in range(normals.shape[1])], 1
+        ).amin(1)
     elif name in ("nuclear", "trace") or "by one" in name:
         e = torch.eye(cset.p, **TKWARGS)
-        V = torch.cat([cset.lmo(svec(sign * torch.diag(row)[None])) for row in e for sign in (-1.0, 1.0)])[None]
+        V = torch.cat(
+            [cset.lmo(svec(sign * torch.diag(row)[None])) for row in e for sign in (-1.0, 1.0)]
+        )[None]
         least = support(cset, svec(e[None]) / math.sqrt(cset.p))
     else:
-        V = torch.cat([cset.lmo(sign * c[None]) for c in torch.eye(cset.dim, **TKWARGS) for sign in (-1.0, 1.0)])[None]
+        V = torch.cat(
+            [
+                cset.lmo(sign * c[None])
+                for c in torch.eye(cset.dim, **TKWARGS)
+                for sign in (-1.0, 1.0)
+            ]
+        )[None]
         least = support(cset, -torch.eye(cset.dim, **TKWARGS)[:1])
     torch.testing.assert_close(least, torch.ones_like(least))
     torch.testing.assert_close(torch.linalg.vector_norm(V, dim=2).amax(1), cset.R)
@@ -155,7 +211,11 @@ def test_radii_and_diameter_are_attained(name):
 def test_a_projection_satisfies_the_variational_inequality(name, scale):
     """<z - P, v - P> <= 0 for all v in s K: the largest by the oracle."""
     cset = SETS[name]
-    s = torch.linspace(0.2, 0.9, len(cset.D), **TKWARGS) if scale == "each" else torch.full((len(cset.D),), scale, **TKWARGS)
+    s = (
+        torch.linspace(0.2, 0.9, len(cset.D), **TKWARGS)
+        if scale == "each"
+        else torch.full((len(cset.D),), scale, **TKWARGS)
+    )
     for k, z in enumerate(directions(cset)):
         z = z * 10.0 ** (k % 5 - 1)
         P = cset.project(z, s if scale == "each" else scale)
@@ -171,7 +231,9 @@ def test_points_inside_stay_and_scale_zero_is_the_origin(name):
         inside = 0.7 * cset.project(5 * z)
         torch.testing.assert_close(cset.project(inside), inside, atol=1e-12, rtol=0)
         torch.testing.assert_close(cset.project(inside, 0.7), inside, atol=1e-9, rtol=0)
-        assert torch.equal(cset.project(z, 0.0), torch.zeros_like(z)) and torch.equal(cset.project(z, torch.zeros(1)), torch.zeros_like(z))
+        assert torch.equal(cset.project(z, 0.0), torch.zeros_like(z)) and torch.equal(
+            cset.project(z, torch.zeros(1)), torch.zeros_like(z)
+        )
 
 
 @every_set
@@ -182,7 +244,9 @@ def test_batched_equals_alone(name):
     for i in range(rows):
         one = take(cset, [i]) if len(cset.D) > 1 else cset
         torch.testing.assert_close(one.lmo(c[[i]]), cset.lmo(c)[[i]], atol=1e-9, rtol=1e-9)
-        torch.testing.assert_close(one.project(3 * c[[i]]), cset.project(3 * c)[[i]], atol=1e-9, rtol=1e-9)
+        torch.testing.assert_close(
+            one.project(3 * c[[i]]), cset.project(3 * c)[[i]], atol=1e-9, rtol=1e-9
+        )
         torch.testing.assert_close(one.to_native(c[[i]]), cset.to_native(c)[[i]])
         assert one.contains(c[[i]]).tolist() == cset.contains(c)[[i]].tolist()
 
@@ -200,15 +264,22 @@ def test_native_coordinates(name):
         assert (torch.linalg.vector_norm(x, dim=2) <= 1 + 1e-12).all()
     else:
         values = torch.linalg.eigvalsh(smat(x[0], cset.p))
-        assert (values.abs().sum(1) <= cset.k + 1e-9).all() and (isinstance(cset, NuclearBall) or (values >= -1e-9).all())
+        assert (values.abs().sum(1) <= cset.k + 1e-9).all() and (
+            isinstance(cset, NuclearBall) or (values >= -1e-9).all()
+        )
 
 
 @pytest.mark.parametrize("name", ["ball", "sub-simplex", "packings", "nuclear", "trace"])
 def test_sizes_out_of_range_are_refused(name):
     for bad in (0, -1, 2.0, True):
         with pytest.raises(ValueError, match="dim=|p=|most="):
-            {"ball": Ball.of, "sub-simplex": SubSimplex.of, "packings": lambda n: polytope(np.eye(2), np.ones(2), most=n or -1),
-             "nuclear": lambda p: NuclearBall.of(p, 1.0), "trace": lambda p: Spectrahedron.of(p, 1.0)}[name](bad)
+            {
+                "ball": Ball.of,
+                "sub-simplex": SubSimplex.of,
+                "packings": lambda n: polytope(np.eye(2), np.ones(2), most=n or -1),
+                "nuclear": lambda p: NuclearBall.of(p, 1.0),
+                "trace": lambda p: Spectrahedron.of(p, 1.0),
+            }[name](bad)
     if name in ("nuclear", "trace"):
         for k in (0.0, -1.0, math.nan, math.inf):
             with pytest.raises(ValueError, match="k="):
@@ -216,7 +287,14 @@ def test_sizes_out_of_range_are_refused(name):
 
 
 def test_sets_are_in_double_precision_unless_told():
-    for cset in (Ball.of(2), SubSimplex.of(2), NuclearBall.of(2, 1.0), Spectrahedron.of(2, 1.0), TRIANGLE, l1_ball(2)):
+    for cset in (
+        Ball.of(2),
+        SubSimplex.of(2),
+        NuclearBall.of(2, 1.0),
+        Spectrahedron.of(2, 1.0),
+        TRIANGLE,
+        l1_ball(2),
+    ):
         assert cset.R.dtype == cset.D.dtype == torch.float64
     assert SubSimplex.of(2, dtype=torch.float32).R.dtype == torch.float32
 
@@ -232,7 +310,9 @@ def test_projection_on_simplexes_by_bisection():
             middle = (low + high) / 2
             much = (x - middle.unsqueeze(1)).clamp(min=0).sum(1) > 1.5
             low, high = torch.where(much, middle, low), torch.where(much, high, middle)
-        torch.testing.assert_close(project_simplex(x, 1.5), (x - low.unsqueeze(1)).clamp(min=0), atol=1e-10, rtol=0)
+        torch.testing.assert_close(
+            project_simplex(x, 1.5), (x - low.unsqueeze(1)).clamp(min=0), atol=1e-10, rtol=0
+        )
 
 
 # ---- polytopes ---------------------------------------------------------------------------------------------
@@ -246,13 +326,17 @@ def test_the_vertex_oracle_is_the_linear_program():
     cset = packings(1, 6, 5, seed=4)
     C, e = cset.normals[0].numpy(), cset.offsets[0].numpy()
     for c in RNG.normal(size=(200, 6)):
-        assert dot(torch.tensor(c), cset.lmo(torch.tensor(c)[None])).item() == pytest.approx(value(C, e, c), abs=1e-8)
+        assert dot(torch.tensor(c), cset.lmo(torch.tensor(c)[None])).item() == pytest.approx(
+            value(C, e, c), abs=1e-8
+        )
 
 
 @pytest.mark.parametrize("highspy", [True, False])
 def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
     if highspy:
-        pytest.importorskip("highspy", reason="without it linear programs are scipy's, tested beside")
+        pytest.importorskip(
+            "highspy", reason="without it linear programs are scipy's, tested beside"
+        )
     else:
         monkeypatch.setitem(sys.modules, "highspy", None)
     Program.of.cache_clear()
@@ -262,7 +346,9 @@ def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
         v = solved.lmo(c)
         assert solved.contains(v, 1e-8).all()
         torch.testing.assert_close(dot(c, v), dot(c, listed.lmo(c)), atol=1e-8, rtol=0)
-    assert (Program(listed.normals[0].numpy(), listed.offsets[0].numpy()).solver is not None) == highspy
+    assert (
+        Program(listed.normals[0].numpy(), listed.offsets[0].numpy()).solver is not None
+    ) == highspy
     assert solved.contains(solved.lmo(torch.zeros(2, 6, **TKWARGS)), 1e-8).all()
     Program.of.cache_clear()
 
@@ -270,7 +356,9 @@ def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
 def test_bounds_without_vertices_hold_and_are_not_wide():
     listed, solved = packings(4, 6, 5, seed=9), packings(4, 6, 5, seed=9, most=0)
     for exact, bound in ((listed.D, solved.D), (listed.R, solved.R)):
-        assert (bound >= exact).all() and (bound <= math.sqrt(6) * exact).all()  # of a box, whose edges are widths: at most sqrt(n) D
+        assert (bound >= exact).all() and (
+            bound <= math.sqrt(6) * exact
+        ).all()  # of a box, whose edges are widths: at most sqrt(n) D
 
 
 def test_bounds_without_vertices_are_those_of_the_mirror_image():
@@ -298,20 +386,34 @@ def test_a_program_that_fails_says_so(monkeypatch):
 def asked_along_axes(n):
     """Costs with ties, that of the origin among them, and costs without."""
     rng = np.random.default_rng(6)
-    return np.vstack([np.zeros(n), np.eye(n), -np.eye(n), np.ones(n), rng.normal(size=(20, n)), 1e-12 * rng.normal(size=(5, n))])
+    return np.vstack(
+        [
+            np.zeros(n),
+            np.eye(n),
+            -np.eye(n),
+            np.ones(n),
+            rng.normal(size=(20, n)),
+            1e-12 * rng.normal(size=(5, n)),
+        ]
+    )
 
 
 @pytest.mark.parametrize("highspy", [True, False])
 def test_a_program_answers_alike_whatever_it_was_asked_before(highspy, monkeypatch):
     """Bit for bit, and with vertices of the box, also where a face minimizes and where costs are tiny."""
     if highspy:
-        pytest.importorskip("highspy", reason="without it linear programs are scipy's, which start anew")
+        pytest.importorskip(
+            "highspy", reason="without it linear programs are scipy's, which start anew"
+        )
     else:
         monkeypatch.setitem(sys.modules, "highspy", None)
     C, e = np.vstack([np.eye(3), -np.eye(3)]), np.ones(6)
     costs, used = asked_along_axes(3), Program(C, e)
     alone = [Program(C, e).solve(c) for c in costs]
-    for order in (range(len(costs)), *(np.random.default_rng(seed).permutation(len(costs)) for seed in (0, 1))):
+    for order in (
+        range(len(costs)),
+        *(np.random.default_rng(seed).permutation(len(costs)) for seed in (0, 1)),
+    ):
         for i in order:
             np.testing.assert_array_equal(used.solve(costs[i]), alone[i])
     assert all(c @ x == pytest.approx(-np.abs(c).sum(), rel=1e-9) for c, x in zip(costs, alone))
@@ -326,7 +428,11 @@ def test_above_twelve_dimensions_no_vertices_are_listed(monkeypatch):
     assert box(8).vertices.shape[1] == 256 and sets_polytope.LISTED == 12
     monkeypatch.setattr(sets_polytope, "corners", lambda C, e: pytest.fail("Qhull is asked"))
     large = box(20)
-    assert large.vertices.shape == (1, 0, 20) and large.D.item() == pytest.approx(2 * math.sqrt(20)) and large.lmo(torch.ones(1, 20, **TKWARGS)).tolist() == [[-1.0] * 20]
+    assert (
+        large.vertices.shape == (1, 0, 20)
+        and large.D.item() == pytest.approx(2 * math.sqrt(20))
+        and large.lmo(torch.ones(1, 20, **TKWARGS)).tolist() == [[-1.0] * 20]
+    )
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-10, 1e-3, 1e8, 1e200])
@@ -348,13 +454,21 @@ def test_the_unit_of_a_row_does_not_matter(size, most):
 
 def test_the_oracle_of_the_ball_knows_tiny_and_huge_costs():
     for size in (1e-320, 1e-200, 1e-3, 1e200):
-        torch.testing.assert_close(Ball.of(2).lmo(T([0.0, size], [size, -size])), T([0.0, -1.0], [-math.sqrt(0.5), math.sqrt(0.5)]))
+        torch.testing.assert_close(
+            Ball.of(2).lmo(T([0.0, size], [size, -size])),
+            T([0.0, -1.0], [-math.sqrt(0.5), math.sqrt(0.5)]),
+        )
     assert Ball.of(2, dtype=torch.float32).lmo(torch.tensor([[0.0, 1e-30]])).tolist() == [[0, -1]]
 
 
 def test_sets_say_what_they_compute_on_the_host():
     named = {name: cset.host for name, cset in SETS.items() if cset.host}
-    assert named == {"packings": ("project",), "triangle": ("project",), "segment": ("project",), "packings by programs": ("lmo", "project")}
+    assert named == {
+        "packings": ("project",),
+        "triangle": ("project",),
+        "segment": ("project",),
+        "packings by programs": ("lmo", "project"),
+    }
     assert l1_ball(2).host == ("lmo",)
 
 
@@ -365,16 +479,33 @@ def test_matrices_that_are_not_finite_have_no_eigenpair(trials):
             extreme(torch.full((trials, 4, 4), math.nan, **TKWARGS), most)
 
 
-@pytest.mark.parametrize("C, d, match", [("a", [1.0], "C='a'; allowed: an array of numbers"), ([[1.0], [-1.0]], "b", "d='b'; allowed"), ([[1.0], [1.0, 2.0]], [1.0, 1.0], "C=.*allowed"), (None, None, "C: ")], ids=range(4))
+@pytest.mark.parametrize(
+    "C, d, match",
+    [
+        ("a", [1.0], "C='a'; allowed: an array of numbers"),
+        ([[1.0], [-1.0]], "b", "d='b'; allowed"),
+        ([[1.0], [1.0, 2.0]], [1.0, 1.0], "C=.*allowed"),
+        (None, None, "C: "),
+    ],
+    ids=range(4),
+)
 def test_polytopes_are_of_numbers(C, d, match):
     with pytest.raises(ValueError, match=match):
         polytope(C, d)
 
 
-@pytest.mark.parametrize("oracle, center, match", [
-    (3, [0.0, 0.0], "oracle=3; allowed: a function"), (l1_oracle, "abc", "center='abc'; allowed"), (l1_oracle, [], r"center=\[\]; allowed: n finite numbers, n at least 1"),
-    (l1_oracle, [[0.0, 0.0]], "center="), (l1_oracle, [math.nan], "center="), (l1_oracle, None, "center=None"),
-], ids=range(6))
+@pytest.mark.parametrize(
+    "oracle, center, match",
+    [
+        (3, [0.0, 0.0], "oracle=3; allowed: a function"),
+        (l1_oracle, "abc", "center='abc'; allowed"),
+        (l1_oracle, [], r"center=\[\]; allowed: n finite numbers, n at least 1"),
+        (l1_oracle, [[0.0, 0.0]], "center="),
+        (l1_oracle, [math.nan], "center="),
+        (l1_oracle, None, "center=None"),
+    ],
+    ids=range(6),
+)
 def test_sets_by_an_oracle_are_of_a_function_and_numbers(oracle, center, match):
     with pytest.raises(ValueError, match=match):
         oracle_set(oracle, center, 0.5)
@@ -383,19 +514,45 @@ def test_sets_by_an_oracle_are_of_a_function_and_numbers(oracle, center, match):
 def test_an_oracle_in_single_precision_passes():
     """l1 ball of three dimensions: the ball inside touches along the diagonal, which an oracle rounded inward misses."""
     for n in (2, 3):
-        single = oracle_set(lambda c: (l1_oracle(c) * (1 - 6e-8)).astype(np.float32), np.zeros(n), np.float32(1 / np.sqrt(n)).item())
-        touching = single._replace(oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-7) * single.radius.item())
+        single = oracle_set(
+            lambda c: (l1_oracle(c) * (1 - 6e-8)).astype(np.float32),
+            np.zeros(n),
+            np.float32(1 / np.sqrt(n)).item(),
+        )
+        touching = single._replace(
+            oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-7) * single.radius.item()
+        )
         probe(touching._replace(R=torch.full((1,), 1.0, **TKWARGS)))
         with pytest.raises(RuntimeError, match=r"reaches 0\.99999\d* to 0\.99999\d* along"):
-            probe(touching._replace(oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-5) * single.radius.item()))
+            probe(
+                touching._replace(
+                    oracle=lambda c: -c / np.linalg.norm(c) * (1 - 1e-5) * single.radius.item()
+                )
+            )
 
 
-@pytest.mark.parametrize("answer", [np.ones(1), np.float64(0.7), np.ones(2), np.array([0.1, np.nan, 0]), np.full(3, np.inf), None, "abc", [[1.0, 2.0, 3.0]]], ids=range(8))
+@pytest.mark.parametrize(
+    "answer",
+    [
+        np.ones(1),
+        np.float64(0.7),
+        np.ones(2),
+        np.array([0.1, np.nan, 0]),
+        np.full(3, np.inf),
+        None,
+        "abc",
+        [[1.0, 2.0, 3.0]],
+    ],
+    ids=range(8),
+)
 def test_an_answer_that_is_no_point_is_refused_in_every_call(answer):
     cset = l1_ball(3)
     later = cset._replace(oracle=lambda c: answer if c[0] > 0.5 else l1_oracle(c))
     later.lmo(T([0.0, 1.0, 0.0]))
-    with pytest.raises(RuntimeError, match="oracle: its answer to c=.* is .*allowed: a point of the set, 3 finite numbers"):
+    with pytest.raises(
+        RuntimeError,
+        match="oracle: its answer to c=.* is .*allowed: a point of the set, 3 finite numbers",
+    ):
         later.lmo(T([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]))
 
 
@@ -426,11 +583,16 @@ def test_the_least_distance_projection_against_all_vertices(far):
 
 
 def test_the_projection_is_that_of_a_generic_solver():
-    cvxpy = pytest.importorskip("cvxpy", reason="cvxpy is optional; the variational inequality is tested above")
+    cvxpy = pytest.importorskip(
+        "cvxpy", reason="cvxpy is optional; the variational inequality is tested above"
+    )
     cset = packings(1, 5, 4, seed=6)
     for z in RNG.normal(size=(5, 5)) * 4:
         y = cvxpy.Variable(5)
-        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [cset.normals[0].numpy() @ y <= cset.offsets[0].numpy()]).solve(solver="CLARABEL")
+        cvxpy.Problem(
+            cvxpy.Minimize(cvxpy.sum_squares(y - z)),
+            [cset.normals[0].numpy() @ y <= cset.offsets[0].numpy()],
+        ).solve(solver="CLARABEL")
         np.testing.assert_allclose(cset.project(torch.tensor(z)[None])[0], y.value, atol=1e-6)
 
 
@@ -444,7 +606,9 @@ def test_duplicate_constraints_and_vertices():
     for c in directions(TRIANGLE):
         torch.testing.assert_close(twice.lmo(c), TRIANGLE.lmo(c))
         torch.testing.assert_close(repeated.lmo(c), TRIANGLE.lmo(c))
-        torch.testing.assert_close(twice.project(9 * c), TRIANGLE.project(9 * c), atol=1e-12, rtol=0)
+        torch.testing.assert_close(
+            twice.project(9 * c), TRIANGLE.project(9 * c), atol=1e-12, rtol=0
+        )
 
 
 def test_a_pyramid_has_its_apex_once():
@@ -455,23 +619,50 @@ def test_a_pyramid_has_its_apex_once():
 
 def test_a_segment():
     segment = SETS["segment"]  # 0 <= x <= 3
-    assert (segment.rho.item(), segment.center.item(), segment.R.item(), segment.D.item()) == (1.5, 1.5, 1.0, 2.0)
-    assert segment.vertices.tolist() == [[[-1.0], [1.0]]] and segment.lmo(T([2.0])).item() == -1 and segment.project(T([7.0])).item() == pytest.approx(1.0)
+    assert (segment.rho.item(), segment.center.item(), segment.R.item(), segment.D.item()) == (
+        1.5,
+        1.5,
+        1.0,
+        2.0,
+    )
+    assert (
+        segment.vertices.tolist() == [[[-1.0], [1.0]]]
+        and segment.lmo(T([2.0])).item() == -1
+        and segment.project(T([7.0])).item() == pytest.approx(1.0)
+    )
 
 
 @pytest.mark.parametrize("most", [20_000, 0])
-@pytest.mark.parametrize("C, d", [([[1.0], [2.0]], [1.0, 1.0]), ([[1.0, 0], [-1, 0]], [1.0, 1]), ([[1.0, 0], [-1, 0], [0, 1]], [1.0, 1, 1]), ([[-1.0, 0], [0, -1]], [0.0, 0])],
-                         ids=["half line", "strip", "half strip", "cone"])
+@pytest.mark.parametrize(
+    "C, d",
+    [
+        ([[1.0], [2.0]], [1.0, 1.0]),
+        ([[1.0, 0], [-1, 0]], [1.0, 1]),
+        ([[1.0, 0], [-1, 0], [0, 1]], [1.0, 1, 1]),
+        ([[-1.0, 0], [0, -1]], [0.0, 0]),
+    ],
+    ids=["half line", "strip", "half strip", "cone"],
+)
 def test_unbounded_polytopes_are_refused(C, d, most):
     with pytest.raises(ValueError, match="allowed: bounded"):
         polytope(C, d, most=most)
 
 
-@pytest.mark.parametrize("C, d, match", [
-    ([[1.0], [-1.0]], [0.0, 0.0], "largest ball inside has radius"), ([[1.0], [-1.0]], [-1.0, 0.5], "largest ball inside"), ([[1.0], [-1.0]], [1e-10, 1e-10], "largest ball inside"),
-    ([[1.0], [0.0]], [1.0, 1.0], "a row of C is 0"), ([[1.0], [math.nan]], [1.0, 1.0], "not finite"), ([[1.0], [-1.0]], [1.0, math.inf], "not finite"),
-    ([[1.0], [-1.0]], [1.0], r"C: \(1, 2, 1\), d: \(1, 1\)"), ([1.0, -1.0], [1.0, 1.0], "C: "), (np.zeros((0, 2)), np.zeros(0), "C: "),
-], ids=range(9))
+@pytest.mark.parametrize(
+    "C, d, match",
+    [
+        ([[1.0], [-1.0]], [0.0, 0.0], "largest ball inside has radius"),
+        ([[1.0], [-1.0]], [-1.0, 0.5], "largest ball inside"),
+        ([[1.0], [-1.0]], [1e-10, 1e-10], "largest ball inside"),
+        ([[1.0], [0.0]], [1.0, 1.0], "a row of C is 0"),
+        ([[1.0], [math.nan]], [1.0, 1.0], "not finite"),
+        ([[1.0], [-1.0]], [1.0, math.inf], "not finite"),
+        ([[1.0], [-1.0]], [1.0], r"C: \(1, 2, 1\), d: \(1, 1\)"),
+        ([1.0, -1.0], [1.0, 1.0], "C: "),
+        (np.zeros((0, 2)), np.zeros(0), "C: "),
+    ],
+    ids=range(9),
+)
 def test_polytopes_without_sense_are_refused(C, d, match):
     with pytest.raises(ValueError, match=match):
         polytope(C, d)
@@ -482,7 +673,9 @@ def test_the_inscribed_ball_and_corners_of_a_box():
     center, rho = inscribed(C, d)
     assert rho == pytest.approx(1.0) and center[0] == pytest.approx(0.0)
     found = corners(C, d)
-    assert sorted(map(tuple, found.tolist())) == sorted((a, b, c) for a in (-1, 1) for b in (-2, 2) for c in (-3, 3))
+    assert sorted(map(tuple, found.tolist())) == sorted(
+        (a, b, c) for a in (-1, 1) for b in (-2, 2) for c in (-3, 3)
+    )
 
 
 def test_distances_between_many_vertices(monkeypatch):
@@ -495,7 +688,11 @@ def test_distances_between_many_vertices(monkeypatch):
 # ---- matrices ----------------------------------------------------------------------------------------------
 
 SPECTRA = {
-    "random": RNG.normal(size=6), "repeated": [-3.0, -3.0, 1.0, 0.0, 3.0, 3.0], "identity": [1.0] * 6, "minus identity": [-1.0] * 6, "rank one": [0.0, 0, 0, 0, 0, 2.0],
+    "random": RNG.normal(size=6),
+    "repeated": [-3.0, -3.0, 1.0, 0.0, 3.0, 3.0],
+    "identity": [1.0] * 6,
+    "minus identity": [-1.0] * 6,
+    "rank one": [0.0, 0, 0, 0, 0, 2.0],
     "positive": [1.0, 2, 3, 4, 5, 6],
 }
 
@@ -507,41 +704,61 @@ def test_oracles_over_matrices_by_their_values(spectrum):
     Q = np.linalg.qr(RNG.normal(size=(6, 6)))[0]
     C = svec(torch.tensor(Q * values @ Q.T)[None])
     for cset, least in (
-        (NuclearBall.of(6, 2.0), -2 * np.abs(values).max()), (NuclearBall.of(6, 2.0, exact=False), 2 * values.min()), (Spectrahedron.of(6, 2.0), 2 * min(0.0, values.min())),
+        (NuclearBall.of(6, 2.0), -2 * np.abs(values).max()),
+        (NuclearBall.of(6, 2.0, exact=False), 2 * values.min()),
+        (Spectrahedron.of(6, 2.0), 2 * min(0.0, values.min())),
     ):
         for rows in (1, 3):
             answers = cset.to_native(cset.lmo(C.expand(rows, -1)))
-            torch.testing.assert_close(dot(C, answers), torch.full((rows,), least, **TKWARGS), atol=1e-9, rtol=0)
+            torch.testing.assert_close(
+                dot(C, answers), torch.full((rows,), least, **TKWARGS), atol=1e-9, rtol=0
+            )
 
 
 @pytest.mark.parametrize("most", [True, False])
-@pytest.mark.parametrize("kind", ["random", "identity", "minus identity", "signs", "rank one", "repeated", "zero"])
+@pytest.mark.parametrize(
+    "kind", ["random", "identity", "minus identity", "signs", "rank one", "repeated", "zero"]
+)
 def test_lanczos_is_the_dense_factorization(kind, most, monkeypatch):
     monkeypatch.setitem(sets_matrix.LARGE, most, 100)
     p = 110
     values = {
-        "random": RNG.normal(size=p), "identity": np.ones(p), "minus identity": -np.ones(p), "signs": np.where(np.arange(p) % 2, 1.0, -1.0),
-        "rank one": np.eye(p)[0], "repeated": np.repeat(np.linspace(-1, 2, 11), 10), "zero": np.zeros(p),
+        "random": RNG.normal(size=p),
+        "identity": np.ones(p),
+        "minus identity": -np.ones(p),
+        "signs": np.where(np.arange(p) % 2, 1.0, -1.0),
+        "rank one": np.eye(p)[0],
+        "repeated": np.repeat(np.linspace(-1, 2, 11), 10),
+        "zero": np.zeros(p),
     }[kind]
     Q = np.linalg.qr(RNG.normal(size=(p, p)))[0]
     C = torch.tensor(Q * values @ Q.T)[None]
     C = (C + C.mT) / 2
-    (one, v), (two, w) = extreme(C, most), extreme(C.expand(2, -1, -1), most)  # a batch is factored whole
+    (one, v), (two, w) = (
+        extreme(C, most),
+        extreme(C.expand(2, -1, -1), most),
+    )  # a batch is factored whole
     assert abs(one.item()) == pytest.approx(abs(two[0].item()), abs=1e-8)
     for value, vector in ((one, v), (two[:1], w[:1])):
-        torch.testing.assert_close((C @ vector.unsqueeze(2)).squeeze(2), value.unsqueeze(1) * vector, atol=1e-8, rtol=0)
+        torch.testing.assert_close(
+            (C @ vector.unsqueeze(2)).squeeze(2), value.unsqueeze(1) * vector, atol=1e-8, rtol=0
+        )
         assert torch.linalg.vector_norm(vector).item() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("kind", ["nuclear", "trace"])
 def test_matrix_projections_are_those_of_a_generic_solver(kind):
-    cvxpy = pytest.importorskip("cvxpy", reason="cvxpy is optional; the variational inequality is tested above")
+    cvxpy = pytest.importorskip(
+        "cvxpy", reason="cvxpy is optional; the variational inequality is tested above"
+    )
     cset = SETS[kind]
     for z in RNG.normal(size=(3, cset.dim)) * 3:
         X = cvxpy.Variable((4, 4), symmetric=True)
         Z = smat(cset.to_native(torch.tensor(z)[None]), 4)[0].numpy()
         inside = [cvxpy.normNuc(X) <= 3] if kind == "nuclear" else [X >> 0, cvxpy.trace(X) <= 3]
-        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), inside).solve(solver="SCS", eps=1e-9, max_iters=50_000)
+        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), inside).solve(
+            solver="SCS", eps=1e-9, max_iters=50_000
+        )
         found = smat(cset.to_native(cset.project(torch.tensor(z)[None])), 4)[0]
         np.testing.assert_allclose(found, X.value, atol=1e-5)
 
@@ -550,13 +767,22 @@ def test_matrix_projections_are_those_of_a_generic_solver(kind):
 
 
 def test_a_set_by_its_oracle():
-    cset = oracle_set(l1_oracle, [0.1, 0.0, 0.0], 0.5)  # the ball of radius .9 / sqrt(3) about the center lies inside
+    cset = oracle_set(
+        l1_oracle, [0.1, 0.0, 0.0], 0.5
+    )  # the ball of radius .9 / sqrt(3) about the center lies inside
     assert isinstance(cset, OracleSet) and cset.dim == 3 and not hasattr(cset, "project")
-    torch.testing.assert_close(cset.to_native(cset.lmo(T([0.0, 3.0, -1.0], [-5.0, 0, 0]))), T([0.0, -1, 0], [1.0, 0, 0]))
+    torch.testing.assert_close(
+        cset.to_native(cset.lmo(T([0.0, 3.0, -1.0], [-5.0, 0, 0]))), T([0.0, -1, 0], [1.0, 0, 0])
+    )
     # widths 2 along each axis, in units of .5; farthest 1.1 along the first
-    assert cset.D.item() == pytest.approx(4 * math.sqrt(3)) and cset.R.item() == pytest.approx(2 * math.sqrt(1.1**2 + 2))
+    assert cset.D.item() == pytest.approx(4 * math.sqrt(3)) and cset.R.item() == pytest.approx(
+        2 * math.sqrt(1.1**2 + 2)
+    )
     for u in torch.nn.functional.normalize(torch.tensor(RNG.normal(size=(100, 1, 3))), dim=2):
-        assert 1 <= support(cset, u).item() <= cset.R.item() and torch.linalg.vector_norm(cset.lmo(u) - cset.lmo(-u)).item() <= cset.D.item()
+        assert (
+            1 <= support(cset, u).item() <= cset.R.item()
+            and torch.linalg.vector_norm(cset.lmo(u) - cset.lmo(-u)).item() <= cset.D.item()
+        )
 
 
 def test_an_interval_by_its_oracle():
@@ -564,16 +790,48 @@ def test_an_interval_by_its_oracle():
     assert (cset.D.item(), cset.R.item(), cset.dim) == (2.0, 1.0, 1)
 
 
-@pytest.mark.parametrize("oracle, center, radius, error, match", [
-    (lambda c: -l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "along some direction"),        # maximizes
-    (l1_oracle, np.zeros(3), 0.7, RuntimeError, "along some direction"),                      # the ball sticks out: .577 fits
-    (l1_oracle, [0.9, 0.9, 0.9], 0.1, RuntimeError, "along some direction"),
-    (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),
-    (lambda c: np.full(3, np.nan) if c[0] > 1.2 * abs(c[1:]).sum() and c[1] else l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),  # not along the axes
-    (lambda c: np.zeros(2), np.zeros(3), 0.5, ValueError, r"answers of shape \(2,\); allowed: \(3,\)"),
-    (l1_oracle, [0.0, math.nan, 0.0], 0.5, ValueError, "center="), (l1_oracle, np.zeros((1, 3)), 0.5, ValueError, "center="),
-    (l1_oracle, np.zeros(3), 0.0, ValueError, "radius="), (l1_oracle, np.zeros(3), math.inf, ValueError, "radius="),
-], ids=range(10))
+@pytest.mark.parametrize(
+    "oracle, center, radius, error, match",
+    [
+        (
+            lambda c: -l1_oracle(c),
+            np.zeros(3),
+            0.5,
+            RuntimeError,
+            "along some direction",
+        ),  # maximizes
+        (
+            l1_oracle,
+            np.zeros(3),
+            0.7,
+            RuntimeError,
+            "along some direction",
+        ),  # the ball sticks out: .577 fits
+        (l1_oracle, [0.9, 0.9, 0.9], 0.1, RuntimeError, "along some direction"),
+        (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),
+        (
+            lambda c: (
+                np.full(3, np.nan) if c[0] > 1.2 * abs(c[1:]).sum() and c[1] else l1_oracle(c)
+            ),
+            np.zeros(3),
+            0.5,
+            RuntimeError,
+            "3 finite numbers",
+        ),  # not along the axes
+        (
+            lambda c: np.zeros(2),
+            np.zeros(3),
+            0.5,
+            ValueError,
+            r"answers of shape \(2,\); allowed: \(3,\)",
+        ),
+        (l1_oracle, [0.0, math.nan, 0.0], 0.5, ValueError, "center="),
+        (l1_oracle, np.zeros((1, 3)), 0.5, ValueError, "center="),
+        (l1_oracle, np.zeros(3), 0.0, ValueError, "radius="),
+        (l1_oracle, np.zeros(3), math.inf, ValueError, "radius="),
+    ],
+    ids=range(10),
+)
 def test_what_an_oracle_must_not_do(oracle, center, radius, error, match):
     with pytest.raises(error, match=match):
         oracle_set(oracle, center, radius)
@@ -592,7 +850,9 @@ def test_the_probe_passes_over_an_oracle_that_is_not_the_sets_own():
         printed = NuclearBall.of(p, 2.0, exact=False)
         probe(printed)
         h = support(printed, -svec(torch.eye(p, **TKWARGS)[None]) / math.sqrt(p)).item()
-        assert h == pytest.approx(-1.0)  # the printed answers have a positive trace: not all of the ball is below them
+        assert h == pytest.approx(
+            -1.0
+        )  # the printed answers have a positive trace: not all of the ball is below them
         lying = Lying(printed.dim, printed.R, printed.D, 1.0, True, printed.lmo)
         if p == 2:
             with pytest.raises(RuntimeError, match="along some direction"):

@@ -51,7 +51,7 @@ class Page(HTMLParser):
         if not self.open or self.open[-1] != tag:
             self.faults.append(f"</{tag}> closes <{self.open[-1] if self.open else 'nothing'}>")
         if tag in self.open:
-            del self.open[len(self.open) - 1 - self.open[::-1].index(tag):]
+            del self.open[len(self.open) - 1 - self.open[::-1].index(tag) :]
 
     def handle_data(self, data):
         self.text += data
@@ -86,41 +86,118 @@ def faults(place, text=None):
             found.append("no language")
         if tag == "img" and not (attributes.get("alt") or "").strip():
             found.append(f"{attributes['src'][:40]} has no alternative text")
-        if tag == "img" and not attributes["src"].startswith("data:") and not {"width", "height"} <= attributes.keys():
+        if (
+            tag == "img"
+            and not attributes["src"].startswith("data:")
+            and not {"width", "height"} <= attributes.keys()
+        ):
             found.append(f"{attributes['src']} has no size")
-        sheet = place.parent / attributes["href"] if tag == "link" and attributes.get("rel") == "stylesheet" else None
-        if tag in ("script", "iframe", "object") or (tag == "link" and not sheet and not attributes["href"].startswith("data:")):
+        sheet = (
+            place.parent / attributes["href"]
+            if tag == "link" and attributes.get("rel") == "stylesheet"
+            else None
+        )
+        if tag in ("script", "iframe", "object") or (
+            tag == "link" and not sheet and not attributes["href"].startswith("data:")
+        ):
             found.append(f"<{tag}> loads something")
         if sheet and sheet.is_file():  # one that is missing or elsewhere is a wrong address, below
-            found += [f"the style loads {what}" for what in ("@import", "url(") if what in sheet.read_text()]
+            found += [
+                f"the style loads {what}"
+                for what in ("@import", "url(")
+                if what in sheet.read_text()
+            ]
         if tag == "a" and not attributes.get("href"):
             found.append("a link without an address")
         outside = tag == "a" and attributes.get("href", "").startswith(("http://", "https://"))
-        found += [fault for name in ("href", "src") if not outside and (fault := address_fault(place, page, attributes.get(name) or "data:"))]
-    found += [f"the style loads {what}" for what in ("@import", "url(") if what in text.partition("</style>")[0]]
+        found += [
+            fault
+            for name in ("href", "src")
+            if not outside
+            and (fault := address_fault(place, page, attributes.get(name) or "data:"))
+        ]
+    found += [
+        f"the style loads {what}"
+        for what in ("@import", "url(")
+        if what in text.partition("</style>")[0]
+    ]
     return found
 
 
 def png(width=4, height=3):
     """A small white PNG."""
-    chunk = lambda kind, content: struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    chunk = lambda kind, content: (
+        struct.pack(">I", len(content))
+        + kind
+        + content
+        + struct.pack(">I", zlib.crc32(kind + content))
+    )
     rows = b"".join(b"\0" + b"\xff" * width for _ in range(height))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
 
 
 def figure(place, name, **about):
     """A saved figure in a folder."""
     place.mkdir(parents=True, exist_ok=True)
-    for ending, content in ((".png", png()), (".pdf", b"%PDF"), (".json", json.dumps({"figure": name, "caption": "A caption.", "alt": "Two lines.", **about}).encode())):
+    for ending, content in (
+        (".png", png()),
+        (".pdf", b"%PDF"),
+        (
+            ".json",
+            json.dumps(
+                {"figure": name, "caption": "A caption.", "alt": "Two lines.", **about}
+            ).encode(),
+        ),
+    ):
         (place / f"{name}{ending}").write_bytes(content)
 
 
 CLAIMS = [
-    Row(Claim("toy.C1.S3", "Figures 1a-b", "first <b>bold</b> & \"quoted\" (S=3)", "ratio", "below", 2.0, "toy_1_plain"), "holds", "C1.S3  holds (quick)  ratio 1.5 [1.4, 1.6], n 9", {}),
-    Row(Claim("toy.C1.S5", "Figure 1c", "first (S=5)", "ratio", "below", 2.0, "toy_1_plain"), "fails", "C1.S5  fails (quick)  ratio 2.5", {}),
-    Row(Claim("toy.C1", "Figure 1", "first", "all parts", "parts", parts=("toy.C1.S3", "toy.C1.S5")), "fails", "C1  fails (quick)  C1.S3 holds, C1.S5 fails", {}),
-    Row(Claim("toy.C2", "Table 1, Figures 1, 12", "second", "count", "equal", 3, "toy_1_plain"), "inconclusive", "C2  inconclusive (quick)", {}),
-    Row(Claim("toy.C3", "Section 2", "third", "count", "equal", 3, "toy_1_plain"), "not run", "C3  not run (quick)", {}),
+    Row(
+        Claim(
+            "toy.C1.S3",
+            "Figures 1a-b",
+            'first <b>bold</b> & "quoted" (S=3)',
+            "ratio",
+            "below",
+            2.0,
+            "toy_1_plain",
+        ),
+        "holds",
+        "C1.S3  holds (quick)  ratio 1.5 [1.4, 1.6], n 9",
+        {},
+    ),
+    Row(
+        Claim("toy.C1.S5", "Figure 1c", "first (S=5)", "ratio", "below", 2.0, "toy_1_plain"),
+        "fails",
+        "C1.S5  fails (quick)  ratio 2.5",
+        {},
+    ),
+    Row(
+        Claim(
+            "toy.C1", "Figure 1", "first", "all parts", "parts", parts=("toy.C1.S3", "toy.C1.S5")
+        ),
+        "fails",
+        "C1  fails (quick)  C1.S3 holds, C1.S5 fails",
+        {},
+    ),
+    Row(
+        Claim("toy.C2", "Table 1, Figures 1, 12", "second", "count", "equal", 3, "toy_1_plain"),
+        "inconclusive",
+        "C2  inconclusive (quick)",
+        {},
+    ),
+    Row(
+        Claim("toy.C3", "Section 2", "third", "count", "equal", 3, "toy_1_plain"),
+        "not run",
+        "C3  not run (quick)",
+        {},
+    ),
 ]
 
 
@@ -129,18 +206,40 @@ def place(tmp_path, monkeypatch):
     """A project in a folder of its own, with one notebook; returns the quick profile's folder of figures."""
     for name, where in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / where))
-    cells = [{"cell_type": "markdown", "metadata": {}, "source": ["# Plain *toy* of $S$\n", "more"]}]
-    cells += [{"cell_type": "code", "metadata": {}, "source": ['figures.save(\n  fig, "later", paper="toy")\nsave(1, 2)'], "outputs": []}]
-    cells += [{"cell_type": "code", "metadata": {}, "source": ["%magic is no Python"], "outputs": []}]
-    cells += [{"cell_type": "code", "metadata": {}, "source": ['figures.save(fig, "figure_1")'], "outputs": []}]
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# Plain *toy* of $S$\n", "more"]}
+    ]
+    cells += [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": ['figures.save(\n  fig, "later", paper="toy")\nsave(1, 2)'],
+            "outputs": [],
+        }
+    ]
+    cells += [
+        {"cell_type": "code", "metadata": {}, "source": ["%magic is no Python"], "outputs": []}
+    ]
+    cells += [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": ['figures.save(fig, "figure_1")'],
+            "outputs": [],
+        }
+    ]
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/toy_1_plain.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
+    (tmp_path / "notebooks/toy_1_plain.ipynb").write_text(
+        json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+    )
     return tmp_path / "figures/quick"
 
 
 def toy(place):
     """The toy paper as the gallery would find it."""
-    return gallery.Paper("toy", "Toys & <games>", "A. Author (2025).", gallery.saved(place / "toy"), CLAIMS)
+    return gallery.Paper(
+        "toy", "Toys & <games>", "A. Author (2025).", gallery.saved(place / "toy"), CLAIMS
+    )
 
 
 # ---- what is committed -------------------------------------------------------------------------------------
@@ -159,8 +258,16 @@ def test_committed_pages_are_sound(path):
 
 
 def test_committed_page_shows_every_figure_once():
-    sources = [attributes["src"] for tag, attributes in Page((FIGURES / "index.html").read_text()).elements if tag == "img"]
-    assert sorted(sources) == sorted(str(path.relative_to(FIGURES)) for path in FIGURES.glob("*/*.png") if path.parent.name != "quick")
+    sources = [
+        attributes["src"]
+        for tag, attributes in Page((FIGURES / "index.html").read_text()).elements
+        if tag == "img"
+    ]
+    assert sorted(sources) == sorted(
+        str(path.relative_to(FIGURES))
+        for path in FIGURES.glob("*/*.png")
+        if path.parent.name != "quick"
+    )
 
 
 # ---- the checker itself ------------------------------------------------------------------------------------
@@ -186,7 +293,11 @@ GOOD = '<html lang="en"><head><style>p {}</style></head><body><p id="a"><a href=
         ("<p ", "<script></script><p ", "<script> loads something"),
         ("p {}", "p { background: url(x) }", "the style loads url("),
         ("<style>", '<link rel="stylesheet" href="gone.css"><style>', "gone.css does not exist"),
-        ("<style>", '<link rel="stylesheet" href="https://example.org/x.css"><style>', "https://example.org/x.css leaves the folder"),
+        (
+            "<style>",
+            '<link rel="stylesheet" href="https://example.org/x.css"><style>',
+            "https://example.org/x.css leaves the folder",
+        ),
     ],
 )
 def test_the_checker_flags_a_broken_page(tmp_path, old, new, expected):
@@ -205,7 +316,10 @@ def test_only_whole_figures_are_taken(place):
     (place / "toy/lost.png").unlink()
     (place / "toy/numbers.json").write_text("[1, 2]")
     (found,) = gallery.saved(place / "toy")
-    assert (found.label, found.picture) == ("Figure 1", Picture("toy/figure_1.png", "Two lines.", 4, 3))
+    assert (found.label, found.picture) == (
+        "Figure 1",
+        Picture("toy/figure_1.png", "Two lines.", 4, 3),
+    )
 
 
 def test_text_is_escaped_and_nothing_breaks(place):
@@ -213,7 +327,11 @@ def test_text_is_escaped_and_nothing_breaks(place):
     text = gallery.paper_html(toy(place), gallery.notebooks(place))
     page = Page(text)
     assert page.faults == [] and not {"i", "b", "hi", "games"} & {tag for tag, _ in page.elements}
-    assert "a < b & <i>c</i>" in page.text and "Toys & <games>" in page.text and 'first <b>bold</b> & "quoted"' in page.text
+    assert (
+        "a < b & <i>c</i>" in page.text
+        and "Toys & <games>" in page.text
+        and 'first <b>bold</b> & "quoted"' in page.text
+    )
     assert dict(page.elements)["img"]["alt"] == 'say "<hi>"'
 
 
@@ -221,20 +339,31 @@ def test_figures_stand_in_the_order_of_their_notebooks(place):
     for name in ("another", "figure_1", "later"):
         figure(place / "toy", name)
     (notebook,) = gallery.notebooks(place)
-    assert notebook == gallery.Notebook("toy_1_plain", "Plain *toy* of S", ["later", "figure_1"], "")
+    assert notebook == gallery.Notebook(
+        "toy_1_plain", "Plain *toy* of S", ["later", "figure_1"], ""
+    )
     text = gallery.paper_html(toy(place), [notebook])
-    assert [a["id"] for tag, a in Page(text).elements if tag == "figure"] == ["toy-later", "toy-figure_1", "toy-another"]
+    assert [a["id"] for tag, a in Page(text).elements if tag == "figure"] == [
+        "toy-later",
+        "toy-figure_1",
+        "toy-another",
+    ]
 
 
 def test_a_notebook_is_linked_where_its_page_is(place):
     (place / "notebooks").mkdir(parents=True)
     assert "Executed notebook" not in gallery.paper_html(toy(place), gallery.notebooks(place))
     (place / "notebooks/toy_1_plain.html").write_text("")
-    assert 'href="notebooks/toy_1_plain.html"' in gallery.paper_html(toy(place), gallery.notebooks(place))
+    assert 'href="notebooks/toy_1_plain.html"' in gallery.paper_html(
+        toy(place), gallery.notebooks(place)
+    )
 
 
 def test_verdicts_are_counted_by_tests():
-    assert Page(gallery.counts(CLAIMS)).text.strip() == "Of 4 tests✓ 1 hold✕ 1 fail? 1 inconclusive– 1 not run"
+    assert (
+        Page(gallery.counts(CLAIMS)).text.strip()
+        == "Of 4 tests✓ 1 hold✕ 1 fail? 1 inconclusive– 1 not run"
+    )
     assert gallery.counts([]) == ""
 
 
@@ -244,29 +373,64 @@ def test_a_figure_shows_its_claims_and_no_part_beside_its_whole(place):
     figure(place / "toy", "other")
     first, second, other = gallery.saved(place / "toy")
     ids = lambda found: [row.claim.id for row in gallery.shown(found, CLAIMS)]
-    assert (ids(first), ids(second), ids(other)) == (["toy.C1", "toy.C2"], ["toy.C1.S5", "toy.C3"], [])
-    chips = [a for tag, a in Page(gallery.figure_html(second, CLAIMS)).elements if a.get("class", "").startswith("chip ")]
+    assert (ids(first), ids(second), ids(other)) == (
+        ["toy.C1", "toy.C2"],
+        ["toy.C1.S5", "toy.C3"],
+        [],
+    )
+    chips = [
+        a
+        for tag, a in Page(gallery.figure_html(second, CLAIMS)).elements
+        if a.get("class", "").startswith("chip ")
+    ]
     assert [(a["class"], a["href"], a["title"]) for a in chips] == [
-        ("chip fails", "#claim-toy.C1.S5", "fails: first (S=5)"), ("chip not-run", "#claim-toy.C3", "not run: third"),
+        ("chip fails", "#claim-toy.C1.S5", "fails: first (S=5)"),
+        ("chip not-run", "#claim-toy.C3", "not run: third"),
     ]
 
 
 def test_checks_are_summed_up_by_statement(place):
-    verdicts = [("Theorem 1", "holds"), ("Theorem 1", "fails"), ("Lemma 2", "holds"), ("Lemma 2", "inconclusive")]
+    verdicts = [
+        ("Theorem 1", "holds"),
+        ("Theorem 1", "fails"),
+        ("Lemma 2", "holds"),
+        ("Lemma 2", "inconclusive"),
+    ]
     beyond = [("Lemma 2", "fails"), ("Lemma 3", "fails")]
-    checks = [{"statement": statement, "verdict": verdict, "remark": ""} for statement, verdict in verdicts]
-    figure(place / "toy", "other", checks=checks + [{"statement": statement, "verdict": verdict, "remark": "ridge 1 is small"} for statement, verdict in beyond])
+    checks = [
+        {"statement": statement, "verdict": verdict, "remark": ""}
+        for statement, verdict in verdicts
+    ]
+    figure(
+        place / "toy",
+        "other",
+        checks=checks
+        + [
+            {"statement": statement, "verdict": verdict, "remark": "ridge 1 is small"}
+            for statement, verdict in beyond
+        ],
+    )
     (found,) = gallery.saved(place / "toy")
     first, second, third = gallery.checks(found)
     assert 'class="chip fails"' in first and Page(first).text == "✕ Theorem 1: 1 hold, 1 fail"
-    assert 'class="chip inconclusive"' in second and Page(second).text == "? Lemma 2: 1 hold, 1 inconclusive; beyond its conditions 1 fail"
-    assert 'class="chip reported"' in third and Page(third).text == "• Lemma 3: beyond its conditions 1 fail"
+    assert (
+        'class="chip inconclusive"' in second
+        and Page(second).text == "? Lemma 2: 1 hold, 1 inconclusive; beyond its conditions 1 fail"
+    )
+    assert (
+        'class="chip reported"' in third
+        and Page(third).text == "• Lemma 3: beyond its conditions 1 fail"
+    )
 
 
 def test_every_claim_is_listed_below_its_own(place):
     text = gallery.claims_html(toy(place))
-    assert list(Page(text).ids) == [f"claim-toy.{id}" for id in ("C1", "C1.S3", "C1.S5", "C2", "C3")]
-    assert "ratio 1.5 [1.4, 1.6], n 9 · Figures 1a-b · test: ratio" in text and "(quick)" not in text
+    assert list(Page(text).ids) == [
+        f"claim-toy.{id}" for id in ("C1", "C1.S3", "C1.S5", "C2", "C3")
+    ]
+    assert (
+        "ratio 1.5 [1.4, 1.6], n 9 · Figures 1a-b · test: ratio" in text and "(quick)" not in text
+    )
 
 
 def test_the_whole_page_of_a_quick_run(place):
@@ -308,9 +472,23 @@ def test_run_writes_the_page_only_when_something_is_newer(place, tmp_path, monke
 
 def executed(tmp_path):
     """Results of a notebook that shows a saved figure and one that is not saved."""
-    show = lambda content, **data: new_output("display_data", data={"image/png": base64.b64encode(content).decode(), **data}, metadata={"image/png": {"alt": "three dots"}})
-    outputs = [show(png()), show(png(9, 9)), new_output("stream", name="stderr", text="a warning"), new_output("stream", name="stdout", text="1 < 2")]
-    notebook = new_notebook(cells=[new_markdown_cell("# Plain toy\nwith $\\lambda \\ge 1$"), new_code_cell("x = 1 < 2", outputs=outputs)])
+    show = lambda content, **data: new_output(
+        "display_data",
+        data={"image/png": base64.b64encode(content).decode(), **data},
+        metadata={"image/png": {"alt": "three dots"}},
+    )
+    outputs = [
+        show(png()),
+        show(png(9, 9)),
+        new_output("stream", name="stderr", text="a warning"),
+        new_output("stream", name="stdout", text="1 < 2"),
+    ]
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# Plain toy\nwith $\\lambda \\ge 1$"),
+            new_code_cell("x = 1 < 2", outputs=outputs),
+        ]
+    )
     folder = tmp_path / "results/quick"
     folder.mkdir(parents=True)
     (folder / "toy_1_plain.ipynb").write_text(json.dumps(notebook))
@@ -380,11 +558,19 @@ def test_a_formula_beyond_the_reader_stays_as_code(tex):
 
 
 def test_code_is_no_formula():
-    assert formulas("`$a$` and ``` $b$ ``` and $$c$$") == '`$a$` and ``` $b$ ``` and <math display="block"><mi>c</mi></math>'
+    assert (
+        formulas("`$a$` and ``` $b$ ``` and $$c$$")
+        == '`$a$` and ``` $b$ ``` and <math display="block"><mi>c</mi></math>'
+    )
 
 
 def test_every_formula_of_the_notebooks_can_be_read():
-    texts = ["".join(cell["source"]) for path in FIGURES.parent.glob("notebooks/*.ipynb") for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"]
+    texts = [
+        "".join(cell["source"])
+        for path in FIGURES.parent.glob("notebooks/*.ipynb")
+        for cell in json.loads(path.read_text())["cells"]
+        if cell["cell_type"] == "markdown"
+    ]
     assert [text for text in texts if formulas(text).count("<code>")] == []
 
 
@@ -412,15 +598,25 @@ def test_a_browser_finds_nothing_wrong(site, path, width, dark):
     browser.get(f"{address}/{path.relative_to(FIGURES).as_posix()}")
     browser.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
     images = browser.execute_async_script(LOADED)
-    assert bool(images) == ("<img" in path.read_text()) and [image for image in images if not (image[1] > 0 and image[2].strip())] == []
-    links = browser.execute_script("return [...new Set([...document.links].map(a => a.href.split('#')[0]))]")
+    assert (
+        bool(images) == ("<img" in path.read_text())
+        and [image for image in images if not (image[1] > 0 and image[2].strip())] == []
+    )
+    links = browser.execute_script(
+        "return [...new Set([...document.links].map(a => a.href.split('#')[0]))]"
+    )
     statuses = browser.execute_async_script(
-        "const [urls, done] = arguments; Promise.all(urls.map(u => fetch(u, {method: 'HEAD'}).then(r => [u, r.status]))).then(done)", links
+        "const [urls, done] = arguments; Promise.all(urls.map(u => fetch(u, {method: 'HEAD'}).then(r => [u, r.status]))).then(done)",
+        links,
     )
     assert [status for status in statuses if status[1] != 200] == []
-    scroll, screen = browser.execute_script("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    scroll, screen = browser.execute_script(
+        "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
     assert scroll <= screen <= width
-    background = browser.execute_script("return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)")
+    background = browser.execute_script(
+        "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    )
     assert max(background) < 60 if dark else min(background) > 220
     assert browser.get_log("browser") == []
 
@@ -439,4 +635,9 @@ def test_a_chip_leads_to_its_claim_by_keyboard(site):
             break
     assert chip.value_of_css_property("outline-style") == "solid"
     chip.send_keys(Keys.ENTER)
-    assert browser.execute_script("return document.querySelector(':target').getBoundingClientRect().height") > 0  # its details opened
+    assert (
+        browser.execute_script(
+            "return document.querySelector(':target').getBoundingClientRect().height"
+        )
+        > 0
+    )  # its details opened

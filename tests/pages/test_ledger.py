@@ -21,12 +21,13 @@ from paperlib.verdicts.verdict import Check
 ROOT = Path(__file__).resolve().parents[2]
 TOY = {
     "__init__": '"""A toy | of a paper.\n\nMore."""\n',
-    "claims": '''
+    "claims": """
 from paperlib.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "theta* | at most twice", "a test", side, threshold, "toy_1", **more)
 CLAIMS = [say("C1.a", "below", 2), say("C1.b", "below", 2), say("C1", "parts", parts=("toy.C1.a", "toy.C1.b")), say("C2", "above", 0), say("C3.x", "reported")]
-''',
-    "theory/__init__": "", "theory/bounds": '''
+""",
+    "theory/__init__": "",
+    "theory/bounds": '''
 from paperlib.verdicts.checks import Check, statement
 
 @statement("Theorem 1", "Toy (2020)")
@@ -41,7 +42,7 @@ def theorem_2(x) -> "Check":
 def table_1() -> tuple:
     """Orders."""
 ''',
-    "errata": '''
+    "errata": """
 from typing import NamedTuple
 class Erratum(NamedTuple):
     id: str
@@ -49,10 +50,15 @@ class Erratum(NamedTuple):
     problem: str
     resolution: str
 ERRATA = [Erratum("E1", "(1)", "a sign", "the other"), Erratum("E2", "(2)", "a 2", "a 3"), Erratum("E12", "(3)", "x", "y"), Erratum("E3", "(4)", "x", "y")]
-''',
+""",
 }
 CELLS = [
-    {"cell_type": "code", "id": "list", "source": [], "outputs": [{"text": ["E1  (1): a sign\n", "E12  (3): x\n"]}, {"data": {}}]},
+    {
+        "cell_type": "code",
+        "id": "list",
+        "source": [],
+        "outputs": [{"text": ["E1  (1): a sign\n", "E12  (3): x\n"]}, {"data": {}}],
+    },
     {"cell_type": "markdown", "id": "bold", "source": ["**E1, E2.** A sign", " and a number."]},
 ]
 
@@ -79,15 +85,37 @@ def toy(tmp_path, monkeypatch):
 def coverage(misses, remark="", start=None):
     """A check of Theorem 1 over 400 trials."""
     observed = [[0.5]] * (400 - misses) + [[1.5]] * misses
-    return Check("Theorem 1", "", "a <= b", {}, observed, 1.0, delta=0.05, trivial=9.0, informative_from=start, remark=remark)
+    return Check(
+        "Theorem 1",
+        "",
+        "a <= b",
+        {},
+        observed,
+        1.0,
+        delta=0.05,
+        trivial=9.0,
+        informative_from=start,
+        remark=remark,
+    )
 
 
 def judged(toy):
     """Some verdicts and checks, as the notebooks leave them."""
     verdicts.judge("toy.C1.a", 1.2345, (1.2, 1.3), 100, "paper")
-    verdicts.judge("toy.C1.b", stats.Interval(3.0, 2.5, 3.5, 7, "ratio, bootstrap"), profile="paper")
+    verdicts.judge(
+        "toy.C1.b", stats.Interval(3.0, 2.5, 3.5, 7, "ratio, bootstrap"), profile="paper"
+    )
     verdicts.judge("toy.C3.x", 32.0, profile="paper", reason="at t = 9")
-    write_json(toy / "figures/toy/one.json", {"checks": [coverage(0, start=5), coverage(4, start=2_000_000), coverage(400, "ridge 5 is below  the condition, 18")]})
+    write_json(
+        toy / "figures/toy/one.json",
+        {
+            "checks": [
+                coverage(0, start=5),
+                coverage(4, start=2_000_000),
+                coverage(400, "ridge 5 is below  the condition, 18"),
+            ]
+        },
+    )
     write_json(toy / "figures/toy/two.json", {"checks": [Check("Unknown", "", "", {}, 1.0, 2.0)]})
     write_json(toy / "figures/toy/other.json", {"every": 1})
     return ledger.write("paper")
@@ -97,40 +125,87 @@ def test_claims_are_joined_with_their_verdicts(toy):
     paper = judged(toy)["papers"]["toy"]
     found = {c["id"]: c for c in paper["claims"]}
     assert list(found) == ["toy.C1.a", "toy.C1.b", "toy.C1", "toy.C2", "toy.C3.x"]
-    assert [c["verdict"] for c in found.values()] == ["holds", "fails", "fails", "not run", "reported"]
-    assert paper["counts"] == {"holds": 1, "fails": 1, "not run": 1, "reported": 1} and paper["title"] == "A toy | of a paper"
+    assert [c["verdict"] for c in found.values()] == [
+        "holds",
+        "fails",
+        "fails",
+        "not run",
+        "reported",
+    ]
+    assert (
+        paper["counts"] == {"holds": 1, "fails": 1, "not run": 1, "reported": 1}
+        and paper["title"] == "A toy | of a paper"
+    )
     a = found["toy.C1.a"]
-    assert (a["source"], a["test"], a["threshold"], a["statistic"], a["interval"], a["n"], a["notebook"]) == ("Figure 1", "a test", 2, 1.2345, [1.2, 1.3], 100, "toy_1")
+    assert (
+        a["source"],
+        a["test"],
+        a["threshold"],
+        a["statistic"],
+        a["interval"],
+        a["n"],
+        a["notebook"],
+    ) == ("Figure 1", "a test", 2, 1.2345, [1.2, 1.3], 100, "toy_1")
     assert found["toy.C1"]["reason"] == "C1.a holds, C1.b fails"
 
 
 def test_statements_are_joined_with_the_figures_checks(toy):
     theorem, unchecked, table = judged(toy)["papers"]["toy"]["statements"]
     assert theorem["within"] == {"holds": 2} and theorem["beyond"] == {"fails": 1}
-    assert theorem["coverage"]["estimate"] == 0.99 and (theorem["ratio"], theorem["slack"]) == (1.5, -0.5)
+    assert theorem["coverage"]["estimate"] == 0.99 and (theorem["ratio"], theorem["slack"]) == (
+        1.5,
+        -0.5,
+    )
     assert theorem["informative_from"] == [5, 2_000_000]
-    assert [(c["figure"], c["remark"]) for c in theorem["checks"]] == [("one", ""), ("one", ""), ("one", "ridge 5 is below  the condition, 18")]
-    assert unchecked["checkable"] and not unchecked["checks"] and unchecked["coverage"] is unchecked["slack"] is unchecked["informative_from"] is None
+    assert [(c["figure"], c["remark"]) for c in theorem["checks"]] == [
+        ("one", ""),
+        ("one", ""),
+        ("one", "ridge 5 is below  the condition, 18"),
+    ]
+    assert (
+        unchecked["checkable"]
+        and not unchecked["checks"]
+        and unchecked["coverage"] is unchecked["slack"] is unchecked["informative_from"] is None
+    )
     assert not table["checkable"]
 
 
 def test_a_bound_that_never_informs_comes_last(toy):
     write_json(toy / "figures/toy/one.json", {"checks": [coverage(0), coverage(0, start=7)]})
-    assert ledger.gather("paper")["papers"]["toy"]["statements"][0]["informative_from"] == [7, "never"]
+    assert ledger.gather("paper")["papers"]["toy"]["statements"][0]["informative_from"] == [
+        7,
+        "never",
+    ]
     assert "| 7 to never |" in ledger_text.statements_tables(ledger.gather("paper"))
 
 
 def test_errata_lead_to_their_cells(toy):
     errata = ledger.gather("quick")["papers"]["toy"]["errata"]
-    assert [(e["id"], e["notebook"], e["cell"]) for e in errata] == [("E1", "toy_1", "bold"), ("E2", "toy_1", "bold"), ("E12", "toy_1", "list"), ("E3", None, None)]
+    assert [(e["id"], e["notebook"], e["cell"]) for e in errata] == [
+        ("E1", "toy_1", "bold"),
+        ("E2", "toy_1", "bold"),
+        ("E12", "toy_1", "list"),
+        ("E3", None, None),
+    ]
     shown = ledger_text.errata_tables(ledger.gather("quick"))
     assert "| [E2](toy_1.ipynb#cell-id=bold) | (2) |" in shown and "| E3 |" in shown
 
 
 def test_a_paper_without_rooms_adds_nothing(toy):
     found = judged(toy)
-    assert found["papers"]["bare"] == {"title": "bare", "counts": {}, "claims": [], "statements": [], "errata": []}
-    shown = [ledger_text.claims_tables(found), ledger_text.statements_tables(found), ledger_text.errata_tables(found), ledger_text.block(found)]
+    assert found["papers"]["bare"] == {
+        "title": "bare",
+        "counts": {},
+        "claims": [],
+        "statements": [],
+        "errata": [],
+    }
+    shown = [
+        ledger_text.claims_tables(found),
+        ledger_text.statements_tables(found),
+        ledger_text.errata_tables(found),
+        ledger_text.block(found),
+    ]
     assert not any("bare" in text for text in shown)
 
 
@@ -145,26 +220,50 @@ def test_profiles_are_apart_and_quick_says_so(toy):
 
 def test_what_is_declared_does_not_depend_on_runs(toy):
     before = ledger_text.declared(ledger.gather("paper"))
-    assert ledger_text.declared(judged(toy)) == before and "toy: 5 claims, 3 statements, 4 errata" in before.splitlines()
+    assert (
+        ledger_text.declared(judged(toy)) == before
+        and "toy: 5 claims, 3 statements, 4 errata" in before.splitlines()
+    )
 
 
 def test_tables_say_what_came_out(toy):
     found = judged(toy)
     rows = ledger_text.claims_tables(found).splitlines()
-    assert "| C1.a | Figure 1 | theta\\* \\| at most twice | a test | holds | 1.23 [1.20, 1.30] | 100 |" in rows
-    assert "| C3.x | Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |" in rows
+    assert (
+        "| C1.a | Figure 1 | theta\\* \\| at most twice | a test | holds | 1.23 [1.20, 1.30] | 100 |"
+        in rows
+    )
+    assert (
+        "| C3.x | Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
+        in rows
+    )
     assert "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in rows
     rows = ledger_text.statements_tables(found).splitlines()
-    assert "| Theorem 1 | Covers. | 2 hold | 0.990 [0.975, 0.997], n 400 | 1.50 | -0.500 | 5 to 2.00e+06 | 1 fails |" in rows
-    assert any(row.startswith("| Theorem 2 | Never held against anything. | not checked |") for row in rows)
+    assert (
+        "| Theorem 1 | Covers. | 2 hold | 0.990 [0.975, 0.997], n 400 | 1.50 | -0.500 | 5 to 2.00e+06 | 1 fails |"
+        in rows
+    )
+    assert any(
+        row.startswith("| Theorem 2 | Never held against anything. | not checked |") for row in rows
+    )
     assert any(row.startswith("| Table 1 | Orders. | shown as it stands |") for row in rows)
 
 
 def test_block_folds_parts_away(toy):
     found = judged(toy)
     main, folded = ledger_text.block({"papers": {"toy": found["papers"]["toy"]}}).split("<details>")
-    assert "| C1 |" in main and "| C2 |" in main and "| C3.x |" in main and "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in main
-    assert "| C1.a |" in folded and "| C1.b |" in folded and "2 parts and variants" in folded and "| C2 |" not in folded
+    assert (
+        "| C1 |" in main
+        and "| C2 |" in main
+        and "| C3.x |" in main
+        and "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in main
+    )
+    assert (
+        "| C1.a |" in folded
+        and "| C1.b |" in folded
+        and "2 parts and variants" in folded
+        and "| C2 |" not in folded
+    )
 
 
 # ---- what is committed --------------------------------------------------------------------------------------
@@ -182,9 +281,16 @@ def stale(found, readme):
     """What is not in step with the verdicts' files, the figures' checks and the notebooks."""
     parts = {
         "figures/claims.json": found == ledger.plain(ledger.gather("paper")),
-        "README.md": readme == functools.reduce(lambda text, block: replaced(text, *block), blocks(found).items(), readme),
+        "README.md": readme
+        == functools.reduce(
+            lambda text, block: replaced(text, *block), blocks(found).items(), readme
+        ),
     }
-    return [f"{name} is stale; python -m paperlib.pages.readme writes it anew" for name, good in parts.items() if not good]
+    return [
+        f"{name} is stale; python -m paperlib.pages.readme writes it anew"
+        for name, good in parts.items()
+        if not good
+    ]
 
 
 def test_committed_ledger_is_in_step(committed):
@@ -194,11 +300,18 @@ def test_committed_ledger_is_in_step(committed):
 
 def test_what_is_out_of_step_is_seen(committed):
     readme, changed = (ROOT / "README.md").read_text(), copy.deepcopy(committed)
-    first = next(c for paper in changed["papers"].values() for c in paper["claims"] if not c["parts"])
+    first = next(
+        c for paper in changed["papers"].values() for c in paper["claims"] if not c["parts"]
+    )
     first["verdict"] = "not run"
-    assert [line.split()[0] for line in stale(changed, readme)] == ["figures/claims.json", "README.md"]
+    assert [line.split()[0] for line in stale(changed, readme)] == [
+        "figures/claims.json",
+        "README.md",
+    ]
     typed = readme.replace("| fails |", "| holds |", 1)
-    assert typed != readme and [line.split()[0] for line in stale(committed, typed)] == ["README.md"]
+    assert typed != readme and [line.split()[0] for line in stale(committed, typed)] == [
+        "README.md"
+    ]
 
 
 def test_every_declared_claim_is_in_the_ledger_and_in_readme(committed):
@@ -206,7 +319,11 @@ def test_every_declared_claim_is_in_the_ledger_and_in_readme(committed):
     for paper in papers():
         ids = list(verdicts.claims(paper))
         assert [c["id"] for c in committed["papers"][paper]["claims"]] == ids
-        own = readme.partition("<!-- claims: begin")[2].partition(f"\n**{paper}**, ")[2].partition("\n**")[0]
+        own = (
+            readme.partition("<!-- claims: begin")[2]
+            .partition(f"\n**{paper}**, ")[2]
+            .partition("\n**")[0]
+        )
         assert all(own.count(f"\n| {id.removeprefix(f'{paper}.')} | ") == 1 for id in ids)
 
 
@@ -216,7 +333,9 @@ def test_every_verdict_and_check_belongs_to_something_declared(committed):
     for paper in papers():
         names = {s["name"] for s in committed["papers"][paper]["statements"]}
         for path in (ROOT / "figures" / paper).glob("*.json"):
-            assert {check["statement"] for check in json.loads(path.read_text()).get("checks", [])} <= names, path.name
+            assert {
+                check["statement"] for check in json.loads(path.read_text()).get("checks", [])
+            } <= names, path.name
 
 
 def test_every_erratum_leads_to_a_cell_that_speaks_of_it(committed):
@@ -224,5 +343,12 @@ def test_every_erratum_leads_to_a_cell_that_speaks_of_it(committed):
         for erratum in paper["errata"]:
             cells = json.loads(workflow.notebook(erratum["notebook"]).read_text())["cells"]
             (cell,) = [c for c in cells if c["id"] == erratum["cell"]]
-            said = " ".join([*cell["source"], *(line for o in cell.get("outputs", []) for line in o.get("text", []))])
-            assert erratum["id"] in said.replace(",", " ").replace("*", " ").replace(".", " ").split()
+            said = " ".join(
+                [
+                    *cell["source"],
+                    *(line for o in cell.get("outputs", []) for line in o.get("text", [])),
+                ]
+            )
+            assert (
+                erratum["id"] in said.replace(",", " ").replace("*", " ").replace(".", " ").split()
+            )

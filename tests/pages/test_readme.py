@@ -15,7 +15,10 @@ BEGIN, END = (mark.format("papers") for mark in readme.MARK)
 def test_a_block_is_replaced_and_the_rest_stays():
     text = f"before\n{BEGIN}\nstale words\n{END}\nafter\n"
     new = readme.replaced(text, "papers", "fresh")
-    assert new == f"before\n{BEGIN}\nfresh\n{END}\nafter\n" and readme.replaced(new, "papers", "fresh") == new
+    assert (
+        new == f"before\n{BEGIN}\nfresh\n{END}\nafter\n"
+        and readme.replaced(new, "papers", "fresh") == new
+    )
 
 
 @pytest.mark.parametrize("text", ["", BEGIN, END + BEGIN, (BEGIN + END) * 2])
@@ -52,9 +55,14 @@ def test_a_paper_without_a_source_is_refused(monkeypatch):
 
 
 def test_measured_block_says_machine_seconds_and_memory():
-    found = {"machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24}, "commands": {"figures": {"seconds": 71, "gib": 2.345}}}
+    found = {
+        "machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24},
+        "commands": {"figures": {"seconds": 71, "gib": 2.345}},
+    }
     text = readme.measured_block(found)
-    assert "2 cores (Some CPU) with 24 GiB" in text and text.endswith("| figures | 71 s | 2.3 GiB |")
+    assert "2 cores (Some CPU) with 24 GiB" in text and text.endswith(
+        "| figures | 71 s | 2.3 GiB |"
+    )
 
 
 def test_main_writes_all_blocks(tmp_path, monkeypatch):
@@ -62,9 +70,15 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(ledger, "write", lambda profile: {"papers": {}})
     monkeypatch.setattr(readme, "papers_block", lambda: "the papers")
     (tmp_path / "bench").mkdir()
-    (tmp_path / "bench/commands.json").write_text('{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {}}')
+    (tmp_path / "bench/commands.json").write_text(
+        '{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {}}'
+    )
     names = ("measured", "learners", "papers", "claims")
-    (tmp_path / "README.md").write_text("\n".join(f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names))
+    (tmp_path / "README.md").write_text(
+        "\n".join(
+            f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names
+        )
+    )
     readme.main()
     text = (tmp_path / "README.md").read_text()
     assert "old" not in text and "the papers" in text and "Measured from a fresh clone" in text

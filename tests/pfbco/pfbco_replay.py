@@ -19,13 +19,19 @@ F64 = {"dtype": torch.float64}
 def _polytope():
     """A random one in three dimensions, one for each of two trials."""
     A = np.random.default_rng(3).uniform(size=(2, 4, 3))
-    C = np.concatenate([np.broadcast_to(-np.eye(3), (2, 3, 3)), np.broadcast_to(np.eye(3), (2, 3, 3)), A], 1)
+    C = np.concatenate(
+        [np.broadcast_to(-np.eye(3), (2, 3, 3)), np.broadcast_to(np.eye(3), (2, 3, 3)), A], 1
+    )
     return polytope(C, np.concatenate([np.zeros((2, 3)), np.ones((2, 7))], 1), **F64)
 
 
 SETS = {
-    "interval": lambda: Ball.of(1, **F64), "ball": lambda: Ball.of(3, **F64), "subsimplex": lambda: SubSimplex.of(4, **F64), "polytope": _polytope,
-    "nuclear": lambda: NuclearBall.of(3, 2.0, **F64), "psd": lambda: Spectrahedron.of(3, 2.0, **F64),
+    "interval": lambda: Ball.of(1, **F64),
+    "ball": lambda: Ball.of(3, **F64),
+    "subsimplex": lambda: SubSimplex.of(4, **F64),
+    "polytope": _polytope,
+    "nuclear": lambda: NuclearBall.of(3, 2.0, **F64),
+    "psd": lambda: Spectrahedron.of(3, 2.0, **F64),
 }
 
 
@@ -33,9 +39,9 @@ class Played(NamedTuple):
     """A run: the replay, losses' vectors, what the learner was told, and what it computed."""
 
     run: Replay
-    a: Tensor     # R x T x n
+    a: Tensor  # R x T x n
     task: Task
-    A: Tensor     # R x T x n, what it had added up before each round
+    A: Tensor  # R x T x n, what it had added up before each round
     star: Tensor  # R x (T + 1) x n, its centers, the last one after the run: the leaders where it computes them
 
 
@@ -44,7 +50,9 @@ def linear_task(cset) -> Task:
     return Task(cset, cset.R.clone(), torch.ones(1, **F64))
 
 
-def record(learner, cset, horizon: int, trials: int = 2, loss=None, seed: int = 0, task: Task | None = None) -> Played:
+def record(
+    learner, cset, horizon: int, trials: int = 2, loss=None, seed: int = 0, task: Task | None = None
+) -> Played:
     """Play linear losses with a fresh vector of length 1 each round; ``loss`` replaces the loss, a function of a_t and y."""
     task = task or linear_task(cset)
     streams = Streams(seed, range(trials))
@@ -59,4 +67,10 @@ def record(learner, cset, horizon: int, trials: int = 2, loss=None, seed: int = 
             kept[name].append(value)
         state = learner.update(state, task, y, f, draw)
     x, y, f, a, A = (torch.stack(kept[name], 1) for name in ("x", "y", "loss", "a", "A"))
-    return Played(Replay(cset, x, y, f, first.eta, first.delta, first.alpha), a, task, A, torch.cat([x, state.x.unsqueeze(1)], 1))
+    return Played(
+        Replay(cset, x, y, f, first.eta, first.delta, first.alpha),
+        a,
+        task,
+        A,
+        torch.cat([x, state.x.unsqueeze(1)], 1),
+    )

@@ -54,7 +54,19 @@ def run(learner, context, f, rounds, trials=range(3), horizon="rounds", seed=0, 
     streams = Streams(seed, trials)
     at = streams.at if draws is None else draws.__getitem__
     with torch.no_grad():
-        states, played, heard = [learner.init(len(trials), context, rounds if horizon == "rounds" else horizon, streams.at(-1), **TKWARGS)], [], []
+        states, played, heard = (
+            [
+                learner.init(
+                    len(trials),
+                    context,
+                    rounds if horizon == "rounds" else horizon,
+                    streams.at(-1),
+                    **TKWARGS,
+                )
+            ],
+            [],
+            [],
+        )
         for t in range(rounds):
             y, chosen = learner.select(states[-1], context, at(t))
             feedback = f(t, y)

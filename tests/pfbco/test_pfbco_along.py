@@ -9,7 +9,15 @@ import torch
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.pfbco.experiments import settings
-from paperlib.pfbco.experiments.along import along_leader, along_run, averages, joined, of_problems, parted, small_problems
+from paperlib.pfbco.experiments.along import (
+    along_leader,
+    along_run,
+    averages,
+    joined,
+    of_problems,
+    parted,
+    small_problems,
+)
 from paperlib.pfbco.learners.leader import RegularizedLeader, leader
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.probes import KEPT, GradientNorm, Tracking, recording
@@ -27,36 +35,64 @@ def test_loud_losses_are_legal_and_as_large_as_can_be():
     inner = QuadraticPolytope(3, 2)
     problem = Loud(inner)
     world = settings.world(problem, 5, 4, 7)
-    assert torch.equal(world.task.loss_bound, settings.world(inner, 5, 4, 7).task.loss_bound) and len(set(world.task.loss_bound.tolist())) == 4
+    assert (
+        torch.equal(world.task.loss_bound, settings.world(inner, 5, 4, 7).task.loss_bound)
+        and len(set(world.task.loss_bound.tolist())) == 4
+    )
     y, draw = torch.zeros(4, 3, dtype=torch.float64), world.streams.at(2)
     loss, gap = problem.respond(world, 2, y, "loss", draw)
-    assert torch.equal(loss, world.task.loss_bound) and torch.equal(loss, problem.loss(world, 0, y + 0.1)) and not gap.any()
-    assert not problem.respond(world, 2, y, "gradient", draw)[0].any() and problem.context(world, 3) is world.task
+    assert (
+        torch.equal(loss, world.task.loss_bound)
+        and torch.equal(loss, problem.loss(world, 0, y + 0.1))
+        and not gap.any()
+    )
+    assert (
+        not problem.respond(world, 2, y, "gradient", draw)[0].any()
+        and problem.context(world, 3) is world.task
+    )
     with pytest.raises(ValueError, match="wants"):
         problem.respond(world, 2, y, "reward", draw)
     trace = play(PFBCO(0.5), problem, 5, 4, seed=7, record="all", probes={"norm": GradientNorm()})
-    assert trace["norm"] == pytest.approx(np.tile(3 * world.task.loss_bound[:, None] / (0.5 * 5**-0.2), 5), rel=1e-12)
+    assert trace["norm"] == pytest.approx(
+        np.tile(3 * world.task.loss_bound[:, None] / (0.5 * 5**-0.2), 5), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("rule", ["paper", "corrected"])
 def test_loud_runs_reach_the_worst_of_all_directions(rule):
     """Sixteen sequences of signs, all of which come up in 200 trials; the printed rate breaks what its proof claims."""
-    found = play(PFBCO(0.1, eta_rule=rule), Loud(BallLinear(1)), 4, 200, probes={"ratios": Probe(Tracking(), "max")})["ratios"][:, -1, 0].max()
-    assert found == pytest.approx(worst_on_interval(4, 0.1, rule)) and (found > 2) == (rule == "paper")
+    found = play(
+        PFBCO(0.1, eta_rule=rule),
+        Loud(BallLinear(1)),
+        4,
+        200,
+        probes={"ratios": Probe(Tracking(), "max")},
+    )["ratios"][:, -1, 0].max()
+    assert found == pytest.approx(worst_on_interval(4, 0.1, rule)) and (found > 2) == (
+        rule == "paper"
+    )
 
 
 def recorded(learner, problem, horizon, trials=3, seed=0):
-    return play(learner, problem, horizon, trials, seed=seed, record="all", probes=recording(problem))
+    return play(
+        learner, problem, horizon, trials, seed=seed, record="all", probes=recording(problem)
+    )
 
 
 def leaders(learner, problem, horizon, seed=0):
     trace = play(learner, problem, horizon, 3, seed=seed, record="all", probes=KEPT)
-    return {check.statement: check.verdict for check in along_leader(trace, settings.world(problem, horizon, 3, seed).task.cset)}
+    return {
+        check.statement: check.verdict
+        for check in along_leader(trace, settings.world(problem, horizon, 3, seed).task.cset)
+    }
 
 
 def verdicts(learner, problem, horizon, c, seed=0, task=None):
     task = task or settings.world(problem, horizon, 3, seed).task
-    return {check.statement: check.verdict for check in along_run(recorded(learner, problem, horizon, seed=seed), task, c)}
+    return {
+        check.statement: check.verdict
+        for check in along_run(recorded(learner, problem, horizon, seed=seed), task, c)
+    }
 
 
 @pytest.mark.parametrize("c", [0.1, 1.0])
@@ -69,7 +105,12 @@ def test_every_statement_holds_on_every_problem(name, c):
             assert found.pop("Tracking, printed") == "reported"
             assert len(found) == 7 and set(found.values()) == {"holds"}, found
             ideal = leaders(RegularizedLeader(c), problem, horizon)
-            assert set(ideal) == {"Accumulated estimates", "Be the leader", "Lemma 6", "Lemma 6, sharp"} and set(ideal.values()) == {"holds"}, ideal
+            assert set(ideal) == {
+                "Accumulated estimates",
+                "Be the leader",
+                "Lemma 6",
+                "Lemma 6, sharp",
+            } and set(ideal.values()) == {"holds"}, ideal
 
 
 def test_a_record_is_what_was_played():
@@ -78,13 +119,27 @@ def test_a_record_is_what_was_played():
     trace, world = recorded(learner, problem, T, seed=3), settings.world(problem, T, 3, 3)
     run = Replay.of(trace, world.task.cset)
     epoch = learner.constants(world.task, T, world.task.loss_bound)
-    assert torch.equal(run.eta, epoch.eta) and run.delta.shape == run.alpha.shape == (3,) and run.delta.tolist() == pytest.approx([0.5 * T**-0.2] * 3)
-    assert not run.x[:, 0].any() and torch.allclose((run.y - run.x).norm(dim=2), run.delta.unsqueeze(1))
-    losses = torch.stack([problem.loss(world, t, run.y[:, t], world.streams.at(t)) for t in range(T)], 1)
+    assert (
+        torch.equal(run.eta, epoch.eta)
+        and run.delta.shape == run.alpha.shape == (3,)
+        and run.delta.tolist() == pytest.approx([0.5 * T**-0.2] * 3)
+    )
+    assert not run.x[:, 0].any() and torch.allclose(
+        (run.y - run.x).norm(dim=2), run.delta.unsqueeze(1)
+    )
+    losses = torch.stack(
+        [problem.loss(world, t, run.y[:, t], world.streams.at(t)) for t in range(T)], 1
+    )
     assert torch.equal(run.loss, losses)
     u = torch.stack([Streams(3, range(3)).at(t).sphere("direction", 3) for t in range(T)], 1)
     assert torch.allclose(run.y - run.x, run.delta[0] * u)
-    steep = torch.stack([problem.respond(world, t, run.y[:, t], "gradient", world.streams.at(t))[0].norm(dim=1) for t in range(T)], 1)
+    steep = torch.stack(
+        [
+            problem.respond(world, t, run.y[:, t], "gradient", world.streams.at(t))[0].norm(dim=1)
+            for t in range(T)
+        ],
+        1,
+    )
     assert trace["steepness"][:, -1] == pytest.approx(steep.amax(1).numpy())
 
 
@@ -104,7 +159,9 @@ class Outside(PFBCO):
 
 
 def flagged(*args, **more):
-    return {statement for statement, verdict in verdicts(*args, **more).items() if verdict == "fails"}
+    return {
+        statement for statement, verdict in verdicts(*args, **more).items() if verdict == "fails"
+    }
 
 
 def test_broken_learners_and_false_bounds_are_flagged():
@@ -114,10 +171,14 @@ def test_broken_learners_and_false_bounds_are_flagged():
     assert {"Tracking", "Leader's step"} <= flagged(PFBCO(1.0, scale=1e-3), loud, 200, 1.0)
     assert "Accumulated estimates" in flagged(PFBCO(0.9, sham=True), loud, 30, 0.9)
     task = settings.world(loud, 30, 3, 0).task
-    assert flagged(PFBCO(0.9), loud, 30, 0.9, task=task._replace(loss_bound=0.9 * task.loss_bound)) == {"Assumption, bounded losses", "Estimate norm"}
+    assert flagged(
+        PFBCO(0.9), loud, 30, 0.9, task=task._replace(loss_bound=0.9 * task.loss_bound)
+    ) == {"Assumption, bounded losses", "Estimate norm"}
     own = BallQuadratic(2, distance=1.0)
     task = settings.world(own, 30, 3, 0).task
-    assert flagged(PFBCO(0.9), own, 30, 0.9, task=task._replace(grad_bound=0.4 * task.grad_bound)) == {"Assumption, bounded gradients"}
+    assert flagged(
+        PFBCO(0.9), own, 30, 0.9, task=task._replace(grad_bound=0.4 * task.grad_bound)
+    ) == {"Assumption, bounded gradients"}
 
 
 @dataclass(frozen=True)
@@ -133,17 +194,36 @@ def test_what_a_leader_computes_is_what_is_judged():
     """Its own leaders, that after the last round among them, of which a run of one round has nothing else."""
     loud = Loud(BallQuadratic(2))
     for horizon, wrong in ((1, {"Lemma 6, sharp"}), (30, {"Lemma 6", "Lemma 6, sharp"})):
-        assert {name for name, verdict in leaders(Wild(0.1), loud, horizon).items() if verdict == "fails"} == wrong
+        assert {
+            name
+            for name, verdict in leaders(Wild(0.1), loud, horizon).items()
+            if verdict == "fails"
+        } == wrong
     assert leaders(RegularizedLeader(1.0, sham=True), loud, 30)["Accumulated estimates"] == "fails"
 
 
 def test_joined_checks():
-    check = lambda observed, bound=1.0, kind=Check, name="a": kind(name, "b", "c", {"T": 3}, observed, bound)
+    check = lambda observed, bound=1.0, kind=Check, name="a": kind(
+        name, "b", "c", {"T": 3}, observed, bound
+    )
     good, bad = check([[0.5, 0.7], [0.2, 0.9]]), check([0.5, 2.0], [1.0, 1.5])
     both = joined([good, bad])
-    assert (both.verdict, int(both.held.sum()), both.held.size, both.inputs) == ("fails", 5, 6, {"runs": 2}) and both.ratio == pytest.approx(4 / 3)
-    assert joined([good, good]).verdict == "holds" and joined([check([2.0], kind=Reported)] * 2).verdict == "reported"
-    for several in ([], [good, check([1.0], name="other")], [replace(good, delta=0.1)], [Expected.over_trials("a", "b", "c", {}, [1.0, 2.0], 3.0)]):
+    assert (both.verdict, int(both.held.sum()), both.held.size, both.inputs) == (
+        "fails",
+        5,
+        6,
+        {"runs": 2},
+    ) and both.ratio == pytest.approx(4 / 3)
+    assert (
+        joined([good, good]).verdict == "holds"
+        and joined([check([2.0], kind=Reported)] * 2).verdict == "reported"
+    )
+    for several in (
+        [],
+        [good, check([1.0], name="other")],
+        [replace(good, delta=0.1)],
+        [Expected.over_trials("a", "b", "c", {}, [1.0, 2.0], 3.0)],
+    ):
         with pytest.raises(ValueError, match="checks"):
             joined(several)
 
@@ -151,9 +231,20 @@ def test_joined_checks():
 def test_recorded_parts_sum_to_the_regret():
     """The decomposition of a recorded run against the regret that ``play`` counted; not those of other losses."""
     problem, T = BallLinear(2), 32
-    trace, world = play(PFBCO(1.0), problem, T, 8, record="all", probes=KEPT), settings.world(problem, T, 8, 0)
-    parts = lambda world: bounds.split(Replay.of(trace, world.task.cset), world.vector.unsqueeze(1), world.best, trace["regret"][:, -1])
-    assert parts(world).regret.tolist() == trace["regret"][:, -1].tolist() and bounds.decomposition(parts(world), theory.unit_ball(2), T).verdict == "holds"
+    trace, world = (
+        play(PFBCO(1.0), problem, T, 8, record="all", probes=KEPT),
+        settings.world(problem, T, 8, 0),
+    )
+    parts = lambda world: bounds.split(
+        Replay.of(trace, world.task.cset),
+        world.vector.unsqueeze(1),
+        world.best,
+        trace["regret"][:, -1],
+    )
+    assert (
+        parts(world).regret.tolist() == trace["regret"][:, -1].tolist()
+        and bounds.decomposition(parts(world), theory.unit_ball(2), T).verdict == "holds"
+    )
     elsewhere = parts(settings.world(problem, T, 8, 100))  # of other seeds
     assert bounds.decomposition(elsewhere, theory.unit_ball(2), T).verdict == "fails"
 
@@ -162,8 +253,14 @@ def test_parts_by_horizon():
     problem = BallLinear(2)
     recorded = {T: play(PFBCO(1.0), problem, T, 5, record="all", probes=KEPT) for T in (8, 16)}
     parts, throughout, at_end = parted(recorded, problem, 5, 0)
-    assert list(parts) == [8, 16] and parts[16].regret.tolist() == recorded[16]["regret"][:, -1].tolist()
-    assert [check.statement for check in throughout] == ["Decomposition", "Accumulated estimates"] and {check.verdict for check in throughout} == {"holds"}
+    assert (
+        list(parts) == [8, 16]
+        and parts[16].regret.tolist() == recorded[16]["regret"][:, -1].tolist()
+    )
+    assert [check.statement for check in throughout] == [
+        "Decomposition",
+        "Accumulated estimates",
+    ] and {check.verdict for check in throughout} == {"holds"}
     assert [check.inputs["T"] for check in at_end] == [8, 16]
     assert parted(recorded, problem, 5, 100)[1][0].verdict == "fails"  # the losses of other trials
 
@@ -178,7 +275,11 @@ class Cap(BallQuadratic):
 def test_sets_and_losses_of_problems():
     found = of_problems({"a": BallLinear(3), "b": BallQuadratic(3)}, 4, 0)
     assert [check.verdict for check in found] == ["holds"] * 3 and found[2].held.size == 8
-    assert [check.verdict for check in of_problems({"a": BallLinear(3), "b": Cap(3)}, 4, 0)] == ["holds", "holds", "fails"]
+    assert [check.verdict for check in of_problems({"a": BallLinear(3), "b": Cap(3)}, 4, 0)] == [
+        "holds",
+        "holds",
+        "fails",
+    ]
 
 
 def test_averages(monkeypatch):

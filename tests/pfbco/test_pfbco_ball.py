@@ -11,7 +11,15 @@ from paperlib.play import play
 from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
-PROBLEMS = [BallLinear(1), BallLinear(4), BallQuadratic(1), BallQuadratic(3, 0.0), BallQuadratic(3, 0.7), BallQuadratic(2, 1.0), BallQuadratic(5, 2.5)]
+PROBLEMS = [
+    BallLinear(1),
+    BallLinear(4),
+    BallQuadratic(1),
+    BallQuadratic(3, 0.0),
+    BallQuadratic(3, 0.7),
+    BallQuadratic(2, 1.0),
+    BallQuadratic(5, 2.5),
+]
 
 
 def world_of(problem, trials=6, seed=0):
@@ -23,7 +31,9 @@ def points(problem, count, seed=1):
     """Points of the ball, half of them on its surface, R x n."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(count, problem.dim))
-    z *= (np.where(np.arange(count) % 2, 1.0, rng.uniform(size=count)) / np.linalg.norm(z, axis=1))[:, None]
+    z *= (np.where(np.arange(count) % 2, 1.0, rng.uniform(size=count)) / np.linalg.norm(z, axis=1))[
+        :, None
+    ]
     return torch.from_numpy(z)
 
 
@@ -57,12 +67,25 @@ def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
     M, G = world.task.loss_bound, world.task.grad_bound
     many = world._replace(vector=world.vector.expand(400, -1))
     loss, gap = problem.respond(many, 0, points(problem, 400), "loss", None)
-    slope = torch.linalg.vector_norm(problem.gradient(many, points(problem, 400)).expand(400, -1), dim=1)
-    assert bool((gap >= -1e-12).all()) and bool((loss.abs() <= M + 1e-12).all()) and bool((slope <= G + 1e-12).all())
+    slope = torch.linalg.vector_norm(
+        problem.gradient(many, points(problem, 400)).expand(400, -1), dim=1
+    )
+    assert (
+        bool((gap >= -1e-12).all())
+        and bool((loss.abs() <= M + 1e-12).all())
+        and bool((slope <= G + 1e-12).all())
+    )
     assert bool(world.task.cset.contains(world.best).all())
-    torch.testing.assert_close(problem.respond(world, 0, world.best, "loss", None)[1], torch.zeros(1).double(), atol=1e-15, rtol=0)
+    torch.testing.assert_close(
+        problem.respond(world, 0, world.best, "loss", None)[1],
+        torch.zeros(1).double(),
+        atol=1e-15,
+        rtol=0,
+    )
     direction = world.vector / torch.linalg.vector_norm(world.vector).clamp(min=1e-300)
-    far = -direction if bool(world.vector.any()) else points(problem, 2)[1:]  # opposite of z, or anywhere if z is the center
+    far = (
+        -direction if bool(world.vector.any()) else points(problem, 2)[1:]
+    )  # opposite of z, or anywhere if z is the center
     torch.testing.assert_close(problem.loss(world, 0, far, None).abs(), M)
     torch.testing.assert_close(torch.linalg.vector_norm(problem.gradient(world, far), dim=1), G)
 
@@ -73,7 +96,10 @@ def test_the_loss_belongs_to_the_trial_and_stays(problem):
     assert take(batch, [3]).vector.equal(world_of(problem, 1, seed=23).vector)
     assert take(batch, [4, 1]).vector.equal(world_of(problem, [4, 1], seed=20).vector)
     y = points(problem, 5)
-    assert problem.loss(batch, 0, y, None).equal(problem.loss(batch, 9, y, None)) and problem.context(batch, 7) is batch.task
+    assert (
+        problem.loss(batch, 0, y, None).equal(problem.loss(batch, 9, y, None))
+        and problem.context(batch, 7) is batch.task
+    )
     if problem.dim > 1 and getattr(problem, "distance", 1.0):
         assert len({round(x, 9) for x in batch.vector[:, 0].tolist()}) == 5
 
@@ -87,8 +113,16 @@ def test_mean_regret_is_that_of_another_implementation(dim, regret):
     assert (trace["report.above"] == 0).all()
 
 
-@pytest.mark.parametrize("make, name", [(lambda: BallLinear(0), "dim"), (lambda: BallLinear(2.0), "dim"), (lambda: BallQuadratic(2, -0.1), "distance"),
-                                        (lambda: BallQuadratic(2, float("inf")), "distance")], ids=["zero", "float", "negative", "infinite"])
+@pytest.mark.parametrize(
+    "make, name",
+    [
+        (lambda: BallLinear(0), "dim"),
+        (lambda: BallLinear(2.0), "dim"),
+        (lambda: BallQuadratic(2, -0.1), "distance"),
+        (lambda: BallQuadratic(2, float("inf")), "distance"),
+    ],
+    ids=["zero", "float", "negative", "infinite"],
+)
 def test_bad_settings_are_refused(make, name):
     with pytest.raises(ValueError, match=f"{name}=.*allowed"):
         make()
@@ -96,4 +130,6 @@ def test_bad_settings_are_refused(make, name):
 
 def test_an_unknown_feedback_is_refused():
     with pytest.raises(ValueError, match="wants='reward'; allowed: loss, gradient"):
-        BallLinear(2).respond(world_of(BallLinear(2)), 0, torch.zeros(6, 2).double(), "reward", None)
+        BallLinear(2).respond(
+            world_of(BallLinear(2)), 0, torch.zeros(6, 2).double(), "reward", None
+        )

@@ -24,7 +24,10 @@ from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.maths.matrices import NuclearBall
 from paperlib.core.streams import Streams
 
-RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [("ball", 257, 1.0), ("subsimplex", 257, 0.1)]
+RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [
+    ("ball", 257, 1.0),
+    ("subsimplex", 257, 0.1),
+]
 LEADERS = (bounds.be_the_leader, bounds.lemma_6, bounds.lemma_6_sharp)
 
 
@@ -52,22 +55,36 @@ def test_limits_are_those_of_the_mean_not_of_trials():
     half = 4.540702858698419 * math.sqrt(8 / 3) / 2  # t_{.99, 3}
     assert check.observed == pytest.approx([2 + half]) and check.lower == pytest.approx([2 - half])
     assert check.verdict == "inconclusive" and expected(values, 2 + 1.01 * half).verdict == "holds"
-    assert expected(np.tile([[0.0], [4.0]], (500, 1)), 2.5).verdict == "holds"  # though half of the trials lie above
+    assert (
+        expected(np.tile([[0.0], [4.0]], (500, 1)), 2.5).verdict == "holds"
+    )  # though half of the trials lie above
     assert fails(expected(values + 10, 5.0))
-    assert check.inputs["median bound / mean"] == 2.5 and check.to_json()["coverage"] is None and "inconclusive" in str(check)
+    assert (
+        check.inputs["median bound / mean"] == 2.5
+        and check.to_json()["coverage"] is None
+        and "inconclusive" in str(check)
+    )
 
 
 def test_bounds_that_differ_by_trial():
     """Trials with ten times the bound may have ten times the regret."""
     bound = np.array([[1.0], [10.0]] * 50)
-    assert expected(0.9 * bound, bound).verdict == "holds" and expected(0.9 * bound, bound).ratio == pytest.approx(0.9)
+    assert expected(0.9 * bound, bound).verdict == "holds" and expected(
+        0.9 * bound, bound
+    ).ratio == pytest.approx(0.9)
     assert fails(expected(1.1 * bound, bound))
     assert expected(np.full(100, 0.9), bound[:, 0]).bound.tolist() == [5.5]
 
 
-@pytest.mark.parametrize("values, bound, text", [
-    ([[1.0]], 2.0, "two trials"), ([[1.0], [math.inf]], 2.0, "1 not finite"), ([[1.0], [2.0]], 0.0, "above 0"),
-], ids=["one", "infinite", "zero"])
+@pytest.mark.parametrize(
+    "values, bound, text",
+    [
+        ([[1.0]], 2.0, "two trials"),
+        ([[1.0], [math.inf]], 2.0, "1 not finite"),
+        ([[1.0], [2.0]], 0.0, "above 0"),
+    ],
+    ids=["one", "infinite", "zero"],
+)
 def test_expectations_of_nothing_are_refused(values, bound, text):
     with pytest.raises(ValueError, match=text):
         expected(values, bound)
@@ -75,7 +92,10 @@ def test_expectations_of_nothing_are_refused(values, bound, text):
 
 def test_one_entry_above_is_enough_to_fail():
     low, high = np.full((20, 1), 0.5), np.full((20, 1), 1.5)
-    assert fails(expected(np.hstack([low, high]), 1.0)) and expected(np.hstack([low, low]), 1.0).verdict == "holds"
+    assert (
+        fails(expected(np.hstack([low, high]), 1.0))
+        and expected(np.hstack([low, low]), 1.0).verdict == "holds"
+    )
 
 
 # Assumptions ----------------------------------------------------------------------------------------------
@@ -91,7 +111,9 @@ def points(cset, trials=2, seed=0):
 def test_assumptions_on_every_set(name):
     cset = SETS[name]()
     a, b = points(cset)
-    assert bounds.assumption_balls(cset).verdict == bounds.assumption_diameter(cset).verdict == "holds"
+    assert (
+        bounds.assumption_balls(cset).verdict == bounds.assumption_diameter(cset).verdict == "holds"
+    )
     assert bounds.assumption_convex(lambda y: (y**2).sum(1) / 2, a, b).verdict == "holds"
     assert fails(bounds.assumption_convex(lambda y: -(y**2).sum(1), a, b))
 
@@ -99,39 +121,73 @@ def test_assumptions_on_every_set(name):
 @pytest.mark.parametrize("name", SETS)
 def test_false_constants_of_a_set_are_flagged(name):
     cset = SETS[name]()
-    assert fails(bounds.assumption_balls(cset._replace(R=0.5 * cset.R))) and fails(bounds.assumption_diameter(cset._replace(D=0.3 * cset.D)))
+    assert fails(bounds.assumption_balls(cset._replace(R=0.5 * cset.R))) and fails(
+        bounds.assumption_diameter(cset._replace(D=0.3 * cset.D))
+    )
     assert fails(bounds.assumption_balls(cset._replace(r=30.0)))
 
 
 def test_nothing_is_claimed_for_an_oracle_that_is_not_the_sets():
     cset = NuclearBall.of(4, 3.0, exact=False, **F64)
-    for check in (bounds.assumption_balls(cset), bounds.assumption_diameter(cset), bounds.tracking(np.full((2, 5, 2), 9.0), exact=False)):
+    for check in (
+        bounds.assumption_balls(cset),
+        bounds.assumption_diameter(cset),
+        bounds.tracking(np.full((2, 5, 2), 9.0), exact=False),
+    ):
         assert isinstance(check, Reported) and "oracle" in check.remark
-    assert not bounds.assumption_balls(cset).held.all()  # the ball is not inside what the oracle answers for
+    assert not bounds.assumption_balls(
+        cset
+    ).held.all()  # the ball is not inside what the oracle answers for
     regret = np.full((5, 1), 1e9)
-    assert bounds.theorem_1(regret, [10], unit_ball(1), exact=False).verdict == "reported" and fails(bounds.theorem_1(regret, [10], unit_ball(1)))
+    assert bounds.theorem_1(
+        regret, [10], unit_ball(1), exact=False
+    ).verdict == "reported" and fails(bounds.theorem_1(regret, [10], unit_ball(1)))
 
 
 def test_bounds_on_losses_and_gradients():
     losses = np.array([[0.5, -1.0], [2.0, 1.0]])
-    assert bounds.assumption_bounded(losses, np.array([1.0, 2.0])).verdict == bounds.assumption_bounded(losses, 2.0).verdict == "holds"
-    assert fails(bounds.assumption_bounded(losses, np.array([2.0, 1.0]))) and fails(bounds.assumption_bounded(losses, 1.0))
-    assert bounds.assumption_gradient(np.abs(losses), 2.0).verdict == "holds" and fails(bounds.assumption_gradient(np.abs(losses), np.array([0.9, 2.0])))
+    assert (
+        bounds.assumption_bounded(losses, np.array([1.0, 2.0])).verdict
+        == bounds.assumption_bounded(losses, 2.0).verdict
+        == "holds"
+    )
+    assert fails(bounds.assumption_bounded(losses, np.array([2.0, 1.0]))) and fails(
+        bounds.assumption_bounded(losses, 1.0)
+    )
+    assert bounds.assumption_gradient(np.abs(losses), 2.0).verdict == "holds" and fails(
+        bounds.assumption_gradient(np.abs(losses), np.array([0.9, 2.0]))
+    )
 
 
 def test_losses_that_depend_on_the_play_are_flagged():
     """At fixed points, along two runs: once <a_t, p>, and once with a_t turned against the point that was played."""
-    runs = [record(PFBCO(1.0), Ball.of(3, **F64), 20, seed=0), record(FKM(1.0), Ball.of(3, **F64), 20, seed=0)]
+    runs = [
+        record(PFBCO(1.0), Ball.of(3, **F64), 20, seed=0),
+        record(FKM(1.0), Ball.of(3, **F64), 20, seed=0),
+    ]
     p = torch.tensor([0.3, -0.2, 0.5], **F64)
     oblivious = [played.a @ p for played in runs]
-    adaptive = [(played.a * torch.sign((played.a * played.run.y).sum(2, keepdim=True))) @ p for played in runs]
+    adaptive = [
+        (played.a * torch.sign((played.a * played.run.y).sum(2, keepdim=True))) @ p
+        for played in runs
+    ]
     assert not torch.equal(runs[0].run.y, runs[1].run.y)
-    assert bounds.assumption_oblivious(*oblivious).verdict == "holds" and fails(bounds.assumption_oblivious(*adaptive))
+    assert bounds.assumption_oblivious(*oblivious).verdict == "holds" and fails(
+        bounds.assumption_oblivious(*adaptive)
+    )
 
 
 def test_exploration():
-    assert bounds.assumption_exploration(1.0, 1).verdict == bounds.assumption_exploration(2.0, 32).verdict == "holds"
-    assert fails(bounds.assumption_exploration(2.1, 32)) and fails(bounds.assumption_exploration(0.0, 5)) and fails(bounds.assumption_exploration(-0.1, 5))
+    assert (
+        bounds.assumption_exploration(1.0, 1).verdict
+        == bounds.assumption_exploration(2.0, 32).verdict
+        == "holds"
+    )
+    assert (
+        fails(bounds.assumption_exploration(2.1, 32))
+        and fails(bounds.assumption_exploration(0.0, 5))
+        and fails(bounds.assumption_exploration(-0.1, 5))
+    )
 
 
 # Estimates ------------------------------------------------------------------------------------------------
@@ -142,12 +198,22 @@ def test_smoothing():
     x = torch.tensor([[0.1, 0.2, -0.3], [0.5, 0.0, 0.5]], **F64)
     f, G, delta = (x**2).sum(1) / 2, 2.0, 0.3
     smoothed = theory.smoothed_quadratic((x**2).sum(1), delta, 3)
-    assert bounds.smoothing(f, smoothed, delta, G).verdict == bounds.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict == "holds"
-    assert fails(bounds.smoothing(-f, -smoothed, delta, G))          # concave
+    assert (
+        bounds.smoothing(f, smoothed, delta, G).verdict
+        == bounds.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict
+        == "holds"
+    )
+    assert fails(bounds.smoothing(-f, -smoothed, delta, G))  # concave
     assert fails(bounds.smoothing(f, smoothed + delta * G, delta, G))  # steeper than G
     inside = torch.randn(200_000, 3, generator=torch.Generator().manual_seed(0), **F64)
-    inside = inside / inside.norm(dim=1, keepdim=True) * torch.rand(200_000, 1, generator=torch.Generator().manual_seed(1), **F64) ** (1 / 3)
-    assert float(((x[0] + delta * inside) ** 2).sum(1).mean() / 2) == pytest.approx(float(smoothed[0]), abs=3e-4)
+    inside = (
+        inside
+        / inside.norm(dim=1, keepdim=True)
+        * torch.rand(200_000, 1, generator=torch.Generator().manual_seed(1), **F64) ** (1 / 3)
+    )
+    assert float(((x[0] + delta * inside) ** 2).sum(1).mean() / 2) == pytest.approx(
+        float(smoothed[0]), abs=3e-4
+    )
 
 
 def test_estimates_are_unbiased():
@@ -159,7 +225,7 @@ def test_estimates_are_unbiased():
     for loss, gradient in ((lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)):
         estimates = bounds.one_point(loss, x, u, delta)
         assert bounds.unbiased_estimate(estimates, gradient).verdict == "holds"
-        assert fails(bounds.unbiased_estimate(estimates / 3, gradient))      # without n
+        assert fails(bounds.unbiased_estimate(estimates / 3, gradient))  # without n
         assert fails(bounds.unbiased_estimate(estimates * delta, gradient))  # without 1 / delta
 
 
@@ -169,14 +235,20 @@ def test_every_statement_along_a_run_holds(name, T, c):
     for loss in (None, lambda a, y: torch.full_like(y[:, 0], 1.0)):
         played = record(PFBCO(c), SETS[name](), T, loss=loss)
         run, s = played.run, Setting.of(played.task, c)
-        assert bounds.leader_step(run).verdict == bounds.accumulated(run, played.A).verdict == "holds"
+        assert (
+            bounds.leader_step(run).verdict == bounds.accumulated(run, played.A).verdict == "holds"
+        )
         ideal = record(RegularizedLeader(c), SETS[name](), T, loss=loss)
         for statement in LEADERS:
-            assert statement(ideal.run, ideal.star).verdict == "holds", statement(ideal.run, ideal.star)
+            assert statement(ideal.run, ideal.star).verdict == "holds", statement(
+                ideal.run, ideal.star
+            )
         assert bounds.accumulated(ideal.run, ideal.A).verdict == "holds"
         assert bounds.estimate_norm(run.norms, s, float(run.delta)).verdict == "holds"
         assert bounds.tracking(run.ratios).verdict == "holds", bounds.tracking(run.ratios)
-        distance = torch.stack([(run.y[:, t] - run.cset.project(run.y[:, t])).norm(dim=1) for t in range(T)], 1)
+        distance = torch.stack(
+            [(run.y[:, t] - run.cset.project(run.y[:, t])).norm(dim=1) for t in range(T)], 1
+        )
         assert bounds.feasibility(distance).verdict == "holds"
 
 
@@ -184,16 +256,24 @@ def test_every_statement_along_a_run_holds(name, T, c):
 @pytest.mark.parametrize("T", [2, 3, 16])
 def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
     """The first step then goes all the way, which is the worst case of the recursion."""
-    run = record(PFBCO(1.0, tie="vertex"), SETS[name](), T, loss=lambda a, y: torch.ones_like(y[:, 0])).run
+    run = record(
+        PFBCO(1.0, tie="vertex"), SETS[name](), T, loss=lambda a, y: torch.ones_like(y[:, 0])
+    ).run
     check = bounds.tracking(run.ratios)
-    assert check.verdict == "holds" and (run.ratios[..., 0].numpy() <= theory.worst_tracking(T) + 1e-9).all()
+    assert (
+        check.verdict == "holds"
+        and (run.ratios[..., 0].numpy() <= theory.worst_tracking(T) + 1e-9).all()
+    )
 
 
 def test_replay_is_what_the_learner_knows():
     """Estimates from points and losses agree with the learner's own A; the exact leader's centers are the leaders."""
     cset = SubSimplex.of(4, **F64)
     run = record(RegularizedLeader(1.0), cset, 30).run
-    assert torch.allclose(run.x, run.leaders[:, :-1], atol=1e-12) and float(run.ratios.abs().max()) < 1e-9
+    assert (
+        torch.allclose(run.x, run.leaders[:, :-1], atol=1e-12)
+        and float(run.ratios.abs().max()) < 1e-9
+    )
     assert torch.equal(record(PFBCO(1.0), cset, 3).run.leaders[:, 0], torch.zeros(2, 4, **F64))
     with pytest.raises(ValueError, match="x: "):
         replace(run, y=run.y[:, 1:])
@@ -201,12 +281,28 @@ def test_replay_is_what_the_learner_knows():
 
 def test_probes_give_the_same_numbers():
     """What ``probes`` records on the way, and the replay of the same run."""
-    probes = {"tracking": Tracking(), "feasible": Probe(Feasible(), "max"), "norm": GradientNorm(), "constants": Constants()}
+    probes = {
+        "tracking": Tracking(),
+        "feasible": Probe(Feasible(), "max"),
+        "norm": GradientNorm(),
+        "constants": Constants(),
+    }
     trace = play(PFBCO(1.0), BallLinear(2), 50, 4, record="all", probes=probes)
-    assert bounds.tracking(trace["tracking"]).verdict == bounds.feasibility(trace["feasible"]).verdict == "holds"
+    assert (
+        bounds.tracking(trace["tracking"]).verdict
+        == bounds.feasibility(trace["feasible"]).verdict
+        == "holds"
+    )
     s = Setting.recorded(trace["constants"][:, -1], 2, 1.0)
-    assert bounds.estimate_norm(trace["norm"], s, 50**-0.2).verdict == "holds" and fails(bounds.estimate_norm(2 * trace["norm"], s, 50**-0.2))
-    assert bounds.estimate_norm(trace["norm"], s._replace(loss_bound=1.0), np.full(50, 50**-0.2)).verdict == "holds"
+    assert bounds.estimate_norm(trace["norm"], s, 50**-0.2).verdict == "holds" and fails(
+        bounds.estimate_norm(2 * trace["norm"], s, 50**-0.2)
+    )
+    assert (
+        bounds.estimate_norm(
+            trace["norm"], s._replace(loss_bound=1.0), np.full(50, 50**-0.2)
+        ).verdict
+        == "holds"
+    )
 
 
 @dataclass(frozen=True)
@@ -223,12 +319,22 @@ def test_broken_learners_are_flagged():
     distance = lambda run: (run.y.norm(dim=2) - 1).clamp(min=0)
     assert bounds.feasibility(distance(record(PFBCO(0.9), cset, 20).run)).verdict == "holds"
     assert fails(bounds.feasibility(distance(record(Outside(0.9), cset, 20).run)))
-    printed = lambda T: record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run  # c < 1; enough trials for all sequences of four signs
-    assert fails(bounds.tracking(printed(4).ratios)) and float(printed(4).ratios[..., 0].max()) == pytest.approx(3.0852048979)
-    assert bounds.leader_step(printed(16)).verdict == "holds" and fails(bounds.leader_step(printed(4))) and fails(bounds.leader_step(printed(1)))
+    printed = lambda T: (
+        record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run
+    )  # c < 1; enough trials for all sequences of four signs
+    assert fails(bounds.tracking(printed(4).ratios)) and float(
+        printed(4).ratios[..., 0].max()
+    ) == pytest.approx(3.0852048979)
+    assert (
+        bounds.leader_step(printed(16)).verdict == "holds"
+        and fails(bounds.leader_step(printed(4)))
+        and fails(bounds.leader_step(printed(1)))
+    )
     lazy = record(PFBCO(1.0), cset, 200, loss=lambda a, y: y[:, 0]).run
     assert bounds.tracking(lazy.ratios).verdict == "holds"
-    strong = record(PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]).run  # a thousand times the rate
+    strong = record(
+        PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]
+    ).run  # a thousand times the rate
     assert fails(bounds.tracking(strong.ratios)) and fails(bounds.leader_step(strong))
     task = linear_task(cset)
     loud = record(PFBCO(1.0), cset, 20, loss=lambda a, y: 2 * torch.ones_like(y[:, 0]))
@@ -238,23 +344,44 @@ def test_broken_learners_are_flagged():
 def test_printed_step_of_the_leader():
     """Of one round, with the printed rate: legal from c = 2^{1/5} / 4 = .2872 on, where it is attained; with the corrected rate for all c."""
     first = 2**0.2 / 4
-    check = lambda c, rule: bounds.leader_step(record(PFBCO(c, eta_rule=rule), Ball.of(1, **F64), 1, loss=lambda a, y: torch.ones_like(y[:, 0])).run)
-    assert first == pytest.approx(0.2872, abs=5e-5) and check(first, "paper").ratio == pytest.approx(1) and check(1.001 * first, "paper").verdict == "holds"
+    check = lambda c, rule: bounds.leader_step(
+        record(
+            PFBCO(c, eta_rule=rule),
+            Ball.of(1, **F64),
+            1,
+            loss=lambda a, y: torch.ones_like(y[:, 0]),
+        ).run
+    )
+    assert (
+        first == pytest.approx(0.2872, abs=5e-5)
+        and check(first, "paper").ratio == pytest.approx(1)
+        and check(1.001 * first, "paper").verdict == "holds"
+    )
     assert fails(check(0.999 * first, "paper")) and check(0.1, "corrected").verdict == "holds"
 
 
 @pytest.mark.parametrize("name", ["ball", "subsimplex", "polytope"])
 def test_false_leaders_are_flagged(name):
-    run = record(PFBCO(1.0, scale=0.01), SETS[name](), 60).run  # a large rate, so that leaders reach the boundary
-    assert bounds.be_the_leader(run, run.leaders).verdict == bounds.lemma_6_sharp(run, run.leaders).verdict == "holds"
+    run = record(
+        PFBCO(1.0, scale=0.01), SETS[name](), 60
+    ).run  # a large rate, so that leaders reach the boundary
+    assert (
+        bounds.be_the_leader(run, run.leaders).verdict
+        == bounds.lemma_6_sharp(run, run.leaders).verdict
+        == "holds"
+    )
     stuck = run.x[:, :1].expand_as(run.leaders)
     assert fails(bounds.be_the_leader(run, stuck))
     zero = torch.zeros_like(run.g[:, :1])
-    vertices = torch.stack([run.cset.lmo(row) for row in torch.cat([zero, run.g.cumsum(1)], 1).unbind(1)], 1)  # without the regularizer
+    vertices = torch.stack(
+        [run.cset.lmo(row) for row in torch.cat([zero, run.g.cumsum(1)], 1).unbind(1)], 1
+    )  # without the regularizer
     slow = record(PFBCO(1.0), SETS[name](), 60).run
     assert fails(bounds.lemma_6(slow, vertices)) and fails(bounds.lemma_6_sharp(slow, vertices))
     doubled = slow.leaders * 2
-    assert bounds.lemma_6(slow, doubled).verdict == "holds" and fails(bounds.lemma_6_sharp(slow, doubled))  # what the sharper constant sees
+    assert bounds.lemma_6(slow, doubled).verdict == "holds" and fails(
+        bounds.lemma_6_sharp(slow, doubled)
+    )  # what the sharper constant sees
 
 
 @dataclass(frozen=True)
@@ -262,7 +389,13 @@ class Late(RegularizedLeader):
     """Leads by the estimates up to the last round but one."""
 
     def update(self, state, task, y, loss, draw):
-        return super().update(state, task, y, loss, draw)._replace(x=state.x1 if state.rounds == 0 else leader(task, state.x1, state.A, state.alpha))
+        return (
+            super()
+            .update(state, task, y, loss, draw)
+            ._replace(
+                x=state.x1 if state.rounds == 0 else leader(task, state.x1, state.A, state.alpha)
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -285,9 +418,17 @@ class Wild(RegularizedLeader):
 
 def test_leaders_that_compute_something_else_are_flagged():
     cset, one = Ball.of(3, **F64), lambda a, y: torch.ones_like(y[:, 0])
-    verdicts = lambda learner: [fails(statement(played.run, played.star)) for played in [record(learner, cset, 60, loss=one)] for statement in LEADERS]
+    verdicts = lambda learner: [
+        fails(statement(played.run, played.star))
+        for played in [record(learner, cset, 60, loss=one)]
+        for statement in LEADERS
+    ]
     assert verdicts(RegularizedLeader(1.0)) == [False, False, False]
-    assert verdicts(Late(1.0)) == [True, False, False] and verdicts(Hasty(1.0)) == [False, False, True] and verdicts(Wild(1.0)) == [False, True, True]
+    assert (
+        verdicts(Late(1.0)) == [True, False, False]
+        and verdicts(Hasty(1.0)) == [False, False, True]
+        and verdicts(Wild(1.0)) == [False, True, True]
+    )
 
 
 def test_estimates_that_were_not_made_are_flagged():
@@ -305,11 +446,23 @@ def test_estimates_that_were_not_made_are_flagged():
 
 
 def test_closed_forms():
-    assert bounds.polynomial().verdict == bounds.sum_of_steps([1, 2, 10, 1000, 10**5]).verdict == bounds.tracking_induction().verdict == "holds"
+    assert (
+        bounds.polynomial().verdict
+        == bounds.sum_of_steps([1, 2, 10, 1000, 10**5]).verdict
+        == bounds.tracking_induction().verdict
+        == "holds"
+    )
     assert not bounds.polynomial(1000, 2.0).held.any() and fails(bounds.tracking_induction(2.2))
-    assert bounds.tracking_induction(2.2).held[:2].all() and not bounds.tracking_induction(2.2).held[2:5].any()
+    assert (
+        bounds.tracking_induction(2.2).held[:2].all()
+        and not bounds.tracking_induction(2.2).held[2:5].any()
+    )
     assert bounds.tracking_recursion([1, 2, 3, 4, 16, 64, 1000]).verdict == "holds"
-    assert fails(bounds.tracking_recursion([2, 4], kappa=2.0)) and fails(bounds.tracking_recursion([64], 0.1, "paper")) and fails(bounds.tracking_recursion([64], 0.5, "paper"))
+    assert (
+        fails(bounds.tracking_recursion([2, 4], kappa=2.0))
+        and fails(bounds.tracking_recursion([64], 0.1, "paper"))
+        and fails(bounds.tracking_recursion([64], 0.5, "paper"))
+    )
 
 
 def test_a_false_sum_is_flagged(monkeypatch):
@@ -321,7 +474,12 @@ def test_printed_tracking_is_reported():
     ratios = np.full((2, 3, 2), 1.0)
     ratios[0, 0] = [2.09, 1.445]
     check = bounds.tracking_printed(ratios)
-    assert isinstance(check, Reported) and check.verdict == "reported" and "E2" in check.remark and check.held.sum() == 10
+    assert (
+        isinstance(check, Reported)
+        and check.verdict == "reported"
+        and "E2" in check.remark
+        and check.held.sum() == 10
+    )
     assert bounds.tracking(ratios).verdict == "holds" and fails(bounds.tracking(ratios + 0.3))
     with pytest.raises(ValueError, match="ratios"):
         bounds.tracking(np.ones((2, 3)))
@@ -339,8 +497,14 @@ def fixed(trials=60, T=128, dim=2, c=1.0):
 
 def test_decomposition():
     parts, s, T = fixed()
-    assert bounds.decomposition(parts, s, T).verdict == bounds.leader_regret(parts, s, T).verdict == "holds"
-    assert float(parts.shrink.mean()) == pytest.approx(T * T**-0.2) and torch.allclose(parts.regret, sum(parts[1:]))
+    assert (
+        bounds.decomposition(parts, s, T).verdict
+        == bounds.leader_regret(parts, s, T).verdict
+        == "holds"
+    )
+    assert float(parts.shrink.mean()) == pytest.approx(T * T**-0.2) and torch.allclose(
+        parts.regret, sum(parts[1:])
+    )
     assert abs(float(parts.explore.mean())) < 5 * float(parts.explore.std()) / 60**0.5
     regret = float(parts.regret.mean())
     trace = play(PFBCO(1.0), BallLinear(2), T, 60)
@@ -350,8 +514,16 @@ def test_decomposition():
 def test_false_parts_are_flagged():
     parts, s, T = fixed(20)
     for name in parts._fields:
-        assert fails(bounds.decomposition(parts._replace(**{name: getattr(parts, name) + 1e-3}), s, T))
-    assert fails(bounds.decomposition(parts._replace(shrink=parts.shrink * 1.1, regret=parts.regret + 0.1 * parts.shrink), s, T))
+        assert fails(
+            bounds.decomposition(parts._replace(**{name: getattr(parts, name) + 1e-3}), s, T)
+        )
+    assert fails(
+        bounds.decomposition(
+            parts._replace(shrink=parts.shrink * 1.1, regret=parts.regret + 0.1 * parts.shrink),
+            s,
+            T,
+        )
+    )
     assert fails(bounds.leader_regret(parts._replace(leader=parts.leader + 1e5), s, T))
 
 
@@ -359,16 +531,27 @@ def test_false_parts_are_flagged():
 
 
 def regrets(learner, horizons, trials=40, dim=1):
-    return np.stack([play(learner, BallLinear(dim), T, trials)["regret"][:, -1] for T in horizons], 1)
+    return np.stack(
+        [play(learner, BallLinear(dim), T, trials)["regret"][:, -1] for T in horizons], 1
+    )
 
 
 def test_theorem_1():
     T = [1, 16, 64, 512]
     for dim, c in ((1, 1.0), (2, 1.0), (2, 0.3)):
         check = bounds.theorem_1(regrets(PFBCO(c), T, dim=dim), T, unit_ball(dim, c))
-        assert check.verdict == "holds" and check.observed.shape == (4,) and check.remark == "" and check.inputs["trials"] == 40
+        assert (
+            check.verdict == "holds"
+            and check.observed.shape == (4,)
+            and check.remark == ""
+            and check.inputs["trials"] == 40
+        )
         if c == 1:
-            assert 3 < check.inputs["median bound / mean"] < 12 and check.informative_from == table_1.ball_row(dim, 10).corrected_from and check.trivial == 1024
+            assert (
+                3 < check.inputs["median bound / mean"] < 12
+                and check.informative_from == table_1.ball_row(dim, 10).corrected_from
+                and check.trivial == 1024
+            )
 
 
 @dataclass(frozen=True)
@@ -398,11 +581,20 @@ class UphillFKM(FKM):
 def test_a_learner_that_climbs_is_flagged():
     """At a horizon at which the bound says something: below it no regret can break it."""
     early, late = 256, 8192
-    assert bounds.theorem_1(regrets(Uphill(1.0), [early], 10), [early], unit_ball(1)).verdict == "holds"
+    assert (
+        bounds.theorem_1(regrets(Uphill(1.0), [early], 10), [early], unit_ball(1)).verdict
+        == "holds"
+    )
     assert fails(bounds.theorem_1(regrets(Uphill(1.0), [late], 10), [late], unit_ball(1)))
     T, s = [64, 2048], unit_ball(1)
-    assert bounds.block_variant(regrets(BlockPFBCO(1.0), T), T, s).verdict == bounds.fkm(regrets(FKM(1.0), T), T, s).verdict == "holds"
-    assert fails(bounds.block_variant(regrets(UphillBlock(1.0), T[1:], 10), T[1:], s)) and fails(bounds.fkm(regrets(UphillFKM(1.0), T[1:], 10), T[1:], s))
+    assert (
+        bounds.block_variant(regrets(BlockPFBCO(1.0), T), T, s).verdict
+        == bounds.fkm(regrets(FKM(1.0), T), T, s).verdict
+        == "holds"
+    )
+    assert fails(bounds.block_variant(regrets(UphillBlock(1.0), T[1:], 10), T[1:], s)) and fails(
+        bounds.fkm(regrets(UphillFKM(1.0), T[1:], 10), T[1:], s)
+    )
 
 
 def test_theorem_1_as_printed():
@@ -417,8 +609,14 @@ def test_theorem_1_as_printed():
 def test_theorem_2():
     trace = play(Doubling(PFBCO(1.0)), BallLinear(2), 500, 40, record=[1, 2, 3, 10, 63, 255, 300])
     check = bounds.theorem_2(trace["regret"], trace.rounds, unit_ball(2))
-    assert check.verdict == "holds" and check.ratio < 0.15 and check.informative_from == pytest.approx(1.1e6, rel=0.05)
-    assert fails(bounds.theorem_2(trace["regret"], trace.rounds, Setting(2, 0.01, 0.01, 2.0, 1.0, 1.0)))  # false constants
+    assert (
+        check.verdict == "holds"
+        and check.ratio < 0.15
+        and check.informative_from == pytest.approx(1.1e6, rel=0.05)
+    )
+    assert fails(
+        bounds.theorem_2(trace["regret"], trace.rounds, Setting(2, 0.01, 0.01, 2.0, 1.0, 1.0))
+    )  # false constants
     with pytest.raises(ValueError, match="regret: shape"):
         bounds.theorem_2(trace["regret"], trace.rounds[1:], unit_ball(2))
 
@@ -427,8 +625,14 @@ def test_constants_by_trial():
     s = Setting(1, np.array([1.0, 10.0] * 20), np.array([1.0, 10.0] * 20), 2.0, 1.0, 1.0)
     regret = regrets(PFBCO(1.0), [64]) * np.array([[1.0], [10.0]] * 20)
     check = bounds.theorem_1(regret, [64], s)
-    assert check.verdict == "holds" and check.bound[0] == pytest.approx(5.5 * theory.theorem_1(unit_ball(1), 64))
-    assert check.inputs["median bound / mean"] == pytest.approx(bounds.theorem_1(regrets(PFBCO(1.0), [64]), [64], unit_ball(1)).inputs["median bound / mean"])
+    assert check.verdict == "holds" and check.bound[0] == pytest.approx(
+        5.5 * theory.theorem_1(unit_ball(1), 64)
+    )
+    assert check.inputs["median bound / mean"] == pytest.approx(
+        bounds.theorem_1(regrets(PFBCO(1.0), [64]), [64], unit_ball(1)).inputs[
+            "median bound / mean"
+        ]
+    )
 
 
 # The list -------------------------------------------------------------------------------------------------
@@ -437,8 +641,18 @@ def test_constants_by_trial():
 def test_statements_are_listed_and_named_once():
     found = statements("pfbco")
     names = [s.name for s in found]
-    assert len(found) == len(set(names)) == 29 and all(isinstance(s, Statement) and s.source and s.summary for s in found)
-    assert {"Theorem 1", "Theorem 1, printed", "Theorem 2", "Lemma 6", "Lemma 6, sharp", "Tracking", "Block variant"} <= set(names)
+    assert len(found) == len(set(names)) == 29 and all(
+        isinstance(s, Statement) and s.source and s.summary for s in found
+    )
+    assert {
+        "Theorem 1",
+        "Theorem 1, printed",
+        "Theorem 2",
+        "Lemma 6",
+        "Lemma 6, sharp",
+        "Tracking",
+        "Block variant",
+    } <= set(names)
     assert sum(name.startswith("Assumption") for name in names) == 7
     assert all(s.function.__annotations__["return"] is Check for s in found)
     assert {s.function.__name__ for s in found} <= set(bounds.__all__)

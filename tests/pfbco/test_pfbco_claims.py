@@ -9,14 +9,29 @@ from paperlib.pfbco.experiments.settings import FIGURE, RIVALS, learners, record
 from paperlib.play import play
 
 REST = ("PF", "Unregularized", "StochOCG")
-PANELS = {"a": (QuadraticPolytope(dim=10, rows=10), 1023), "b": (Portfolio(100, "synthetic", 0.1), 1203), "c": (MatrixCompletion(20, 18, "paper_lmo"), 127)}
+PANELS = {
+    "a": (QuadraticPolytope(dim=10, rows=10), 1023),
+    "b": (Portfolio(100, "synthetic", 0.1), 1203),
+    "c": (MatrixCompletion(20, 18, "paper_lmo"), 127),
+}
 EXPECTED = {
     "C1c": ("a", "holds", lambda run: beats(run, "FKM", REST)),
-    "C1d": ("a", "holds", lambda run: ratio(average(run["Unregularized"]), average(run["Unregularized"], 64))),
+    "C1d": (
+        "a",
+        "holds",
+        lambda run: ratio(average(run["Unregularized"]), average(run["Unregularized"], 64)),
+    ),
     "C2a": ("b", "holds", lambda run: beats(run, "FKM", REST, largest=True)),
     "C2b": ("b", "fails", lambda run: beats(run, "PF", RIVALS)),
     "C3b.printed": ("c", "holds", lambda run: beats(run, "FKM", REST, largest=True)),
-} | {f"N1.{panel}": (panel, "holds", lambda run: relative_difference(average(run["PF"]), average(run["PF, sham"]))) for panel in PANELS}
+} | {
+    f"N1.{panel}": (
+        panel,
+        "holds",
+        lambda run: relative_difference(average(run["PF"]), average(run["PF, sham"])),
+    )
+    for panel in PANELS
+}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +43,10 @@ def panels():
         if panel not in found:
             problem, horizon = PANELS[panel]
             known = learners(0.1)
-            found[panel] = {name: play(known[name], problem, horizon, 10, record=recorded(horizon)) for name in FIGURE}
+            found[panel] = {
+                name: play(known[name], problem, horizon, 10, record=recorded(horizon))
+                for name in FIGURE
+            }
         return found[panel]
 
     return get
@@ -38,9 +56,15 @@ def panels():
 def test_robust_verdicts_in_small(id, panels, tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
     panel, verdict, statistic = EXPECTED[id]
-    assert verdicts.judge(f"pfbco.{id}", statistic(panels(panel)), profile="quick").verdict == verdict
+    assert (
+        verdicts.judge(f"pfbco.{id}", statistic(panels(panel)), profile="quick").verdict == verdict
+    )
 
 
 def test_the_share_of_declining_trials_is_judged_as_it_is():
     c = verdicts.claim("pfbco.C1a.epochs")
-    assert [verdicts.decide(c, share, None) for share in (1.0, 0.9, 0.89)] == ["holds", "holds", "fails"]
+    assert [verdicts.decide(c, share, None) for share in (1.0, 0.9, 0.89)] == [
+        "holds",
+        "holds",
+        "fails",
+    ]

@@ -36,8 +36,15 @@ def test_bcrp_against_a_generic_solver():
     ratios = made_up()
     best = bcrp(ratios, 1e-8)
     for row, r in enumerate(ratios):
-        found = minimize(lambda x: -np.log(r @ x).mean(), np.full(5, 0.2), jac=lambda x: -(r / (r @ x)[:, None]).mean(0), method="SLSQP",
-                         bounds=[(0, 1)] * 5, constraints={"type": "eq", "fun": lambda x: x.sum() - 1}, options={"ftol": 1e-14})
+        found = minimize(
+            lambda x: -np.log(r @ x).mean(),
+            np.full(5, 0.2),
+            jac=lambda x: -(r / (r @ x)[:, None]).mean(0),
+            method="SLSQP",
+            bounds=[(0, 1)] * 5,
+            constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
+            options={"ftol": 1e-14},
+        )
         assert best.value[row].item() == pytest.approx(found.fun, abs=1e-7)
         np.testing.assert_allclose(best.point[row], found.x, atol=2e-3)
     assert bool((best.point >= 0).all()) and best.point.sum(1).tolist() == pytest.approx([1.0] * 3)
@@ -48,9 +55,15 @@ def test_the_gap_of_bcrp_bounds_what_is_missing(tolerance):
     ratios = made_up(6, spread=0.05, seed=3)
     rough, exact = bcrp(ratios, tolerance), bcrp(ratios, 1e-10)
     missing = rough.value - exact.value
-    assert bool((rough.gap <= tolerance).all() & (missing <= rough.gap + 1e-9).all() & (missing >= -1e-9).all())
+    assert bool(
+        (rough.gap <= tolerance).all()
+        & (missing <= rough.gap + 1e-9).all()
+        & (missing >= -1e-9).all()
+    )
     wealth = np.einsum("rtn,rn->rt", ratios, rough.point)
-    np.testing.assert_allclose(rough.gap, (ratios / wealth[..., None]).mean(1).max(1) - 1, atol=1e-12)
+    np.testing.assert_allclose(
+        rough.gap, (ratios / wealth[..., None]).mean(1).max(1) - 1, atol=1e-12
+    )
     np.testing.assert_allclose(rough.value, -np.log(wealth).mean(1))
 
 
@@ -58,7 +71,9 @@ def test_a_trial_of_bcrp_is_the_same_alone():
     ratios = torch.from_numpy(made_up(4, spread=0.01))
     batch = bcrp(ratios)
     for row in range(4):
-        torch.testing.assert_close(bcrp(ratios[row]).point[0], batch.point[row], rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(
+            bcrp(ratios[row]).point[0], batch.point[row], rtol=1e-9, atol=1e-12
+        )
 
 
 def test_bcrp_of_real_stocks():
@@ -68,7 +83,9 @@ def test_bcrp_of_real_stocks():
     r = world.history(1203)
     best = bcrp(r)
     uniform, single = -r.mean(2).log().mean(1), -r.log().mean(1).amax(1)
-    assert bool((best.value <= single + 1e-5).all() & (single < uniform).all()) and bool((best.gap <= 1e-5).all())
+    assert bool((best.value <= single + 1e-5).all() & (single < uniform).all()) and bool(
+        (best.gap <= 1e-5).all()
+    )
     assert -0.0030 < best.value.mean() < -0.0010  # near -.0018 a day on another choice of stocks
 
 
@@ -78,8 +95,17 @@ def test_bcrp_says_when_it_has_not_arrived(monkeypatch):
         bcrp(made_up(), 1e-9)
 
 
-@pytest.mark.parametrize("ratios", [np.ones(3), np.ones((2, 0, 3)), np.array([[1.0, 0.0]]), np.array([[1.0, np.nan]]), -np.ones((2, 2))],
-                         ids=["vector", "no days", "zero", "nan", "negative"])
+@pytest.mark.parametrize(
+    "ratios",
+    [
+        np.ones(3),
+        np.ones((2, 0, 3)),
+        np.array([[1.0, 0.0]]),
+        np.array([[1.0, np.nan]]),
+        -np.ones((2, 2)),
+    ],
+    ids=["vector", "no days", "zero", "nan", "negative"],
+)
 def test_bcrp_refuses_what_are_no_ratios(ratios):
     with pytest.raises(ValueError, match="ratios: shape .*allowed"):
         bcrp(ratios)
@@ -122,10 +148,14 @@ def test_best_matrix_against_a_search_over_factors(kind):
     """X = F F^T, for the ball F F^T - G G^T: a smooth problem with one constraint, for a generic solver."""
     p, k = 3, 2.0
     W, S = drawn(p)
-    cset = NuclearBall.of(p, k, **TKWARGS) if kind == "nuclear" else Spectrahedron.of(p, k, **TKWARGS)
+    cset = (
+        NuclearBall.of(p, k, **TKWARGS) if kind == "nuclear" else Spectrahedron.of(p, k, **TKWARGS)
+    )
     best = best_completion(W, S, cset, 1e-7)
     values = torch.linalg.eigvalsh(best.point)
-    assert bool((values.abs().sum(1) <= k + 1e-9).all()) and (kind == "nuclear" or bool((values >= -1e-9).all()))
+    assert bool((values.abs().sum(1) <= k + 1e-9).all()) and (
+        kind == "nuclear" or bool((values >= -1e-9).all())
+    )
     rng = np.random.default_rng(1)
     for row in range(3):
         w, s = W[row].numpy(), S[row].numpy()
@@ -136,12 +166,18 @@ def test_best_matrix_against_a_search_over_factors(kind):
 
         f = lambda z: (w * matrix(z) ** 2 / 2 - s * matrix(z)).sum()
         left = lambda z: k - (z**2)[: 2 * p * p if kind == "nuclear" else p * p].sum()
-        settings = {"method": "SLSQP", "constraints": {"type": "ineq", "fun": left}, "options": {"ftol": 1e-12, "maxiter": 500}}
+        settings = {
+            "method": "SLSQP",
+            "constraints": {"type": "ineq", "fun": left},
+            "options": {"ftol": 1e-12, "maxiter": 500},
+        }
         found = [minimize(f, rng.normal(0, 0.5, 2 * p * p), **settings).fun for _ in range(3)]
         assert best.value[row].item() == pytest.approx(min(found), rel=1e-5)
         for _ in range(50):
             X = torch.from_numpy(squeezed(kind, k, rng.normal(0, 1, (p, p))))
-            assert value(W[row : row + 1], S[row : row + 1], X).item() >= best.value[row].item() - 1e-7
+            assert (
+                value(W[row : row + 1], S[row : row + 1], X).item() >= best.value[row].item() - 1e-7
+            )
 
 
 @pytest.mark.parametrize("tolerance", [10.0, 0.1, 1e-5])
@@ -150,16 +186,26 @@ def test_the_gap_of_best_matrices_bounds_what_is_missing(tolerance):
     cset = NuclearBall.of(6, 3.0, **TKWARGS)
     rough, exact = best_completion(W, S, cset, tolerance), best_completion(W, S, cset, 1e-8)
     missing = rough.value - exact.value
-    assert bool((rough.gap <= tolerance).all() & (missing <= rough.gap + 1e-8).all() & (missing >= -1e-8).all())
+    assert bool(
+        (rough.gap <= tolerance).all()
+        & (missing <= rough.gap + 1e-8).all()
+        & (missing >= -1e-8).all()
+    )
     slope = (W * rough.point - S).numpy()  # the gap in native coordinates: <grad, X> + k ||grad||_2
-    expected = [(g * x).sum() + 3 * np.abs(np.linalg.eigvalsh(g)).max() for g, x in zip(slope, rough.point.numpy())]
+    expected = [
+        (g * x).sum() + 3 * np.abs(np.linalg.eigvalsh(g)).max()
+        for g, x in zip(slope, rough.point.numpy())
+    ]
     np.testing.assert_allclose(rough.gap, expected, rtol=1e-6, atol=1e-9)
 
 
 def test_the_printed_oracle_has_no_say():
     """Its answers have positive trace, the best matrix here a negative one: by them the first point would pass for the best."""
     W, S = drawn(4)
-    mine = [best_completion(W, -S, NuclearBall.of(4, 3.0, exact, **TKWARGS), 1e-6).point for exact in (True, False)]
+    mine = [
+        best_completion(W, -S, NuclearBall.of(4, 3.0, exact, **TKWARGS), 1e-6).point
+        for exact in (True, False)
+    ]
     torch.testing.assert_close(*mine)
 
 
@@ -176,7 +222,9 @@ def test_best_of_a_run_is_no_worse_than_what_is_known(mode, T):
     played = sum(problem.loss(world, t, y, None) for t in range(T))
     torch.testing.assert_close(best.value + totals.constant, played)
     near = (svec(0.9 * torch.eye(20, **TKWARGS).expand(4, 20, 20)) - middle) / cset.rho
-    assert bool((played <= sum(problem.loss(world, t, near, None) for t in range(T)) + 1e-6 * T).all()) and bool(cset.contains(y, 1e-9).all())
+    assert bool(
+        (played <= sum(problem.loss(world, t, near, None) for t in range(T)) + 1e-6 * T).all()
+    ) and bool(cset.contains(y, 1e-9).all())
 
 
 def test_a_trial_of_best_matrices_is_the_same_alone():
@@ -184,13 +232,24 @@ def test_a_trial_of_best_matrices_is_the_same_alone():
     cset = Spectrahedron.of(5, 4.0, **TKWARGS)
     batch = best_completion(W, S, cset, 1e-6)
     for row in range(3):
-        torch.testing.assert_close(best_completion(W[row : row + 1], S[row : row + 1], cset, 1e-6).point[0], batch.point[row], rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(
+            best_completion(W[row : row + 1], S[row : row + 1], cset, 1e-6).point[0],
+            batch.point[row],
+            rtol=1e-9,
+            atol=1e-9,
+        )
 
 
-@pytest.mark.parametrize("W, S", [
-    (torch.ones(2, 3, 3), torch.ones(2, 3, 3)), (-torch.ones(2, 4, 4), torch.ones(2, 4, 4)), (torch.zeros(2, 4, 4), torch.ones(2, 4, 4)),
-    (torch.ones(2, 4, 4), torch.full((2, 4, 4), torch.nan)),
-], ids=["size", "negative", "zero", "nan"])
+@pytest.mark.parametrize(
+    "W, S",
+    [
+        (torch.ones(2, 3, 3), torch.ones(2, 3, 3)),
+        (-torch.ones(2, 4, 4), torch.ones(2, 4, 4)),
+        (torch.zeros(2, 4, 4), torch.ones(2, 4, 4)),
+        (torch.ones(2, 4, 4), torch.full((2, 4, 4), torch.nan)),
+    ],
+    ids=["size", "negative", "zero", "nan"],
+)
 def test_best_completion_refuses_what_are_no_sums(W, S, monkeypatch):
     with pytest.raises(ValueError, match="W, S: shapes .*allowed"):
         best_completion(W.double(), S.double(), NuclearBall.of(4, 1.0, **TKWARGS), 1.0)

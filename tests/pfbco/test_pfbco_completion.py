@@ -37,7 +37,10 @@ def coordinates(world, X):
 def points(cset, trials, seed=0):
     """Vertices and points between."""
     generator = torch.Generator().manual_seed(seed)
-    c, weight = torch.randn(2, trials, cset.dim, generator=generator, **TKWARGS), torch.rand(trials, 1, generator=generator, **TKWARGS)
+    c, weight = (
+        torch.randn(2, trials, cset.dim, generator=generator, **TKWARGS),
+        torch.rand(trials, 1, generator=generator, **TKWARGS),
+    )
     v, w = cset._replace(exact=True).lmo(c[0]), cset._replace(exact=True).lmo(c[1])
     return [v, torch.lerp(v, w, weight)]
 
@@ -49,7 +52,9 @@ def test_mean_losses_are_the_closed_form(problem):
     identity, corner = torch.eye(20, **TKWARGS), torch.zeros(20, 20, **TKWARGS)
     corner[0, 0] = 18.0
     for X, expected in ((0 * identity, 3510.0), (0.9 * identity, 3352.05), (corner, 3429.0)):
-        assert expected == pytest.approx(((X - 18 * identity).square().sum().item() + 18 * 20 * 21) / 4)
+        assert expected == pytest.approx(
+            ((X - 18 * identity).square().sum().item() + 18 * 20 * 21) / 4
+        )
         loss = problem.loss(world, 0, coordinates(world, X), world.streams.at(0))
         assert abs(loss.mean().item() - expected) < 4 * loss.std().item() / trials**0.5
 
@@ -62,7 +67,9 @@ def test_half_of_the_entries_are_seen(problem):
     assert bool((torch.linalg.matrix_rank(M) == min(problem.k, p)).all())
     torch.testing.assert_close(M, M.mT)
     share = (p**2 // 2) / p**2
-    assert (seen.mean(0) - share).abs().max() < 5 * (share * (1 - share) / 400) ** 0.5  # no entry is favored
+    assert (seen.mean(0) - share).abs().max() < 5 * (
+        share * (1 - share) / 400
+    ) ** 0.5  # no entry is favored
     assert not seen.equal(seen.mT)
 
 
@@ -76,9 +83,18 @@ def test_losses_and_gradients_against_sums_over_entries(mode):
     gradient, _ = problem.respond(world, 6, y, "gradient", world.streams.at(6))
     X = smat(world.task.cset.to_native(y), 5)
     for row in range(4):
-        plain = sum((X[row, i, j] - M[row, i, j]).item() ** 2 / 2 for i in range(5) for j in range(5) if seen[row, i, j])
+        plain = sum(
+            (X[row, i, j] - M[row, i, j]).item() ** 2 / 2
+            for i in range(5)
+            for j in range(5)
+            if seen[row, i, j]
+        )
         assert loss[row].item() == pytest.approx(plain, rel=1e-12)
-    assert loss.equal(gap) and loss.equal(problem.loss(world, 6, y, world.streams.at(6))) and gradient.equal(problem.gradient(world, 6, y))
+    assert (
+        loss.equal(gap)
+        and loss.equal(problem.loss(world, 6, y, world.streams.at(6)))
+        and gradient.equal(problem.gradient(world, 6, y))
+    )
     for k, h in enumerate(1e-5 * torch.eye(15, **TKWARGS)):
         slope = (problem.loss(world, 6, y + h, None) - problem.loss(world, 6, y - h, None)) / 2e-5
         torch.testing.assert_close(gradient[:, k], slope, rtol=1e-6, atol=1e-6)
@@ -94,7 +110,10 @@ def test_bounds_hold_at_every_round_and_are_no_larger_than_certified(mode):
         for y in points(world.task.cset, 4, seed=t):
             assert bool((problem.loss(world, t, y, None) <= world.task.loss_bound).all())
             assert bool((problem.gradient(world, t, y).norm(dim=-1) <= world.task.grad_bound).all())
-    norms = [(M * seen).norm(dim=(1, 2)) for M, seen in (problem.entries(world.streams.at(t)) for t in range(T))]
+    norms = [
+        (M * seen).norm(dim=(1, 2))
+        for M, seen in (problem.entries(world.streams.at(t)) for t in range(T))
+    ]
     reach = torch.stack(norms).amax(0) + 3
     torch.testing.assert_close(world.task.loss_bound, reach**2 / 2)
     torch.testing.assert_close(world.task.grad_bound, world.task.cset.rho * reach)
@@ -112,10 +131,20 @@ def test_totals_add_up_the_losses():
 
 def test_losses_are_added_up_once_a_run(monkeypatch):
     first, calls = world_of(SMALL, horizon=12, seed=90), []
-    monkeypatch.setattr(MatrixCompletion, "_add", lambda self, streams, horizon: calls.append(horizon) or first.totals)
-    again = world_of(replace(SMALL, mode="psd"), horizon=12, seed=90)  # the losses do not depend on the mode
+    monkeypatch.setattr(
+        MatrixCompletion,
+        "_add",
+        lambda self, streams, horizon: calls.append(horizon) or first.totals,
+    )
+    again = world_of(
+        replace(SMALL, mode="psd"), horizon=12, seed=90
+    )  # the losses do not depend on the mode
     assert again.totals is first.totals and not calls
-    world_of(SMALL, horizon=13, seed=90), world_of(SMALL, horizon=12, seed=91), world_of(MatrixCompletion(5, 2), horizon=12, seed=90)
+    (
+        world_of(SMALL, horizon=13, seed=90),
+        world_of(SMALL, horizon=12, seed=91),
+        world_of(MatrixCompletion(5, 2), horizon=12, seed=90),
+    )
     assert calls == [13, 12, 12]
     for seed in range(200, 200 + 2 * completion.KEPT):
         world_of(SMALL, horizon=3, seed=seed)
@@ -127,18 +156,31 @@ def test_a_trial_has_the_same_losses_alone():
     batch, alone = world_of(SMALL, 5, seed=20), world_of(SMALL, 1, seed=23)
     torch.testing.assert_close(take(batch, [3]).task.loss_bound, alone.task.loss_bound)
     y = points(alone.task.cset, 1)[1]
-    torch.testing.assert_close(SMALL.loss(batch, 4, y.expand(5, -1), None)[3:4], SMALL.loss(alone, 4, y, None))
+    torch.testing.assert_close(
+        SMALL.loss(batch, 4, y.expand(5, -1), None)[3:4], SMALL.loss(alone, 4, y, None)
+    )
 
 
 def test_sizes_of_the_bounds():
     task = world_of(MatrixCompletion(mode="nuclear"), 10, 1023).task
-    assert task.loss_bound.mean().item() == pytest.approx(8650, abs=400) and task.grad_bound.mean().item() == pytest.approx(530, abs=12)
+    assert task.loss_bound.mean().item() == pytest.approx(
+        8650, abs=400
+    ) and task.grad_bound.mean().item() == pytest.approx(530, abs=12)
 
 
 @pytest.mark.parametrize("c", [0.1, 1.0])
 def test_the_final_trace_does_not_depend_on_the_losses(c):
     """Every answer of the printed oracle has trace k, so that of the last epoch, which begins with round 128, is k (1 - alpha)."""
-    trace = {"trace": Probe(lambda seen: smat(seen.context.cset.to_native(seen.after.base.x), 20).diagonal(dim1=1, dim2=2).sum(1), "final")}
+    trace = {
+        "trace": Probe(
+            lambda seen: (
+                smat(seen.context.cset.to_native(seen.after.base.x), 20)
+                .diagonal(dim1=1, dim2=2)
+                .sum(1)
+            ),
+            "final",
+        )
+    }
     for learner in (PFBCO(c), PFBCO(c, sham=True)):
         found = play(Doubling(learner), MatrixCompletion(), 254, 2, record=1, probes=trace)["trace"]
         np.testing.assert_allclose(found, 18 * (1 - c * 128**-0.2), atol=1e-9)
@@ -148,8 +190,17 @@ def test_the_final_trace_does_not_depend_on_the_losses(c):
 def test_orders_of_the_final_losses(mode):
     """Differences paired over trials, of the average loss after 255 rounds, several standard errors wide."""
     T, problem = 255, MatrixCompletion(mode=mode)
-    learners = {"PF": PFBCO(), "sham": PFBCO(sham=True), "Unregularized": PFBCO(regularized=False), "FKM": FKM(), "StochOCG": StochOCG()}
-    mean = {name: play(Doubling(learner), problem, T, 10, record=1)["regret"][:, -1] / T for name, learner in learners.items()}
+    learners = {
+        "PF": PFBCO(),
+        "sham": PFBCO(sham=True),
+        "Unregularized": PFBCO(regularized=False),
+        "FKM": FKM(),
+        "StochOCG": StochOCG(),
+    }
+    mean = {
+        name: play(Doubling(learner), problem, T, 10, record=1)["regret"][:, -1] / T
+        for name, learner in learners.items()
+    }
     above = {name: (x - mean["PF"]).mean() for name, x in mean.items()}
     assert abs(above["sham"]) < 4  # nothing is learned
     if mode == "paper_lmo":
@@ -168,7 +219,9 @@ def test_oracle_answers_are_on_the_set_to_all_digits(mode):
     np.testing.assert_allclose(sizes, 18.0, rtol=1e-13)
 
 
-@pytest.mark.parametrize("field, value", [("p", 1), ("p", 2.5), ("k", 0), ("k", -1), ("mode", "trace")])
+@pytest.mark.parametrize(
+    "field, value", [("p", 1), ("p", 2.5), ("k", 0), ("k", -1), ("mode", "trace")]
+)
 def test_completion_fields_out_of_range_are_refused(field, value):
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         replace(SMALL, **{field: value})

@@ -14,14 +14,21 @@ from paperlib.pfbco.theory.constants import Setting, unit_ball
 from paperlib.maths.sets import Ball, SubSimplex
 
 # n, A, B, corrected and printed bound at T = 1000, and from which horizons on they are below 2 M T (four digits)
-BALL = [(1, 9.619865, 0.707107, 2461.016, 2781.771, 2774, 4772), (2, 12.448292, 1.414214, 3216.100, 3670.701, 10210, 16810),
-        (3, 15.276719, 2.121320, 3971.185, 4559.632, 28410, 44610), (5, 20.933573, 3.535534, 5481.353, 6337.493, 135900, 197300),
-        (10, 35.075709, 7.071068, 9256.774, 10782.145, 1.756e6, 2.267e6)]
+BALL = [
+    (1, 9.619865, 0.707107, 2461.016, 2781.771, 2774, 4772),
+    (2, 12.448292, 1.414214, 3216.100, 3670.701, 10210, 16810),
+    (3, 15.276719, 2.121320, 3971.185, 4559.632, 28410, 44610),
+    (5, 20.933573, 3.535534, 5481.353, 6337.493, 135900, 197300),
+    (10, 35.075709, 7.071068, 9256.774, 10782.145, 1.756e6, 2.267e6),
+]
 # T, constants, c, bound / 2 M T, horizon from which on it says something
 VACUITY = [
-    (16383, (10, 29.7, 5.8, 14.6, 9.8), 1.0, 15.9, 1.4e10), (16383, (10, 29.7, 5.8, 14.6, 9.8), 0.1, 154, 1.2e15),
-    (1203, (100, 2.81, 1.30, 282.8, 199.2), 1.0, 5.2e3, 3.3e21), (1203, (100, 5.11, 13.0, 282.8, 199.2), 0.1, 5.2e4, 3.3e26),
-    (1023, (210, 9390.0, 552.0, 8.94, 4.47), 1.0, 353, 4.2e15), (1023, (210, 9390.0, 552.0, 8.94, 4.47), 0.1, 3.5e3, 4.1e20),
+    (16383, (10, 29.7, 5.8, 14.6, 9.8), 1.0, 15.9, 1.4e10),
+    (16383, (10, 29.7, 5.8, 14.6, 9.8), 0.1, 154, 1.2e15),
+    (1203, (100, 2.81, 1.30, 282.8, 199.2), 1.0, 5.2e3, 3.3e21),
+    (1203, (100, 5.11, 13.0, 282.8, 199.2), 0.1, 5.2e4, 3.3e26),
+    (1023, (210, 9390.0, 552.0, 8.94, 4.47), 1.0, 353, 4.2e15),
+    (1023, (210, 9390.0, 552.0, 8.94, 4.47), 0.1, 3.5e3, 4.1e20),
 ]
 
 
@@ -30,16 +37,27 @@ def test_theorem_1_on_the_unit_ball(n, A, B, corrected, printed, corrected_from,
     row = table_1.ball_row(n, 1000)
     assert (row.A, row.B) == pytest.approx((A, B), abs=5e-7)
     assert (row.corrected, row.printed) == pytest.approx((corrected, printed), abs=6e-4)
-    assert (row.corrected_from, row.printed_from) == pytest.approx((corrected_from, printed_from), rel=4e-4)
-    for bound, first in ((theory.theorem_1, row.corrected_from), (theory.theorem_1_printed, row.printed_from)):
-        assert bound(unit_ball(n), first) < 2 * first and bound(unit_ball(n), first - 1) >= 2 * (first - 1)
+    assert (row.corrected_from, row.printed_from) == pytest.approx(
+        (corrected_from, printed_from), rel=4e-4
+    )
+    for bound, first in (
+        (theory.theorem_1, row.corrected_from),
+        (theory.theorem_1_printed, row.printed_from),
+    ):
+        assert bound(unit_ball(n), first) < 2 * first and bound(unit_ball(n), first - 1) >= 2 * (
+            first - 1
+        )
 
 
 def test_theorem_2():
     assert theory.doubling_factor() == pytest.approx(2.3493435162, abs=1e-10)
-    assert theory.theorem_2(unit_ball(2), 1023) == pytest.approx(2.3493435162 * (12.448292 + 1.414214) * 256, rel=1e-6)
+    assert theory.theorem_2(unit_ball(2), 1023) == pytest.approx(
+        2.3493435162 * (12.448292 + 1.414214) * 256, rel=1e-6
+    )
     for n, first in ((1, 2.6e5), (2, 1.1e6), (3, 3.6e6)):
-        assert vacuity.first_informative(theory.theorem_2, unit_ball(n)) == pytest.approx(first, rel=0.05)
+        assert vacuity.first_informative(theory.theorem_2, unit_ball(n)) == pytest.approx(
+            first, rel=0.05
+        )
     with pytest.raises(ValueError, match="c=1.5"):
         theory.theorem_2(unit_ball(1, 1.5), 10)
 
@@ -48,7 +66,9 @@ def test_doubling_adds_up():
     """Epochs of length 2^m under beta T^{4/5} each, the last one whole, stay below the bound after any t rounds."""
     for t in (1, 2, 3, 10, 1023, 1024, 10**6):
         epochs = sum(2 ** (0.8 * m) for m in range(t.bit_length()))
-        assert epochs <= theory.doubling_factor() * t**0.8 <= theory.doubling_factor() * (t + 1) ** 0.8
+        assert (
+            epochs <= theory.doubling_factor() * t**0.8 <= theory.doubling_factor() * (t + 1) ** 0.8
+        )
     assert theory.doubling_factor(0.75) == pytest.approx(2.4668, abs=1e-4)
 
 
@@ -56,7 +76,9 @@ def test_doubling_adds_up():
 def test_vacuity_in_the_papers_settings(horizon, constants, c, ratio, first):
     s = Setting(*constants, c=c)
     row = vacuity.vacuity(s, horizon)
-    assert row.ratio == pytest.approx(ratio, rel=0.015) and row.informative_from == pytest.approx(first, rel=0.025)
+    assert row.ratio == pytest.approx(ratio, rel=0.015) and row.informative_from == pytest.approx(
+        first, rel=0.025
+    )
     assert vacuity.rule_of_thumb(s) < row.informative_from < 2 * vacuity.rule_of_thumb(s)
     assert vacuity.vacuity(s, row.informative_from * 2).ratio < 1
 
@@ -73,12 +95,18 @@ def test_worst_case_of_tracking():
         assert theory.worst_tracking(T).max() == pytest.approx(worst, abs=1e-6)
     assert theory.worst_tracking(1).tolist() == [0.0]
     assert 2 < theory.worst_tracking(4096).max() < 2.001
-    assert max(theory.worst_tracking(T).max() for T in range(1, 200)) == theory.worst_tracking(2).max() < theory.KAPPA
+    assert (
+        max(theory.worst_tracking(T).max() for T in range(1, 200))
+        == theory.worst_tracking(2).max()
+        < theory.KAPPA
+    )
 
 
 def test_worst_case_of_the_printed_rate():
     """Equal at c = 1; below it the limit of the recursion is approached and the corrected rate's does not depend on c."""
-    assert [theory.kappa_infinity(c) for c in (1.0, 0.5, 0.1)] == pytest.approx([2, 3.732051, 51.980762], abs=1e-6)
+    assert [theory.kappa_infinity(c) for c in (1.0, 0.5, 0.1)] == pytest.approx(
+        [2, 3.732051, 51.980762], abs=1e-6
+    )
     assert np.array_equal(theory.worst_tracking(64, 1.0, "paper"), theory.worst_tracking(64, 1.0))
     assert np.array_equal(theory.worst_tracking(64, 0.1), theory.worst_tracking(64, 1.0))
     assert theory.worst_tracking(20000, 0.5, "paper")[-1] == pytest.approx(3.732051, rel=5e-3)
@@ -86,31 +114,48 @@ def test_worst_case_of_the_printed_rate():
 
 
 def test_induction():
-    assert theory.induction_margin(np.arange(1, 11))[[0, 1, 2, 3, 9]] == pytest.approx([0.096310, 0.033174, 0.021717, 0.018305, 0.015233], abs=6e-7)
+    assert theory.induction_margin(np.arange(1, 11))[[0, 1, 2, 3, 9]] == pytest.approx(
+        [0.096310, 0.033174, 0.021717, 0.018305, 0.015233], abs=6e-7
+    )
     assert [t for t in range(1, 1000) if theory.induction_margin(t, 2.2) < 0] == [3, 4, 5]
-    assert theory.tail_margin(11) > 0 > theory.tail_margin(10) and (np.diff([theory.tail_margin(t) for t in range(11, 500)]) > 0).all()
+    assert (
+        theory.tail_margin(11) > 0 > theory.tail_margin(10)
+        and (np.diff([theory.tail_margin(t) for t in range(11, 500)]) > 0).all()
+    )
     t = np.arange(11, 10**5)
-    assert (theory.induction_margin(t) >= np.array([theory.tail_margin(x) for x in t]) * t**-0.6 / math.sqrt(2.3)).all()
+    assert (
+        theory.induction_margin(t)
+        >= np.array([theory.tail_margin(x) for x in t]) * t**-0.6 / math.sqrt(2.3)
+    ).all()
 
 
 def test_polynomial():
     t = np.arange(1, 10**6 + 1)
     assert theory.polynomial(t).min() == theory.polynomial(1) == pytest.approx(0.383095, abs=1e-6)
-    assert theory.polynomial(1, 2.0) == pytest.approx(-0.936413, abs=1e-6) and (theory.polynomial(t, 2.0) < 0).all()
+    assert (
+        theory.polynomial(1, 2.0) == pytest.approx(-0.936413, abs=1e-6)
+        and (theory.polynomial(t, 2.0) < 0).all()
+    )
 
 
 def test_sums_and_smoothing():
     for T in (1, 2, 10, 1000):
         assert theory.steps_total(T) <= theory.steps_bound(T)
     assert theory.steps_total(3) == pytest.approx(1 + 2**-0.2 + 3**-0.2)
-    assert theory.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(1 / 6)  # mean of v^2 / 2 on [-1, 1]
-    assert sigma(np.array([1.0, 32.0])) == pytest.approx([sigma(1), sigma(32)]) and sigma(32) == pytest.approx(0.25)
+    assert theory.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(
+        1 / 6
+    )  # mean of v^2 / 2 on [-1, 1]
+    assert sigma(np.array([1.0, 32.0])) == pytest.approx([sigma(1), sigma(32)]) and sigma(
+        32
+    ) == pytest.approx(0.25)
 
 
 def test_other_bounds():
     assert theory.block_bound(unit_ball(2), 1024) == pytest.approx(2050, abs=0.5)
     for n, first in ((1, 410), (2, 1030)):
-        assert vacuity.first_informative(theory.block_bound, unit_ball(n)) == pytest.approx(first, rel=5e-3)
+        assert vacuity.first_informative(theory.block_bound, unit_ball(n)) == pytest.approx(
+            first, rel=5e-3
+        )
     assert theory.fkm_bound(unit_ball(2), 10**4) == pytest.approx((4 + 2 + 1) * 1e3)
     assert theory.fkm_bound(unit_ball(2, 0.5), 10**4) == pytest.approx((8 + 1 + 0.5) * 1e3)
 
@@ -133,29 +178,54 @@ def test_coefficients_are_their_derivation():
     s, T = Setting(3, 2.0, 1.5, 2.5, 1.7, 0.4, 1.2), 1000
     eta, delta = 0.4 * 2.5 / (math.sqrt(2) * 3 * 2) * T**-0.8, 0.4 * T**-0.2
     leader = 2.5**2 / eta + eta / 2 * (3 * 2 / delta) ** 2 * T
-    rest = math.sqrt(2.3) * 1.25 * 2.5 * 1.5 * T**0.8 + 2 * delta * 1.5 * T + delta / 1.2 * 1.7 * 1.5 * T
-    assert theory.leader_bound(s, T) == pytest.approx(leader) and theory.theorem_1(s, T) == pytest.approx(leader + rest)
+    rest = (
+        math.sqrt(2.3) * 1.25 * 2.5 * 1.5 * T**0.8
+        + 2 * delta * 1.5 * T
+        + delta / 1.2 * 1.7 * 1.5 * T
+    )
+    assert theory.leader_bound(s, T) == pytest.approx(leader) and theory.theorem_1(
+        s, T
+    ) == pytest.approx(leader + rest)
 
 
-@pytest.mark.parametrize("bound", [theory.theorem_1, theory.theorem_2, theory.fkm_bound, theory.block_bound])
+@pytest.mark.parametrize(
+    "bound", [theory.theorem_1, theory.theorem_2, theory.fkm_bound, theory.block_bound]
+)
 def test_bounds_do_not_depend_on_units(bound):
     s = Setting(3, 2.0, 1.5, 2.5, 1.7, 0.4)
     longer = Setting(3, 2.0, 1.5 / 7, 2.5 * 7, 1.7 * 7, 0.4 * 7, 7.0)
     louder = Setting(3, 20.0, 15.0, 2.5, 1.7, 0.4)
-    assert bound(longer, 500) == pytest.approx(bound(s, 500)) and bound(louder, 500) == pytest.approx(10 * bound(s, 500))
+    assert bound(longer, 500) == pytest.approx(bound(s, 500)) and bound(
+        louder, 500
+    ) == pytest.approx(10 * bound(s, 500))
 
 
 def test_the_printed_bound_depends_on_units():
     """Its first terms do, which is what E1 is about."""
     s = Setting(3, 2.0, 1.5, 2.5, 1.7, 1.0)
-    assert theory.theorem_1_printed(Setting(3, 2.0, 1.5 / 7, 17.5, 11.9, 7.0, 7.0), 500) != pytest.approx(theory.theorem_1_printed(s, 500), rel=0.1)
+    assert theory.theorem_1_printed(
+        Setting(3, 2.0, 1.5 / 7, 17.5, 11.9, 7.0, 7.0), 500
+    ) != pytest.approx(theory.theorem_1_printed(s, 500), rel=0.1)
 
 
-@pytest.mark.parametrize("field, factor", [("loss_bound", 2), ("grad_bound", 2), ("diameter", 2), ("outer", 2)])
-@pytest.mark.parametrize("bound", [theory.theorem_1, theory.theorem_1_printed, theory.theorem_2, theory.fkm_bound, theory.block_bound])
+@pytest.mark.parametrize(
+    "field, factor", [("loss_bound", 2), ("grad_bound", 2), ("diameter", 2), ("outer", 2)]
+)
+@pytest.mark.parametrize(
+    "bound",
+    [
+        theory.theorem_1,
+        theory.theorem_1_printed,
+        theory.theorem_2,
+        theory.fkm_bound,
+        theory.block_bound,
+    ],
+)
 def test_bounds_grow_with_what_hurts(bound, field, factor):
     s = unit_ball(2)
-    assert bound(s._replace(**{field: factor * getattr(s, field)}), 100) >= bound(s, 100) and bound(s._replace(dim=3), 100) > bound(s, 100)
+    assert bound(s._replace(**{field: factor * getattr(s, field)}), 100) >= bound(s, 100) and bound(
+        s._replace(dim=3), 100
+    ) > bound(s, 100)
     assert bound(s, 101) > bound(s, 100)
 
 
@@ -167,12 +237,23 @@ def test_the_printed_bound_is_refused_below_the_inscribed_radius():
 
 
 def test_settings_from_tasks_and_records():
-    shared = Setting.of(Task(Ball.of(3, dtype=torch.float64), torch.full((1,), 2.0), torch.ones(1)), 0.5)
+    shared = Setting.of(
+        Task(Ball.of(3, dtype=torch.float64), torch.full((1,), 2.0), torch.ones(1)), 0.5
+    )
     assert shared == Setting(3, 2.0, 1.0, 2.0, 1.0, 0.5) and shared.unit == 0.5
-    each = Setting.of(Task(SubSimplex.of(100, dtype=torch.float64), torch.tensor([2.0, 3.0]), torch.ones(2)), 0.1)
-    assert each.loss_bound.tolist() == [2, 3] and (each.outer, each.diameter) == pytest.approx((199.2485884517, 282.8427124746), abs=1e-9)
+    each = Setting.of(
+        Task(SubSimplex.of(100, dtype=torch.float64), torch.tensor([2.0, 3.0]), torch.ones(2)), 0.1
+    )
+    assert each.loss_bound.tolist() == [2, 3] and (each.outer, each.diameter) == pytest.approx(
+        (199.2485884517, 282.8427124746), abs=1e-9
+    )
     found = Setting.recorded([[2.0, 1.0, 4.0, 3.0], [3.0, 1.0, 5.0, 3.5]], 7, 0.1)
-    assert (found.dim, found.c) == (7, 0.1) and [x.tolist() for x in found[1:5]] == [[2, 3], [1, 1], [4, 5], [3, 3.5]]
+    assert (found.dim, found.c) == (7, 0.1) and [x.tolist() for x in found[1:5]] == [
+        [2, 3],
+        [1, 1],
+        [4, 5],
+        [3, 3.5],
+    ]
     assert theory.theorem_1(found, 100).shape == (2,)
 
 
@@ -186,18 +267,35 @@ def test_step_of_an_estimate_is_the_learners():
 
 
 def test_table_1():
-    assert len(table_1.TABLE_1) == 5 and table_1.TABLE_1[-1].exponent == 0.8 and "Garber" in table_1.TABLE_1[-1].since
+    assert (
+        len(table_1.TABLE_1) == 5
+        and table_1.TABLE_1[-1].exponent == 0.8
+        and "Garber" in table_1.TABLE_1[-1].since
+    )
     for row in table_1.TABLE_1:
         power = row.regret[row.regret.index("{") + 1 : row.regret.index("}")].split("/")
-        assert int(power[0]) / int(power[1]) == row.exponent and row.source and row.feedback in ("full information", "bandit")
+        assert (
+            int(power[0]) / int(power[1]) == row.exponent
+            and row.source
+            and row.feedback in ("full information", "bandit")
+        )
 
 
-@pytest.mark.parametrize("call, name", [
-    (lambda: unit_ball(0), "dim"), (lambda: unit_ball(1, 0.0), "c=0"), (lambda: theory.estimate_step(0), "horizon"),
-    (lambda: theory.estimate_step(5, 1.0, "printed"), "rule"),
-    (lambda: theory.kappa_infinity(-1.0), "c=-1"), (lambda: theory.steps_total(0), "horizon"), (lambda: theory.doubling_factor(0.0), "power"),
-    (lambda: theory.theorem_1(Setting(1, 1.0, 1.0, 2.0, 1.0, 0.0), 5), "c=0"), (lambda: vacuity.vacuity(unit_ball(1), 0), "horizon"),
-], ids=["dim", "c", "horizon", "rule", "negative c", "sum", "power", "setting", "vacuity"])
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda: unit_ball(0), "dim"),
+        (lambda: unit_ball(1, 0.0), "c=0"),
+        (lambda: theory.estimate_step(0), "horizon"),
+        (lambda: theory.estimate_step(5, 1.0, "printed"), "rule"),
+        (lambda: theory.kappa_infinity(-1.0), "c=-1"),
+        (lambda: theory.steps_total(0), "horizon"),
+        (lambda: theory.doubling_factor(0.0), "power"),
+        (lambda: theory.theorem_1(Setting(1, 1.0, 1.0, 2.0, 1.0, 0.0), 5), "c=0"),
+        (lambda: vacuity.vacuity(unit_ball(1), 0), "horizon"),
+    ],
+    ids=["dim", "c", "horizon", "rule", "negative c", "sum", "power", "setting", "vacuity"],
+)
 def test_bad_numbers_are_refused(call, name):
     with pytest.raises(ValueError, match=name):
         call()

@@ -30,7 +30,9 @@ def test_methods_by_learner_and_setting():
     runs = methods({"a": PROBLEM}, ("PF", "FKM"), 0.2, suffix=", solver")
     assert list(runs) == [("PF, solver", "a"), ("FKM, solver", "a")]
     assert runs["FKM, solver", "a"] == (Doubling(FKM(0.2)), PROBLEM)
-    assert list(methods({"a": PROBLEM, "b": PROBLEM})) == [(name, setting) for setting in "ab" for name in METHODS]
+    assert list(methods({"a": PROBLEM, "b": PROBLEM})) == [
+        (name, setting) for setting in "ab" for name in METHODS
+    ]
 
 
 class Slow:
@@ -68,7 +70,9 @@ def test_single_calls_are_timed_outside_the_set():
     found = time_oracles([problem], 4, 0)
     assert {call: x.shape for call, x in found.items()} == {"lmo": (1, 4), "project": (1, 4)}
     assert (found["project"] >= 0.01).all() and (found["lmo"] < 0.01).any()
-    assert all(torch.linalg.vector_norm(z).item() == pytest.approx(4.0) for z in problem.cset.asked)  # twice the radius
+    assert all(
+        torch.linalg.vector_norm(z).item() == pytest.approx(4.0) for z in problem.cset.asked
+    )  # twice the radius
 
 
 def test_single_calls_are_kept():
@@ -83,27 +87,44 @@ def test_single_calls_are_kept():
 
 def test_microseconds_of_a_round():
     rounds = {
-        ("PF", "a"): np.array([[1e-6, 2e-6, 90e-6], [4e-6, 4e-6, 1e-6]]), ("FKM", "a"): np.array([[3e-6, 6e-6, 9e-6], [6e-6, 6e-6, 60e-6]]),
+        ("PF", "a"): np.array([[1e-6, 2e-6, 90e-6], [4e-6, 4e-6, 1e-6]]),
+        ("FKM", "a"): np.array([[3e-6, 6e-6, 9e-6], [6e-6, 6e-6, 60e-6]]),
         ("StochOCG", "a"): np.full((2, 3), 1.5e-6),
     }
-    assert microseconds(Seconds(rounds, {}), "a") == "     3.0      6.0      1.5        2.00       0.50"
+    assert (
+        microseconds(Seconds(rounds, {}), "a")
+        == "     3.0      6.0      1.5        2.00       0.50"
+    )
     assert microseconds(Seconds(rounds, {}), "a", "mean").split()[0] == f"{102 / 6:.1f}"
-    assert microseconds(Seconds(rounds, dict.fromkeys(rounds, 50)), "a").split()[:2] == ["0.1", "0.1"]
+    assert microseconds(Seconds(rounds, dict.fromkeys(rounds, 50)), "a").split()[:2] == [
+        "0.1",
+        "0.1",
+    ]
 
 
 class Point:
     """A state as far as the probe reads one."""
 
     def __init__(self, x):
-        self.x, self.eta, self.delta, self.alpha = x, *(torch.tensor([value], dtype=torch.float64) for value in (0.5, 0.2, 0.1))
+        self.x, self.eta, self.delta, self.alpha = (
+            x,
+            *(torch.tensor([value], dtype=torch.float64) for value in (0.5, 0.2, 0.1)),
+        )
 
 
 def test_steps_that_leave_the_set():
     streams, cset = Streams(0, range(200)), Ball.of(2)
     u = streams.at(3).sphere("direction", 2)
     seen = type("Round", (), {})()
-    seen.context, seen.world, seen.t = type("T", (), {"cset": cset}), type("W", (), {"streams": streams}), 3
-    seen.before, seen.feedback = Point(torch.zeros(200, 2, dtype=torch.float64)), torch.linspace(-0.4, 0.4, 200, dtype=torch.float64)
+    seen.context, seen.world, seen.t = (
+        type("T", (), {"cset": cset}),
+        type("W", (), {"streams": streams}),
+        3,
+    )
+    seen.before, seen.feedback = (
+        Point(torch.zeros(200, 2, dtype=torch.float64)),
+        torch.linspace(-0.4, 0.4, 200, dtype=torch.float64),
+    )
     # A step of length eta |f| n / delta = 5 |f| from 0, against a ball of radius 1 - alpha = .9.
     assert Leaves()(seen).tolist() == (5 * seen.feedback.abs() > 0.9).tolist()
     seen.before = Point(-0.8 * u)
@@ -112,8 +133,24 @@ def test_steps_that_leave_the_set():
 
 def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
     problem, learner = BallLinear(2), Doubling(FKM(0.5))
-    trace = play(learner, problem, 40, 3, record="all", probes={"leaves": Probe(Leaves(), "sum"), "far": Probe(lambda seen: torch.linalg.vector_norm(seen.after.base.x, dim=1) / (1 - seen.after.base.alpha))})
+    trace = play(
+        learner,
+        problem,
+        40,
+        3,
+        record="all",
+        probes={
+            "leaves": Probe(Leaves(), "sum"),
+            "far": Probe(
+                lambda seen: (
+                    torch.linalg.vector_norm(seen.after.base.x, dim=1) / (1 - seen.after.base.alpha)
+                )
+            ),
+        },
+    )
     steps, far = np.diff(trace["leaves"], axis=1, prepend=0), trace["far"]
-    inside = np.array([t for t in range(40) if (t + 2) & (t + 1)])  # the last round of an epoch is followed by a new start
+    inside = np.array(
+        [t for t in range(40) if (t + 2) & (t + 1)]
+    )  # the last round of an epoch is followed by a new start
     assert 0 < trace["leaves"][:, -1].mean() < 40
     np.testing.assert_array_equal(steps[:, inside] == 1, far[:, inside] > 1 - 1e-9)

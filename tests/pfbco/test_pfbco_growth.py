@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from paperlib.pfbco.experiments.growth import doubling_slope, falling, line, line_residual, local_slopes
+from paperlib.pfbco.experiments.growth import (
+    doubling_slope,
+    falling,
+    line,
+    line_residual,
+    local_slopes,
+)
 
 T = np.array([2**k for k in range(4, 12)])  # seven doublings: the first is not looked at
 
@@ -11,14 +17,25 @@ T = np.array([2**k for k in range(4, 12)])  # seven doublings: the first is not 
 def test_local_slopes_of_a_power_law():
     T, factor = [16, 32, 64, 128], np.linspace(0.5, 1.5, 20)[:, None]
     for slope in local_slopes(T, factor * np.array(T) ** 0.8):
-        assert (slope.estimate, slope.low, slope.high, slope.n) == (pytest.approx(0.8), pytest.approx(0.8), pytest.approx(0.8), 20)
-    bent = factor * np.array([1.0, 2.0, 3.0, 3.0])  # trials scale as a whole, so that the mean's slope has no spread
+        assert (slope.estimate, slope.low, slope.high, slope.n) == (
+            pytest.approx(0.8),
+            pytest.approx(0.8),
+            pytest.approx(0.8),
+            20,
+        )
+    bent = factor * np.array(
+        [1.0, 2.0, 3.0, 3.0]
+    )  # trials scale as a whole, so that the mean's slope has no spread
     assert [x.estimate for x in local_slopes(T, bent)] == pytest.approx([1, np.log2(1.5), 0])
     noisy = local_slopes(T[:2], np.column_stack([np.ones(20), np.linspace(1, 3, 20)]))[0]
     assert noisy.estimate == pytest.approx(1) and noisy.low < 0.99 and noisy.high > 1.01
 
 
-@pytest.mark.parametrize("T, width", [([16, 32, 65], 3), ([16], 1), ([32, 16], 2), ([16, 32], 3)], ids=["not doubled", "one", "falling", "columns"])
+@pytest.mark.parametrize(
+    "T, width",
+    [([16, 32, 65], 3), ([16], 1), ([32, 16], 2), ([16, 32], 3)],
+    ids=["not doubled", "one", "falling", "columns"],
+)
 def test_slopes_of_other_grids_are_refused(T, width):
     with pytest.raises(ValueError, match="horizons"):
         local_slopes(T, np.ones((4, width)))
@@ -35,11 +52,19 @@ def test_line():
 def test_a_falling_exponent():
     factor = np.linspace(0.5, 1.5, 20)[:, None]
     straight = falling(T, factor * T**0.8)
-    assert (straight.estimate, straight.low, straight.high) == pytest.approx((0, 0, 0), abs=1e-9) and straight.n == 20
-    bent = np.where(T <= 256, T**0.9, 256**0.9 * (T / 256) ** 0.7)  # 2^8 is in the middle of the last six doublings
+    assert (straight.estimate, straight.low, straight.high) == pytest.approx(
+        (0, 0, 0), abs=1e-9
+    ) and straight.n == 20
+    bent = np.where(
+        T <= 256, T**0.9, 256**0.9 * (T / 256) ** 0.7
+    )  # 2^8 is in the middle of the last six doublings
     found = falling(T, factor * bent)
-    assert (found.estimate, found.low, found.high) == pytest.approx((-0.2, -0.2, -0.2)) and "3 doublings" in found.method
-    assert falling(T[:3], np.array([[1.0, 4.0, 8.0]] * 2), doublings=1).estimate == pytest.approx(-1)
+    assert (found.estimate, found.low, found.high) == pytest.approx(
+        (-0.2, -0.2, -0.2)
+    ) and "3 doublings" in found.method
+    assert falling(T[:3], np.array([[1.0, 4.0, 8.0]] * 2), doublings=1).estimate == pytest.approx(
+        -1
+    )
 
 
 def test_trials_are_resampled():
@@ -47,7 +72,11 @@ def test_trials_are_resampled():
     assert found.low < found.estimate < found.high
 
 
-@pytest.mark.parametrize("horizons, width", [(T[:6], 6), ([16, 32, 64, 128, 256, 512, 1025], 7), (T[::-1], 8), (T, 7)], ids=["few", "not doubled", "falling", "columns"])
+@pytest.mark.parametrize(
+    "horizons, width",
+    [(T[:6], 6), ([16, 32, 64, 128, 256, 512, 1025], 7), (T[::-1], 8), (T, 7)],
+    ids=["few", "not doubled", "falling", "columns"],
+)
 def test_other_grids_are_refused(horizons, width):
     with pytest.raises(ValueError, match="horizons"):
         falling(horizons, np.ones((4, width)))
@@ -58,7 +87,15 @@ def test_doubling_slope_and_line():
     T = 2.0 ** np.arange(4, 13)
     regret = rng.uniform(0.9, 1.1, (20, 1)) * T**0.8
     found = doubling_slope(T, np.where(T < 2**6, 1e6, regret))  # only the last six doublings count
-    assert found.estimate == pytest.approx(0.8) and found.low == pytest.approx(0.8) and found.high == pytest.approx(0.8)
-    straight = line_residual([1, 2, 3, 5], rng.uniform(0.9, 1.1, (20, 1)) * np.array([4.0, 7.0, 10.0, 16.0]))
+    assert (
+        found.estimate == pytest.approx(0.8)
+        and found.low == pytest.approx(0.8)
+        and found.high == pytest.approx(0.8)
+    )
+    straight = line_residual(
+        [1, 2, 3, 5], rng.uniform(0.9, 1.1, (20, 1)) * np.array([4.0, 7.0, 10.0, 16.0])
+    )
     assert straight.estimate == pytest.approx(0, abs=1e-12)
-    assert line_residual([1, 2, 3, 5], np.ones((20, 1)) * np.array([1.0, 4.0, 9.0, 25.0])).low > 0.02
+    assert (
+        line_residual([1, 2, 3, 5], np.ones((20, 1)) * np.array([1.0, 4.0, 9.0, 25.0])).low > 0.02
+    )

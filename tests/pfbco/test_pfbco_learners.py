@@ -14,7 +14,21 @@ from scipy.stats import ks_2samp
 
 from paperlib.asktell import AskTell
 from paperlib.core.trees import take
-from paperlib.pfbco import FKM, PFBCO, Ball, BlockPFBCO, Doubling, MatrixCompletion, NuclearBall, Portfolio, RegularizedLeader, StochOCG, SubSimplex, Task, practical
+from paperlib.pfbco import (
+    FKM,
+    PFBCO,
+    Ball,
+    BlockPFBCO,
+    Doubling,
+    MatrixCompletion,
+    NuclearBall,
+    Portfolio,
+    RegularizedLeader,
+    StochOCG,
+    SubSimplex,
+    Task,
+    practical,
+)
 from paperlib.pfbco.learners.block import minimize
 from paperlib.pfbco.learners.leader import leader
 from paperlib.pfbco.model.tracking import sigma
@@ -23,7 +37,9 @@ from paperlib.play import play
 from paperlib.core.streams import Streams
 
 COS = (1, 0, -1, 0)
-close = lambda a, b, tolerance=1e-10: np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
+close = lambda a, b, tolerance=1e-10: np.testing.assert_allclose(
+    np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance
+)
 
 
 # ---- the trajectory by hand --------------------------------------------------------------------------------
@@ -38,20 +54,35 @@ def test_the_trajectory_by_hand():
     """Ball of dimension 2, f(y) = y_1, M = 1, T = 4, c = .5, four directions along the axes."""
     played = by_hand(PFBCO(0.5))
     first = played.states[0]
-    assert first.delta.item() == first.alpha.item() == pytest.approx(0.3789291416, abs=1e-10) and first.eta.item() == pytest.approx(0.1166291239, abs=1e-10)
-    close(played.centers()[:, 0], [(0, 0), (0, 0), (-0.4706836945, 0), (0.2328364052, 0), (-0.2576045293, 0)], 1e-9)
+    assert first.delta.item() == first.alpha.item() == pytest.approx(
+        0.3789291416, abs=1e-10
+    ) and first.eta.item() == pytest.approx(0.1166291239, abs=1e-10)
+    close(
+        played.centers()[:, 0],
+        [(0, 0), (0, 0), (-0.4706836945, 0), (0.2328364052, 0), (-0.2576045293, 0)],
+        1e-9,
+    )
     close([x.item() for x in played.heard], [0.3789291416, 0, -0.8496128361, 0.2328364052], 1e-9)
     estimates = [(b.A - a.A)[0] / first.eta for a, b in pairwise(played.states)]
     close(torch.stack(estimates), [(2, 0), (0, 0), (4.4842834335, 0), (0, -1.2289179143)], 1e-9)
     gradients = [PFBCO().gradient(state)[0] for state in played.states[:4]]
-    close(torch.stack(gradients), [(0, 0), (0.2332582479, 0), (-0.7081091411, 0), (1.2219291066, 0)], 1e-9)
+    close(
+        torch.stack(gradients),
+        [(0, 0), (0.2332582479, 0), (-0.7081091411, 0), (1.2219291066, 0)],
+        1e-9,
+    )
     close([sigma(t) for t in (1, 2, 3, 4)], [1, 0.7578582833, 0.6443940150, 0.5743491775], 1e-9)
     assert sum(x.item() for x in played.heard) == pytest.approx(-0.2378472893, abs=1e-9)
 
 
 def test_the_printed_rate_lacks_c():
-    assert by_hand(PFBCO(0.5, eta_rule="paper")).states[0].eta.item() == pytest.approx(0.2332582479, abs=1e-10)
-    a, b = (run(PFBCO(1.0, eta_rule=rule), task(SETS["packings"], 7.0), linear(4), 40).centers() for rule in ("paper", "corrected"))
+    assert by_hand(PFBCO(0.5, eta_rule="paper")).states[0].eta.item() == pytest.approx(
+        0.2332582479, abs=1e-10
+    )
+    a, b = (
+        run(PFBCO(1.0, eta_rule=rule), task(SETS["packings"], 7.0), linear(4), 40).centers()
+        for rule in ("paper", "corrected")
+    )
     assert torch.equal(a, b)  # at c = 1 they are one
 
 
@@ -87,10 +118,24 @@ def shape_of(name, trial):
     cset = take(SETS[name], [trial]) if len(SETS[name].D) > 1 else SETS[name]
     n, D, R = cset.dim, cset.D.item(), cset.R.item()
     if name == "ball":
-        return Shape(n, D, R, lambda c: -c / np.linalg.norm(c) if c.any() else -np.eye(n)[0], lambda z, s: z * min(1.0, s / max(np.linalg.norm(z), 1e-300)))
+        return Shape(
+            n,
+            D,
+            R,
+            lambda c: -c / np.linalg.norm(c) if c.any() else -np.eye(n)[0],
+            lambda z, s: z * min(1.0, s / max(np.linalg.norm(z), 1e-300)),
+        )
     if name == "sub-simplex":
-        return Shape(n, D, R, by_vertices(np.vstack([-np.ones(n), 2 * n * np.eye(n) - 1])), on_simplex)
-    return Shape(n, D, R, by_vertices(cset.vertices[0].numpy()), lambda z, s: cset.project(torch.tensor(z)[None], s)[0].numpy())
+        return Shape(
+            n, D, R, by_vertices(np.vstack([-np.ones(n), 2 * n * np.eye(n) - 1])), on_simplex
+        )
+    return Shape(
+        n,
+        D,
+        R,
+        by_vertices(cset.vertices[0].numpy()),
+        lambda z, s: cset.project(torch.tensor(z)[None], s)[0].numpy(),
+    )
 
 
 class Losses:
@@ -114,7 +159,15 @@ class Losses:
 
 def epochs(rounds, anytime):
     """First round, last round + 1, and horizon of each epoch."""
-    return [(2**m - 1, min(2 ** (m + 1) - 1, rounds), 2**m) for m in range((rounds + 1).bit_length()) if 2**m - 1 < rounds] if anytime else [(0, rounds, rounds)]
+    return (
+        [
+            (2**m - 1, min(2 ** (m + 1) - 1, rounds), 2**m)
+            for m in range((rounds + 1).bit_length())
+            if 2**m - 1 < rounds
+        ]
+        if anytime
+        else [(0, rounds, rounds)]
+    )
 
 
 def algorithm_1(learner, shape, M, f, u, signs, spans):
@@ -122,7 +175,12 @@ def algorithm_1(learner, shape, M, f, u, signs, spans):
     n, D, c, losses, x = shape.n, shape.D, learner.c, Losses(learner, M, signs), np.zeros(shape.n)
     for first, last, T in spans:
         delta = alpha = c * T**-0.2
-        eta = (c if learner.eta_rule == "corrected" else 1) * D / (math.sqrt(2) * n * losses.scale()) * T**-0.8
+        eta = (
+            (c if learner.eta_rule == "corrected" else 1)
+            * D
+            / (math.sqrt(2) * n * losses.scale())
+            * T**-0.8
+        )
         x1 = x = x.copy() if learner.warm_start else np.zeros(n)
         A = np.zeros(n)
         for t in range(first, last):
@@ -134,21 +192,35 @@ def algorithm_1(learner, shape, M, f, u, signs, spans):
                 x = shape.project(x1 - A / 2, 1 - alpha)
                 continue
             gradient = A + (2 * (x - x1) if learner.regularized else 0)
-            v = x if learner.tie == "stay" and not gradient.any() else (1 - alpha) * shape.lmo(gradient)
+            v = (
+                x
+                if learner.tie == "stay" and not gradient.any()
+                else (1 - alpha) * shape.lmo(gradient)
+            )
             s = (t - first + 1) ** -0.4
             x, A = (1 - s) * x + s * v, A + eta * g
 
 
 def projected_descent(learner, shape, M, G, f, u, signs, spans):
     """FKM, both variants: yields x_t and y_t."""
-    n, D, R, c, losses, x = shape.n, shape.D, shape.R, learner.c, Losses(learner, M, signs), np.zeros(shape.n)
+    n, D, R, c, losses, x = (
+        shape.n,
+        shape.D,
+        shape.R,
+        learner.c,
+        Losses(learner, M, signs),
+        np.zeros(shape.n),
+    )
     for first, last, T in spans:
         m = losses.scale()
         if learner.variant == "book":
             delta = c * T**-0.25
             step = c * D / (n * m) * T**-0.75 * n / delta
         else:
-            delta, step = min(1.0, T**-0.25 * math.sqrt(R * n * m / (3 * (G + m)))), R / (m * math.sqrt(T))
+            delta, step = (
+                min(1.0, T**-0.25 * math.sqrt(R * n * m / (3 * (G + m)))),
+                R / (m * math.sqrt(T)),
+            )
         x = shape.project(x, 1 - delta) if learner.warm_start else np.zeros(n)
         for t in range(first, last):
             y = x + delta * u[t]
@@ -184,7 +256,9 @@ def conditional_gradient(learner, shape, G, a, noise, spans):
     n, D = shape.n, shape.D
     sd = n if learner.noise is None else learner.noise
     for first, last, T in spans:
-        eta = D / (2 * (G if learner.bound == "gradient" else math.sqrt(G**2 + n * sd**2)) * T**0.75)
+        eta = D / (
+            2 * (G if learner.bound == "gradient" else math.sqrt(G**2 + n * sd**2)) * T**0.75
+        )
         x, S = np.zeros(n), np.zeros(n)
         for t in range(first, last):
             yield x, x
@@ -195,12 +269,30 @@ def conditional_gradient(learner, shape, G, a, noise, spans):
 
 
 MATCHED = {
-    "PF": PFBCO(0.4), "paper's rate": PFBCO(0.4, eta_rule="paper"), "vertex": PFBCO(0.4, tie="vertex"), "unregularized": PFBCO(0.4, regularized=False),
-    "unregularized, vertex": PFBCO(0.4, regularized=False, tie="vertex"), "sham": PFBCO(0.4, sham=True), "baseline": PFBCO(0.4, baseline=True), "M of one's own": PFBCO(0.4, scale=0.7),
-    "practical": practical(PFBCO(0.4), warm_start=False), "practical, warm": practical(PFBCO(0.4)), "practical, sham": practical(PFBCO(0.4, sham=True)), "warm": PFBCO(0.4, warm_start=True),
-    "leader": RegularizedLeader(0.4), "leader, practical": practical(RegularizedLeader(0.4)), "FKM": FKM(0.4), "FKM 2005": FKM(0.4, variant="2005"), "FKM, sham": FKM(0.4, sham=True),
-    "FKM, practical": practical(FKM(0.4)), "FKM 2005, practical": practical(FKM(0.4, variant="2005")), "block": BlockPFBCO(0.4), "block, practical": practical(BlockPFBCO(0.4)),
-    "StochOCG": StochOCG(), "StochOCG, noisy": StochOCG(bound="noisy"), "StochOCG, vertex": StochOCG(noise=0.3, tie="vertex"),
+    "PF": PFBCO(0.4),
+    "paper's rate": PFBCO(0.4, eta_rule="paper"),
+    "vertex": PFBCO(0.4, tie="vertex"),
+    "unregularized": PFBCO(0.4, regularized=False),
+    "unregularized, vertex": PFBCO(0.4, regularized=False, tie="vertex"),
+    "sham": PFBCO(0.4, sham=True),
+    "baseline": PFBCO(0.4, baseline=True),
+    "M of one's own": PFBCO(0.4, scale=0.7),
+    "practical": practical(PFBCO(0.4), warm_start=False),
+    "practical, warm": practical(PFBCO(0.4)),
+    "practical, sham": practical(PFBCO(0.4, sham=True)),
+    "warm": PFBCO(0.4, warm_start=True),
+    "leader": RegularizedLeader(0.4),
+    "leader, practical": practical(RegularizedLeader(0.4)),
+    "FKM": FKM(0.4),
+    "FKM 2005": FKM(0.4, variant="2005"),
+    "FKM, sham": FKM(0.4, sham=True),
+    "FKM, practical": practical(FKM(0.4)),
+    "FKM 2005, practical": practical(FKM(0.4, variant="2005")),
+    "block": BlockPFBCO(0.4),
+    "block, practical": practical(BlockPFBCO(0.4)),
+    "StochOCG": StochOCG(),
+    "StochOCG, noisy": StochOCG(bound="noisy"),
+    "StochOCG, vertex": StochOCG(noise=0.3, tie="vertex"),
 }
 
 
@@ -212,18 +304,40 @@ def test_learners_are_their_references(which, name, anytime):
     learner, cset, rounds = MATCHED[which], SETS[name], 100
     M, G, signal = [6.0, 4.0, 10.0], [1.0, 3.0, 2.0], linear(cset.dim, offset=2.0)
     gradients = linear(cset.dim)
-    slope = lambda t: torch.stack([gradients(t, torch.eye(cset.dim, **TKWARGS)[i].expand(3, -1)) for i in range(cset.dim)], 1)
+    slope = lambda t: torch.stack(
+        [gradients(t, torch.eye(cset.dim, **TKWARGS)[i].expand(3, -1)) for i in range(cset.dim)], 1
+    )
     hears = learner.wants == "gradient"
-    ours = run(Doubling(learner) if anytime else learner, task(cset, M, G), (lambda t, y: slope(t)) if hears else signal, rounds)
+    ours = run(
+        Doubling(learner) if anytime else learner,
+        task(cset, M, G),
+        (lambda t, y: slope(t)) if hears else signal,
+        rounds,
+    )
     moved = 0.0
     for trial in range(3):
         shape, spans = shape_of(name, trial), epochs(rounds, anytime)
         u = directions(ours.draws, rounds, cset.dim, trial)
-        signs = [1 if hears else 1 - 2 * int(ours.draws.at(t).uniform("sham")[trial] >= 0.5) for t in range(rounds)]
+        signs = [
+            1 if hears else 1 - 2 * int(ours.draws.at(t).uniform("sham")[trial] >= 0.5)
+            for t in range(rounds)
+        ]
         f = lambda t, y, trial=trial: signal(t, torch.tensor(y).expand(3, -1))[trial].item()
         if hears:
-            noise = np.array([ours.draws.at(t).normal("gradient noise", cset.dim)[trial].numpy() for t in range(rounds)])
-            reference = conditional_gradient(learner, shape, G[trial], [slope(t)[trial].numpy() for t in range(rounds)], noise, spans)
+            noise = np.array(
+                [
+                    ours.draws.at(t).normal("gradient noise", cset.dim)[trial].numpy()
+                    for t in range(rounds)
+                ]
+            )
+            reference = conditional_gradient(
+                learner,
+                shape,
+                G[trial],
+                [slope(t)[trial].numpy() for t in range(rounds)],
+                noise,
+                spans,
+            )
         elif isinstance(learner, FKM):
             reference = projected_descent(learner, shape, M[trial], G[trial], f, u, signs, spans)
         elif isinstance(learner, BlockPFBCO):
@@ -236,19 +350,30 @@ def test_learners_are_their_references(which, name, anytime):
             close(ours.played[t][trial], y, 1e-8)
             moved, count = max(moved, np.abs(x).max()), count + 1
         assert count == rounds
-    assert moved > 1e-3 or (ours.base(rounds).delta == 1).all()  # FKM of 2005 explores all of the ball inside for long
+    assert (
+        moved > 1e-3 or (ours.base(rounds).delta == 1).all()
+    )  # FKM of 2005 explores all of the ball inside for long
     if not hears:
         bound = torch.tensor(M)
-        close(ours.base(rounds).heard.above, sum((loss.abs() > bound).double() for loss in ours.heard))
+        close(
+            ours.base(rounds).heard.above, sum((loss.abs() > bound).double() for loss in ours.heard)
+        )
 
 
 def test_moments_are_those_of_numpy():
-    f, heard = np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 1e-3, 50.0] + [0.0, 1e6, 3.0], Heard.none(3, **TKWARGS)
+    f, heard = (
+        np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 1e-3, 50.0] + [0.0, 1e6, 3.0],
+        Heard.none(3, **TKWARGS),
+    )
     assert heard.spread().tolist() == [1, 1, 1]
     for t in range(9):
         heard = heard.hear(torch.tensor(f[t]), torch.tensor([1.0]))
         close(heard.mean, f[: t + 1].mean(0), 1e-12)
-        close(heard.spread(), np.sqrt((f[: t + 1] ** 2).mean(0)) if t < 4 else f[: t + 1].std(0, ddof=1), 1e-6)
+        close(
+            heard.spread(),
+            np.sqrt((f[: t + 1] ** 2).mean(0)) if t < 4 else f[: t + 1].std(0, ddof=1),
+            1e-6,
+        )
     assert heard.count == 9 and heard.above.tolist() == [*(np.abs(f) > 1).sum(0)]
 
 
@@ -276,7 +401,9 @@ def test_a_block_stays_where_it_is():
     x = played.centers()
     assert all(torch.equal(x[t], x[t - t % 8]) for t in range(64)) and not torch.equal(x[8], x[0])
     calls = played.states[-1].oracle
-    assert (calls >= 8).all() and torch.equal(BlockPFBCO().report(played.states[-1])["oracle"], calls)
+    assert (calls >= 8).all() and torch.equal(
+        BlockPFBCO().report(played.states[-1])["oracle"], calls
+    )
 
 
 def test_blocks_reach_their_gap_or_say_so(monkeypatch):
@@ -284,13 +411,19 @@ def test_blocks_reach_their_gap_or_say_so(monkeypatch):
     zeros, alpha = torch.zeros(3, 2, **TKWARGS), torch.full((1,), 0.2, **TKWARGS)
     x, calls = minimize(context, zeros, zeros, A, alpha, torch.full((1,), 1e-2, **TKWARGS))
     gradient = A + 2 * x
-    assert ((gradient * (x - 0.8 * TRIANGLE.lmo(gradient))).sum(1) <= 1e-2).all() and calls.max() > calls.min()
+    assert (
+        (gradient * (x - 0.8 * TRIANGLE.lmo(gradient))).sum(1) <= 1e-2
+    ).all() and calls.max() > calls.min()
     for trial in range(3):  # a trial that has arrived stands still
-        alone, own = minimize(context, zeros[:1], zeros[:1], A[[trial]], alpha, torch.full((1,), 1e-2, **TKWARGS))
+        alone, own = minimize(
+            context, zeros[:1], zeros[:1], A[[trial]], alpha, torch.full((1,), 1e-2, **TKWARGS)
+        )
         close(alone[0], x[trial], 1e-13)
         assert own.item() == calls[trial].item()
     monkeypatch.setattr("paperlib.pfbco.learners.block.MOST", 3)
-    with pytest.raises(RuntimeError, match="Frank-Wolfe misses the gap 1e-12 after 3 steps in 3 of 3"):
+    with pytest.raises(
+        RuntimeError, match="Frank-Wolfe misses the gap 1e-12 after 3 steps in 3 of 3"
+    ):
         minimize(context, zeros, zeros, A, alpha, torch.full((1,), 1e-12, **TKWARGS))
 
 
@@ -320,10 +453,24 @@ class Wide(NamedTuple):
 @pytest.mark.parametrize("which", ["PF", "leader", "FKM", "FKM 2005", "block", "StochOCG"])
 def test_units_of_length_do_not_matter(which):
     """K -> s K, f'(y) = f(y / s), c -> s c."""
-    s, M, learner = 7.0, 0.1 if which == "block" else 1.0, replace(MATCHED[which], c=0.3) if which != "StochOCG" else StochOCG(noise=0.0)
+    s, M, learner = (
+        7.0,
+        0.1 if which == "block" else 1.0,
+        replace(MATCHED[which], c=0.3) if which != "StochOCG" else StochOCG(noise=0.0),
+    )
     stretched = learner if which == "StochOCG" else replace(learner, c=s * 0.3)
-    small = run(learner, task(Ball.of(3), M), (lambda t, y: slope3(t, 1.0)) if which == "StochOCG" else linear(3), 64)
-    large = run(stretched, task(Wide.of(3, s), M, 1 / s), (lambda t, y: slope3(t, s)) if which == "StochOCG" else (lambda t, y: linear(3)(t, y / s)), 64)
+    small = run(
+        learner,
+        task(Ball.of(3), M),
+        (lambda t, y: slope3(t, 1.0)) if which == "StochOCG" else linear(3),
+        64,
+    )
+    large = run(
+        stretched,
+        task(Wide.of(3, s), M, 1 / s),
+        (lambda t, y: slope3(t, s)) if which == "StochOCG" else (lambda t, y: linear(3)(t, y / s)),
+        64,
+    )
     close(large.centers(), s * small.centers())
     assert small.centers()[-1].abs().max() > 0.01
 
@@ -338,41 +485,66 @@ def test_the_printed_rate_depends_on_the_unit_of_length():
     parted = {}
     for rule in ("corrected", "paper"):
         small = run(PFBCO(0.3, eta_rule=rule), task(Ball.of(3)), first, 64).centers()
-        large = run(PFBCO(2.1, eta_rule=rule), task(Wide.of(3, 7.0)), lambda t, y: first(t, y) / 7, 64).centers()
+        large = run(
+            PFBCO(2.1, eta_rule=rule), task(Wide.of(3, 7.0)), lambda t, y: first(t, y) / 7, 64
+        ).centers()
         parted[rule] = (large / 7 - small).abs().max().item()
     assert parted["corrected"] < 1e-12 and parted["paper"] > 0.2
 
 
-@pytest.mark.parametrize("which", [which for which in MATCHED if which not in ("M of one's own", "StochOCG", "StochOCG, noisy", "StochOCG, vertex") and "practical" not in which])
+@pytest.mark.parametrize(
+    "which",
+    [
+        which
+        for which in MATCHED
+        if which not in ("M of one's own", "StochOCG", "StochOCG, noisy", "StochOCG, vertex")
+        and "practical" not in which
+    ],
+)
 def test_units_of_loss_do_not_matter(which):
     """f -> 8 f, M -> 8 M, G -> 8 G: bit for bit."""
     f, M = linear(4, offset=1.0), 2.0 if which == "block" else 9.0
     one = run(Doubling(MATCHED[which]), task(SETS["packings"], M, 2.0), f, 60).centers()
-    eight = run(Doubling(MATCHED[which]), task(SETS["packings"], 8 * M, 16.0), lambda t, y: 8 * f(t, y), 60).centers()
+    eight = run(
+        Doubling(MATCHED[which]), task(SETS["packings"], 8 * M, 16.0), lambda t, y: 8 * f(t, y), 60
+    ).centers()
     assert torch.equal(one, eight) and one[-1].abs().max() > 0
 
 
 def test_practical_learners_need_no_bound():
     f = linear(4, offset=300.0)
-    one, other = (run(Doubling(practical(PFBCO(0.5))), task(SETS["packings"], M), f, 60).centers() for M in (1.0, 1e6))
+    one, other = (
+        run(Doubling(practical(PFBCO(0.5))), task(SETS["packings"], M), f, 60).centers()
+        for M in (1.0, 1e6)
+    )
     assert torch.equal(one, other)
 
 
 def test_a_baseline_takes_a_constant_away():
     """f -> f + b changes only the first estimate, before b has been heard."""
     learner, a = PFBCO(0.5, baseline=True), linear(3)
-    plain, lifted = (run(learner, task(Ball.of(3)), lambda t, y, b=b: a(t, y) + b, 5) for b in (0.0, 1000.0))
+    plain, lifted = (
+        run(learner, task(Ball.of(3)), lambda t, y, b=b: a(t, y) + b, 5) for b in (0.0, 1000.0)
+    )
     first = 1000 * plain.states[0].eta * 3 / plain.states[0].delta
-    close(lifted.states[1].A - plain.states[1].A, first * plain.draws.at(0).sphere("direction", 3), 1e-9)
+    close(
+        lifted.states[1].A - plain.states[1].A,
+        first * plain.draws.at(0).sphere("direction", 3),
+        1e-9,
+    )
 
 
 @pytest.mark.parametrize("which", ["PF", "sham", "practical, warm", "FKM", "leader", "block"])
 def test_alone_equals_batched_and_order_does_not_matter(which):
     a = torch.tensor(np.random.default_rng(1).normal(size=(60, 8, 5)))
     losses = lambda rows: lambda t, y: (a[t, rows] * y).sum(1)
-    batch = run(Doubling(MATCHED[which]), task(SubSimplex.of(5), 20.0), losses(list(range(8))), 60, range(8)).centers()
+    batch = run(
+        Doubling(MATCHED[which]), task(SubSimplex.of(5), 20.0), losses(list(range(8))), 60, range(8)
+    ).centers()
     for rows in ([3], [7, 0, 4], list(range(8))[::-1]):
-        part = run(Doubling(MATCHED[which]), task(SubSimplex.of(5), 20.0), losses(rows), 60, rows).centers()
+        part = run(
+            Doubling(MATCHED[which]), task(SubSimplex.of(5), 20.0), losses(rows), 60, rows
+        ).centers()
         close(part, batch[:, rows], 1e-12)
 
 
@@ -386,37 +558,72 @@ def test_blocks_of_drawn_rounds_do_not_matter(monkeypatch):
 def test_coordinates_of_the_sub_simplex_may_be_permuted(which):
     n, order, a = 5, [3, 0, 4, 1, 2], torch.tensor(np.random.default_rng(4).normal(size=(60, 2, 5)))
     u = torch.tensor(directions(Streams(0, [0]), 60, n, 0)).unsqueeze(1).expand(-1, 2, -1)
-    plain = run(MATCHED[which], task(SubSimplex.of(n), 20.0), lambda t, y: (a[t] * y).sum(1), 60, range(2), draws=[Drawn(x) for x in u])
-    mixed = run(MATCHED[which], task(SubSimplex.of(n), 20.0), lambda t, y: (a[t][:, order] * y).sum(1), 60, range(2), draws=[Drawn(x[:, order]) for x in u])
+    plain = run(
+        MATCHED[which],
+        task(SubSimplex.of(n), 20.0),
+        lambda t, y: (a[t] * y).sum(1),
+        60,
+        range(2),
+        draws=[Drawn(x) for x in u],
+    )
+    mixed = run(
+        MATCHED[which],
+        task(SubSimplex.of(n), 20.0),
+        lambda t, y: (a[t][:, order] * y).sum(1),
+        60,
+        range(2),
+        draws=[Drawn(x[:, order]) for x in u],
+    )
     close(mixed.centers(), plain.centers()[:, :, order], 1e-9)
 
 
 @pytest.mark.parametrize("which", MATCHED)
 def test_the_same_seed_gives_the_same_bits(which):
     f = (lambda t, y: y - 0.3) if "StochOCG" in which else linear(4)
-    one, two, other = (run(Doubling(MATCHED[which]), task(SETS["packings"], 0.05 if which == "block" else 9.0), f, 40, seed=seed).centers() for seed in (0, 0, 50))
+    one, two, other = (
+        run(
+            Doubling(MATCHED[which]),
+            task(SETS["packings"], 0.05 if which == "block" else 9.0),
+            f,
+            40,
+            seed=seed,
+        ).centers()
+        for seed in (0, 0, 50)
+    )
     assert torch.equal(one, two) and not torch.equal(one, other)
 
 
 # ---- equivalences ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, tolerance", [("packings", 0.0), ("sub-simplex", 0.0), ("ball", 1e-8)])
+@pytest.mark.parametrize(
+    "name, tolerance", [("packings", 0.0), ("sub-simplex", 0.0), ("ball", 1e-8)]
+)
 def test_without_a_regularizer_is_the_limit_of_a_large_rate(name, tolerance):
     """eta times 1e12, by M = 1e-12: the same v_t, so the same centers."""
-    huge, none = (run(learner, task(SETS[name], 20.0), linear(SETS[name].dim), 100) for learner in (PFBCO(0.4, scale=20e-12), PFBCO(0.4, regularized=False)))
+    huge, none = (
+        run(learner, task(SETS[name], 20.0), linear(SETS[name].dim), 100)
+        for learner in (PFBCO(0.4, scale=20e-12), PFBCO(0.4, regularized=False))
+    )
     assert huge.states[0].eta[0] == pytest.approx(1e12 * none.states[0].eta[0].item())
-    assert (huge.centers() - none.centers()).abs().max() <= tolerance and none.centers()[-1].abs().max() > 0.01
+    assert (huge.centers() - none.centers()).abs().max() <= tolerance and none.centers()[
+        -1
+    ].abs().max() > 0.01
 
 
 def test_the_leader_is_that_of_a_generic_solver():
-    cvxpy = pytest.importorskip("cvxpy", reason="cvxpy is optional; the variational inequality is tested with the sets")
+    cvxpy = pytest.importorskip(
+        "cvxpy", reason="cvxpy is optional; the variational inequality is tested with the sets"
+    )
     cset = packings(1, 4, 3)
     played = run(PFBCO(0.5), task(cset, 1.0), linear(4, 1), 12, [0])
     for state in (played.states[3], played.states[12]):
         ours, x = leader(task(cset), state.x1, state.A, state.alpha)[0].numpy(), cvxpy.Variable(4)
         inside = [cset.normals[0].numpy() @ x <= (1 - state.alpha.item()) * cset.offsets[0].numpy()]
-        cvxpy.Problem(cvxpy.Minimize(state.A[0].numpy() @ x + cvxpy.sum_squares(x - state.x1[0].numpy())), inside).solve(solver="CLARABEL")
+        cvxpy.Problem(
+            cvxpy.Minimize(state.A[0].numpy() @ x + cvxpy.sum_squares(x - state.x1[0].numpy())),
+            inside,
+        ).solve(solver="CLARABEL")
         close(ours, x.value, 1e-6)
 
 
@@ -424,7 +631,12 @@ def test_the_leader_is_that_of_a_generic_solver():
 def test_printed_answers_fill_the_trace(mode, weight):
     """All of them have trace k, so that the center ends with trace k (1 - alpha), whatever the feedback."""
     problem = MatrixCompletion(4, 3, mode)
-    played = run(Doubling(PFBCO(0.1)), problem.init(3, 8, Streams(0, range(3)).at(-1), **TKWARGS).task, lambda t, y: y.sum(1), 511)
+    played = run(
+        Doubling(PFBCO(0.1)),
+        problem.init(3, 8, Streams(0, range(3)).at(-1), **TKWARGS).task,
+        lambda t, y: y.sum(1),
+        511,
+    )
     X = problem.cset(**TKWARGS).to_native(played.centers()[510])
     diagonal = [0, 4, 7, 9]
     close(X[:, diagonal].sum(1), [3 * (1 - 0.1 * 256**-0.2)] * 3, 1e-9)
@@ -432,7 +644,13 @@ def test_printed_answers_fill_the_trace(mode, weight):
 
 def test_portfolios_are_fully_invested_whatever_the_feedback():
     """sum x = 1 - alpha / 2 with alpha of the last epoch: 0.9875 after T = 1203 rounds at c = .1 (H = 1024)."""
-    played = run(Doubling(PFBCO(0.1)), task(SubSimplex.of(100), 5.0), lambda t, y: torch.cos(t * y.sum(1)), 1203, range(2))
+    played = run(
+        Doubling(PFBCO(0.1)),
+        task(SubSimplex.of(100), 5.0),
+        lambda t, y: torch.cos(t * y.sum(1)),
+        1203,
+        range(2),
+    )
     x = SubSimplex.of(100).to_native(played.base(1203).x)
     close(x.sum(1), [0.9875] * 2, 1e-9)
     assert played.base(1203).alpha.item() == pytest.approx(0.1 * 1024**-0.2)
@@ -442,7 +660,12 @@ def test_play_gives_what_steps_by_hand_give():
     problem = Portfolio(4, "synthetic")
     world = problem.init(3, 40, Streams(0, range(3)).at(-1), **TKWARGS)
     draw = Streams(0, range(3)).at
-    by_hand = run(Doubling(PFBCO(0.1)), world.task, lambda t, y: problem.respond(world, t, y, "loss", draw(t))[0], 40)
+    by_hand = run(
+        Doubling(PFBCO(0.1)),
+        world.task,
+        lambda t, y: problem.respond(world, t, y, "loss", draw(t))[0],
+        40,
+    )
     close(play(Doubling(PFBCO(0.1)), problem, 40, 3)["regret"][:, -1], sum(by_hand.heard), 1e-12)
 
 
@@ -456,7 +679,9 @@ def test_lemmas_hold_in_every_round(name, rounds, c):
     """Estimates, feasibility, stability of the leader, and tracking with the corrected constant, on losses as large as M allows."""
     cset = SETS[name]
     if "programs" in name and rounds > 64:
-        pytest.skip("a linear program a round and trial: the same set stands beside with its vertices")
+        pytest.skip(
+            "a linear program a round and trial: the same set stands beside with its vertices"
+        )
     n, M = cset.dim, cset.R
     trials = range(3)
     played = run(PFBCO(c), task(cset, M), linear(n), rounds, trials)
@@ -467,7 +692,9 @@ def test_lemmas_hold_in_every_round(name, rounds, c):
     for t, (before, after) in enumerate(pairwise(played.states), 1):
         g = (after.A - before.A) / eta.unsqueeze(1)
         assert (norm(g) <= n * M / delta * (1 + 1e-9)).all()
-        assert (norm(before.x - cset.project(before.x, 1 - alpha)) <= 1e-9).all() and cset.contains(played.played[t - 1]).all()
+        assert (norm(before.x - cset.project(before.x, 1 - alpha)) <= 1e-9).all() and cset.contains(
+            played.played[t - 1]
+        ).all()
         free = before.x1 - before.A / 2
         h = ((before.x - star) * (before.x + star - 2 * free)).sum(1)
         assert (h >= -1e-9 * D**2).all() and (h <= KAPPA * D**2 * sigma(t) + 1e-9).all()
@@ -486,9 +713,15 @@ def test_what_holds_with_the_oracle_as_printed(c):
     for t in range(127):
         state, after = played.base(t), played.base(t + 1)
         assert cset.contains(played.played[t]).all()
-        assert (torch.linalg.vector_norm(state.x - cset.project(state.x, 1 - state.alpha), dim=1) <= 1e-9).all()
+        assert (
+            torch.linalg.vector_norm(state.x - cset.project(state.x, 1 - state.alpha), dim=1)
+            <= 1e-9
+        ).all()
         if t + 2 & t + 1:  # not where an epoch ends
-            assert (torch.linalg.vector_norm((after.A - state.A) / state.eta, dim=1) <= 10 * cset.R / state.delta * (1 + 1e-9)).all()
+            assert (
+                torch.linalg.vector_norm((after.A - state.A) / state.eta, dim=1)
+                <= 10 * cset.R / state.delta * (1 + 1e-9)
+            ).all()
 
 
 @pytest.mark.parametrize("which", [which for which in MATCHED if "StochOCG" not in which])
@@ -499,7 +732,10 @@ def test_every_learner_stays_in_the_set(which, name):
     played = run(Doubling(learner), task(cset, 10.0), linear(cset.dim, offset=5.0), 70)
     for t in range(70):
         state = played.base(t)
-        assert (torch.linalg.vector_norm(state.x - cset.project(state.x, 1 - state.alpha), dim=1) <= 1e-8).all(), t
+        assert (
+            torch.linalg.vector_norm(state.x - cset.project(state.x, 1 - state.alpha), dim=1)
+            <= 1e-8
+        ).all(), t
         assert cset.contains(played.played[t], 1e-8).all(), t
 
 
@@ -511,7 +747,11 @@ def test_epochs_begin_anew():
     c, played = 0.5, run(Doubling(PFBCO(0.5)), task(Ball.of(3)), linear(3, offset=1.0), 10)
     horizons = [1, 2, 2, 4, 4, 4, 4, 8, 8, 8]
     close([played.base(t).delta.item() for t in range(10)], [c * H**-0.2 for H in horizons], 1e-14)
-    close([played.base(t).eta.item() for t in range(10)], [c * 2 / (math.sqrt(2) * 3) * H**-0.8 for H in horizons], 1e-14)
+    close(
+        [played.base(t).eta.item() for t in range(10)],
+        [c * 2 / (math.sqrt(2) * 3) * H**-0.8 for H in horizons],
+        1e-14,
+    )
     assert [played.base(t).rounds for t in range(10)] == [0, 0, 1, 0, 1, 2, 3, 0, 1, 2]
     for t in (0, 1, 3, 7):
         assert not played.base(t).A.any() and not played.base(t).x.any()
@@ -571,7 +811,11 @@ def test_exploration_stays_in_the_ball_inside(kind):
 BEGUN = [PFBCO(0.5), FKM(0.5), RegularizedLeader(0.5), BlockPFBCO(0.5), StochOCG()]
 
 
-@pytest.mark.parametrize("learner", [*BEGUN, Doubling(PFBCO(0.5)), Doubling(StochOCG())], ids=lambda x: type(getattr(x, "base", x)).__name__)
+@pytest.mark.parametrize(
+    "learner",
+    [*BEGUN, Doubling(PFBCO(0.5)), Doubling(StochOCG())],
+    ids=lambda x: type(getattr(x, "base", x)).__name__,
+)
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
 def test_bounds_are_numbers_above_zero(learner, bad):
     wants = getattr(learner, "base", learner)
@@ -594,9 +838,17 @@ def test_horizons_are_whole_and_known(learner):
     begin(Doubling(learner), task(Ball.of(2)), None)
 
 
-@pytest.mark.parametrize("start, match", [
-    ((0.9, 0.0), "start=.*1 - alpha"), ((0.1,), "allowed: 2 numbers"), ((0.1, 0.1, 0.1), "allowed: 2 numbers"), ((math.nan, 0.0), "finite"), ([0.1, 0.1], "tuple"), ((), "tuple"),
-])
+@pytest.mark.parametrize(
+    "start, match",
+    [
+        ((0.9, 0.0), "start=.*1 - alpha"),
+        ((0.1,), "allowed: 2 numbers"),
+        ((0.1, 0.1, 0.1), "allowed: 2 numbers"),
+        ((math.nan, 0.0), "finite"),
+        ([0.1, 0.1], "tuple"),
+        ((), "tuple"),
+    ],
+)
 def test_a_start_lies_in_the_shrunken_set(start, match):
     begin(PFBCO(0.5, start=(0.3, 0.0)), task(Ball.of(2)))
     with pytest.raises(ValueError, match=match):
@@ -605,9 +857,19 @@ def test_a_start_lies_in_the_shrunken_set(start, match):
 
 def test_a_set_without_a_projection_is_for_learners_without():
     for learner in (PFBCO(0.5), BlockPFBCO(0.5), StochOCG(), Doubling(PFBCO(0.5))):
-        played = run(learner, task(l1_ball(3), 9.0), (lambda t, y: y) if learner.wants == "gradient" else linear(3), 20)
+        played = run(
+            learner,
+            task(l1_ball(3), 9.0),
+            (lambda t, y: y) if learner.wants == "gradient" else linear(3),
+            20,
+        )
         assert (played.played[-1] * l1_ball(3).radius).abs().sum(1).max() <= 1 + 1e-9
-    for learner in (FKM(0.5), RegularizedLeader(0.5), PFBCO(0.5, start=(0.0, 0.0, 0.1)), Doubling(FKM(0.5))):
+    for learner in (
+        FKM(0.5),
+        RegularizedLeader(0.5),
+        PFBCO(0.5, start=(0.0, 0.0, 0.1)),
+        Doubling(FKM(0.5)),
+    ):
         with pytest.raises(ValueError, match="cset=OracleSet"):
             begin(learner, task(l1_ball(3)))
 
@@ -626,7 +888,9 @@ def test_an_oracle_that_maximizes_is_found_out():
 def test_ask_and_tell_take_a_task_of_one_trial_without_its_dimension():
     one = torch.tensor(1.0, **TKWARGS)
     context = task(take(SETS["packings"], [0]))._replace(loss_bound=one, grad_bound=one)
-    context = context._replace(cset=type(context.cset)(*(x[0] if isinstance(x, torch.Tensor) else x for x in context.cset)))
+    context = context._replace(
+        cset=type(context.cset)(*(x[0] if isinstance(x, torch.Tensor) else x for x in context.cset))
+    )
     user = AskTell(PFBCO(0.5), context, horizon=20)
     f = linear(4, 1)
     batch = run(PFBCO(0.5), task(take(SETS["packings"], [0])), f, 20, [0])
@@ -643,7 +907,11 @@ def test_ask_and_tell_take_a_task_of_one_trial_without_its_dimension():
     assert gradient.rounds == 1
 
 
-@pytest.mark.parametrize("learner", [x for base in BEGUN for x in (base, Doubling(base))], ids=[f"{type(x).__name__}{what}" for x in BEGUN for what in ("", ", doubling")])
+@pytest.mark.parametrize(
+    "learner",
+    [x for base in BEGUN for x in (base, Doubling(base))],
+    ids=[f"{type(x).__name__}{what}" for x in BEGUN for what in ("", ", doubling")],
+)
 def test_feedback_is_taken_on_the_point_asked_for_alone(learner):
     """A loss is credited to the direction drawn: one of another point would be an estimate of nothing."""
     one = torch.tensor(1.0, **TKWARGS)
@@ -656,7 +924,9 @@ def test_feedback_is_taken_on_the_point_asked_for_alone(learner):
         for own in (-y, y + 1e-3, np.zeros(2) if y.any() else np.ones(2)):
             if np.array_equal(own, y):
                 continue
-            with pytest.raises(ValueError, match="action=.*which learns of its own actions only: the one asked for"):
+            with pytest.raises(
+                ValueError, match="action=.*which learns of its own actions only: the one asked for"
+            ):
                 user.tell(own, feedback)
         for shape in (np.zeros(5), 1, np.zeros((2, 2))):
             with pytest.raises(ValueError, match="action: shape .*allowed: a point of 2 numbers"):
@@ -679,7 +949,9 @@ def test_losses_that_are_not_finite_name_round_and_trial():
 # ---- degenerate --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["interval", "segment", "one stock", "one by one", "one by one, trace"])
+@pytest.mark.parametrize(
+    "name", ["interval", "segment", "one stock", "one by one", "one by one, trace"]
+)
 def test_one_dimension(name):
     """u = +-1, and all sets of one dimension are [-1, 1]: the same trajectory."""
     ball = run(Doubling(PFBCO(0.5)), task(SETS["interval"]), linear(1), 40)
@@ -690,28 +962,63 @@ def test_one_dimension(name):
 
 
 def test_losses_of_zero_move_nobody():
-    for which in ("PF", "sham", "FKM", "leader", "practical", "practical, warm", "FKM, practical", "unregularized", "block"):
-        played = run(Doubling(MATCHED[which]), task(SETS["packings"]), lambda t, y: torch.zeros(len(y), **TKWARGS), 33)
+    for which in (
+        "PF",
+        "sham",
+        "FKM",
+        "leader",
+        "practical",
+        "practical, warm",
+        "FKM, practical",
+        "unregularized",
+        "block",
+    ):
+        played = run(
+            Doubling(MATCHED[which]),
+            task(SETS["packings"]),
+            lambda t, y: torch.zeros(len(y), **TKWARGS),
+            33,
+        )
         assert not played.centers().any(), which
-    vertex = run(Doubling(PFBCO(0.4, tie="vertex")), task(SETS["packings"]), lambda t, y: torch.zeros(len(y), **TKWARGS), 6)
-    close(vertex.centers()[2], (1 - vertex.base(1).alpha.item()) * SETS["packings"].vertices[:, 0], 1e-12)
+    vertex = run(
+        Doubling(PFBCO(0.4, tie="vertex")),
+        task(SETS["packings"]),
+        lambda t, y: torch.zeros(len(y), **TKWARGS),
+        6,
+    )
+    close(
+        vertex.centers()[2],
+        (1 - vertex.base(1).alpha.item()) * SETS["packings"].vertices[:, 0],
+        1e-12,
+    )
 
 
 def test_constant_losses_are_noise_whose_sign_does_not_matter():
     """f = k: the estimate is symmetric, so that PF and its control have one law; signs that are turned give -x."""
     constant = lambda t, y: torch.full((len(y),), 0.8, **TKWARGS)
-    one, control = (run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 15, range(400)).centers()[-1] for sham in (False, True))
+    one, control = (
+        run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 15, range(400)).centers()[-1]
+        for sham in (False, True)
+    )
     assert not torch.allclose(one, control) and ks_2samp(one[:, 0], control[:, 0]).pvalue > 0.01
     practically = run(Doubling(practical(PFBCO(0.5))), task(Ball.of(2)), constant, 40)
-    assert practically.centers().isfinite().all() and practically.base(40).heard.spread().tolist() == [1.0] * 3
+    assert (
+        practically.centers().isfinite().all()
+        and practically.base(40).heard.spread().tolist() == [1.0] * 3
+    )
 
 
 def test_signs_of_the_control_are_fair_and_leave_the_loss_alone():
     """The same size of estimates, either sign, and independent of the direction."""
     constant = lambda t, y: torch.full((len(y),), 0.8, **TKWARGS)
-    honest, control = (run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 1, range(4000)) for sham in (False, True))
+    honest, control = (
+        run(PFBCO(0.5, sham=sham), task(Ball.of(2)), constant, 1, range(4000))
+        for sham in (False, True)
+    )
     ratio = control.base(1).A / honest.base(1).A
-    assert torch.equal(ratio.abs(), torch.ones_like(ratio)) and abs(ratio.mean().item()) < 4 / math.sqrt(4000)
+    assert torch.equal(ratio.abs(), torch.ones_like(ratio)) and abs(
+        ratio.mean().item()
+    ) < 4 / math.sqrt(4000)
     assert torch.equal(control.base(1).heard.mean, honest.base(1).heard.mean)
     assert abs((ratio[:, 0] * honest.played[0][:, 0]).mean().item()) < 4 * 0.5 / math.sqrt(4000)
 
@@ -733,10 +1040,24 @@ def test_the_control_has_no_information():
     a, R = torch.tensor([0.5, -0.3, 0.8], **TKWARGS), 40_000
     played = run(PFBCO(0.5, sham=True), task(Ball.of(3)), lambda t, y: y @ a + 0.2, 1, range(R))
     g = played.states[1].A / played.states[0].eta
-    assert (g.mean(0) / (g.std(0) / math.sqrt(R))).abs().max() < 5 < (a / (g.std(0) / math.sqrt(R))).abs().max()
+    assert (
+        (g.mean(0) / (g.std(0) / math.sqrt(R))).abs().max()
+        < 5
+        < (a / (g.std(0) / math.sqrt(R))).abs().max()
+    )
 
 
 def test_triangles_that_trials_share_are_read_by_all():
     one = run(PFBCO(0.5), task(TRIANGLE, 5.0), linear(2), 30)
-    each = run(PFBCO(0.5), task(type(TRIANGLE)(*(x.expand(3, *x.shape[1:]) if isinstance(x, torch.Tensor) else x for x in TRIANGLE)), 5.0), linear(2), 30)
+    each = run(
+        PFBCO(0.5),
+        task(
+            type(TRIANGLE)(
+                *(x.expand(3, *x.shape[1:]) if isinstance(x, torch.Tensor) else x for x in TRIANGLE)
+            ),
+            5.0,
+        ),
+        linear(2),
+        30,
+    )
     close(one.centers(), each.centers(), 1e-12)

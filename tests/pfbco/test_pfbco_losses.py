@@ -9,7 +9,16 @@ from paperlib import stats
 from paperlib.core.trace import Trace
 from paperlib.pfbco.claims import CLAIMS, LEVEL
 from paperlib.pfbco.experiments.losses import (
-    agreed, average, averaged, beats, decline, last_epochs, loss_table, mean_norms, noise_ratio, relative_difference,
+    agreed,
+    average,
+    averaged,
+    beats,
+    decline,
+    last_epochs,
+    loss_table,
+    mean_norms,
+    noise_ratio,
+    relative_difference,
 )
 from paperlib.pfbco.experiments.settings import RIVALS, learners
 from paperlib.pfbco.problems.completion import MatrixCompletion
@@ -24,7 +33,14 @@ def trace(losses, rounds=None, **series):
     sums = np.cumsum(np.asarray(losses, float), 1)
     rounds = np.arange(1, 1 + sums.shape[1]) if rounds is None else np.asarray(rounds)
     series = {name: np.cumsum(np.asarray(x, float), 1)[:, rounds - 1] for name, x in series.items()}
-    return Trace(rounds, {"regret": sums[:, rounds - 1], **series}, {}, np.zeros(len(rounds)), list(range(len(sums))), {})
+    return Trace(
+        rounds,
+        {"regret": sums[:, rounds - 1], **series},
+        {},
+        np.zeros(len(rounds)),
+        list(range(len(sums))),
+        {},
+    )
 
 
 def flat(levels, rounds=8):
@@ -54,7 +70,9 @@ def test_decline_is_of_the_mean_curve():
     losses = np.array([[1.0, 3.0, -1.0], [1.0, 1.0, 1.0]])  # averages 1 2 1 and 1 1 1, mean 1 1.5 1
     assert decline(trace(losses)).estimate == pytest.approx(1 / 1.5)
     rising = decline(trace(np.tile(np.arange(1.0, 9), (4, 1))))
-    assert (rising.estimate, rising.low, rising.high) == (1, 1, 1) and decide(claim("pfbco.C1a.final"), 1, (1, 1)) == "fails"
+    assert (rising.estimate, rising.low, rising.high) == (1, 1, 1) and decide(
+        claim("pfbco.C1a.final"), 1, (1, 1)
+    ) == "fails"
 
 
 def test_averaged():
@@ -95,8 +113,15 @@ def test_beats_counts_an_infinite_loss_as_the_largest():
 def test_learners_of_other_trials_are_not_compared():
     found = runs(PF=0.0, FKM=0.1)
     for trials in (range(1, 13), range(11)):
-        other = replace(found["FKM"], trials=list(trials), series={"regret": found["FKM"]["regret"][: len(trials)]})
-        for compare in (lambda: beats(found | {"FKM": other}, "PF", ("FKM",)), lambda: loss_table(found | {"FKM": other})):
+        other = replace(
+            found["FKM"],
+            trials=list(trials),
+            series={"regret": found["FKM"]["regret"][: len(trials)]},
+        )
+        for compare in (
+            lambda: beats(found | {"FKM": other}, "PF", ("FKM",)),
+            lambda: loss_table(found | {"FKM": other}),
+        ):
             with pytest.raises(ValueError, match="trials=.*allowed: the same"):
                 compare()
     with pytest.raises(ValueError, match="12 and 11"):
@@ -128,7 +153,10 @@ def test_tables_must_agree():
 
 
 def test_noise_ratio():
-    a, b = trace(np.ones((3, 4)), norm=np.full((3, 4), 6.0)), trace(np.ones((3, 4)), noise=np.full((3, 4), 2.0))
+    a, b = (
+        trace(np.ones((3, 4)), norm=np.full((3, 4), 6.0)),
+        trace(np.ones((3, 4)), noise=np.full((3, 4), 2.0)),
+    )
     assert noise_ratio(a, b)[:3] == (3, 3, 3)
 
 
@@ -141,10 +169,22 @@ def test_mean_norms_are_over_rounds_and_trials():
 def test_table_adjusts_over_the_figure_and_over_the_rest():
     noise = RNG.uniform(0.01, 0.02, 12)
     found = runs(PF=0.0, FKM=noise, **{"FKM 2005": noise, "Leader": noise, "PF, sham": noise})
-    found["PF"] = trace(np.diff(found["PF"]["regret"], axis=1, prepend=0), center=np.full((12, 8), 0.5))
+    found["PF"] = trace(
+        np.diff(found["PF"]["regret"], axis=1, prepend=0), center=np.full((12, 8), 0.5)
+    )
     rows, least = loss_table(found), 2 / 2**12
-    assert {name: row.p for name, row in rows.items()} == pytest.approx({"PF": None, "FKM": 2 * least, "PF, sham": 2 * least, "FKM 2005": 2 * least, "Leader": 2 * least})
-    assert rows["PF"].difference is None and rows["FKM"].difference.estimate == pytest.approx(noise.mean())
+    assert {name: row.p for name, row in rows.items()} == pytest.approx(
+        {
+            "PF": None,
+            "FKM": 2 * least,
+            "PF, sham": 2 * least,
+            "FKM 2005": 2 * least,
+            "Leader": 2 * least,
+        }
+    )
+    assert rows["PF"].difference is None and rows["FKM"].difference.estimate == pytest.approx(
+        noise.mean()
+    )
     assert rows["PF"].center == 0.5 and rows["FKM"].center is None
     assert "centers 0.500" in str(rows["PF"]) and "difference" not in str(rows["PF"])
     assert f"p {2 * least:.2g}" in str(rows["FKM"]) and "centers" not in str(rows["FKM"])
@@ -159,4 +199,7 @@ def test_without_feedback_pf_ends_where_it_ends_on_matrices():
 
 
 def test_claims_of_figure_1_have_notebooks_that_begin_with_the_paper():
-    assert {c.notebook for c in CLAIMS if not c.parts} <= {f"pfbco_{x}" for x in ("1_quadratic", "2_portfolio", "3_matrix_completion", "4_time", "5_theory")}
+    assert {c.notebook for c in CLAIMS if not c.parts} <= {
+        f"pfbco_{x}"
+        for x in ("1_quadratic", "2_portfolio", "3_matrix_completion", "4_time", "5_theory")
+    }

@@ -8,12 +8,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = {str(path): path.read_text() for path in sorted((ROOT / "paperlib" / "pfbco").rglob("*.py"))}
+MODULES = {
+    str(path): path.read_text() for path in sorted((ROOT / "paperlib" / "pfbco").rglob("*.py"))
+}
 
 
 def defined(text: str) -> list[str]:
     """Functions and classes at the top level."""
-    return [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    return [
+        node.name
+        for node in ast.parse(text).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    ]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -29,6 +35,13 @@ def test_no_module_is_long(name):
 
 def test_what_is_defined_is_used_beyond_tests():
     """Statements are listed by ``checks.statements``, but each is shown by a notebook as well."""
-    text = "\n".join([*MODULES.values(), *(path.read_text() for path in (ROOT / "notebooks").glob("pfbco_*.ipynb"))])
+    text = "\n".join(
+        [
+            *MODULES.values(),
+            *(path.read_text() for path in (ROOT / "notebooks").glob("pfbco_*.ipynb")),
+        ]
+    )
     words = Counter(re.findall(r"\w+", text))
-    assert [name for module in MODULES.values() for name in defined(module) if words[name] < 2] == []
+    assert [
+        name for module in MODULES.values() for name in defined(module) if words[name] < 2
+    ] == []

@@ -8,13 +8,27 @@ import torch
 from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, l1_oracle
 from pfbco_runs import run, task
 
-from paperlib.pfbco import PFBCO, Ball, Doubling, NuclearBall, Optimizer, SubSimplex, oracle_set, polytope, practical, smat, svec
+from paperlib.pfbco import (
+    PFBCO,
+    Ball,
+    Doubling,
+    NuclearBall,
+    Optimizer,
+    SubSimplex,
+    oracle_set,
+    polytope,
+    practical,
+    smat,
+    svec,
+)
 
 BOX = {"C": [[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]], "d": [0.0, 0.0, 1.0]}
 
 
 def play(user, f, rounds):
-    return np.array([told for _ in range(rounds) for told in [f(user.ask())] if user.tell(told) is None])
+    return np.array(
+        [told for _ in range(rounds) for told in [f(user.ask())] if user.tell(told) is None]
+    )
 
 
 def in_box(x):
@@ -55,10 +69,23 @@ def test_the_example_of_the_docstring():
     user = Optimizer(disk)
     for _ in range(2000):
         user.tell(f(user.ask()))
-    assert f(user.center) < 0.05 < f(np.zeros(2)) and "oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300)" in Optimizer.__doc__
+    assert (
+        f(user.center) < 0.05 < f(np.zeros(2))
+        and "oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300)" in Optimizer.__doc__
+    )
 
 
-@pytest.mark.parametrize("cset", [Ball.of(3), SubSimplex.of(3), NuclearBall.of(2, 2.0), SETS["one by one, trace"], SETS["segment"]], ids=lambda x: f"{type(x).__name__} {x.dim}")
+@pytest.mark.parametrize(
+    "cset",
+    [
+        Ball.of(3),
+        SubSimplex.of(3),
+        NuclearBall.of(2, 2.0),
+        SETS["one by one, trace"],
+        SETS["segment"],
+    ],
+    ids=lambda x: f"{type(x).__name__} {x.dim}",
+)
 @pytest.mark.parametrize("scale, offset", [(1.0, 0.0), (1e-3, 5.0), (1e4, -1e6)])
 def test_the_unit_and_the_zero_of_losses_do_not_matter(cset, scale, offset):
     best = cset.to_native(0.8 * cset.lmo(torch.ones(1, cset.dim, **TKWARGS)))[0].numpy()
@@ -75,18 +102,34 @@ def test_another_seed_is_another_run_and_the_same_one_the_same():
     assert np.array_equal(one, two) and not np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("settings, learner, horizon", [
-    ({}, Doubling(practical(PFBCO(1.0))), None), ({"c": 0.4, "warm_start": False}, Doubling(practical(PFBCO(0.4), warm_start=False)), None),
-    ({"loss_bound": 3.0}, Doubling(PFBCO(1.0, baseline=True, warm_start=True)), None), ({"loss_bound": 3.0, "horizon": 40, "baseline": False}, PFBCO(1.0), 40),
-    ({"baseline": False}, Doubling(PFBCO(1.0, scale="spread", warm_start=True)), None),
-], ids=["default", "cold", "bounded", "one epoch", "no baseline"])
+@pytest.mark.parametrize(
+    "settings, learner, horizon",
+    [
+        ({}, Doubling(practical(PFBCO(1.0))), None),
+        ({"c": 0.4, "warm_start": False}, Doubling(practical(PFBCO(0.4), warm_start=False)), None),
+        ({"loss_bound": 3.0}, Doubling(PFBCO(1.0, baseline=True, warm_start=True)), None),
+        ({"loss_bound": 3.0, "horizon": 40, "baseline": False}, PFBCO(1.0), 40),
+        ({"baseline": False}, Doubling(PFBCO(1.0, scale="spread", warm_start=True)), None),
+    ],
+    ids=["default", "cold", "bounded", "one epoch", "no baseline"],
+)
 def test_it_is_the_learner_in_other_coordinates(settings, learner, horizon):
     user, f = Optimizer(TRIANGLE, seed=2, **settings), lambda x: 1 + x[0] - 2 * x[1]
-    reference = run(learner, task(TRIANGLE, settings.get("loss_bound", 1.0)), lambda t, y: torch.tensor([f(TRIANGLE.to_native(y)[0].numpy())], **TKWARGS), 40, [0], horizon, seed=2)
+    reference = run(
+        learner,
+        task(TRIANGLE, settings.get("loss_bound", 1.0)),
+        lambda t, y: torch.tensor([f(TRIANGLE.to_native(y)[0].numpy())], **TKWARGS),
+        40,
+        [0],
+        horizon,
+        seed=2,
+    )
     for t in range(40):
         x = user.ask()
         np.testing.assert_allclose(x, TRIANGLE.to_native(reference.played[t])[0], atol=1e-12)
-        np.testing.assert_allclose(user.center, TRIANGLE.to_native(reference.base(t).x)[0], atol=1e-12)
+        np.testing.assert_allclose(
+            user.center, TRIANGLE.to_native(reference.base(t).x)[0], atol=1e-12
+        )
         user.tell(f(x))
     assert user.rounds == 40
 
@@ -112,7 +155,24 @@ def test_a_point_is_asked_for_before_its_loss_is_told():
     assert user.rounds == 1 and not np.array_equal(user.ask(), x)
 
 
-@pytest.mark.parametrize("loss", [np.nan, np.inf, -np.inf, True, np.True_, "1", None, [1.0], np.ones(1), 1j, torch.tensor(np.nan), [[1], [1, 2]]], ids=lambda x: repr(x).replace("\n", ""))
+@pytest.mark.parametrize(
+    "loss",
+    [
+        np.nan,
+        np.inf,
+        -np.inf,
+        True,
+        np.True_,
+        "1",
+        None,
+        [1.0],
+        np.ones(1),
+        1j,
+        torch.tensor(np.nan),
+        [[1], [1, 2]],
+    ],
+    ids=lambda x: repr(x).replace("\n", ""),
+)
 def test_a_refused_loss_leaves_the_state_usable(loss):
     user = Optimizer(TRIANGLE)
     play(user, lambda x: x.sum(), 4)
@@ -124,13 +184,19 @@ def test_a_refused_loss_leaves_the_state_usable(loss):
     assert user.rounds == 5
 
 
-@pytest.mark.parametrize("loss", [2, np.float64(2), np.float32(2), np.int64(2), torch.tensor(2.0), np.array(2.0)], ids=lambda x: type(x).__name__ + str(getattr(x, "dtype", "")))
+@pytest.mark.parametrize(
+    "loss",
+    [2, np.float64(2), np.float32(2), np.int64(2), torch.tensor(2.0), np.array(2.0)],
+    ids=lambda x: type(x).__name__ + str(getattr(x, "dtype", "")),
+)
 def test_numbers_of_any_kind_are_heard(loss):
     one, two = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one.ask(), one.tell(loss), two.ask(), two.tell(2.0)
-    assert np.array_equal(one.center, two.center) and torch.equal(one.state.base.heard.mean, two.state.base.heard.mean)
+    assert np.array_equal(one.center, two.center) and torch.equal(
+        one.state.base.heard.mean, two.state.base.heard.mean
+    )
 
 
 def test_what_is_handed_out_is_the_users_own():
@@ -158,7 +224,11 @@ def test_a_loss_beyond_the_bound_is_warned_of_once():
         play(user, lambda x: -2.0, 3)
         assert not caught
         play(user, lambda x: -2.5, 3)
-    assert len(caught) == 1 and "loss=-2.5 in round 4" in str(caught[0].message) and "loss_bound=2.0" in str(caught[0].message)
+    assert (
+        len(caught) == 1
+        and "loss=-2.5 in round 4" in str(caught[0].message)
+        and "loss_bound=2.0" in str(caught[0].message)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         play(Optimizer(TRIANGLE), lambda x: 1e9 * x[0], 9)
@@ -174,10 +244,15 @@ def test_rounds_beyond_the_horizon_are_warned_of_once():
     assert len(caught) == 1 and user.rounds == 10
 
 
-@pytest.mark.parametrize("answer", [np.full(3, np.nan), np.ones(1), np.float64(0.7)], ids=["nan", "one number", "scalar"])
+@pytest.mark.parametrize(
+    "answer", [np.full(3, np.nan), np.ones(1), np.float64(0.7)], ids=["nan", "one number", "scalar"]
+)
 def test_an_oracle_that_fails_in_a_later_round_leaves_the_state_usable(answer):
     broken = []
-    user, sound = Optimizer(oracle_set(lambda c: answer if broken else l1_oracle(c), np.zeros(3), 0.5)), Optimizer(oracle_set(l1_oracle, np.zeros(3), 0.5))
+    user, sound = (
+        Optimizer(oracle_set(lambda c: answer if broken else l1_oracle(c), np.zeros(3), 0.5)),
+        Optimizer(oracle_set(l1_oracle, np.zeros(3), 0.5)),
+    )
     f = lambda x: x.sum()
     play(user, f, 20), play(sound, f, 20)
     before, x = user.state, user.ask()
@@ -193,12 +268,16 @@ def test_losses_whose_squares_overflow_are_refused_without_a_bound():
     user = Optimizer(TRIANGLE)
     play(user, lambda x: 1e150, 9)
     before, _ = user.state, user.ask()
-    with pytest.raises(ValueError, match=r"loss=-1e\+151 in round 10, trial 0; allowed: up to 1e\+150"):
+    with pytest.raises(
+        ValueError, match=r"loss=-1e\+151 in round 10, trial 0; allowed: up to 1e\+150"
+    ):
         user.tell(-1e151)
     assert user.state is before and user.state.base.heard.deviation.isfinite().all()
     bounded = Optimizer(TRIANGLE, loss_bound=1e200)
     play(bounded, lambda x: 1e200 * x[0], 31)
-    assert np.isfinite(bounded.center).all() and not np.array_equal(bounded.center, Optimizer(TRIANGLE).center)
+    assert np.isfinite(bounded.center).all() and not np.array_equal(
+        bounded.center, Optimizer(TRIANGLE).center
+    )
 
 
 def test_the_smallest_losses_of_the_docstring():
@@ -214,7 +293,11 @@ def test_exploration_may_be_wider_with_a_horizon():
     """delta = c T^{-1/5}, at most the radius of the ball inside, 1."""
     user = Optimizer(Ball.of(2), c=2.0, loss_bound=1.0, horizon=32)
     assert user.state.delta.item() == user.state.alpha.item() == pytest.approx(1.0)
-    for c, settings in ((2.01, {"horizon": 32, "loss_bound": 1.0}), (2.0, {}), (2.0, {"loss_bound": 1.0})):
+    for c, settings in (
+        (2.01, {"horizon": 32, "loss_bound": 1.0}),
+        (2.0, {}),
+        (2.0, {"loss_bound": 1.0}),
+    ):
         with pytest.raises(ValueError, match=r"c=2.*; allowed: a number in \(0, "):
             Optimizer(Ball.of(2), c=c, **settings)
 
@@ -226,18 +309,26 @@ def test_matrices_are_asked_for_as_vectors():
     start = f(user.center)
     play(user, f, 2047)
     assert user.ask().shape == (6,) and f(user.center) < 0.5 * start
-    np.testing.assert_allclose(svec(smat(torch.from_numpy(user.center)[None], 3))[0], user.center, atol=1e-12)
+    np.testing.assert_allclose(
+        svec(smat(torch.from_numpy(user.center)[None], 3))[0], user.center, atol=1e-12
+    )
 
 
 # ---- files -------------------------------------------------------------------------------------------------
 
 KEPT = {
-    "polytope": lambda: polytope(**BOX), "oracle": lambda: l1_ball(3), "lambda": lambda: oracle_set(lambda c: -np.sign(c), [0.0, 0.0], 1.0), "ball": lambda: Ball.of(2),
-    "programs": lambda: polytope(**BOX, most=0), "matrices": lambda: NuclearBall.of(2, 1.0),
+    "polytope": lambda: polytope(**BOX),
+    "oracle": lambda: l1_ball(3),
+    "lambda": lambda: oracle_set(lambda c: -np.sign(c), [0.0, 0.0], 1.0),
+    "ball": lambda: Ball.of(2),
+    "programs": lambda: polytope(**BOX, most=0),
+    "matrices": lambda: NuclearBall.of(2, 1.0),
 }
 
 
-@pytest.mark.parametrize("settings", [{}, {"loss_bound": 4.0, "horizon": 50}], ids=["practical", "one epoch"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"loss_bound": 4.0, "horizon": 50}], ids=["practical", "one epoch"]
+)
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("asked", [False, True])
 def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
@@ -246,7 +337,11 @@ def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
     x = user.ask() if asked else None
     user.save(tmp_path / "state.npz")
     again = Optimizer(KEPT[name](), **settings)
-    assert again.load(tmp_path / "state.npz") is again and again.rounds == 13 and np.array_equal(again.center, user.center)
+    assert (
+        again.load(tmp_path / "state.npz") is again
+        and again.rounds == 13
+        and np.array_equal(again.center, user.center)
+    )
     with pytest.raises(RuntimeError, match="no point was asked for"):
         again.tell(0.0)
     assert x is None or np.array_equal(again.ask(), x)
@@ -255,10 +350,31 @@ def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
         assert "head" in file.files
 
 
-@pytest.mark.parametrize("cset, settings", [
-    (polytope(BOX["C"], [0.0, 0.0, 2.0]), {}), (polytope(BOX["C"], [0.0, 0.0, 1.0 + 1e-6]), {}), (Ball.of(2), {}),
-    (TRIANGLE, {"c": 0.5}), (TRIANGLE, {"seed": 1}), (TRIANGLE, {"loss_bound": 1.0}), (TRIANGLE, {"baseline": False}), (TRIANGLE, {"warm_start": False}), (TRIANGLE, {"loss_bound": 1.0, "horizon": 50}),
-], ids=["larger", "a bit larger", "ball", "c", "seed", "bound", "baseline", "warm start", "horizon"])
+@pytest.mark.parametrize(
+    "cset, settings",
+    [
+        (polytope(BOX["C"], [0.0, 0.0, 2.0]), {}),
+        (polytope(BOX["C"], [0.0, 0.0, 1.0 + 1e-6]), {}),
+        (Ball.of(2), {}),
+        (TRIANGLE, {"c": 0.5}),
+        (TRIANGLE, {"seed": 1}),
+        (TRIANGLE, {"loss_bound": 1.0}),
+        (TRIANGLE, {"baseline": False}),
+        (TRIANGLE, {"warm_start": False}),
+        (TRIANGLE, {"loss_bound": 1.0, "horizon": 50}),
+    ],
+    ids=[
+        "larger",
+        "a bit larger",
+        "ball",
+        "c",
+        "seed",
+        "bound",
+        "baseline",
+        "warm start",
+        "horizon",
+    ],
+)
 def test_a_file_of_another_set_or_learner_is_refused(cset, settings, tmp_path):
     play(user := Optimizer(TRIANGLE), lambda x: x.sum(), 5)
     user.save(tmp_path / "state.npz")
@@ -279,21 +395,35 @@ def test_a_file_of_another_bound_is_refused(tmp_path):
 def test_a_file_of_another_oracle_is_refused(tmp_path):
     """The same dimension, center, radius and widths: known by its answers."""
     square, disk = lambda c: -np.sign(c), lambda c: -c / np.linalg.norm(c)
-    corner = lambda c: np.array([-np.sign(c[0]), -np.sign(c[1])]) * (1.0 if abs(c[0]) < 5 * abs(c[1]) else [1.0, 0.9])
+    corner = lambda c: (
+        np.array([-np.sign(c[0]), -np.sign(c[1])])
+        * (1.0 if abs(c[0]) < 5 * abs(c[1]) else [1.0, 0.9])
+    )
     Optimizer(oracle_set(square, [0.0, 0.0], 1.0)).save(tmp_path / "state.npz")
     for oracle in (disk, corner):
         with pytest.raises(ValueError, match="was saved by"):
             Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")
-    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")  # written otherwise, the same set
+    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).load(
+        tmp_path / "state.npz"
+    )  # written otherwise, the same set
 
 
 def test_a_set_is_known_again_on_another_machine(tmp_path):
     """Qhull and linear programs differ in the last digits, and so in the order of vertices."""
-    for cset in (TRIANGLE, polytope(BOX["C"], [0.5, 0.5, 0.0]), polytope(BOX["C"], [1.0, 1e5, 1e-3]), l1_ball(3)):
+    for cset in (
+        TRIANGLE,
+        polytope(BOX["C"], [0.5, 0.5, 0.0]),
+        polytope(BOX["C"], [1.0, 1e5, 1e-3]),
+        l1_ball(3),
+    ):
         Optimizer(cset).save(tmp_path / "state.npz")
         for seed in range(20):
             noise = np.random.default_rng(seed)
-            shaken = {name: x + 1e-14 * x.abs().max() * torch.from_numpy(noise.normal(size=x.shape)) for name, x in cset._asdict().items() if isinstance(x, torch.Tensor)}
+            shaken = {
+                name: x + 1e-14 * x.abs().max() * torch.from_numpy(noise.normal(size=x.shape))
+                for name, x in cset._asdict().items()
+                if isinstance(x, torch.Tensor)
+            }
             if "vertices" in shaken:
                 shaken["vertices"] = shaken["vertices"][:, noise.permutation(3)]
             Optimizer(cset._replace(**shaken)).load(tmp_path / "state.npz")
@@ -304,23 +434,49 @@ def test_another_set_is_named_and_what_agrees_is_not(tmp_path):
     with pytest.raises(ValueError, match="set=") as error:
         Optimizer(Ball.of(2), c=0.5).load(tmp_path / "state.npz")
     said = str(error.value)
-    assert "set='" in said and "learner.base.c=1.0" in said and "learner.base.c=0.5" in said and "seed" not in said and "horizon" not in said and len(said) < 400
+    assert (
+        "set='" in said
+        and "learner.base.c=1.0" in said
+        and "learner.base.c=0.5" in said
+        and "seed" not in said
+        and "horizon" not in said
+        and len(said) < 400
+    )
 
 
 # ---- bad input ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings, match", [
-    ({"c": 0.0}, "c="), ({"c": -1.0}, "c="), ({"c": np.nan}, "c="), ({"c": 1.01}, r"c=1.01; allowed: a number in \(0, 1\]"), ({"loss_bound": 0.0}, "loss_bound="),
-    ({"loss_bound": np.inf}, "loss_bound="), ({"loss_bound": "a"}, "loss_bound="), ({"horizon": 10}, "loss_bound=None with horizon=10"), ({"loss_bound": 1.0, "horizon": 0}, "horizon=0"),
-    ({"loss_bound": 1.0, "horizon": 2.5}, "horizon=2.5"), ({"baseline": "no"}, "baseline="), ({"warm_start": 2}, "warm_start="), ({"seed": -1}, "seed="), ({"seed": 0.5}, "seed="),
-], ids=range(14))
+@pytest.mark.parametrize(
+    "settings, match",
+    [
+        ({"c": 0.0}, "c="),
+        ({"c": -1.0}, "c="),
+        ({"c": np.nan}, "c="),
+        ({"c": 1.01}, r"c=1.01; allowed: a number in \(0, 1\]"),
+        ({"loss_bound": 0.0}, "loss_bound="),
+        ({"loss_bound": np.inf}, "loss_bound="),
+        ({"loss_bound": "a"}, "loss_bound="),
+        ({"horizon": 10}, "loss_bound=None with horizon=10"),
+        ({"loss_bound": 1.0, "horizon": 0}, "horizon=0"),
+        ({"loss_bound": 1.0, "horizon": 2.5}, "horizon=2.5"),
+        ({"baseline": "no"}, "baseline="),
+        ({"warm_start": 2}, "warm_start="),
+        ({"seed": -1}, "seed="),
+        ({"seed": 0.5}, "seed="),
+    ],
+    ids=range(14),
+)
 def test_settings_out_of_range_are_refused(settings, match):
     with pytest.raises(ValueError, match=match):
         Optimizer(TRIANGLE, **settings)
 
 
-@pytest.mark.parametrize("cset", [SETS["packings"], None, np.eye(2), "ball", Ball, NuclearBall.of(2, 1.0, exact=False)], ids=["three trials", "none", "array", "name", "class", "printed oracle"])
+@pytest.mark.parametrize(
+    "cset",
+    [SETS["packings"], None, np.eye(2), "ball", Ball, NuclearBall.of(2, 1.0, exact=False)],
+    ids=["three trials", "none", "array", "name", "class", "printed oracle"],
+)
 def test_what_is_no_single_set_is_refused(cset):
     with pytest.raises(ValueError, match="cset.*allowed"):
         Optimizer(cset)

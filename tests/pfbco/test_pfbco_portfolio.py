@@ -23,7 +23,9 @@ from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = Portfolio(stocks=6, table="synthetic")
-DAYS = np.arange("2013-02-14", "2013-03-02", dtype="datetime64[D]")  # 16 days, 12 of them in the window
+DAYS = np.arange(
+    "2013-02-14", "2013-03-02", dtype="datetime64[D]"
+)  # 16 days, 12 of them in the window
 
 
 def world_of(problem, trials=4, horizon=50, seed=0):
@@ -50,12 +52,18 @@ def test_ratios_are_of_the_window_and_of_complete_tickers_in_order():
     gap[8] = before[2] = np.nan
     found = price_ratios(prices(Z=rising, GAP=gap, A=before))
     assert found.tickers.tolist() == ["A", "Z"]  # a price that lacks before the window does no harm
-    assert found.dates[0] == np.datetime64("2013-02-19") and found.dates[-1] == DAYS[-1] and len(found.dates) == 11
+    assert (
+        found.dates[0] == np.datetime64("2013-02-19")
+        and found.dates[-1] == DAYS[-1]
+        and len(found.dates) == 11
+    )
     np.testing.assert_allclose(found.ratios[:, 1], np.arange(6.0, 17) / np.arange(5.0, 16))
     assert (found.ratios[:, 0] == 1).all()
 
 
-@pytest.mark.parametrize("fill, kept", [(0, ["FULL"]), (2, ["FULL", "TWO"]), (5, ["FIVE", "FULL", "TWO"])])
+@pytest.mark.parametrize(
+    "fill, kept", [(0, ["FULL"]), (2, ["FULL", "TWO"]), (5, ["FIVE", "FULL", "TWO"])]
+)
 def test_gaps_are_bridged_up_to_a_length(fill, kept):
     columns = {name: np.arange(1.0, 17) for name in ("TWO", "FIVE", "SIX", "FULL", "FIRST")}
     for name, first, length in (("TWO", 6, 2), ("FIVE", 6, 5), ("SIX", 6, 6), ("FIRST", 4, 1)):
@@ -64,7 +72,9 @@ def test_gaps_are_bridged_up_to_a_length(fill, kept):
     assert found.tickers.tolist() == kept
     if fill:
         two = found.ratios[:, kept.index("TWO")]
-        assert two[1:3].tolist() == [1.0, 1.0] and two[3] == 9 / 6  # all of the move on the day that prices return
+        assert (
+            two[1:3].tolist() == [1.0, 1.0] and two[3] == 9 / 6
+        )  # all of the move on the day that prices return
 
 
 @pytest.mark.parametrize("value", [0.5, 100.0, 0.0, -1.0, np.inf])
@@ -88,7 +98,9 @@ def test_the_synthetic_market_has_its_law():
     assert found.ratios.shape == (1203, 470) and found is market("synthetic")
     logs = np.log(found.ratios)
     factor = logs.mean(1)  # the own part averages out over 470 tickers
-    assert factor.std() == pytest.approx(0.008, rel=0.06) and factor.mean() == pytest.approx(5e-4, abs=6e-4)
+    assert factor.std() == pytest.approx(0.008, rel=0.06) and factor.mean() == pytest.approx(
+        5e-4, abs=6e-4
+    )
     assert (logs - factor[:, None]).std() == pytest.approx(0.014, rel=0.01)
     with pytest.raises(ValueError, match="read-only"):
         found.ratios[0, 0] = 1
@@ -113,19 +125,28 @@ def test_a_missing_table_is_replaced_by_name_or_missed_aloud(monkeypatch, tmp_pa
 
 
 # Counted anew, not read off: tickers without a missing day, and with gaps of at most five days bridged.
-@pytest.mark.parametrize("table, complete, bridged, least, most", [
-    ("stocks", 470, 473, ("NI", "2015-07-02", 0.374), ("LNT", "2016-05-20", 2.01)),
-    ("stocks_adjusted", 467, 469, ("DLPH", "2017-11-21", 0.494), ("DXC", "2015-11-30", 1.70)),
-])
+@pytest.mark.parametrize(
+    "table, complete, bridged, least, most",
+    [
+        ("stocks", 470, 473, ("NI", "2015-07-02", 0.374), ("LNT", "2016-05-20", 2.01)),
+        ("stocks_adjusted", 467, 469, ("DLPH", "2017-11-21", 0.494), ("DXC", "2015-11-30", 1.70)),
+    ],
+)
 def test_the_real_tables(table, complete, bridged, least, most):
     found = market(real(table))
     assert choose("auto", table) == (table, "") and found.ratios.shape == (1203, complete)
-    assert found.dates[0] == np.datetime64("2013-02-20") and found.dates[-1] == np.datetime64("2017-11-27")
+    assert found.dates[0] == np.datetime64("2013-02-20") and found.dates[-1] == np.datetime64(
+        "2017-11-27"
+    )
     assert (found.tickers[:-1] < found.tickers[1:]).all()
-    assert "BHF" not in found.tickers  # an unrelated stock's prices, which do not reach back far enough to be complete
+    assert (
+        "BHF" not in found.tickers
+    )  # an unrelated stock's prices, which do not reach back far enough to be complete
     for extreme, (ticker, date, ratio) in ((np.argmin, least), (np.argmax, most)):
         t, k = np.unravel_index(extreme(found.ratios), found.ratios.shape)
-        assert (found.tickers[k], str(found.dates[t])) == (ticker, date) and found.ratios[t, k] == pytest.approx(ratio, abs=5e-3)
+        assert (found.tickers[k], str(found.dates[t])) == (ticker, date) and found.ratios[
+            t, k
+        ] == pytest.approx(ratio, abs=5e-3)
     assert len(price_ratios(datasets.load(table), fill=5).tickers) == bridged
 
 
@@ -134,15 +155,25 @@ def test_the_real_tables(table, complete, bridged, least, most):
 
 def test_losses_and_gradients_are_those_of_the_drawn_stocks():
     world, all_ratios = world_of(SMALL), market("synthetic").ratios
-    y = world.task.cset.project(3 * torch.randn(4, 6, generator=torch.Generator().manual_seed(0), **TKWARGS), 0.9)
+    y = world.task.cset.project(
+        3 * torch.randn(4, 6, generator=torch.Generator().manual_seed(0), **TKWARGS), 0.9
+    )
     for t in (0, 17):
         loss, gap = SMALL.respond(world, t, y, "loss", world.streams.at(t))
         gradient, same = SMALL.respond(world, t, y, "gradient", world.streams.at(t))
-        assert loss.equal(gap) and loss.equal(same) and loss.equal(SMALL.loss(world, t, y, world.streams.at(t)))
+        assert (
+            loss.equal(gap)
+            and loss.equal(same)
+            and loss.equal(SMALL.loss(world, t, y, world.streams.at(t)))
+        )
         for row in range(4):
             r, x = all_ratios[t, world.stocks[row]], (y[row].numpy() + 1) / 12
             assert loss[row].item() == pytest.approx(-np.log(r @ x), rel=1e-12)
-            slope = [(SMALL.loss(world, t, y + h, None) - SMALL.loss(world, t, y - h, None))[row].item() / 2e-6 for h in 1e-6 * torch.eye(6, **TKWARGS)]
+            slope = [
+                (SMALL.loss(world, t, y + h, None) - SMALL.loss(world, t, y - h, None))[row].item()
+                / 2e-6
+                for h in 1e-6 * torch.eye(6, **TKWARGS)
+            ]
             np.testing.assert_allclose(gradient[row], slope, rtol=1e-5)
             np.testing.assert_allclose(gradient[row], SMALL.gradient(world, t, y)[row])
     np.testing.assert_array_equal(world.history(20)[:, 17], world.relatives(17))
@@ -152,16 +183,24 @@ def test_losses_and_gradients_are_those_of_the_drawn_stocks():
 
 def test_stocks_are_drawn_without_replacement_and_evenly():
     world = world_of(replace(SMALL, stocks=100), 300)
-    assert all(len(set(row.tolist())) == 100 for row in world.stocks) and bool((world.stocks.diff(dim=1) > 0).all())
+    assert all(len(set(row.tolist())) == 100 for row in world.stocks) and bool(
+        (world.stocks.diff(dim=1) > 0).all()
+    )
     counts = np.bincount(world.stocks.flatten(), minlength=470)
-    assert len(counts) == 470 and counts.mean() == pytest.approx(300 * 100 / 470) and 5 < counts.std() < 9.5  # binomial: 7.1
+    assert (
+        len(counts) == 470
+        and counts.mean() == pytest.approx(300 * 100 / 470)
+        and 5 < counts.std() < 9.5
+    )  # binomial: 7.1
 
 
 def test_a_trial_is_the_same_alone():
     batch, alone = world_of(SMALL, 5, seed=20), world_of(SMALL, 1, seed=23)
     assert take(batch, [3]).stocks.equal(alone.stocks)
     torch.testing.assert_close(take(batch, [3]).task.loss_bound, alone.task.loss_bound)
-    assert batch.ratios.equal(alone.ratios) and len({tuple(row.tolist()) for row in batch.stocks}) == 5
+    assert (
+        batch.ratios.equal(alone.ratios) and len({tuple(row.tolist()) for row in batch.stocks}) == 5
+    )
 
 
 @pytest.mark.parametrize("c", [0.1, 1.0])
@@ -174,21 +213,45 @@ def test_bounds_are_those_of_the_points_that_are_touched(c):
         assert world.task.loss_bound[row].item() == pytest.approx(-np.log(wealth))
         assert world.task.grad_bound[row].item() == pytest.approx(6**0.5 * r.max() / (12 * wealth))
     for learner in (PFBCO(c), PFBCO(c, tie="vertex"), PFBCO(c, sham=True), FKM(c)):
-        trace = play(Doubling(learner), problem, T, 4, record=1, probes={
-            "steepest": Probe(lambda seen: problem.gradient(seen.world, seen.t, seen.action).norm(dim=-1), "max"),
-            "invested": Probe(lambda seen: seen.context.cset.to_native(seen.action).sum(-1), "min"),
-        })
+        trace = play(
+            Doubling(learner),
+            problem,
+            T,
+            4,
+            record=1,
+            probes={
+                "steepest": Probe(
+                    lambda seen: problem.gradient(seen.world, seen.t, seen.action).norm(dim=-1),
+                    "max",
+                ),
+                "invested": Probe(
+                    lambda seen: seen.context.cset.to_native(seen.action).sum(-1), "min"
+                ),
+            },
+        )
         assert not trace["report.above"].any()
         if isinstance(learner, PFBCO):
             assert (trace["steepest"][:, -1] <= world.task.grad_bound.numpy()).all()
             assert (trace["invested"][:, -1] >= c * T**-0.2 * (1 - 6**-0.5) / 2).all()
 
 
-@pytest.mark.parametrize("horizon, epoch, settled", [(1203, 1024, 1e-9), (700, 512, 1e-9), (300, 256, 1e-4)])
+@pytest.mark.parametrize(
+    "horizon, epoch, settled", [(1203, 1024, 1e-9), (700, 512, 1e-9), (300, 256, 1e-4)]
+)
 def test_what_is_invested_at_the_end_does_not_depend_on_the_losses(horizon, epoch, settled):
-    invested = {"x": Probe(lambda seen: seen.context.cset.to_native(seen.after.base.x).sum(-1), "final")}
+    invested = {
+        "x": Probe(lambda seen: seen.context.cset.to_native(seen.after.base.x).sum(-1), "final")
+    }
     for learner in (PFBCO(), PFBCO(sham=True)):
-        found = play(Doubling(learner), Portfolio(100, "synthetic"), horizon, 3, seed=5, record=1, probes=invested)["x"]
+        found = play(
+            Doubling(learner),
+            Portfolio(100, "synthetic"),
+            horizon,
+            3,
+            seed=5,
+            record=1,
+            probes=invested,
+        )["x"]
         np.testing.assert_allclose(found, 1 - 0.1 * epoch**-0.2 / 2, atol=settled)
     if horizon == 1203:
         np.testing.assert_allclose(found, 0.9875, atol=1e-9)
@@ -200,7 +263,9 @@ def test_what_is_invested_at_the_end_does_not_depend_on_the_losses(horizon, epoc
 def test_an_infinite_loss_is_refused_by_round_and_trial():
     with pytest.raises(ValueError, match="in round 3, trial 0; allowed: finite"):
         play(Doubling(StochOCG(tie="vertex")), SMALL, 10, 3, seed=7)
-    with pytest.raises(ValueError, match="in round 3, trial 2; allowed: finite"):  # of a later chunk, in which it is the first
+    with pytest.raises(
+        ValueError, match="in round 3, trial 2; allowed: finite"
+    ):  # of a later chunk, in which it is the first
         play(Doubling(StochOCG(tie="vertex")), SMALL, 10, range(2, 4), seed=5)
 
 
@@ -210,7 +275,9 @@ def test_a_lost_portfolio_is_heard(wants, value):
     """In the row that lost everything, and where the gradient would be finite too."""
     y = torch.tensor([[0.0], [0.0], [value], [0.0]], **TKWARGS).expand(4, 6)
     heard, gap = SMALL.respond(world_of(SMALL), 0, y, wants, None)
-    assert gap.isposinf().tolist() == [False, False, True, False] and heard.reshape(4, -1).isfinite().all(1).tolist() == [True, True, False, True]
+    assert gap.isposinf().tolist() == [False, False, True, False] and heard.reshape(
+        4, -1
+    ).isfinite().all(1).tolist() == [True, True, False, True]
 
 
 @pytest.mark.parametrize("wants", ["loss", "gradient"])
@@ -220,7 +287,12 @@ def test_an_infinite_loss_may_be_recorded(wants):
     y = torch.zeros(4, 6, **TKWARGS)
     y[1] = -1.0
     heard, gap = problem.respond(world, 0, y, wants, None)
-    assert gap.isinf().tolist() == [False, True, False, False] and bool(gap[1] > 0) and not heard[1].any() and heard.isfinite().all()
+    assert (
+        gap.isinf().tolist() == [False, True, False, False]
+        and bool(gap[1] > 0)
+        and not heard[1].any()
+        and heard.isfinite().all()
+    )
     before, _ = SMALL.respond(world, 0, y[[0, 0, 2, 3]], wants, None)
     assert heard[[0, 2, 3]].equal(before[[0, 2, 3]])
     y[2] = torch.nan  # no loss at all: never recorded as infinite
@@ -237,19 +309,54 @@ def test_a_lost_trial_stays_lost():
 
 # ---- the figures of the paper's setting --------------------------------------------------------------------
 
-LEARNERS = {"PF": lambda c: PFBCO(c), "sham": lambda c: PFBCO(c, sham=True), "Unregularized": lambda c: PFBCO(c, regularized=False), "FKM": lambda c: FKM(c),
-            "FKM, M = 1": lambda c: FKM(c, scale=1.0), "StochOCG": lambda c: StochOCG()}
+LEARNERS = {
+    "PF": lambda c: PFBCO(c),
+    "sham": lambda c: PFBCO(c, sham=True),
+    "Unregularized": lambda c: PFBCO(c, regularized=False),
+    "FKM": lambda c: FKM(c),
+    "FKM, M = 1": lambda c: FKM(c, scale=1.0),
+    "StochOCG": lambda c: StochOCG(),
+}
 # Mean over ten trials of the final average loss, measured once with another generator of random numbers; four to five standard errors.
 MEASURED = [
-    ("stocks", 0.1, {"PF": (0.02892, 2e-4), "sham": (0.02893, 2e-4), "Unregularized": (0.02906, 5e-4), "FKM": (0.350, 0.03),
-                     "FKM, M = 1": (0.0607, 6e-3), "StochOCG": (0.0116, 4e-4)}, (5.19, 13.5)),
-    ("stocks", 1.0, {"PF": (0.18467, 2e-4), "sham": (0.18473, 2e-4), "Unregularized": (0.18471, 4e-4), "FKM": (0.219, 0.02),
-                     "FKM, M = 1": (0.150, 4e-3), "StochOCG": (0.0117, 5e-4)}, (2.89, 1.35)),
-    ("stocks_adjusted", 0.1, {"PF": (0.02881, 2e-4), "FKM": (0.339, 0.02), "StochOCG": (0.0116, 4e-4)}, None),
+    (
+        "stocks",
+        0.1,
+        {
+            "PF": (0.02892, 2e-4),
+            "sham": (0.02893, 2e-4),
+            "Unregularized": (0.02906, 5e-4),
+            "FKM": (0.350, 0.03),
+            "FKM, M = 1": (0.0607, 6e-3),
+            "StochOCG": (0.0116, 4e-4),
+        },
+        (5.19, 13.5),
+    ),
+    (
+        "stocks",
+        1.0,
+        {
+            "PF": (0.18467, 2e-4),
+            "sham": (0.18473, 2e-4),
+            "Unregularized": (0.18471, 4e-4),
+            "FKM": (0.219, 0.02),
+            "FKM, M = 1": (0.150, 4e-3),
+            "StochOCG": (0.0117, 5e-4),
+        },
+        (2.89, 1.35),
+    ),
+    (
+        "stocks_adjusted",
+        0.1,
+        {"PF": (0.02881, 2e-4), "FKM": (0.339, 0.02), "StochOCG": (0.0116, 4e-4)},
+        None,
+    ),
 ]
 
 
-@pytest.mark.parametrize("table, c, expected, bounds", MEASURED, ids=["stocks, c .1", "stocks, c 1", "adjusted, c .1"])
+@pytest.mark.parametrize(
+    "table, c, expected, bounds", MEASURED, ids=["stocks, c .1", "stocks, c 1", "adjusted, c .1"]
+)
 def test_average_losses_of_real_portfolios(table, c, expected, bounds):
     problem, T = Portfolio(table=real(table), c=c), 1203
     for name, (mean, within) in expected.items():
@@ -257,29 +364,50 @@ def test_average_losses_of_real_portfolios(table, c, expected, bounds):
         assert found.mean() == pytest.approx(mean, abs=within), name
     if bounds:
         task = world_of(problem, 10, T).task
-        assert task.loss_bound.mean().item() == pytest.approx(bounds[0], abs=0.3) and task.grad_bound.mean().item() == pytest.approx(bounds[1], rel=0.3)
+        assert task.loss_bound.mean().item() == pytest.approx(
+            bounds[0], abs=0.3
+        ) and task.grad_bound.mean().item() == pytest.approx(bounds[1], rel=0.3)
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem, horizon, match", [
-    (SMALL, 1204, "horizon=1204; allowed: up to 1203 days"), (replace(SMALL, days=30), 31, "horizon=31; allowed: up to 30"),
-    (replace(SMALL, days=1204), 5, "days=1204; allowed: up to 1203"), (replace(SMALL, stocks=471), 5, "stocks=471; allowed: up to 470"),
-    (replace(SMALL, c=1.5), 5, "c=1.5: alpha = 1.08"),
-], ids=["horizon", "days", "more days", "stocks", "c"])
+@pytest.mark.parametrize(
+    "problem, horizon, match",
+    [
+        (SMALL, 1204, "horizon=1204; allowed: up to 1203 days"),
+        (replace(SMALL, days=30), 31, "horizon=31; allowed: up to 30"),
+        (replace(SMALL, days=1204), 5, "days=1204; allowed: up to 1203"),
+        (replace(SMALL, stocks=471), 5, "stocks=471; allowed: up to 470"),
+        (replace(SMALL, c=1.5), 5, "c=1.5: alpha = 1.08"),
+    ],
+    ids=["horizon", "days", "more days", "stocks", "c"],
+)
 def test_more_than_the_market_has_is_refused(problem, horizon, match):
     with pytest.raises(ValueError, match=match):
         world_of(problem, 2, horizon)
 
 
-@pytest.mark.parametrize("field, value", [("stocks", 1), ("stocks", 2.5), ("table", "bonds"), ("c", 0.0), ("c", float("nan")), ("days", 0), ("days", 2.0),
-                                          ("allow_infinite", 2)])
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("stocks", 1),
+        ("stocks", 2.5),
+        ("table", "bonds"),
+        ("c", 0.0),
+        ("c", float("nan")),
+        ("days", 0),
+        ("days", 2.0),
+        ("allow_infinite", 2),
+    ],
+)
 def test_portfolio_fields_out_of_range_are_refused(field, value):
     with pytest.raises(ValueError, match=f"{field}=.*allowed"):
         replace(SMALL, **{field: value})
 
 
 def test_the_configuration_names_the_file():
-    assert Portfolio().data_checksum == datasets.checksum("stocks") and datasets.checksum("stocks") in str(describe(Portfolio()))
+    assert Portfolio().data_checksum == datasets.checksum("stocks") and datasets.checksum(
+        "stocks"
+    ) in str(describe(Portfolio()))
     assert SMALL.data_checksum is None

@@ -7,7 +7,13 @@ import pytest
 
 from paperlib.core.trace import Trace
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco.experiments.practical import by_epoch, last_quarter, late, learns, practical_learners
+from paperlib.pfbco.experiments.practical import (
+    by_epoch,
+    last_quarter,
+    late,
+    learns,
+    practical_learners,
+)
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.play import play
 
@@ -15,18 +21,34 @@ from paperlib.play import play
 def made(rounds, regret, **series):
     """A trace with these numbers."""
     regret = np.asarray(regret, float)
-    return Trace(np.array(rounds), {"regret": regret, **series}, {}, np.zeros(len(rounds)), list(range(len(regret))), {})
+    return Trace(
+        np.array(rounds),
+        {"regret": regret, **series},
+        {},
+        np.zeros(len(rounds)),
+        list(range(len(regret))),
+        {},
+    )
 
 
 def test_practical_learners():
     found = practical_learners(0.7)
-    assert all(isinstance(learner, Doubling) and learner.base.c == 0.7 for learner in found.values())
+    assert all(
+        isinstance(learner, Doubling) and learner.base.c == 0.7 for learner in found.values()
+    )
     base = {name: learner.base for name, learner in found.items()}
     for name in ("PF", "PF, practical", "PF, warm"):
         assert base[f"{name}, sham"] == replace(base[name], sham=True) and not base[name].sham
     options = lambda learner: (learner.baseline, learner.scale, learner.warm_start)
-    assert [options(base[name]) for name in ("PF", "PF, practical", "PF, warm", "FKM", "Block")] == [
-        (False, "task", False), (True, "spread", False), (True, "spread", True), (False, "task", False), (False, "task", False)]
+    assert [
+        options(base[name]) for name in ("PF", "PF, practical", "PF, warm", "FKM", "Block")
+    ] == [
+        (False, "task", False),
+        (True, "spread", False),
+        (True, "spread", True),
+        (False, "task", False),
+        (False, "task", False),
+    ]
 
 
 def test_quarters_and_epochs():
@@ -34,14 +56,26 @@ def test_quarters_and_epochs():
     trace = made(range(1, 16), losses.cumsum(1))
     assert last_quarter(trace).tolist() == [14.0, 1.0]  # rounds 13, 14, 15
     found = by_epoch(trace)
-    assert found.rounds.tolist() == [1, 3, 7, 15] and found["epoch"][0].tolist() == [1.0, 2.5, 5.5, 11.5] and (found["epoch"][1] == 1).all()
-    assert by_epoch(made(range(1, 13), losses.cumsum(1)[:, :12])).rounds.tolist() == [1, 3, 7]  # the epoch that is cut short is left out
+    assert (
+        found.rounds.tolist() == [1, 3, 7, 15]
+        and found["epoch"][0].tolist() == [1.0, 2.5, 5.5, 11.5]
+        and (found["epoch"][1] == 1).all()
+    )
+    assert by_epoch(made(range(1, 13), losses.cumsum(1)[:, :12])).rounds.tolist() == [
+        1,
+        3,
+        7,
+    ]  # the epoch that is cut short is left out
 
 
 def test_with_practical_constants_pf_learns():
     """On a problem where the theory's constants learn next to nothing in as many rounds; its control does not."""
     problem, T = QuadraticPolytope(4, 4), 1023
-    found = {name: play(learner, problem, T, 10, record="all") for name, learner in practical_learners(1.0).items() if name.startswith("PF")}
+    found = {
+        name: play(learner, problem, T, 10, record="all")
+        for name, learner in practical_learners(1.0).items()
+        if name.startswith("PF")
+    }
     quarter = {name: last_quarter(trace).mean() for name, trace in found.items()}
     assert quarter["PF, warm"] < 0.7 * quarter["PF, warm, sham"]
     assert quarter["PF"] > 0.9 * quarter["PF, sham"]
@@ -52,7 +86,8 @@ def runs():
     rounds, sums = range(1, 8), lambda *trials: np.cumsum(trials, axis=1)
     center = sums([1.0] * 6 + [4.0], [1.0] * 6 + [2.0])
     return {
-        "PF": made(rounds, sums([1.0] * 6 + [3.0], [1.0] * 6 + [3.0]), center=center), "PF, sham": made(rounds, sums([1.0] * 6 + [8.0], [2.0] * 6 + [4.0])),
+        "PF": made(rounds, sums([1.0] * 6 + [3.0], [1.0] * 6 + [3.0]), center=center),
+        "PF, sham": made(rounds, sums([1.0] * 6 + [8.0], [2.0] * 6 + [4.0])),
         "FKM": made(rounds, sums([1.0] * 7, [1.0] * 7)),
     }
 
@@ -63,12 +98,29 @@ def test_the_last_quarter_of_each_learner():
     found = late(traces)
     assert list(found) == ["PF", "FKM"]
     ours, fkm = found["PF"], found["FKM"]
-    assert (ours.average, ours.quarter, ours.beyond.estimate, ours.above) == pytest.approx((9 / 7, 3, 0, 1))
-    assert ours.control == pytest.approx(((14 / 7 + 16 / 7) / 2, 6)) and ours.share == learns(traces, "PF")
-    assert (fkm.quarter, fkm.beyond.estimate, fkm.above, fkm.control, fkm.share) == (pytest.approx(1), pytest.approx(-2), 0, None, None)
-    assert "+0.000" in str(ours) and "-2.000" in str(fkm) and "0.500" in str(ours) and "0.500" not in str(fkm)
+    assert (ours.average, ours.quarter, ours.beyond.estimate, ours.above) == pytest.approx(
+        (9 / 7, 3, 0, 1)
+    )
+    assert ours.control == pytest.approx(((14 / 7 + 16 / 7) / 2, 6)) and ours.share == learns(
+        traces, "PF"
+    )
+    assert (fkm.quarter, fkm.beyond.estimate, fkm.above, fkm.control, fkm.share) == (
+        pytest.approx(1),
+        pytest.approx(-2),
+        0,
+        None,
+        None,
+    )
+    assert (
+        "+0.000" in str(ours)
+        and "-2.000" in str(fkm)
+        and "0.500" in str(ours)
+        and "0.500" not in str(fkm)
+    )
 
 
 def test_what_is_learned():
     found = learns(runs(), "PF")
-    assert (found.estimate, found.low, found.high) == pytest.approx((0.5, 3 / 8, 3 / 4)) and "90 %" in found.method
+    assert (found.estimate, found.low, found.high) == pytest.approx(
+        (0.5, 3 / 8, 3 / 4)
+    ) and "90 %" in found.method

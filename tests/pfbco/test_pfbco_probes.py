@@ -43,32 +43,59 @@ def rounds(learner, problem, horizon=9, trials=3, seed=0):
 def test_losses_of_center_and_of_played_point(learner, problem):
     for seen in rounds(learner, problem):
         draw, x = seen.world.streams.at(seen.t), probes.own(seen.before).x
-        center, played = probes.CenterLoss(problem)(seen), problem.loss(seen.world, seen.t, seen.action, draw)
+        center, played = (
+            probes.CenterLoss(problem)(seen),
+            problem.loss(seen.world, seen.t, seen.action, draw),
+        )
         assert center.equal(problem.respond(seen.world, seen.t, x, "loss", draw)[0])
         if learner.wants == "gradient":
             assert center.equal(played) and x.equal(seen.action)
         else:
             torch.testing.assert_close(played, seen.feedback)
             away = torch.linalg.vector_norm(seen.action - x, dim=1)
-            assert bool(((center - played).abs() <= seen.context.grad_bound * away * (1 + 1e-9)).all()) and not center.equal(played)
+            assert bool(
+                ((center - played).abs() <= seen.context.grad_bound * away * (1 + 1e-9)).all()
+            ) and not center.equal(played)
 
 
 def test_what_centers_lose_is_not_the_trace():
-    trace = play(Doubling(PF), QP, 30, 3, probes={"center": Probe(probes.CenterLoss(QP), "sum")}, record="all")
+    trace = play(
+        Doubling(PF),
+        QP,
+        30,
+        3,
+        probes={"center": Probe(probes.CenterLoss(QP), "sum")},
+        record="all",
+    )
     assert (trace["center"] != trace["regret"]).all()
 
 
-@pytest.mark.parametrize("learner, baseline", [(PF, False), (PFBCO(0.3, sham=True), False), (PFBCO(0.3, baseline=True), True), (practical(FKM()), True)], ids=repr)
+@pytest.mark.parametrize(
+    "learner, baseline",
+    [
+        (PF, False),
+        (PFBCO(0.3, sham=True), False),
+        (PFBCO(0.3, baseline=True), True),
+        (practical(FKM()), True),
+    ],
+    ids=repr,
+)
 def test_the_estimate_is_what_the_learner_adds(learner, baseline):
-    inside = [seen for seen in rounds(learner, QP) if seen.t >= 1]  # in the first round the baseline is 0
+    inside = [
+        seen for seen in rounds(learner, QP) if seen.t >= 1
+    ]  # in the first round the baseline is 0
     for seen in inside:
         found = probes.GradientNorm(baseline)(seen)
-        step, _ = learner.estimate(seen.before, seen.context, seen.feedback, seen.world.streams.at(seen.t))
+        step, _ = learner.estimate(
+            seen.before, seen.context, seen.feedback, seen.world.streams.at(seen.t)
+        )
         torch.testing.assert_close(found, torch.linalg.vector_norm(step, dim=1) / seen.before.eta)
         if baseline:
             assert not found.allclose(probes.GradientNorm()(seen))
         else:
-            assert bool((found <= seen.context.cset.dim * seen.context.loss_bound / seen.before.delta).all())
+            assert bool(
+                (found <= seen.context.cset.dim * seen.context.loss_bound / seen.before.delta).all()
+            )
 
 
 @pytest.mark.parametrize("learner, deviation", [(StochOCG(), 3.0), (StochOCG(0.5), 0.5)], ids=repr)
@@ -77,31 +104,64 @@ def test_the_noise_is_what_the_learner_adds(learner, deviation):
     for seen in rounds(learner, QP, 200):
         heard = (seen.after.A - seen.before.A) / seen.before.eta.unsqueeze(1)
         norms.append(probes.NoiseNorm(learner)(seen))
-        torch.testing.assert_close(norms[-1], torch.linalg.vector_norm(heard - seen.feedback, dim=1))
-    assert torch.stack(norms).square().mean().sqrt().item() == pytest.approx(deviation * 3**0.5, rel=0.1)
+        torch.testing.assert_close(
+            norms[-1], torch.linalg.vector_norm(heard - seen.feedback, dim=1)
+        )
+    assert torch.stack(norms).square().mean().sqrt().item() == pytest.approx(
+        deviation * 3**0.5, rel=0.1
+    )
 
 
-@pytest.mark.parametrize("learner", [PF, Doubling(PF), FKM(0.3), Doubling(PFBCO(0.3, start=(0.1, 0.2, -0.1), scale=0.05))], ids=repr)
+@pytest.mark.parametrize(
+    "learner",
+    [PF, Doubling(PF), FKM(0.3), Doubling(PFBCO(0.3, start=(0.1, 0.2, -0.1), scale=0.05))],
+    ids=repr,
+)
 def test_tracking_is_measured_from_the_minimizer_of_a_generic_solver(learner):
     for seen in rounds(learner, QP, 12):
         state, cset = probes.own(seen.before), seen.context.cset
-        assert state.rounds == (seen.t if state is seen.before else seen.t + 1 - 2 ** ((seen.t + 1).bit_length() - 1))
+        assert state.rounds == (
+            seen.t if state is seen.before else seen.t + 1 - 2 ** ((seen.t + 1).bit_length() - 1)
+        )
         found = probes.Tracking()(seen)
         for i in range(3):
-            A, x1, x, keep = state.A[i].numpy(), state.x1[i].numpy(), state.x[i].numpy(), float(1 - state.alpha.max())
+            A, x1, x, keep = (
+                state.A[i].numpy(),
+                state.x1[i].numpy(),
+                state.x[i].numpy(),
+                float(1 - state.alpha.max()),
+            )
             F = lambda z: A @ z + ((z - x1) ** 2).sum()
-            best = minimize(F, 0 * x, jac=lambda z: A + 2 * (z - x1), method="SLSQP", constraints=LinearConstraint(cset.normals[i].numpy(), ub=keep * cset.offsets[i].numpy()),
-                            options={"ftol": 1e-15, "maxiter": 500})
+            best = minimize(
+                F,
+                0 * x,
+                jac=lambda z: A + 2 * (z - x1),
+                method="SLSQP",
+                constraints=LinearConstraint(
+                    cset.normals[i].numpy(), ub=keep * cset.offsets[i].numpy()
+                ),
+                options={"ftol": 1e-15, "maxiter": 500},
+            )
             D, t = cset.D[i].item(), state.rounds + 1
-            assert found[i, 0].item() == pytest.approx((F(x) - best.fun) / (D**2 * t**-0.4), abs=1e-7)
-            assert found[i, 1].item() == pytest.approx(np.linalg.norm(x - best.x) / (D * t**-0.2), abs=1e-4)
+            assert found[i, 0].item() == pytest.approx(
+                (F(x) - best.fun) / (D**2 * t**-0.4), abs=1e-7
+            )
+            assert found[i, 1].item() == pytest.approx(
+                np.linalg.norm(x - best.x) / (D * t**-0.2), abs=1e-4
+            )
 
 
 def test_the_leader_is_tracked_exactly_and_who_stands_still_is_caught():
-    worst = lambda learner, problem: play(learner, problem, 1024, 4, probes={"h": Probe(probes.Tracking(), "max")}, record=[1024])["h"][:, -1]
+    worst = lambda learner, problem: play(
+        learner, problem, 1024, 4, probes={"h": Probe(probes.Tracking(), "max")}, record=[1024]
+    )["h"][:, -1]
     assert worst(RegularizedLeader(0.5), BallLinear(2)).max() < 1e-12
     following = worst(PFBCO(0.5), BallLinear(2))
-    assert (following[:, 0] > 0).all() and (following[:, 0] < 2.3).all() and (following[:, 1] < 2.3**0.5).all()
+    assert (
+        (following[:, 0] > 0).all()
+        and (following[:, 0] < 2.3).all()
+        and (following[:, 1] < 2.3**0.5).all()
+    )
     still = worst(Still(0.5, scale=1e-3), BallLinear(2))
     assert (still[:, 0] > 2.3).all() and (still[:, 1] > 2.3**0.5).all()
 
@@ -112,7 +172,9 @@ def test_tracking_keeps_its_digits_for_long_sums():
     A = torch.tensor([[4e12, 0.0]] * 3, dtype=torch.float64)
     state = seen.before._replace(x=torch.tensor([[-0.5 + 1e-9, 0.0]] * 3, dtype=torch.float64), A=A)
     found = probes.Tracking()(seen._replace(before=state))
-    torch.testing.assert_close(found[:, 0], torch.full((3,), 1e-9 * 4e12 / 4, dtype=torch.float64), rtol=1e-5, atol=0)
+    torch.testing.assert_close(
+        found[:, 0], torch.full((3,), 1e-9 * 4e12 / 4, dtype=torch.float64), rtol=1e-5, atol=0
+    )
 
 
 @dataclass(frozen=True)
@@ -142,15 +204,34 @@ class Unshrunk(PFBCO):
 
 
 @pytest.mark.parametrize("problem", [QP, BallLinear(2)], ids=repr)
-@pytest.mark.parametrize("learner", [PF, PFBCO(0.3, regularized=False), FKM(0.3), BlockPFBCO(0.3), StochOCG()], ids=repr)
+@pytest.mark.parametrize(
+    "learner", [PF, PFBCO(0.3, regularized=False), FKM(0.3), BlockPFBCO(0.3), StochOCG()], ids=repr
+)
 def test_points_of_right_learners_are_feasible(learner, problem):
-    trace = play(Doubling(learner), problem, 127, 3, probes={"outside": Probe(probes.Feasible(), "max")}, record=[127])
+    trace = play(
+        Doubling(learner),
+        problem,
+        127,
+        3,
+        probes={"outside": Probe(probes.Feasible(), "max")},
+        record=[127],
+    )
     assert trace["outside"].shape == (3, 1, 2) and (trace["outside"] < 1e-9).all()
 
 
 def test_points_of_broken_learners_are_not():
-    outside = lambda learner: play(learner, BallLinear(2), 255, 3, probes={"outside": Probe(probes.Feasible(), "max")}, record=[255])["outside"][:, -1]
-    far, unshrunk = outside(TooFar(0.5, regularized=False)), outside(Unshrunk(0.5, regularized=False))
+    outside = lambda learner: play(
+        learner,
+        BallLinear(2),
+        255,
+        3,
+        probes={"outside": Probe(probes.Feasible(), "max")},
+        record=[255],
+    )["outside"][:, -1]
+    far, unshrunk = (
+        outside(TooFar(0.5, regularized=False)),
+        outside(Unshrunk(0.5, regularized=False)),
+    )
     assert (far[:, 0] < 1e-9).all() and (far[:, 1] > 0.1).all()
     assert (unshrunk[:, 0] > 0.1).all()
     delta = 0.5 * 255**-0.2
@@ -162,5 +243,7 @@ def test_constants_are_the_task_s(problem):
     seen = next(rounds(PF, problem))
     found, task = probes.Constants()(seen), seen.context
     assert found.shape == (3, 4)
-    for column, value in zip(found.mT, (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)):
+    for column, value in zip(
+        found.mT, (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+    ):
         assert column.equal(value.expand(3))

@@ -32,7 +32,9 @@ def interior(world, seed=1):
     return 0.8 * world.task.cset.project(3 * y)
 
 
-@pytest.mark.parametrize("problem", [SMALL, QuadraticPolytope(1, 1), QuadraticPolytope(4, 6)], ids=repr)
+@pytest.mark.parametrize(
+    "problem", [SMALL, QuadraticPolytope(1, 1), QuadraticPolytope(4, 6)], ids=repr
+)
 def test_loss_and_gradient(problem):
     world = world_of(problem)
     cset, y = world.task.cset, interior(world).requires_grad_()
@@ -55,7 +57,11 @@ def test_the_polytope_is_that_of_its_rows():
     A = Streams(0, range(3)).at(-1).uniform("problem", 2, 3)
     cset = world.task.cset
     corners = cset.center.unsqueeze(1) + cset.rho.view(-1, 1, 1) * cset.vertices
-    assert bool((corners >= -1e-9).all()) and bool((corners <= 1 + 1e-9).all()) and bool((torch.einsum("rmn,rvn->rvm", A, corners) <= 1 + 1e-9).all())
+    assert (
+        bool((corners >= -1e-9).all())
+        and bool((corners <= 1 + 1e-9).all())
+        and bool((torch.einsum("rmn,rvn->rvm", A, corners) <= 1 + 1e-9).all())
+    )
     assert bool((corners.abs().sum(2).amin(1) < 1e-9).all())  # the origin is a vertex
     for i in range(3):
         c = -np.ones(3)
@@ -66,11 +72,17 @@ def test_the_polytope_is_that_of_its_rows():
 def test_the_triangle():
     cset = packing([[1.0, 1.0]])
     assert cset.rho.item() == pytest.approx(0.2928932188, rel=1e-9)
-    assert cset.D.item() == pytest.approx(4.8284271247, rel=1e-9) and cset.R.item() == pytest.approx(2.6131259298, rel=1e-9)
+    assert cset.D.item() == pytest.approx(
+        4.8284271247, rel=1e-9
+    ) and cset.R.item() == pytest.approx(2.6131259298, rel=1e-9)
     c = torch.tensor([[-1.0, -2.0]]).to(cset.rho)
-    torch.testing.assert_close(cset.to_native(cset.lmo(c)), torch.tensor([[0.0, 1.0]]).to(c), atol=1e-9, rtol=0)
+    torch.testing.assert_close(
+        cset.to_native(cset.lmo(c)), torch.tensor([[0.0, 1.0]]).to(c), atol=1e-9, rtol=0
+    )
     z = (torch.ones(1, 2).to(c) - cset.center) / cset.rho
-    torch.testing.assert_close(cset.to_native(cset.project(z)), torch.full((1, 2), 0.5).to(c), atol=1e-9, rtol=0)
+    torch.testing.assert_close(
+        cset.to_native(cset.project(z)), torch.full((1, 2), 0.5).to(c), atol=1e-9, rtol=0
+    )
 
 
 @pytest.mark.parametrize("problem", [SMALL, QuadraticPolytope(5, 4)], ids=repr)
@@ -89,7 +101,9 @@ def test_bounds_are_those_of_every_vertex_and_round(problem, rounds, numbers, mo
             M = max(M, (((x @ g.T) ** 2).sum(1) / 2 + x @ w).max().item(), -(x @ w).min().item())
             G = max(G, torch.linalg.vector_norm(x @ g.T @ g + w, dim=1).max().item())
         assert world.task.loss_bound[i].item() == pytest.approx(M, rel=1e-12)
-        assert world.task.grad_bound[i].item() == pytest.approx(world.task.cset.rho[i].item() * G, rel=1e-12)
+        assert world.task.grad_bound[i].item() == pytest.approx(
+            world.task.cset.rho[i].item() * G, rel=1e-12
+        )
 
 
 def test_norms_bound_where_no_vertices_are_listed():
@@ -104,19 +118,33 @@ def test_losses_of_a_run_stay_below_the_bounds():
     world, problem = world_of(SMALL, 200, 5), SMALL
     seen, steep = torch.zeros(5).double(), torch.zeros(5).double()
     for t in range(200):
-        y, draw = world.task.cset.lmo(torch.from_numpy(np.random.default_rng(t).normal(size=(5, 3)))), world.streams.at(t)
+        y, draw = (
+            world.task.cset.lmo(torch.from_numpy(np.random.default_rng(t).normal(size=(5, 3)))),
+            world.streams.at(t),
+        )
         seen = torch.maximum(seen, problem.loss(world, t, y, draw).abs())
-        steep = torch.maximum(steep, torch.linalg.vector_norm(problem.respond(world, t, y, "gradient", draw)[0], dim=1))
+        steep = torch.maximum(
+            steep,
+            torch.linalg.vector_norm(problem.respond(world, t, y, "gradient", draw)[0], dim=1),
+        )
     for found, bound in ((seen, world.task.loss_bound), (steep, world.task.grad_bound)):
         assert bool((found <= bound * (1 + 1e-9)).all()) and bool((found > 0.4 * bound).all())
 
 
 def test_a_trial_is_the_same_alone_and_bounds_are_kept():
     batch, alone = world_of(SMALL, 30, 5, seed=20).task, world_of(SMALL, 30, 1, seed=23).task
-    assert batch.loss_bound[3].equal(alone.loss_bound[0]) and batch.grad_bound[3].equal(alone.grad_bound[0]) and batch.cset.center[3].equal(alone.cset.center[0])
+    assert (
+        batch.loss_bound[3].equal(alone.loss_bound[0])
+        and batch.grad_bound[3].equal(alone.grad_bound[0])
+        and batch.cset.center[3].equal(alone.cset.center[0])
+    )
     assert world_of(SMALL, 30, 5, seed=20).task is batch
     longer = world_of(SMALL, 300, 5, seed=20).task
-    assert longer.cset is batch.cset and bool((longer.loss_bound >= batch.loss_bound).all()) and not longer.loss_bound.equal(batch.loss_bound)
+    assert (
+        longer.cset is batch.cset
+        and bool((longer.loss_bound >= batch.loss_bound).all())
+        and not longer.loss_bound.equal(batch.loss_bound)
+    )
     assert not world_of(SMALL, 30, 5, seed=25).task.loss_bound.equal(batch.loss_bound)
 
 
@@ -134,10 +162,17 @@ def test_best_point_in_hindsight():
     problem, cset = QuadraticPolytope(4, 3), world.task.cset
     Q, w = problem.total(world, 60)
     x0 = cset.center
-    summed = sum(problem.loss(world, t, torch.zeros(4, 4).double(), world.streams.at(t)) for t in range(60))
-    torch.testing.assert_close((x0.unsqueeze(1) @ Q @ x0.unsqueeze(2)).flatten() / 2 + (w * x0).sum(1), summed)
+    summed = sum(
+        problem.loss(world, t, torch.zeros(4, 4).double(), world.streams.at(t)) for t in range(60)
+    )
+    torch.testing.assert_close(
+        (x0.unsqueeze(1) @ Q @ x0.unsqueeze(2)).flatten() / 2 + (w * x0).sum(1), summed
+    )
     for i in range(4):
-        C, d = cset.normals[i].numpy(), (cset.offsets[i] * cset.rho[i] + cset.normals[i] @ cset.center[i]).numpy()
+        C, d = (
+            cset.normals[i].numpy(),
+            (cset.offsets[i] * cset.rho[i] + cset.normals[i] @ cset.center[i]).numpy(),
+        )
         q, v = Q[i].numpy(), w[i].numpy()
         x, value = best_quadratic(C, d, q, v)
         f = lambda x: x @ q @ x / 2 + v @ x
@@ -146,7 +181,14 @@ def test_best_point_in_hindsight():
         assert value <= min(map(f, corners)) + 1e-9 and value <= f(cset.center[i].numpy())
         gradient = q @ x + v
         assert gradient @ x - (corners @ gradient).min() <= 1e-6 * np.abs(q).max()
-        other = minimize(f, cset.center[i].numpy(), jac=lambda x: q @ x + v, method="SLSQP", constraints=LinearConstraint(C, ub=d), options={"ftol": 1e-14, "maxiter": 500})
+        other = minimize(
+            f,
+            cset.center[i].numpy(),
+            jac=lambda x: q @ x + v,
+            method="SLSQP",
+            constraints=LinearConstraint(C, ub=d),
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
         np.testing.assert_allclose(x, other.x, atol=1e-5)
 
 
@@ -165,15 +207,31 @@ def test_best_point_inside_and_on_a_side():
 def test_sizes_of_the_default_polytopes():
     task = world_of(QuadraticPolytope(), 255, 20).task
     cset, mean = task.cset, lambda x: x.mean().item()
-    assert mean(cset.D) == pytest.approx(14.6, abs=0.7) and mean(cset.R) == pytest.approx(9.8, abs=0.6) and mean(cset.rho) == pytest.approx(0.117, abs=0.006)
+    assert (
+        mean(cset.D) == pytest.approx(14.6, abs=0.7)
+        and mean(cset.R) == pytest.approx(9.8, abs=0.6)
+        and mean(cset.rho) == pytest.approx(0.117, abs=0.006)
+    )
     assert 500 < cset.vertices.shape[1] < 6000
 
 
 def test_averages_are_those_of_another_implementation():
     """Final average losses at T = 1023, whose errors with 10 trials are below .1, of Unregularized .3."""
-    expected = {PFBCO(): 1.074, PFBCO(sham=True): 1.077, FKM(): 0.694, FKM(variant="2005"): 0.751, PFBCO(regularized=False): 4.375, StochOCG(): 1.576}
+    expected = {
+        PFBCO(): 1.074,
+        PFBCO(sham=True): 1.077,
+        FKM(): 0.694,
+        FKM(variant="2005"): 0.751,
+        PFBCO(regularized=False): 4.375,
+        StochOCG(): 1.576,
+    }
     for learner, loss in expected.items():
-        found = play(Doubling(learner), QuadraticPolytope(), 1023, 10, 0, record=[1023])["regret"][:, -1] / 1023
+        found = (
+            play(Doubling(learner), QuadraticPolytope(), 1023, 10, 0, record=[1023])["regret"][
+                :, -1
+            ]
+            / 1023
+        )
         assert abs(found.mean() - loss) < (0.6 if loss > 4 else 0.2), learner
 
 
@@ -183,8 +241,16 @@ def test_bad_settings_are_refused(field, value):
         replace(SMALL, **{field: value})
 
 
-@pytest.mark.parametrize("A, message", [([[0.5, -0.1]], "least entry -0.1"), ([[0.5, np.nan]], "least entry nan"), ([0.5, 0.5], r"shape \(2,\)"),
-                                        ([[1e12, 0.0]], "largest ball inside has radius")], ids=["negative", "nan", "flat", "thin"])
+@pytest.mark.parametrize(
+    "A, message",
+    [
+        ([[0.5, -0.1]], "least entry -0.1"),
+        ([[0.5, np.nan]], "least entry nan"),
+        ([0.5, 0.5], r"shape \(2,\)"),
+        ([[1e12, 0.0]], "largest ball inside has radius"),
+    ],
+    ids=["negative", "nan", "flat", "thin"],
+)
 def test_bad_rows_are_refused(A, message):
     with pytest.raises(ValueError, match=f"{message}.*allowed"):
         packing(A)

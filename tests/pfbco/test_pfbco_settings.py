@@ -8,9 +8,25 @@ from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.figures import drawing
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco import FKM, PFBCO, BallLinear, MatrixCompletion, Portfolio, QuadraticPolytope, RegularizedLeader, StochOCG
+from paperlib.pfbco import (
+    FKM,
+    PFBCO,
+    BallLinear,
+    MatrixCompletion,
+    Portfolio,
+    QuadraticPolytope,
+    RegularizedLeader,
+    StochOCG,
+)
 from paperlib.pfbco.experiments import settings
-from paperlib.pfbco.experiments.settings import FIGURE, hindsight, learners, price_tables, recorded, watch
+from paperlib.pfbco.experiments.settings import (
+    FIGURE,
+    hindsight,
+    learners,
+    price_tables,
+    recorded,
+    watch,
+)
 from paperlib.pfbco.probes import FixedLoss
 from paperlib.pfbco.problems.market import Choice
 from paperlib.play import play
@@ -18,14 +34,25 @@ from paperlib.play import play
 
 def test_learners_differ_in_what_they_are_named_for():
     found = learners(0.3)
-    assert all(isinstance(learner, Doubling) for learner in found.values()) and set(FIGURE) <= found.keys()
+    assert (
+        all(isinstance(learner, Doubling) for learner in found.values())
+        and set(FIGURE) <= found.keys()
+    )
     bases = {name: learner.base for name, learner in found.items()}
     assert bases == {
-        "PF": PFBCO(0.3), "PF, sham": PFBCO(0.3, sham=True), "FKM": FKM(0.3), "FKM, sham": FKM(0.3, sham=True), "FKM 2005": FKM(0.3, variant="2005"),
-        "Unregularized": PFBCO(0.3, regularized=False), "StochOCG": StochOCG(), "Leader": RegularizedLeader(0.3),
+        "PF": PFBCO(0.3),
+        "PF, sham": PFBCO(0.3, sham=True),
+        "FKM": FKM(0.3),
+        "FKM, sham": FKM(0.3, sham=True),
+        "FKM 2005": FKM(0.3, variant="2005"),
+        "Unregularized": PFBCO(0.3, regularized=False),
+        "StochOCG": StochOCG(),
+        "Leader": RegularizedLeader(0.3),
     }
     small = {name: learner.base for name, learner in learners(1.0, scale=1.0).items()}
-    assert {base.scale for name, base in small.items() if name != "StochOCG"} == {1.0} and small["StochOCG"] == StochOCG()
+    assert {base.scale for name, base in small.items() if name != "StochOCG"} == {1.0} and small[
+        "StochOCG"
+    ] == StochOCG()
     assert all(drawing.look(name) for name in found)
 
 
@@ -33,18 +60,36 @@ def test_probes_sum_what_they_are_named_for():
     problem, horizon = QuadraticPolytope(3, 2), 9
     runs = {}
     for name, learner in learners(0.5).items():
-        runs[name] = play(learner, problem, horizon, 2, record="all", probes=watch(problem, name, learner))
-    assert {name for name, run in runs.items() if "center" in run.series} == runs.keys() - {"StochOCG"}
-    ours, world = runs["PF"], problem.init(2, horizon, Streams(0, range(2)).at(-1), dtype=torch.float64)
+        runs[name] = play(
+            learner, problem, horizon, 2, record="all", probes=watch(problem, name, learner)
+        )
+    assert {name for name, run in runs.items() if "center" in run.series} == runs.keys() - {
+        "StochOCG"
+    }
+    ours, world = (
+        runs["PF"],
+        problem.init(2, horizon, Streams(0, range(2)).at(-1), dtype=torch.float64),
+    )
     streams = Streams(0, range(2))
-    at_center = sum(problem.loss(world, t, torch.zeros(2, 3, dtype=torch.float64), streams.at(t)) for t in range(horizon))
+    at_center = sum(
+        problem.loss(world, t, torch.zeros(2, 3, dtype=torch.float64), streams.at(t))
+        for t in range(horizon)
+    )
     np.testing.assert_allclose(ours["origin"][:, -1], at_center, rtol=1e-12)
-    np.testing.assert_array_equal(ours["constants"], np.stack([world.task.loss_bound, world.task.grad_bound, world.task.cset.D, world.task.cset.R], 1))
+    np.testing.assert_array_equal(
+        ours["constants"],
+        np.stack(
+            [world.task.loss_bound, world.task.grad_bound, world.task.cset.D, world.task.cset.R], 1
+        ),
+    )
     delta = 0.5 * (2.0 ** np.floor(np.log2(np.arange(1, 10)))) ** -0.2
     losses = np.diff(ours["regret"], axis=1, prepend=0)
     np.testing.assert_allclose(ours["norm"], np.cumsum(3 / delta * np.abs(losses), 1), rtol=1e-12)
     assert not np.allclose(ours["center"], ours["regret"])
-    noise = sum(3 * torch.linalg.vector_norm(streams.at(t).normal("gradient noise", 3), dim=1) for t in range(horizon))
+    noise = sum(
+        3 * torch.linalg.vector_norm(streams.at(t).normal("gradient noise", 3), dim=1)
+        for t in range(horizon)
+    )
     np.testing.assert_allclose(runs["StochOCG"]["noise"][:, -1], noise, rtol=1e-12)
 
 
@@ -55,29 +100,60 @@ def test_fixed_points_of_a_portfolio():
     world = problem.init(3, 5, Streams(0, range(3)).at(-1), dtype=torch.float64)
     ratios = torch.stack([world.relatives(t) for t in range(5)])
     np.testing.assert_allclose(run["uniform"][:, -1], -ratios.mean(-1).log().sum(0), atol=1e-12)
-    np.testing.assert_allclose(run["origin"][:, -1], -(ratios.mean(-1) / 2).log().sum(0), atol=1e-12)
+    np.testing.assert_allclose(
+        run["origin"][:, -1], -(ratios.mean(-1) / 2).log().sum(0), atol=1e-12
+    )
 
 
 def test_fixed_loss_does_not_depend_on_who_plays():
     problem = BallLinear(3)
-    found = [play(learner, problem, 6, 2, probes={"there": Probe(FixedLoss(problem, 0.4), "sum")})["there"] for learner in learners(0.5).values()]
+    found = [
+        play(learner, problem, 6, 2, probes={"there": Probe(FixedLoss(problem, 0.4), "sum")})[
+            "there"
+        ]
+        for learner in learners(0.5).values()
+    ]
     assert all(np.array_equal(found[0], other) for other in found[1:]) and (found[0] != 0).all()
 
 
 def test_recorded_rounds_hold_what_the_claims_look_at():
     rounds = recorded(4095)
-    assert rounds == sorted(set(rounds)) and {1, 3, 63, 256, 1023, 2047, 3072, 4095} <= set(rounds) and len(rounds) < 100
+    assert (
+        rounds == sorted(set(rounds))
+        and {1, 3, 63, 256, 1023, 2047, 3072, 4095} <= set(rounds)
+        and len(rounds) < 100
+    )
     assert recorded(1) == [1] and recorded(1203)[-1] == 1203
 
 
 def test_hindsight_is_below_every_fixed_point_and_the_learners_need_not_be():
-    for problem, horizon in ((QuadraticPolytope(3, 2), 40), (Portfolio(5, "synthetic"), 40), (MatrixCompletion(4, 3, "nuclear"), 40), (MatrixCompletion(4, 3, "psd"), 40)):
+    for problem, horizon in (
+        (QuadraticPolytope(3, 2), 40),
+        (Portfolio(5, "synthetic"), 40),
+        (MatrixCompletion(4, 3, "nuclear"), 40),
+        (MatrixCompletion(4, 3, "psd"), 40),
+    ):
         best = hindsight(problem, horizon, 3, seed=4)
-        world, streams = problem.init(3, horizon, Streams(4, range(3)).at(-1), dtype=torch.float64), Streams(4, range(3))
-        points = [world.task.cset.project(3 * streams.at(k).normal("test", world.task.cset.dim)) for k in range(20)] + [torch.zeros(3, world.task.cset.dim, dtype=torch.float64)]
-        losses = np.stack([sum(problem.loss(world, t, y, streams.at(t)) for t in range(horizon)) / horizon for y in points])
+        world, streams = (
+            problem.init(3, horizon, Streams(4, range(3)).at(-1), dtype=torch.float64),
+            Streams(4, range(3)),
+        )
+        points = [
+            world.task.cset.project(3 * streams.at(k).normal("test", world.task.cset.dim))
+            for k in range(20)
+        ] + [torch.zeros(3, world.task.cset.dim, dtype=torch.float64)]
+        losses = np.stack(
+            [
+                sum(problem.loss(world, t, y, streams.at(t)) for t in range(horizon)) / horizon
+                for y in points
+            ]
+        )
         losses = np.where(np.isnan(losses), np.inf, losses)
-        assert best.shape == (3,) and (best <= losses.min(0) + 1e-4).all() and (best < losses[-1]).all()
+        assert (
+            best.shape == (3,)
+            and (best <= losses.min(0) + 1e-4).all()
+            and (best < losses[-1]).all()
+        )
 
 
 def test_price_tables(monkeypatch):
@@ -97,7 +173,11 @@ def test_price_tables(monkeypatch):
     with pytest.raises(FileNotFoundError, match="stocks_adjusted"):
         price_tables("real")
     have.add("stocks_adjusted")
-    assert price_tables("auto") == price_tables("real") == ({"close prices": "stocks", "adjusted close prices": "stocks_adjusted"}, "")
+    assert (
+        price_tables("auto")
+        == price_tables("real")
+        == ({"close prices": "stocks", "adjusted close prices": "stocks_adjusted"}, "")
+    )
     assert price_tables("synthetic")[1] == "synthetic market"
 
 

@@ -39,8 +39,14 @@ def test_solvers_find_the_closest_point(name):
     for scale in (1.0, 0.4):
         for far in (0.2, 3.0, 5.0):
             z = points(cset, far)
-            torch.testing.assert_close(asked.project(z, scale), cset.project(z, scale), atol=tolerance, rtol=0)
-    assert (asked.dim, asked.r, asked.exact) == (cset.dim, 1.0, cset.exact) and asked.D is cset.D and asked.R is cset.R
+            torch.testing.assert_close(
+                asked.project(z, scale), cset.project(z, scale), atol=tolerance, rtol=0
+            )
+    assert (
+        (asked.dim, asked.r, asked.exact) == (cset.dim, 1.0, cset.exact)
+        and asked.D is cset.D
+        and asked.R is cset.R
+    )
 
 
 @solvers
@@ -60,10 +66,16 @@ def test_solver_sets_of_other_kinds():
 
 
 @solvers
-@pytest.mark.parametrize("problem", [PROBLEM, Portfolio(4, "synthetic"), MatrixCompletion(3, 2)], ids=["polytope", "portfolio", "matrices"])
+@pytest.mark.parametrize(
+    "problem",
+    [PROBLEM, Portfolio(4, "synthetic"), MatrixCompletion(3, 2)],
+    ids=["polytope", "portfolio", "matrices"],
+)
 def test_learners_play_alike_with_solvers(problem):
     for learner in (PFBCO(0.1), FKM(0.1), StochOCG()):
-        first, second = (play(Doubling(learner), p, 12, 2)["regret"] for p in (problem, s.Solved(problem)))
+        first, second = (
+            play(Doubling(learner), p, 12, 2)["regret"] for p in (problem, s.Solved(problem))
+        )
         np.testing.assert_allclose(second, first, rtol=1e-3)
 
 
@@ -71,11 +83,15 @@ def test_learners_play_alike_with_solvers(problem):
 def test_solved_asks_solvers_and_keeps_the_losses():
     problem, solved = MatrixCompletion(3, 2, "nuclear"), s.Solved(MatrixCompletion(3, 2, "nuclear"))
     streams = Streams(0, range(2))
-    worlds = [p.init(2, 5, streams.at(-1), dtype=torch.float64, device="cpu") for p in (problem, solved)]
+    worlds = [
+        p.init(2, 5, streams.at(-1), dtype=torch.float64, device="cpu") for p in (problem, solved)
+    ]
     before, after = problem.context(worlds[0], 0), solved.context(worlds[1], 0)
     assert isinstance(after.cset, s.SolverSet) and after.loss_bound.equal(before.loss_bound)
     y = points(before.cset, 0.3)
-    assert solved.loss(worlds[1], 2, y, streams.at(2)).equal(problem.loss(worlds[0], 2, y, streams.at(2)))
+    assert solved.loss(worlds[1], 2, y, streams.at(2)).equal(
+        problem.loss(worlds[0], 2, y, streams.at(2))
+    )
 
 
 def test_without_solvers(monkeypatch):
@@ -90,6 +106,11 @@ def test_a_program_that_fails_is_an_error():
     import cvxpy
 
     x, z = cvxpy.Variable(), cvxpy.Parameter()
-    solve = s._solver(cvxpy.Problem(cvxpy.Minimize(cvxpy.square(x - z)), [x >= 1, x <= 0]), x, z, solver="CLARABEL")
+    solve = s._solver(
+        cvxpy.Problem(cvxpy.Minimize(cvxpy.square(x - z)), [x >= 1, x <= 0]),
+        x,
+        z,
+        solver="CLARABEL",
+    )
     with pytest.raises(RuntimeError, match="CLARABEL: the projection ends as 'infeasible'"):
         solve(np.array(0.5))

@@ -81,9 +81,20 @@ def test_words_renew_nothing(package, name, old, new):
 
 @pytest.mark.parametrize(
     "name",
-    ["glbomd/theory/bounds.py", "pfbco/theory/bounds.py", "glbomd/experiments/settings.py",
-     "glbomd/learners/ofuglb.py", "bkb/learners/soful.py", "glbomd/claims.py", "stats.py",
-     "figures/drawing.py", "store/results.py", "asktell/trial.py", "__init__.py", "glbomd/__init__.py"],
+    [
+        "glbomd/theory/bounds.py",
+        "pfbco/theory/bounds.py",
+        "glbomd/experiments/settings.py",
+        "glbomd/learners/ofuglb.py",
+        "bkb/learners/soful.py",
+        "glbomd/claims.py",
+        "stats.py",
+        "figures/drawing.py",
+        "store/results.py",
+        "asktell/trial.py",
+        "__init__.py",
+        "glbomd/__init__.py",
+    ],
 )
 def test_what_does_not_compute_a_run_renews_nothing(package, name):
     file = package / name
@@ -126,7 +137,10 @@ def test_versions_are_of_what_files_import(tmp_path, monkeypatch):
     (tmp_path / "ownspace/deep.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     more = content.versions([file]).items() - content.versions().items()
-    assert dict(more) == {"sklearn": importlib.metadata.version("scikit-learn"), "not_there": "none"}
+    assert dict(more) == {
+        "sklearn": importlib.metadata.version("scikit-learn"),
+        "not_there": "none",
+    }
 
 
 CODE = 'def f(x):\n    """Words."""\n    return x + 1\n'
@@ -136,8 +150,10 @@ CODE = 'def f(x):\n    """Words."""\n    return x + 1\n'
     "text, equal",
     [
         ("# words\n\ndef f(x):\n    return (x\n            + 1)", True),
-        ('"""Words."""\n' + CODE, True), (CODE.replace("Words", "Others"), True),
-        (CODE.replace("+ 1", "+ 2"), False), (CODE.replace("x + 1", "'words'"), False),
+        ('"""Words."""\n' + CODE, True),
+        (CODE.replace("Words", "Others"), True),
+        (CODE.replace("+ 1", "+ 2"), False),
+        (CODE.replace("x + 1", "'words'"), False),
         (CODE + "y = 'words'", False),
     ],
 )
@@ -213,8 +229,13 @@ def typed(monkeypatch, tmp_path, text):
 
 @pytest.mark.parametrize(
     "old, new, differs",
-    [("x + level", "x - level", True), ("level = 1.0", "level = 2.0", True), ("round.feedback", "round.action", True),
-     ("    return helper", "    # the same\n    return helper", False), ("import torch", "import torch, math", False)],
+    [
+        ("x + level", "x - level", True),
+        ("level = 1.0", "level = 2.0", True),
+        ("round.feedback", "round.action", True),
+        ("    return helper", "    # the same\n    return helper", False),
+        ("import torch", "import torch, math", False),
+    ],
 )
 def test_functions_of_a_notebook_count_with_what_they_use(monkeypatch, tmp_path, old, new, differs):
     before = content._Text()
@@ -224,16 +245,34 @@ def test_functions_of_a_notebook_count_with_what_they_use(monkeypatch, tmp_path,
     assert (before.parts != after.parts) == differs
 
 
-@pytest.mark.parametrize("new, differs", [("lambda seen: seen.t", False), ("(  # the same\n    lambda seen: seen.t\n)", False), ("lambda seen: seen.t + 1", True)])
+@pytest.mark.parametrize(
+    "new, differs",
+    [
+        ("lambda seen: seen.t", False),
+        ("(  # the same\n    lambda seen: seen.t\n)", False),
+        ("lambda seen: seen.t + 1", True),
+    ],
+)
 def test_how_a_lambda_of_a_notebook_is_written_does_not_count(monkeypatch, tmp_path, new, differs):
     digests = []
     for i, text in enumerate(("probe = lambda seen: seen.t\n", f"probe = {new}\n")):
         (tmp_path / str(i)).mkdir()
-        digests.append(content.key({"probes": {"t": typed(monkeypatch, tmp_path / str(i), text)["probe"]}}).digest())
+        digests.append(
+            content.key(
+                {"probes": {"t": typed(monkeypatch, tmp_path / str(i), text)["probe"]}}
+            ).digest()
+        )
     assert (digests[0] != digests[1]) == differs
 
 
-@pytest.mark.parametrize("old, new, differs", [("state), state", "state), None", True), ('"reward"', '"loss"', True), ("level = 1.0", "level = 2.0", False)])
+@pytest.mark.parametrize(
+    "old, new, differs",
+    [
+        ("state), state", "state), None", True),
+        ('"reward"', '"loss"', True),
+        ("level = 1.0", "level = 2.0", False),
+    ],
+)
 def test_classes_of_a_notebook_count(monkeypatch, tmp_path, old, new, differs):
     before, after = content._Text(), content._Text()
     before.add(typed(monkeypatch, tmp_path, NOTEBOOK)["Mine"]())
@@ -248,8 +287,10 @@ def toy_paper(tmp_path, monkeypatch):
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
     texts = {
-        "__init__": "from .a import A\nfrom .c import C as Sea\n", "a": "from .b import helper\nclass A:\n    pass\n",
-        "b": "def helper():\n    from ..core.linalg import inner\n", "c": "from . import a\nclass C:\n    pass\n",
+        "__init__": "from .a import A\nfrom .c import C as Sea\n",
+        "a": "from .b import helper\nclass A:\n    pass\n",
+        "b": "def helper():\n    from ..core.linalg import inner\n",
+        "c": "from . import a\nclass C:\n    pass\n",
     }
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
@@ -263,9 +304,13 @@ def toy_paper(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name, expected",
     [
-        ("paperlib.toy.b", ["b", "linalg"]), ("paperlib.toy.a", ["a", "b", "linalg"]), ("paperlib.toy.A", ["a", "b", "linalg"]),
-        ("paperlib.toy.Sea", ["a", "b", "c", "linalg"]), ("paperlib.toy", ["__init__", "a", "b", "c", "linalg"]),
-        ("paperlib.toy.a.helper", ["a", "b", "linalg"]), ("paperlib.core.streams", ["streams"]),
+        ("paperlib.toy.b", ["b", "linalg"]),
+        ("paperlib.toy.a", ["a", "b", "linalg"]),
+        ("paperlib.toy.A", ["a", "b", "linalg"]),
+        ("paperlib.toy.Sea", ["a", "b", "c", "linalg"]),
+        ("paperlib.toy", ["__init__", "a", "b", "c", "linalg"]),
+        ("paperlib.toy.a.helper", ["a", "b", "linalg"]),
+        ("paperlib.core.streams", ["streams"]),
     ],
 )
 def test_sources_follow_imports(toy_paper, name, expected):
@@ -276,7 +321,19 @@ def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
     assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {"contracts", "trees", "trace", "describe", "files", "rounds", "linalg", "play", "settings", "streams", "validation"}
+    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {
+        "contracts",
+        "trees",
+        "trace",
+        "describe",
+        "files",
+        "rounds",
+        "linalg",
+        "play",
+        "settings",
+        "streams",
+        "validation",
+    }
     assert store.sources(torch.nn.functional.one_hot) == []
 
 
@@ -303,8 +360,10 @@ def own_modules(request, tmp_path, monkeypatch):
     """A user's modules: myprobe -> mypack.inner -> mypack.deep, and myother, which nothing imports."""
     texts = {
         "myprobe": "import json\nimport numpy\nfrom mypack import inner\ndef probe(round):\n    return inner.value(round)\n",
-        "mypack/__init__": "", "mypack/inner": "from .deep import level\ndef value(round):\n    return level * round.feedback\n",
-        "mypack/deep": "level = 1.0\n", "myother": "",
+        "mypack/__init__": "",
+        "mypack/inner": "from .deep import level\ndef value(round):\n    return level * round.feedback\n",
+        "mypack/deep": "level = 1.0\n",
+        "myother": "",
     }
     (tmp_path / "own/mypack").mkdir(parents=True)
     if request.param != "package":
@@ -313,7 +372,9 @@ def own_modules(request, tmp_path, monkeypatch):
         (tmp_path / "own" / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path / "own"))
     yield tmp_path / "own"
-    for name in [name for name in sys.modules if name.split(".")[0] in ("myprobe", "mypack", "myother")]:
+    for name in [
+        name for name in sys.modules if name.split(".")[0] in ("myprobe", "mypack", "myother")
+    ]:
         del sys.modules[name]
 
 
@@ -322,8 +383,14 @@ def test_a_users_own_modules_count_with_what_they_import(own_modules, monkeypatc
 
     text = content._Text()
     text.add(myprobe.probe)
-    assert {file.relative_to(own_modules).as_posix() for file in text.files} - {"mypack/__init__.py"} == {"myprobe.py", "mypack/inner.py", "mypack/deep.py"}
-    in_cell = typed(monkeypatch, tmp_path, "from mypack import inner\ndef probe(round):\n    return inner.value(round)")["probe"]
+    assert {file.relative_to(own_modules).as_posix() for file in text.files} - {
+        "mypack/__init__.py"
+    } == {"myprobe.py", "mypack/inner.py", "mypack/deep.py"}
+    in_cell = typed(
+        monkeypatch,
+        tmp_path,
+        "from mypack import inner\ndef probe(round):\n    return inner.value(round)",
+    )["probe"]
     before = key(myprobe.probe), key(in_cell)
     (own_modules / "myother.py").write_text("changed = 1\n")
     assert (key(myprobe.probe), key(in_cell)) == before

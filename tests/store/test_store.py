@@ -25,7 +25,9 @@ TESTS = Path(__file__).resolve().parents[1]
 @pytest.fixture(autouse=True)
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv(
+        "PAPERLIB_LOCKS", str(tmp_path)
+    )  # a timing elsewhere on the machine is none of its business
     return tmp_path / "results"
 
 
@@ -59,7 +61,9 @@ def test_chunks_are_plays():
     assert [list(ids) for ids in store.chunks(5, 2)] == [[0, 1], [2, 3], [4]]
 
 
-@pytest.mark.parametrize("name, value", [("trials", 1e2), ("trials", 0), ("chunk", 2.0), ("chunk", 0), ("horizon", 1e2)])
+@pytest.mark.parametrize(
+    "name, value", [("trials", 1e2), ("trials", 0), ("chunk", 2.0), ("chunk", 0), ("horizon", 1e2)]
+)
 def test_only_whole_numbers_are_run(results, name, value):
     with pytest.raises(ValueError, match=f"{name}={value}; allowed: an integer, at least 1"):
         run(**{name: value})
@@ -84,9 +88,19 @@ def test_learners_may_have_fewer_trials():
 @pytest.mark.parametrize(
     "change",
     [
-        {"learner": Index(0.5)}, {"problem": Coins(3)}, {"horizon": 21}, {"seed": 1}, {"chunk": 4}, {"record": 5}, {"record": "all"},
-        {"probes": {"x": twice}}, {"probes": {"x": scaled}}, {"probes": {"x": functools.partial(scaled, factor=2)}},
-        {"probes": {"x": functools.partial(scaled, factor=3)}}, {"probes": {"x": Probe(twice, "sum")}}, {"probes": {"y": twice}},
+        {"learner": Index(0.5)},
+        {"problem": Coins(3)},
+        {"horizon": 21},
+        {"seed": 1},
+        {"chunk": 4},
+        {"record": 5},
+        {"record": "all"},
+        {"probes": {"x": twice}},
+        {"probes": {"x": scaled}},
+        {"probes": {"x": functools.partial(scaled, factor=2)}},
+        {"probes": {"x": functools.partial(scaled, factor=3)}},
+        {"probes": {"x": Probe(twice, "sum")}},
+        {"probes": {"y": twice}},
     ],
 )
 def test_whatever_differs_is_another_result(results, change):
@@ -99,10 +113,14 @@ def test_code_edited_under_a_running_process_is_not_kept(results, monkeypatch, c
     monkeypatch.setattr(content.Key, "edited", lambda self: ["paperlib/play.py"])
     trace = run(trials=2)
     assert trace.trials == [0, 1] and files(results) == {}
-    assert [record.levelno for record in caplog.records] == [logging.WARNING] and "restart" in caplog.text
+    assert [record.levelno for record in caplog.records] == [
+        logging.WARNING
+    ] and "restart" in caplog.text
 
 
-def test_code_edited_between_its_import_and_its_first_run_is_not_kept(results, monkeypatch, tmp_path, caplog):
+def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
+    results, monkeypatch, tmp_path, caplog
+):
     file = tmp_path / "mylearning.py"
     file.write_text("def probe(round):\n    return round.feedback\n")
     os.utime(file, (0, 0))
@@ -115,13 +133,23 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(results, m
     file.write_text("def probe(round):\n    return 2 * round.feedback\n")
     content._first.pop(file)  # as if it had not been run before
     seen = []
-    run(trials=2, horizon=200, probes={"x": probe}, every=0, progress=lambda *_: seen.append(files(results)))
+    run(
+        trials=2,
+        horizon=200,
+        probes={"x": probe},
+        every=0,
+        progress=lambda *_: seen.append(files(results)),
+    )
     assert seen and all(found == kept for found in seen)  # no checkpoint either
     assert files(results) == kept and f"{tmp_path.name}/mylearning.py changed while" in caplog.text
 
 
 def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
-    shutil.copytree(Path(paperlib.__file__).parent, tmp_path / "paperlib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(paperlib.__file__).parent,
+        tmp_path / "paperlib",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     code = f"""import os, sys
 sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}, {str(TESTS / "store")!r}]
 from pathlib import Path
@@ -151,7 +179,11 @@ def test_any_damage_is_found_and_mended(results, caplog):
         caplog.clear()
         first.write_bytes(broken)
         assert run(trials=4).equal(good)
-        assert len(caplog.records) == 1 and first.name in caplog.text and "computed again" in caplog.text
+        assert (
+            len(caplog.records) == 1
+            and first.name in caplog.text
+            and "computed again" in caplog.text
+        )
         assert "\n" not in caplog.records[0].getMessage()
     assert second.stat().st_mtime_ns == kept
 
@@ -174,7 +206,9 @@ def test_a_checkpoint_that_outlived_its_run_is_removed(results):
 
 def test_two_processes_may_compute_the_same(results):
     code = f"import sys; sys.path[:0] = [{str(TESTS)!r}, {str(TESTS / 'store')!r}, {str(TESTS.parent)!r}]; from test_store import run; run(horizon=300, trials=4, every=0)"
-    both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)]
+    both = [
+        subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(2)
+    ]
     assert [(p.communicate()[1].decode(), p.returncode) for p in both] == [("", 0), ("", 0)]
     kept = files(results)
     fresh = Trace.merge([play(Index(), Coins(), 300, ids) for ids in store.chunks(4, 2)])

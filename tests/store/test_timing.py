@@ -30,7 +30,13 @@ def own_locks(tmp_path, monkeypatch):
 
 
 def hold(kind):
-    return subprocess.Popen([sys.executable, "-c", HOLD.format(kind=kind)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
+    return subprocess.Popen(
+        [sys.executable, "-c", HOLD.format(kind=kind)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
 
 
 def test_a_timing_waits_for_experiments_and_they_for_it():
@@ -76,7 +82,9 @@ def test_seconds_of_each_round():
 
 def test_repetitions_have_draws_of_their_own_where_they_shall(monkeypatch):
     asked = []
-    monkeypatch.setattr(timing, "play", lambda *args, **more: asked.append(args[2:5]) or play(*args, **more))
+    monkeypatch.setattr(
+        timing, "play", lambda *args, **more: asked.append(args[2:5]) or play(*args, **more)
+    )
     time_rounds([(Index(), Coins())], 3, 2, [5], seed=7)
     time_rounds([(Index(), Coins())], 3, 2, [5], seed=7, anew=True)
     warm = (3, 5, 7)

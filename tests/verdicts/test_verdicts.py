@@ -12,7 +12,7 @@ from paperlib import output, stats
 from paperlib.verdicts import verdict as verdicts
 from paperlib.verdicts.verdict import Check, Claim, informative_from
 
-CLAIMS = '''
+CLAIMS = """
 from paperlib.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "a sentence", "a test", side, threshold, "toy_1", **more)
 CLAIMS = [
@@ -20,7 +20,7 @@ CLAIMS = [
     say("C3", "within", (.8, 1.25)), say("C4", "equal", (21, 137)), say("C5", "test", .01), say("C6", "reported"),
     say("C7", "below", .01), say("C8", "parts", parts=("toy.C1", "toy.C2")),
 ]
-'''
+"""
 BOUNDS = '''
 from paperlib.verdicts.verdict import statement
 
@@ -46,7 +46,12 @@ def toy(tmp_path, monkeypatch):
     """A paper `toy` beside the real ones, and figures of its own."""
     folder = tmp_path / "extra" / "toy"
     folder.mkdir(parents=True)
-    for name, text in {"__init__": "", "claims": CLAIMS, "theory/__init__": "", "theory/bounds": BOUNDS}.items():
+    for name, text in {
+        "__init__": "",
+        "claims": CLAIMS,
+        "theory/__init__": "",
+        "theory/bounds": BOUNDS,
+    }.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.py").write_text(text)
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
@@ -57,16 +62,28 @@ def toy(tmp_path, monkeypatch):
 
 
 def interval(low, high):
-    return stats.Interval(np.clip(0.0, low, high), low, high, 12, "mean difference, 95 % t-interval")
+    return stats.Interval(
+        np.clip(0.0, low, high), low, high, 12, "mean difference, 95 % t-interval"
+    )
 
 
 @pytest.mark.parametrize(
     "id, low, high, verdict",
     [
-        ("C1", 1, 2, "holds"), ("C1", -2, -1, "fails"), ("C1", -1, 2, "inconclusive"), ("C1", 0, 0, "inconclusive"),
-        ("C1", -math.inf, math.inf, "inconclusive"), ("C2.a", 1, 2, "holds"), ("C2.a", 2.1, 3, "fails"),
-        ("C2.a", 1.9, 2.1, "inconclusive"), ("C3", 0.8, 1.25, "holds"), ("C3", 1.3, 1.4, "fails"), ("C3", 0.5, 0.7, "fails"),
-        ("C3", 0.7, 0.9, "inconclusive"), ("C3", 0.1, 9, "inconclusive"), ("C6", 1, 2, "reported"),
+        ("C1", 1, 2, "holds"),
+        ("C1", -2, -1, "fails"),
+        ("C1", -1, 2, "inconclusive"),
+        ("C1", 0, 0, "inconclusive"),
+        ("C1", -math.inf, math.inf, "inconclusive"),
+        ("C2.a", 1, 2, "holds"),
+        ("C2.a", 2.1, 3, "fails"),
+        ("C2.a", 1.9, 2.1, "inconclusive"),
+        ("C3", 0.8, 1.25, "holds"),
+        ("C3", 1.3, 1.4, "fails"),
+        ("C3", 0.5, 0.7, "fails"),
+        ("C3", 0.7, 0.9, "inconclusive"),
+        ("C3", 0.1, 9, "inconclusive"),
+        ("C6", 1, 2, "reported"),
     ],
 )
 def test_intervals_decide(id, low, high, verdict):
@@ -75,14 +92,25 @@ def test_intervals_decide(id, low, high, verdict):
 
 @pytest.mark.parametrize(
     "id, statistic, verdict",
-    [("C7", 1e-12, "holds"), ("C7", 0.01, "holds"), ("C7", 1.0, "fails"), ("C4", (21, 137), "holds"), ("C4", (21, 136), "fails"),
-     ("C4", (21,), "fails"), ("C3", 1.0, "holds"), ("C3", 1.3, "fails")],
+    [
+        ("C7", 1e-12, "holds"),
+        ("C7", 0.01, "holds"),
+        ("C7", 1.0, "fails"),
+        ("C4", (21, 137), "holds"),
+        ("C4", (21, 136), "fails"),
+        ("C4", (21,), "fails"),
+        ("C3", 1.0, "holds"),
+        ("C3", 1.3, "fails"),
+    ],
 )
 def test_exact_statistics_hold_or_fail(id, statistic, verdict):
     assert verdicts.judge(f"toy.{id}", statistic, profile="paper").verdict == verdict
 
 
-@pytest.mark.parametrize("p, opposite, verdict", [(0.001, 1, "holds"), (0.9, 0.001, "fails"), (0.02, 0.98, "inconclusive")])
+@pytest.mark.parametrize(
+    "p, opposite, verdict",
+    [(0.001, 1, "holds"), (0.9, 0.001, "fails"), (0.02, 0.98, "inconclusive")],
+)
 def test_tests_decide(p, opposite, verdict):
     found = verdicts.judge("toy.C5", stats.Test(1.0, p, opposite, 20, "Wilcoxon"), profile="paper")
     assert found.verdict == verdict
@@ -91,7 +119,14 @@ def test_tests_decide(p, opposite, verdict):
 def test_lines_are_short_and_rounded():
     line = str(verdicts.judge("toy.C2.a", 1.23456, (1.2, 1.3), 100, "paper"))
     assert line == "C2.a  holds  1.23 [1.20, 1.30], n 100"
-    line = str(verdicts.judge("toy.C1", stats.Interval(40.23, 38.08, 42.31, 100, "mean difference, t"), profile="quick", reason="20 trials"))
+    line = str(
+        verdicts.judge(
+            "toy.C1",
+            stats.Interval(40.23, 38.08, 42.31, 100, "mean difference, t"),
+            profile="quick",
+            reason="20 trials",
+        )
+    )
     assert line == "C1  holds (quick)  mean difference 40.2 [38.1, 42.3], n 100  20 trials"
     assert str(verdicts.judge("toy.C4", (21, 137), profile="paper")) == "C4  holds  21, 137"
     assert str(verdicts.judge("toy.C7", 1.0, profile="paper")) == "C7  fails  1"
@@ -117,7 +152,12 @@ def test_one_file_a_claim_and_profiles_apart(tmp_path):
     verdicts.judge("toy.C1", interval(-2, -1), profile="paper")
     quick = json.loads((tmp_path / "figures/quick/claims/toy.C1.json").read_text())
     paper = json.loads((tmp_path / "figures/claims/toy.C1.json").read_text())
-    assert (quick["profile"], quick["verdict"], quick["interval"], quick["n"]) == ("quick", "holds", [1, 2], 12)
+    assert (quick["profile"], quick["verdict"], quick["interval"], quick["n"]) == (
+        "quick",
+        "holds",
+        [1, 2],
+        12,
+    )
     assert (paper["profile"], paper["verdict"]) == ("paper", "fails")
     assert [path.name for path in (tmp_path / "figures/claims").iterdir()] == ["toy.C1.json"]
 
@@ -180,7 +220,10 @@ def test_check_of_an_inequality():
     assert Check("Lemma 11", "toy", "a <= b", {}, 1.0, -1.0).ratio == math.inf
 
 
-@pytest.mark.parametrize("misses, n, verdict", [(0, 400, "holds"), (0, 20, "inconclusive"), (69, 400, "fails"), (400, 400, "fails")])
+@pytest.mark.parametrize(
+    "misses, n, verdict",
+    [(0, 400, "holds"), (0, 20, "inconclusive"), (69, 400, "fails"), (400, 400, "fails")],
+)
 def test_check_of_coverage(misses, n, verdict):
     worst = np.full((n, 3), 0.3)
     worst[:misses, 1] = 1.5  # one round is enough to lose the trial
@@ -191,8 +234,12 @@ def test_check_of_coverage(misses, n, verdict):
 
 
 def test_check_says_when_the_bound_informs():
-    make = lambda start: Check("Theorem 2", "toy", "", {}, 1.0, 2.0, trivial=3.0, informative_from=start)
-    assert str(make(142_000_000)).endswith("informative from 1.42e+08") and str(make(None)).endswith("never informative")
+    make = lambda start: Check(
+        "Theorem 2", "toy", "", {}, 1.0, 2.0, trivial=3.0, informative_from=start
+    )
+    assert str(make(142_000_000)).endswith("informative from 1.42e+08") and str(
+        make(None)
+    ).endswith("never informative")
     assert make(None).to_json()["informative_from"] == "never"
 
 
@@ -211,8 +258,18 @@ def test_informative_from_may_be_never():
 
 
 def test_numbers_and_json():
-    shown = [output.number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)]
+    shown = [
+        output.number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)
+    ]
     assert shown == ["0", "0.286", "40.2", "123457", "1.50e-07", "2.00e+09", "3", "True", "inf"]
-    content = output.plain({"a": np.float64(1 / 3), "b": [math.inf, None], "c": interval(1, 2), "d": np.arange(2), "e": (True, "x")})
+    content = output.plain(
+        {
+            "a": np.float64(1 / 3),
+            "b": [math.inf, None],
+            "c": interval(1, 2),
+            "d": np.arange(2),
+            "e": (True, "x"),
+        }
+    )
     assert content["a"] == 0.3333333 and content["b"] == ["inf", None] and content["c"]["n"] == 12
     assert content["d"] == [0, 1] and content["e"] == [True, "x"]

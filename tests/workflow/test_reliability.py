@@ -69,7 +69,9 @@ def killed_at_play(work, seconds, alone):
     """A call that SIGKILL ends some seconds after it has kept its first checkpoint."""
     rounds = lambda: sum(len(work.rounds(name)) for name in SEEDS)
     process, before = work.start(), rounds()
-    until(lambda: rounds() > before or process.poll() is not None, 120)  # an orphan may have left it nothing to play
+    until(
+        lambda: rounds() > before or process.poll() is not None, 120
+    )  # an orphan may have left it nothing to play
     time.sleep(seconds)
     process.kill() if alone else work.kill()
     process.wait()
@@ -98,7 +100,17 @@ def resumed(work, undisturbed, folder):
         patch.setenv("PAPERLIB_LOCKS", str(folder))
         for seed in SEEDS.values():
             learners = {"index": Index(nap=NAP)}
-            store.run(Coins(), learners, HORIZON, TRIALS, seed=seed, chunk=CHUNK, record="all", every=0, progress=lambda t, T, s: seen.append(t))
+            store.run(
+                Coins(),
+                learners,
+                HORIZON,
+                TRIALS,
+                seed=seed,
+                chunk=CHUNK,
+                record="all",
+                every=0,
+                progress=lambda t, T, s: seen.append(t),
+            )
     assert len(seen) == TOTAL - left and arrays(folder) == arrays(undisturbed.results)
     return left
 
@@ -108,7 +120,10 @@ def test_ten_kills_ten_identical_results(undisturbed, tmp_path, caplog):
     original, seconds = undisturbed
     work, draws, left = two_notebooks(tmp_path / "home"), np.random.default_rng(1).random(10), []
     for i, draw in enumerate(draws):
-        finished, alone = work.chunks(), i in (0, 7, 9)  # run.py alone: what it started goes on, beside the next call
+        finished, alone = (
+            work.chunks(),
+            i in (0, 7, 9),
+        )  # run.py alone: what it started goes on, beside the next call
         if 5 <= i < 8:
             killed_at_play(work, draw * HORIZON * NAP / 2, alone)
         else:
@@ -121,7 +136,9 @@ def test_ten_kills_ten_identical_results(undisturbed, tmp_path, caplog):
     assert status == 0 and "Traceback" not in text and not caplog.text, text
     assert finished.items() <= work.chunks().items()
     assert work.outcome() == original.outcome()
-    assert left[0] == 0 and left[-1] == TOTAL and sum(0 < rounds < TOTAL for rounds in left) >= 2, left
+    assert left[0] == 0 and left[-1] == TOTAL and sum(0 < rounds < TOTAL for rounds in left) >= 2, (
+        left
+    )
 
 
 def test_data_that_are_wrong_missing_and_there(tmp_path):
@@ -135,29 +152,60 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
         shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("run.py", "Snakefile"):
         shutil.copy2(CODE / name, code)
-    entry = {"file": "toy.data", "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content), "rows": 500, "columns": 3, "get": "ask the toy maker",
-             "source": "toys", "license": "none", "cite": "Toy 1999", "urls": [f"http://127.0.0.1:{port}/toy.data"]}
+    entry = {
+        "file": "toy.data",
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "bytes": len(content),
+        "rows": 500,
+        "columns": 3,
+        "get": "ask the toy maker",
+        "source": "toys",
+        "license": "none",
+        "cite": "Toy 1999",
+        "urls": [f"http://127.0.0.1:{port}/toy.data"],
+    }
     with open(code / "data/registry.toml", "a") as registry:
-        registry.write("\n[toy]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items()))
+        registry.write(
+            "\n[toy]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in entry.items())
+        )
 
     work = Workflow(tmp_path / "home", code)
     work.environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     work.write("toy_1", horizon=64)
-    work.write("toy_2", "from paperlib import datasets\ndatasets.fetch('toy')", horizon=64, seed=100)
+    work.write(
+        "toy_2", "from paperlib import datasets\ndatasets.fetch('toy')", horizon=64, seed=100
+    )
     (work.notebooks / "profiles.toml").write_text('[toy_2]\ndatasets = ["toy"]\n')
     path = work.home / "data/toy.data"
     for damaged in (content[:-1], b"2" + content[1:]):  # truncated, altered
         path.write_bytes(damaged)
-        told(*work.run(), "toy_2", str(path), "it is not used", "Remove or replace it; how to get it: ask the toy maker")
+        told(
+            *work.run(),
+            "toy_2",
+            str(path),
+            "it is not used",
+            "Remove or replace it; how to get it: ask the toy maker",
+        )
         assert path.read_bytes() == damaged
         assert not (work.figures / "quick/toy/toy_2.json").exists()
     path.unlink()
-    told(*work.run(), "toy_2", "toy.data could not be downloaded", "ask the toy maker", "PAPERLIB_DATA", "Connection refused")
+    told(
+        *work.run(),
+        "toy_2",
+        "toy.data could not be downloaded",
+        "ask the toy maker",
+        "PAPERLIB_DATA",
+        "Connection refused",
+    )
     kept = standing(work)
     path.write_bytes(content)
     status, text = work.run()
     assert status == 0 and text.count("(unchanged)") == 1, text
-    assert kept and kept.items() <= standing(work).items() and (work.figures / "quick/toy/toy_2.json").exists()
+    assert (
+        kept
+        and kept.items() <= standing(work).items()
+        and (work.figures / "quick/toy/toy_2.json").exists()
+    )
 
 
 def test_a_full_disk(tmp_path):
@@ -169,7 +217,13 @@ def test_a_full_disk(tmp_path):
         work.write("toy_2", horizon=640, trials=600, chunk=600, seed=100)  # 3 MB
         place, status_text = work.results, work.run()
         work.results = space.seen(place)
-        told(*status_text, "toy_2", "No space left on device", f"results are written to {place}", "make room there and call again")
+        told(
+            *status_text,
+            "toy_2",
+            "No space left on device",
+            f"results are written to {place}",
+            "make room there and call again",
+        )
         kept, stamps = standing(work), work.chunks()
         assert "toy_1.ipynb" in kept and len(stamps) == 2
         space.sh(f"cat /dev/zero > {place}/filler 2>/dev/null; true")
@@ -188,9 +242,16 @@ def test_a_read_only_figures_folder(tmp_path):
     assert work.run("--only", "toy_1")[0] == 0
     kept = standing(work)
     work.write("toy_2", horizon=64, seed=100)
-    with Space(f"mount --bind {work.figures} {work.figures} && mount -o remount,ro,bind {work.figures}") as space:
+    with Space(
+        f"mount --bind {work.figures} {work.figures} && mount -o remount,ro,bind {work.figures}"
+    ) as space:
         work.prefix = space.prefix
-        told(*work.run(), "toy_2", "Read-only file system", f"figures to {work.figures}; make it writable, or name other folders")
+        told(
+            *work.run(),
+            "toy_2",
+            "Read-only file system",
+            f"figures to {work.figures}; make it writable, or name other folders",
+        )
         stamps = work.chunks()
         assert kept.items() <= standing(work).items() and len(stamps) == 4
     work.prefix = []
@@ -214,7 +275,10 @@ def test_a_corrupted_result_is_computed_again(undisturbed, tmp_path):
     assert status == 0, text
     (line,) = [line for line in text.splitlines() if "damaged" in line]
     assert bad.name in line and line.endswith("computed again")
-    assert sum("computed again" in path.read_text() for path in (work.results / "quick").glob("*.log")) == 1
+    assert (
+        sum("computed again" in path.read_text() for path in (work.results / "quick").glob("*.log"))
+        == 1
+    )
     assert work.outcome() == original.outcome()
     assert {name for name, stamp in work.chunks().items() if stamp != stamps[name]} == {bad.name}
 
@@ -225,6 +289,9 @@ def test_two_runs_in_one_folder(undisturbed, tmp_path):
     first = work.start()
     until(lambda: (work.home / ".run.lock").exists() and (work.home / ".run.lock").read_text())
     status, text = work.run()
-    assert (status, text) == (1, f"Another run.py works in {work.home} (process {first.pid}: run.py figures); wait for it or end it.\n")
+    assert (status, text) == (
+        1,
+        f"Another run.py works in {work.home} (process {first.pid}: run.py figures); wait for it or end it.\n",
+    )
     text = first.communicate(timeout=200)[0]
     assert first.returncode == 0 and work.outcome() == original.outcome(), text

@@ -47,22 +47,32 @@ SHARDED = [("", IMPORTS), ("experiment", EXPERIMENT), ("", REST)]
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))  # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv(
+        "PAPERLIB_LOCKS", str(tmp_path)
+    )  # a timing elsewhere on the machine is none of its business
     monkeypatch.delenv("PAPERLIB_SHARD", raising=False)
 
 
 def notebook(root, stem, cells, profiles=""):
     """A notebook of cells (tag or none, source) behind the parameters cell."""
     made = [new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]})]
-    made += [new_code_cell(source, id=f"c{i}", metadata={"tags": [tag] if tag else []}) for i, (tag, source) in enumerate(cells)]
+    made += [
+        new_code_cell(source, id=f"c{i}", metadata={"tags": [tag] if tag else []})
+        for i, (tag, source) in enumerate(cells)
+    ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(new_notebook(cells=made, metadata={"kernelspec": kernel}), root / "notebooks" / f"{stem}.ipynb")
+    nbformat.write(
+        new_notebook(cells=made, metadata={"kernelspec": kernel}),
+        root / "notebooks" / f"{stem}.ipynb",
+    )
     (root / "notebooks" / "profiles.toml").write_text(profiles)
 
 
 def printed(root, stem):
     """Text that the last cell of an executed copy has printed."""
-    return nbformat.read(root / f"results/paper/{stem}.ipynb", as_version=4).cells[-1].outputs[0].text
+    return (
+        nbformat.read(root / f"results/paper/{stem}.ipynb", as_version=4).cells[-1].outputs[0].text
+    )
 
 
 def chunks(root):
@@ -89,20 +99,32 @@ def test_shards_leave_what_one_run_leaves(tmp_path, monkeypatch, n, sizes):
         left.append(len(chunks(tmp_path)) - before)
     kept = chunks(tmp_path)
     merged = experiment("", monkeypatch)
-    assert left == sizes and chunks(tmp_path) == kept  # each chunk once, and nothing is left to compute
+    assert (
+        left == sizes and chunks(tmp_path) == kept
+    )  # each chunk once, and nothing is left to compute
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
     whole = experiment("", monkeypatch)
-    assert all(one[name].equal(other[name]) for one, other in zip(merged, whole, strict=True) for name in ("a", "b"))
+    assert all(
+        one[name].equal(other[name])
+        for one, other in zip(merged, whole, strict=True)
+        for name in ("a", "b")
+    )
 
 
 def test_what_shards_have_not_computed_is_computed(tmp_path, monkeypatch):
     experiment("2/2", monkeypatch)
     assert len(chunks(tmp_path)) == 4
-    assert all(isinstance(trace, Trace) for traces in experiment("", monkeypatch) for trace in traces.values())
+    assert all(
+        isinstance(trace, Trace)
+        for traces in experiment("", monkeypatch)
+        for trace in traces.values()
+    )
     assert len(chunks(tmp_path)) == 8
 
 
-@pytest.mark.parametrize("use", [lambda r: r["regret"], lambda r: r.seconds, len, list, lambda r: r.save("x")])
+@pytest.mark.parametrize(
+    "use", [lambda r: r["regret"], lambda r: r.seconds, len, list, lambda r: r.save("x")]
+)
 def test_a_shard_has_no_results_to_look_at(monkeypatch, use):
     traces = experiment("1/1", monkeypatch)[0]  # even where all of them are there
     with pytest.raises(RuntimeError, match="a was looked at in a shard"):
@@ -129,20 +151,42 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
 def test_the_number_of_shards_is_that_of_the_paper_profile(root):
     write(root, "toy_1", "", "[toy_1]\nshards = 4\n")
     write(root, "toy_2", "")
-    assert [workflow.shards("toy_1", profile) for profile in workflow.PROFILES] == [1, 4] and workflow.shards("toy_2", "paper") == 1
+    assert [workflow.shards("toy_1", profile) for profile in workflow.PROFILES] == [
+        1,
+        4,
+    ] and workflow.shards("toy_2", "paper") == 1
 
 
 def test_a_shard_runs_experiments_and_what_stands_before_them(root):
-    cells = [("", "1"), ("timing", "2"), ("claims", "3"), ("experiment", "4"), ("", "5"), ("timing", "6"), ("experiment", "7"), ("", "8")]
+    cells = [
+        ("", "1"),
+        ("timing", "2"),
+        ("claims", "3"),
+        ("experiment", "4"),
+        ("", "5"),
+        ("timing", "6"),
+        ("experiment", "7"),
+        ("", "8"),
+    ]
     notebook(root, "toy_1", cells)
-    assert [(number, cell["source"]) for number, cell in jobs.shard_cells("toy_1")[1:]] == [(2, "1"), (4, "3"), (5, "4"), (8, "7")]
+    assert [(number, cell["source"]) for number, cell in jobs.shard_cells("toy_1")[1:]] == [
+        (2, "1"),
+        (4, "3"),
+        (5, "4"),
+        (8, "7"),
+    ]
     notebook(root, "toy_1", [("", "1")])
     with pytest.raises(ValueError, match="toy_1: no cell is tagged experiment"):
         jobs.shard_cells("toy_1")
 
 
 def job(*arguments):
-    return subprocess.run([sys.executable, "-m", "paperlib.workflow.jobs", *arguments], cwd=CODE, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "paperlib.workflow.jobs", *arguments],
+        cwd=CODE,
+        capture_output=True,
+        text=True,
+    )
 
 
 def test_a_shards_cells_run_with_checked_parameters_in_the_notebooks_folder(root):
@@ -164,26 +208,56 @@ open(os.environ["PAPERLIB_FIGURES"] + "/figure.png", "w")
 
 
 def test_a_shard_that_looks_at_results_fails_and_says_where(root):
-    notebook(root, "toy_1", [("", IMPORTS), ("experiment", EXPERIMENT), ("experiment", "total = 0\ntotal += traces[3]['a']['regret'].sum()")])
+    notebook(
+        root,
+        "toy_1",
+        [
+            ("", IMPORTS),
+            ("experiment", EXPERIMENT),
+            ("experiment", "total = 0\ntotal += traces[3]['a']['regret'].sum()"),
+        ],
+    )
     done = job("toy_1", "quick", "--shard", "1/2")
     last = (root / "results/quick/toy_1.shard1of2.log").read_text().strip().splitlines()
-    assert done.returncode == 1 and "toy_1 1/2  failed, cell 4: RuntimeError: a was looked at in a shard" in done.stdout
-    assert last[-1].startswith("cell 4: RuntimeError: a was looked at") and any('"toy_1, code cell 4", line 2' in line for line in last)
+    assert (
+        done.returncode == 1
+        and "toy_1 1/2  failed, cell 4: RuntimeError: a was looked at in a shard" in done.stdout
+    )
+    assert last[-1].startswith("cell 4: RuntimeError: a was looked at") and any(
+        '"toy_1, code cell 4", line 2' in line for line in last
+    )
     assert not (root / "results/quick/toy_1.shard1of2.done").exists()
 
 
 def test_a_shard_on_a_full_disk_names_the_folder_of_figures(root):
-    notebook(root, "toy_1", [("experiment", "import errno, os\nraise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))")])
+    notebook(
+        root,
+        "toy_1",
+        [
+            (
+                "experiment",
+                "import errno, os\nraise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))",
+            )
+        ],
+    )
     job("toy_1", "quick", "--shard", "1/1")
     last = (root / "results/quick/toy_1.shard1of1.log").read_text().strip().splitlines()[-1]
-    assert f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there" in last
+    assert (
+        f"results are written to {root / 'results'}, figures to {root / 'figures'}; make room there"
+        in last
+    )
 
 
 def test_a_job_that_nobody_listens_to_is_done(root):
     notebook(root, "toy_1", [("experiment", "1")])
     end, pipe = os.pipe()
     os.close(end)
-    process = subprocess.Popen([sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick", "--shard", "1/1"], cwd=CODE, stdout=pipe, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick", "--shard", "1/1"],
+        cwd=CODE,
+        stdout=pipe,
+        stderr=subprocess.PIPE,
+    )
     os.close(pipe)
     said = process.communicate()[1].decode()
     assert process.returncode == 0 and (root / "results/quick/toy_1.shard1of1.done").exists(), said
@@ -197,8 +271,18 @@ def expected(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
     lines = []
     for arms in (3, 4):
-        traces = store.run(Coins(arms), {"a": Index(), "b": Index(2.0)}, 40, {"a": 6, "b": 2}, chunk=2, probes={"scaled": lambda r: 2.0 * r.feedback})
-        lines += [f"{name} {trace.trials} {trace['regret'].sum()} {trace['scaled'].sum()}\n" for name, trace in traces.items()]
+        traces = store.run(
+            Coins(arms),
+            {"a": Index(), "b": Index(2.0)},
+            40,
+            {"a": 6, "b": 2},
+            chunk=2,
+            probes={"scaled": lambda r: 2.0 * r.feedback},
+        )
+        lines += [
+            f"{name} {trace.trials} {trace['regret'].sum()} {trace['scaled'].sum()}\n"
+            for name, trace in traces.items()
+        ]
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
     return "".join(lines)
 
@@ -209,19 +293,36 @@ def test_shards_run_first_and_the_notebook_computes_nothing(root, monkeypatch):
     text = watched("figures", "--profile", "paper")
     shards = [(root / f"results/paper/toy_1.shard{k}of2.done").stat().st_mtime_ns for k in (1, 2)]
     kept = {path.stat().st_mtime_ns for path in (root / "results").glob("*.npz")}
-    assert printed(root, "toy_1") == expected(root, monkeypatch) and (root / "notebooks/rest").read_text() == "x"
+    assert (
+        printed(root, "toy_1") == expected(root, monkeypatch)
+        and (root / "notebooks/rest").read_text() == "x"
+    )
     once = max(kept)  # what store.once left is the only file younger than the shards
-    assert len(kept) == 9 and all(stamp <= max(shards) for stamp in kept - {once}) and once > max(shards)
+    assert (
+        len(kept) == 9
+        and all(stamp <= max(shards) for stamp in kept - {once})
+        and once > max(shards)
+    )
     assert "0 of 3 done; running toy_1.shard" in text and "\r\x1b[K  toy_1 1/2  done in " in text
     again = call("figures", "--profile", "paper")
     text = again.communicate(timeout=400)[0]
-    assert again.returncode == 0 and "(unchanged)" in text and "\x1b" not in text and (root / "notebooks/rest").read_text() == "x"
+    assert (
+        again.returncode == 0
+        and "(unchanged)" in text
+        and "\x1b" not in text
+        and (root / "notebooks/rest").read_text() == "x"
+    )
 
 
 def watched(*arguments):
     """What run.py writes on a terminal."""
     mine, its = pty.openpty()
-    process = subprocess.Popen([sys.executable, CODE / "run.py", *arguments], env={**os.environ, "PAPERLIB_PYTHON": sys.executable, "COLUMNS": "200"}, stdout=its, stderr=its)
+    process = subprocess.Popen(
+        [sys.executable, CODE / "run.py", *arguments],
+        env={**os.environ, "PAPERLIB_PYTHON": sys.executable, "COLUMNS": "200"},
+        stdout=its,
+        stderr=its,
+    )
     os.close(its)
     text = b""
     while True:
@@ -284,8 +385,12 @@ def test_jobs_go_through_slurm(root, monkeypatch):
     (root / "profile/config.yaml").write_text(yaml.safe_dump(profile))
 
     notebook(root, "toy_1", SHARDED, "[toy_1]\nshards = 2\n[toy_1.paper]\ntrials = 6\n")
-    write(root, "toy_2", "import os\nprint(os.environ['OMP_NUM_THREADS'], os.environ['SLURM_JOB_ID'])")
-    process = call("figures", "--profile", "paper", "--cluster", str(root / "profile"), "--jobs", "3")
+    write(
+        root, "toy_2", "import os\nprint(os.environ['OMP_NUM_THREADS'], os.environ['SLURM_JOB_ID'])"
+    )
+    process = call(
+        "figures", "--profile", "paper", "--cluster", str(root / "profile"), "--jobs", "3"
+    )
     text = process.communicate(timeout=400)[0]
     assert process.returncode == 0, text + (root / "results/paper/snakemake.log").read_text()
     states = {path.name: path.read_text() for path in (root / "states").iterdir()}
@@ -302,13 +407,20 @@ def test_progress_is_read_from_the_log():
     start = "[Mon]\nlocalrule toy_1:\n    input: a, b\n    output: /some where/{}.done\n    jobid: {}\n    reason: new\n"
     log = "Building DAG\n"
     assert run.progress(log, 2.7) == "3 s, looking at what changed"
-    log += "Job stats:\njob  count\n---  ---\ntoy_1   1\ntotal    3\n\n" + start.format("toy_1.shard1of2", 4) + start.format("toy_2", 12)
+    log += (
+        "Job stats:\njob  count\n---  ---\ntoy_1   1\ntotal    3\n\n"
+        + start.format("toy_1.shard1of2", 4)
+        + start.format("toy_2", 12)
+    )
     assert run.progress(log, 5) == "5 s, 0 of 3 done; running toy_1.shard1of2, toy_2"
     log += "[Mon]\nFinished jobid: 4 (Rule: toy_1_shard)\n1 of 3 steps (33%) done\n"
     assert run.progress(log, 60) == "60 s, 1 of 3 done; running toy_2"
     log += "[Mon]\nError in rule toy_2:\n    message: None\n    jobid: 12\n    output: /some where/toy_2.done\n"
     assert run.progress(log, 60) == "60 s, 1 of 3 done"
-    assert run.progress(log + "Trying to restart job 12.\n" + start.format("toy_2", 12), 61) == "61 s, 1 of 3 done; running toy_2"
+    assert (
+        run.progress(log + "Trying to restart job 12.\n" + start.format("toy_2", 12), 61)
+        == "61 s, 1 of 3 done; running toy_2"
+    )
 
 
 @pytest.mark.slow
@@ -316,12 +428,20 @@ def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):
     wait = "import time\nstart = time.monotonic()\nwhile len(open('tries').read()) < 2 and time.monotonic() < start + 200:\n    time.sleep(.1)"
     write(root, "toy_1", "open('tries', 'a').write('x')\nraise OSError('never')")
     write(root, "toy_2", f"open('tries', 'a')\n{wait}")
-    write(root, "toy_3", "import os\nif not os.path.exists('tried'):\n    open('tried', 'w')\n    raise OSError('once')", '[toy_3]\nafter = ["toy_2"]\n')
+    write(
+        root,
+        "toy_3",
+        "import os\nif not os.path.exists('tried'):\n    open('tried', 'w')\n    raise OSError('once')",
+        '[toy_3]\nafter = ["toy_2"]\n',
+    )
     process = call("figures", "--jobs", "2")
     text = process.communicate(timeout=400)[0]
     assert process.returncode == 1 and "toy_1 has no result: cell 3: OSError: never" in text
     assert (root / "notebooks/tries").read_text() == "xx"
-    assert {path.stem for path in root.glob("results/quick/*.done")} == {"toy_2", "toy_3"}  # toy_3's second try began after toy_1's last
+    assert {path.stem for path in root.glob("results/quick/*.done")} == {
+        "toy_2",
+        "toy_3",
+    }  # toy_3's second try began after toy_1's last
 
 
 @pytest.mark.slow
@@ -337,9 +457,18 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):
 
     def ran(begun):
         environment = {**os.environ, "PAPERLIB_PYTHON": sys.executable}
-        process = subprocess.run([sys.executable, copy / "run.py", "figures"], env=environment, capture_output=True, text=True)
+        process = subprocess.run(
+            [sys.executable, copy / "run.py", "figures"],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         assert process.returncode == 0, process.stdout
-        return {path.stem for path in root.glob("results/quick/*.done") if path.stat().st_mtime_ns > begun}
+        return {
+            path.stem
+            for path in root.glob("results/quick/*.done")
+            if path.stat().st_mtime_ns > begun
+        }
 
     newest = lambda: max(path.stat().st_mtime_ns for path in root.glob("results/quick/*.done"))
     assert ran(0) == {"toy_1", "toy_2", "toy_3"}
@@ -355,5 +484,7 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):
     assert ran(begun) == set()
     with open(copy / "paperlib/stats.py", "a") as file:
         file.write("\n")
-    os.utime(copy / "paperlib/stats.py", ns=(stamp, stamp))  # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
+    os.utime(
+        copy / "paperlib/stats.py", ns=(stamp, stamp)
+    )  # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
     assert ran(begun) == {"toy_1"}

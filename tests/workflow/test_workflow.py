@@ -42,9 +42,16 @@ def root(tmp_path, monkeypatch):
 
 def write(root, stem, source, profiles=None):
     """A notebook with the parameters above and one more cell; optionally profiles.toml."""
-    cells = [new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]}), new_code_cell(source, id="x")]
+    cells = [
+        new_code_cell(PARAMETERS, id="p", metadata={"tags": ["parameters"]}),
+        new_code_cell(source, id="x"),
+    ]
     notebook = new_notebook(cells=cells)
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(notebook, root / "notebooks" / f"{stem}.ipynb")
     if profiles is not None:
         (root / "notebooks" / "profiles.toml").write_text(profiles)
@@ -55,14 +62,32 @@ def write(root, stem, source, profiles=None):
 
 @pytest.mark.parametrize(
     "value, kind, expected",
-    [(3, int, 3), (3, float, 3.0), (1e-2, float, 0.01), (True, bool, True), ([1, 2], list[float], [1.0, 2.0]), ({"a": [1]}, dict[str, list[int]], {"a": [1]})],
+    [
+        (3, int, 3),
+        (3, float, 3.0),
+        (1e-2, float, 0.01),
+        (True, bool, True),
+        ([1, 2], list[float], [1.0, 2.0]),
+        ({"a": [1]}, dict[str, list[int]], {"a": [1]}),
+    ],
 )
 def test_convert_keeps_what_fits(value, kind, expected):
     result = workflow.convert(value, kind, "x")
     assert result == expected and type(result) is type(expected)
 
 
-@pytest.mark.parametrize("value, kind", [("1e-5", float), (True, int), (1, bool), (2.0, int), ([1, "a"], list[int]), (1, list[int]), ("a", dict)])
+@pytest.mark.parametrize(
+    "value, kind",
+    [
+        ("1e-5", float),
+        (True, int),
+        (1, bool),
+        (2.0, int),
+        ([1, "a"], list[int]),
+        (1, list[int]),
+        ("a", dict),
+    ],
+)
 def test_convert_refuses_what_does_not(value, kind):
     with pytest.raises(ValueError, match="^name.* is .*; expected "):
         workflow.convert(value, kind, "name")
@@ -72,7 +97,10 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
     write(root, "toy_1", "", "[toy_1.paper]\ntrials = 100\ndelta = 1\n")
     assert workflow.settings("toy_1", "quick") == {"profile": "quick", "device": "auto"}
     values = workflow.checked("toy_1", workflow.settings("toy_1", "paper", "cpu"))
-    assert values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0} and type(values["delta"]) is float
+    assert (
+        values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0}
+        and type(values["delta"]) is float
+    )
     with pytest.raises(ValueError, match="profile is 'huge'; allowed: quick, paper"):
         workflow.settings("toy_1", "huge")
 
@@ -80,7 +108,10 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("trails = 3", "parameter 'trails' is not in its parameters cell, which has profile, device, trials"),
+        (
+            "trails = 3",
+            "parameter 'trails' is not in its parameters cell, which has profile, device, trials",
+        ),
         ('delta = "1e-5"', "parameter 'delta' is '1e-5', a str; expected float"),
         ("trials = 2.0", "parameter 'trials' is 2.0, a float; expected int"),
         ("sizes = [1, 2.5]", r"parameter 'sizes'\[1\] is 2.5, a float; expected int"),
@@ -96,7 +127,10 @@ def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("timings = true", "unknown key 'timings'; allowed: after, datasets, timing, shards, quick, paper"),
+        (
+            "timings = true",
+            "unknown key 'timings'; allowed: after, datasets, timing, shards, quick, paper",
+        ),
         ("shards = 2.0", "shards is 2.0, a float; expected int"),
         ("shards = 0", "shards is 0; it must be at least 1"),
         ('timing = "yes"', "timing is 'yes', a str; expected bool"),
@@ -114,7 +148,11 @@ def test_the_last_notebooks_come_after_all_others(root):
     for stem in ("00_tour", "toy_1", "toy_2", "99_claims", "99_more"):
         write(root, stem, "", '[toy_2]\nafter = ["toy_1"]\n[99_more]\nafter = ["99_claims"]\n')
     assert {stem: workflow.after(stem) for stem in workflow.stems()} == {
-        "00_tour": [], "toy_1": [], "toy_2": ["toy_1"], "99_claims": ["00_tour", "toy_1", "toy_2"], "99_more": ["00_tour", "99_claims", "toy_1", "toy_2"],
+        "00_tour": [],
+        "toy_1": [],
+        "toy_2": ["toy_1"],
+        "99_claims": ["00_tour", "toy_1", "toy_2"],
+        "99_more": ["00_tour", "99_claims", "toy_1", "toy_2"],
     }
 
 
@@ -134,13 +172,36 @@ def test_fingerprint_changes_with_code_alone(root):
 
 
 def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
-    write(root, "toy_1", "from paperlib import play\nfiles = !ls")  # a cell that is no Python may import anything
-    assert {"paperlib", "paperlib.stats", "paperlib.glbomd", "paperlib.glbomd.learners.gloc"} <= set(workflow.imports("toy_1"))
-    assert {"play.py", "stats.py", "gloc.py", "plan.py"} <= {Path(path).name for path in workflow.inputs("toy_1")}
-    write(root, "toy_1", "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy")
+    write(
+        root, "toy_1", "from paperlib import play\nfiles = !ls"
+    )  # a cell that is no Python may import anything
+    assert {
+        "paperlib",
+        "paperlib.stats",
+        "paperlib.glbomd",
+        "paperlib.glbomd.learners.gloc",
+    } <= set(workflow.imports("toy_1"))
+    assert {"play.py", "stats.py", "gloc.py", "plan.py"} <= {
+        Path(path).name for path in workflow.inputs("toy_1")
+    }
+    write(
+        root,
+        "toy_1",
+        "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy",
+    )
     assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.toy.claims"]
-    write(root, "toy_1", "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name")
-    assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.stats", "paperlib.stats.some_name", "paperlib.toy.claims"]
+    write(
+        root,
+        "toy_1",
+        "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name",
+    )
+    assert workflow.imports("toy_1") == [
+        "paperlib",
+        "paperlib.play",
+        "paperlib.stats",
+        "paperlib.stats.some_name",
+        "paperlib.toy.claims",
+    ]
     names = {Path(path).name for path in workflow.inputs("toy_1")}
     assert {"play.py", "stats.py", "core.py", "streams.py"} <= names and "workflow.py" not in names
     assert all((root / path).exists() for path in workflow.inputs("toy_1"))
@@ -149,10 +210,14 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
 def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkeypatch, tmp_path):
     from paperlib.datasets import registry as datasets
 
-    write(root, "glbomd_9", "from paperlib import datasets", '[glbomd_9]\ndatasets = ["covertype"]\n')
+    write(
+        root, "glbomd_9", "from paperlib import datasets", '[glbomd_9]\ndatasets = ["covertype"]\n'
+    )
     monkeypatch.setattr(datasets, "find", lambda name: tmp_path / f"{name}.data")
     found = workflow.inputs("glbomd_9")
-    assert {"claims.py", "covtype_arms.csv", "covertype.data"} <= {Path(path).name for path in found}
+    assert {"claims.py", "covtype_arms.csv", "covertype.data"} <= {
+        Path(path).name for path in found
+    }
     monkeypatch.setattr(datasets, "find", lambda name: None)
     assert set(found) - set(workflow.inputs("glbomd_9")) == {"covertype.data"}
 
@@ -176,7 +241,9 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     write(root, "99_x", "from paperlib.pages import ledger")
-    assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {Path(path).name for path in workflow.inputs("99_x")}
+    assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {
+        Path(path).name for path in workflow.inputs("99_x")
+    }
 
 
 def test_a_notebook_is_run_again_when_a_figure_of_it_is_gone(root):
@@ -185,7 +252,9 @@ def test_a_notebook_is_run_again_when_a_figure_of_it_is_gone(root):
     for path in (figure, older, root / "figures/quick/toy/a.txt"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
-    assert workflow.products("quick", since) == ["quick/toy/a.png"] and workflow.products("paper", since) == ["toy/a.png"]
+    assert workflow.products("quick", since) == ["quick/toy/a.png"] and workflow.products(
+        "paper", since
+    ) == ["toy/a.png"]
     assert workflow.products("quick", time.time_ns() + 10**12) == []
     done = root / "results/quick/toy_1.done"
     done.parent.mkdir(parents=True)
@@ -201,25 +270,59 @@ def test_a_notebook_is_run_again_when_a_figure_of_it_is_gone(root):
 
 
 def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
-    source = new_notebook(cells=[new_markdown_cell("# T", id="t"), new_code_cell("1", id="a", metadata={"tags": ["parameters"], "collapsed": True})])
+    source = new_notebook(
+        cells=[
+            new_markdown_cell("# T", id="t"),
+            new_code_cell("1", id="a", metadata={"tags": ["parameters"], "collapsed": True}),
+        ]
+    )
     source.cells.append(new_code_cell("2", id="b"))
     ran = nbformat.from_dict(json.loads(json.dumps(source)))
-    ran.metadata.update(papermill={"duration": 1}, widgets={}, kernelspec={"name": "other"}, language_info={"name": "python", "version": "3.99"})
-    ran.cells.insert(2, new_code_cell("profile = 1", metadata={"tags": ["injected-parameters"]}, execution_count=2))
-    outputs = [new_output("stream", name="stderr", text="warn"), new_output("stream", name="stdout", text="hi")]
-    outputs.append(new_output("execute_result", data={"text/plain": "2", "application/vnd.jupyter.widget-view+json": {}}, execution_count=3))
+    ran.metadata.update(
+        papermill={"duration": 1},
+        widgets={},
+        kernelspec={"name": "other"},
+        language_info={"name": "python", "version": "3.99"},
+    )
+    ran.cells.insert(
+        2,
+        new_code_cell("profile = 1", metadata={"tags": ["injected-parameters"]}, execution_count=2),
+    )
+    outputs = [
+        new_output("stream", name="stderr", text="warn"),
+        new_output("stream", name="stdout", text="hi"),
+    ]
+    outputs.append(
+        new_output(
+            "execute_result",
+            data={"text/plain": "2", "application/vnd.jupyter.widget-view+json": {}},
+            execution_count=3,
+        )
+    )
     ran.cells[3].update(outputs=outputs, execution_count=3)
     result = canonical.canonical(source, ran)
     nbformat.validate(result)
-    assert [cell.id for cell in result.cells] == ["t", "a", "b"] and [cell.get("execution_count") for cell in result.cells] == [None, 1, 2]
-    assert result.cells[1].metadata == {"tags": ["parameters"]} and set(result.metadata) == {"kernelspec", "language_info"}
-    assert [output.output_type for output in result.cells[2].outputs] == ["stream", "execute_result"]
-    assert result.cells[2].outputs[1].execution_count == 2 and result.cells[2].outputs[1].data == {"text/plain": "2"}
+    assert [cell.id for cell in result.cells] == ["t", "a", "b"] and [
+        cell.get("execution_count") for cell in result.cells
+    ] == [None, 1, 2]
+    assert result.cells[1].metadata == {"tags": ["parameters"]} and set(result.metadata) == {
+        "kernelspec",
+        "language_info",
+    }
+    assert [output.output_type for output in result.cells[2].outputs] == [
+        "stream",
+        "execute_result",
+    ]
+    assert result.cells[2].outputs[1].execution_count == 2 and result.cells[2].outputs[1].data == {
+        "text/plain": "2"
+    }
     assert canonical.canonical(result, result) == result
     ran.cells[3].source = "3"
     with pytest.raises(ValueError, match="other code cells"):
         canonical.canonical(source, ran)
-    ran.cells[3].update(source="2", outputs=[new_output("error", ename="E", evalue="no", traceback=[])])
+    ran.cells[3].update(
+        source="2", outputs=[new_output("error", ename="E", evalue="no", traceback=[])]
+    )
     with pytest.raises(ValueError, match="code cell 2 ended in E: no"):
         canonical.canonical(source, ran)
 
@@ -231,16 +334,27 @@ def test_only_names_a_paper_or_a_notebook(root):
     for stem in ("toy_1", "toy_2", "zoo_1", "00_tour"):
         write(root, stem, "")
     assert run.chosen(None) == ["00_tour", "toy_1", "toy_2", "zoo_1"]
-    assert run.chosen(["toy"]) == ["toy_1", "toy_2"] and run.chosen(["zoo", "toy_2.ipynb"]) == ["zoo_1", "toy_2"]
-    with pytest.raises(SystemExit, match="--only to: no such paper or notebook. Papers: toy, zoo. Notebooks: 00_tour, toy_1, toy_2, zoo_1."):
+    assert run.chosen(["toy"]) == ["toy_1", "toy_2"] and run.chosen(["zoo", "toy_2.ipynb"]) == [
+        "zoo_1",
+        "toy_2",
+    ]
+    with pytest.raises(
+        SystemExit,
+        match="--only to: no such paper or notebook. Papers: toy, zoo. Notebooks: 00_tour, toy_1, toy_2, zoo_1.",
+    ):
         run.chosen(["to"])
 
 
 def test_notebooks_that_jupyterlab_has_named_are_no_part_of_the_project(root, capsys):
     for stem in ("00_tour", "toy_1", "toy_1-Copy1", "Untitled", "Untitled_1", "toy"):
         write(root, stem, "")
-    assert run.chosen(None) == workflow.stems() == ["00_tour", "toy_1"] and run.STEM == workflow.STEM
-    assert capsys.readouterr().out == "Not run, for their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+    assert (
+        run.chosen(None) == workflow.stems() == ["00_tour", "toy_1"] and run.STEM == workflow.STEM
+    )
+    assert (
+        capsys.readouterr().out
+        == "Not run, for their names are not like glbomd_1_logistic: Untitled, Untitled_1, toy, toy_1-Copy1\n"
+    )
     with pytest.raises(SystemExit, match="no such paper or notebook"):
         run.chosen(["toy_1-Copy1"])
 
@@ -259,15 +373,35 @@ def main(root, monkeypatch):
 def test_folders_that_a_user_names_are_those_of_the_call(main, root, monkeypatch):
     (root / "deep").mkdir()
     monkeypatch.chdir(root / "deep")
-    for name, folder in {"ROOT": "..", "RESULTS": "out", "FIGURES": "../pictures", "LOCKS": "."}.items():
+    for name, folder in {
+        "ROOT": "..",
+        "RESULTS": "out",
+        "FIGURES": "../pictures",
+        "LOCKS": ".",
+    }.items():
         monkeypatch.setenv(f"PAPERLIB_{name}", folder)
     monkeypatch.setenv("PAPERLIB_DATA", "")
     assert main(["data"]) == 0
     found = {name: os.environ[f"PAPERLIB_{name}"] for name in run.FOLDERS}
-    assert found == {"ROOT": str(root), "RESULTS": str(root / "deep/out"), "FIGURES": str(root / "pictures"), "DATA": "", "LOCKS": str(root / "deep")}
+    assert found == {
+        "ROOT": str(root),
+        "RESULTS": str(root / "deep/out"),
+        "FIGURES": str(root / "pictures"),
+        "DATA": "",
+        "LOCKS": str(root / "deep"),
+    }
 
 
-@pytest.mark.parametrize("argv", [["figures", "--frobnicate"], ["figures", "--cluster", "nowhere"], ["figures", "--jobs", "0"], ["figures", "--commit-notebooks", "--profile", "paper"], []])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["figures", "--frobnicate"],
+        ["figures", "--cluster", "nowhere"],
+        ["figures", "--jobs", "0"],
+        ["figures", "--commit-notebooks", "--profile", "paper"],
+        [],
+    ],
+)
 def test_wrong_arguments_end_the_call(argv):
     with pytest.raises(SystemExit) as end:
         run.parse(argv)
@@ -280,7 +414,10 @@ def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(mon
     for slow in ([], ["--slow"]):
         run.test("python", run.parse(["test", *slow, "-k", "stats", "-s"]))
     assert [argv[-3:] for argv in called] == [["-k", "stats", "-s"]] * 2
-    assert [argv[-5:-3] == ["-m", "not slow"] for argv in called] == [True, False] and "--slow" not in called[1]
+    assert [argv[-5:-3] == ["-m", "not slow"] for argv in called] == [
+        True,
+        False,
+    ] and "--slow" not in called[1]
 
 
 def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypatch):
@@ -329,7 +466,9 @@ def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch
     monkeypatch.setattr(run.sys, "_base_executable", shutil.which("false"), raising=False)
     monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
     run.LOCK.write_text("")
-    with pytest.raises(SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"):
+    with pytest.raises(
+        SystemExit, match="Making .venv failed at `-m venv`; the whole output is in .*setup.log"
+    ):
         run.environment()
     assert not (root / ".venv/.ready").exists()
 
@@ -348,7 +487,10 @@ def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
     assert run.table(["toy_1", "toy_2", "toy_3"], "quick", 0) == ["toy_2", "toy_3"]
     lines = capsys.readouterr().out.splitlines()
     assert "toy_1        12.3  1 fails, 2 holds" in lines
-    assert "toy_2 has no result: cell 3: ValueError: no" in lines and "toy_3 has no result: it was not reached" in lines
+    assert (
+        "toy_2 has no result: cell 3: ValueError: no" in lines
+        and "toy_3 has no result: it was not reached" in lines
+    )
 
 
 def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
@@ -357,12 +499,20 @@ def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
     for stem in ("toy_1", "toy_2", "toy_3"):
         (folder / f"{stem}.done").write_text('{"seconds": 1}')
         os.utime(folder / f"{stem}.done", (0, 0))
-    log, jobs = folder / "snakemake.log", "Building DAG of jobs...\nJob stats:\njob          count\n---------  -------\ntoy_2              1\ntotal              1\n\n"
+    log, jobs = (
+        folder / "snakemake.log",
+        "Building DAG of jobs...\nJob stats:\njob          count\n---------  -------\ntoy_2              1\ntotal              1\n\n",
+    )
     log.write_text(jobs)
     assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == ["toy_2"]
     lines = capsys.readouterr().out.splitlines()
-    assert "toy_1         1.0  -  (unchanged)" in lines and "toy_2           -  no new result" in lines
-    assert "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call" in lines
+    assert (
+        "toy_1         1.0  -  (unchanged)" in lines and "toy_2           -  no new result" in lines
+    )
+    assert (
+        "toy_2 has no result: it was not reached, since what it comes after failed or the call was stopped; what stands is of an earlier call"
+        in lines
+    )
     os.utime(log, (0, 0))  # another call's
     assert run.table(["toy_1", "toy_2", "toy_3"], "quick", time.time() - 60) == []
 
@@ -373,13 +523,23 @@ def test_readme_is_written_after_a_call_without_failures_alone(root, monkeypatch
     (root / "results/paper").mkdir(parents=True)
     called = []
     monkeypatch.delenv("PAPERLIB_FIGURES")
-    monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv[2]) or (code if argv[2] == "snakemake" else 0))
+    monkeypatch.setattr(
+        run,
+        "call",
+        lambda argv, **kwargs: called.append(argv[2]) or (code if argv[2] == "snakemake" else 0),
+    )
     monkeypatch.setattr(run, "table", lambda *_: [])
     assert run.figures("python", run.parse(["figures", "--profile", "paper"])) == code
     assert called == ["snakemake"] + ["paperlib.pages.readme"] * (not code)
 
 
-@pytest.mark.parametrize("number, error, message", [(errno.EWOULDBLOCK, SystemExit, "Another run.py works in"), (errno.ENOLCK, OSError, "No locks")])
+@pytest.mark.parametrize(
+    "number, error, message",
+    [
+        (errno.EWOULDBLOCK, SystemExit, "Another run.py works in"),
+        (errno.ENOLCK, OSError, "No locks"),
+    ],
+)
 def test_a_folder_without_locks_is_not_a_folder_in_use(root, monkeypatch, number, error, message):
     def refuse(*_):
         raise OSError(number, os.strerror(number))
@@ -391,19 +551,35 @@ def test_a_folder_without_locks_is_not_a_folder_in_use(root, monkeypatch, number
 
 def call(*arguments, **kwargs):
     environment = {**os.environ, "PAPERLIB_PYTHON": sys.executable}
-    return subprocess.Popen([sys.executable, CODE / "run.py", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kwargs)
+    return subprocess.Popen(
+        [sys.executable, CODE / "run.py", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **kwargs,
+    )
 
 
 def test_figures_runs_what_changed_and_reports_what_failed(root):
     profiles = '[toy_2]\nafter = ["toy_1"]\ntiming = true\n'
     write(root, "toy_1", "print(profile, delta)", profiles)
-    write(root, "toy_2", "import os\nprint(os.environ['OMP_NUM_THREADS'])\nassert trials < 9, 'too many'")
-    stamps = lambda: {path.name: path.stat().st_mtime_ns for path in root.glob("results/quick/*.done")}
+    write(
+        root,
+        "toy_2",
+        "import os\nprint(os.environ['OMP_NUM_THREADS'])\nassert trials < 9, 'too many'",
+    )
+    stamps = lambda: {
+        path.name: path.stat().st_mtime_ns for path in root.glob("results/quick/*.done")
+    }
 
     first = call("figures", "--commit-notebooks")
     time.sleep(0.5)
     second = call("clean")
-    assert second.communicate()[0].startswith(f"Another run.py works in {root}") and second.returncode == 1
+    assert (
+        second.communicate()[0].startswith(f"Another run.py works in {root}")
+        and second.returncode == 1
+    )
     text = first.communicate(timeout=200)[0]
     assert first.returncode == 0, text
     before = stamps()
@@ -429,12 +605,16 @@ def test_what_comes_after_a_failure_is_not_reached_and_not_committed(root):
     write(root, "toy_1", "raise OSError('never')")
     process = call("figures", "--commit-notebooks")
     text = process.communicate(timeout=200)[0]
-    assert process.returncode == 1 and "toy_2 has no result: it was not reached, since" in text, text
+    assert process.returncode == 1 and "toy_2 has no result: it was not reached, since" in text, (
+        text
+    )
     assert not nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells[1].outputs
 
 
 def test_a_stopped_call_stops_what_it_started(root):
-    write(root, "toy_1", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)")
+    write(
+        root, "toy_1", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)"
+    )
     process, pid = call("figures"), root / "notebooks" / "pid"
     deadline = time.monotonic() + 100
     while not (pid.exists() and pid.read_text()) and time.monotonic() < deadline:
@@ -463,7 +643,11 @@ run.main(["clean"])"""
 def test_what_does_not_heed_a_stop_is_killed(monkeypatch, tmp_path, group):
     ready, begun = tmp_path / "ready", []
     start = subprocess.Popen
-    monkeypatch.setattr(run.subprocess, "Popen", lambda *args, **kwargs: begun.append(start(*args, **kwargs)) or begun[0])
+    monkeypatch.setattr(
+        run.subprocess,
+        "Popen",
+        lambda *args, **kwargs: begun.append(start(*args, **kwargs)) or begun[0],
+    )
     monkeypatch.setattr(run, "GRACE", 0.5)
 
     def interrupt(*_):

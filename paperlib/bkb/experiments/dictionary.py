@@ -58,6 +58,8 @@ def often_minus_once(counts: np.ndarray) -> stats.Interval:
         ValueError: no arm was pulled often, or none once.
     """
     if not (counts[:, 0].any() and counts[:, 3].any()):
-        raise ValueError(f"counts={counts.sum(0).tolist()}; allowed: some arms pulled often, some pulled once")
+        raise ValueError(
+            f"counts={counts.sum(0).tolist()}; allowed: some arms pulled often, some pulled once"
+        )
     share = lambda mean: mean[..., 1] / mean[..., 0] - mean[..., 4] / mean[..., 3]
     return stats.bootstrap(counts, share, of="difference of shares", resamples=RESAMPLES)

@@ -24,7 +24,11 @@ def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     return {
         "GP-UCB": ExactGPUCB(**known),
-        **{sketch_name(qbar, merge): BKB(**known, qbar=qbar, merge=merge) for merge in MERGES for qbar in QBARS},
+        **{
+            sketch_name(qbar, merge): BKB(**known, qbar=qbar, merge=merge)
+            for merge in MERGES
+            for qbar in QBARS
+        },
         "SoR": BKB(**known, qbar=QBAR, variance="sor"),
         "SoR, fixed": FixedDictionary(**known, size=20, variance="sor"),
         "DTC, fixed": FixedDictionary(**known, size=20),
@@ -43,8 +47,14 @@ def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, 
         Group -> row -> geometric mean, low, high.
     """
     exact, found = traces["GP-UCB"].last(), {}
-    rows = {sketch_name(qbar, merge): (sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}") for merge in MERGES for qbar in QBARS}
+    rows = {
+        sketch_name(qbar, merge): (sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}")
+        for merge in MERGES
+        for qbar in QBARS
+    }
     for name in sorted(traces.keys() - {"GP-UCB"}, key=list(traces).index):
         group, row = rows.get(name, (name, name))
-        found.setdefault(group, {})[row] = tuple(stats.geometric_ratio(traces[name].last(), exact)[:3])
+        found.setdefault(group, {})[row] = tuple(
+            stats.geometric_ratio(traces[name].last(), exact)[:3]
+        )
     return found

@@ -20,13 +20,15 @@ class ArmSet(NamedTuple):
     """How a data set is played."""
 
     scale: float  # factor on the radius
-    chunk: int    # trials at once: exact GP-UCB keeps 8 bytes for each trial, arm and round
-    lazy: bool    # LazyBKB instead of BKB
+    chunk: int  # trials at once: exact GP-UCB keeps 8 bytes for each trial, arm and round
+    lazy: bool  # LazyBKB instead of BKB
 
 
 ARM_SETS = {
-    "diabetes": ArmSet(0.5, 5, False), "digits": ArmSet(0.2, 5, False),
-    "abalone": ArmSet(0.5, 5, True), "california_housing": ArmSet(0.5, 2, True),
+    "diabetes": ArmSet(0.5, 5, False),
+    "digits": ArmSet(0.2, 5, False),
+    "abalone": ArmSet(0.5, 5, True),
+    "california_housing": ArmSet(0.5, 2, True),
 }
 
 

@@ -9,8 +9,8 @@ from ..model.confidence import Confidence
 from ..problems.real import TableArms
 from ..problems.synthetic import RKHS, WarmRKHS
 
-NORM = 3.0        # F for learners where f has no known norm
-QBAR = 5.0        # oversampling where nothing else is said
+NORM = 3.0  # F for learners where f has no known norm
+QBAR = 5.0  # oversampling where nothing else is said
 RESAMPLES = 2000  # of each bootstrap
 
 
@@ -29,4 +29,6 @@ def regret_ratio(trace: Trace, exact: Trace) -> stats.Interval:
 
 def exponent(trace: Trace) -> stats.Interval:
     """Log-log slope of the mean regret from round T / 4 on, bootstrap over trials."""
-    return stats.growth(trace.rounds, trace["regret"], first=trace.rounds[-1] / 4, resamples=RESAMPLES)
+    return stats.growth(
+        trace.rounds, trace["regret"], first=trace.rounds[-1] / 4, resamples=RESAMPLES
+    )

@@ -13,7 +13,16 @@ from ...stats import Interval
 from ..learners.bkb import BKB
 from ..learners.exact import ExactGPUCB
 from ..model.confidence import Confidence
-from ..probes.variance import Band, Curve, Estimator, Measures, dictionary, evaluations, points, truth
+from ..probes.variance import (
+    Band,
+    Curve,
+    Estimator,
+    Measures,
+    dictionary,
+    evaluations,
+    points,
+    truth,
+)
 
 
 def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
@@ -22,10 +31,16 @@ def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
     "sor" has the state's dictionary and counters, "exact" the counters alone.
     """
     sor, exact = BKB(kernel, confidence, variance="sor"), ExactGPUCB(kernel, confidence)
-    return {"own": Estimator(confidence), "sor": Estimator(confidence, sor), "exact": Estimator(confidence, exact)}
+    return {
+        "own": Estimator(confidence),
+        "sor": Estimator(confidence, sor),
+        "exact": Estimator(confidence, exact),
+    }
 
 
-def measures(kernel: Kernel, confidence: Confidence, names: tuple[str, ...] | None = None) -> Measures:
+def measures(
+    kernel: Kernel, confidence: Confidence, names: tuple[str, ...] | None = None
+) -> Measures:
     """Numbers of estimators, of all without ``names``; "sor" needs a learner with a dictionary."""
     known = estimators(kernel, confidence)
     return Measures(known["exact"], {name: known[name] for name in names or known})
@@ -36,7 +51,11 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
 
     "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
     """
-    drawn = {f"{name} {part}": Curve(estimator, part) for name, estimator in estimators(kernel, confidence).items() for part in Band._fields}
+    drawn = {
+        f"{name} {part}": Curve(estimator, part)
+        for name, estimator in estimators(kernel, confidence).items()
+        for part in Band._fields
+    }
     return {"x": points, "f": truth, "evaluations": evaluations, "dictionary": dictionary} | drawn
 
 

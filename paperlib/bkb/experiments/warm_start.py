@@ -18,7 +18,7 @@ from ..problems.synthetic import WarmRKHS
 from .regret import QBAR, confidence
 
 WARM_SIZES = (20, 30, 50, 100)  # features after a warm start
-LATE = 100                      # last rounds that tell whether a trial is stuck
+LATE = 100  # last rounds that tell whether a trial is stuck
 
 
 def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[str, Learner]:
@@ -41,9 +41,16 @@ def since(trace: Trace, rounds: int) -> Trace:
     """
     later = trace.rounds > rounds
     if not later.any():
-        raise ValueError(f"rounds={rounds}; allowed: less than the last recorded round, {trace.rounds[-1]}")
+        raise ValueError(
+            f"rounds={rounds}; allowed: less than the last recorded round, {trace.rounds[-1]}"
+        )
     regret = trace["regret"][:, later] - trace.at(rounds)[:, None]
-    return dataclasses.replace(trace, rounds=trace.rounds[later] - rounds, series={"regret": regret}, seconds=trace.seconds[later])
+    return dataclasses.replace(
+        trace,
+        rounds=trace.rounds[later] - rounds,
+        series={"regret": regret},
+        seconds=trace.seconds[later],
+    )
 
 
 def watched(horizon: int, warm: int = 0, points: int = 100) -> list[int]:

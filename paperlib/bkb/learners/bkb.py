@@ -25,17 +25,17 @@ VARIANCES = ("dtc", "sor")
 class State(NamedTuple):
     """Counters, the dictionary, and the posterior from them."""
 
-    n: Tensor              # R x A, pulls
-    ysum: Tensor           # R x A, sums of rewards
-    mask: Tensor           # R x A bool, the dictionary S_t
-    mu: Tensor             # R x A
-    s2: Tensor             # R x A
-    log_det: Tensor        # R, ln det(A~_t / lambda)
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mask: Tensor  # R x A bool, the dictionary S_t
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
+    log_det: Tensor  # R, ln det(A~_t / lambda)
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
-    overflow: Tensor       # R bool, a dictionary was larger than its capacity
-    failed: Tensor         # R bool, K_SS did not factor
-    eigh: bool             # the root
+    overflow: Tensor  # R bool, a dictionary was larger than its capacity
+    failed: Tensor  # R bool, K_SS did not factor
+    eigh: bool  # the root
 
 
 def oversampling(qbar: float) -> None:
@@ -60,7 +60,9 @@ def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tenso
         return (qbar * n * s2).clamp(max=1.0)
     p = (qbar * s2).clamp(max=1.0)
     certain = p >= 1.0
-    sampled = -torch.expm1(n * torch.log1p(-torch.where(certain, 0.0, p)))  # 1 - (1 - p)^n without cancellation
+    sampled = -torch.expm1(
+        n * torch.log1p(-torch.where(certain, 0.0, p))
+    )  # 1 - (1 - p)^n without cancellation
     return torch.where(certain, (n > 0).to(p), sampled)
 
 
@@ -84,28 +86,57 @@ class Sketched(KernelUCB):
         if self.capacity != "auto":
             whole("capacity", self.capacity)
 
-    def sampled(self, state, pulls: Pulls, draw: Draw, rows: Tensor | slice = slice(None)) -> Tensor:
+    def sampled(
+        self, state, pulls: Pulls, draw: Draw, rows: Tensor | slice = slice(None)
+    ) -> Tensor:
         """S_{t+1} of the trials ``rows``, R x A bool: the pulls kept by the variance s2_t that chose the last arm. S_1 = {x_1}."""
         n = pulls.n[rows]
         if state.tally.rounds == 0:
             return n > 0
-        return draw.uniform("dictionary", n.shape[1])[rows] < inclusion(n, state.s2[rows], self.qbar, self.merge)
+        return draw.uniform("dictionary", n.shape[1])[rows] < inclusion(
+            n, state.s2[rows], self.qbar, self.merge
+        )
 
-    def fitted(self, arms: Tensor, mask: Tensor, pulls: Pulls, tally: Tally, eigh: bool, rounds: int, **options) -> Fit:
+    def fitted(
+        self,
+        arms: Tensor,
+        mask: Tensor,
+        pulls: Pulls,
+        tally: Tally,
+        eigh: bool,
+        rounds: int,
+        **options,
+    ) -> Fit:
         """The sketched posterior; with variance "sor" its s2 is the subset of regressors'."""
-        found = fit(self.kernel, arms, mask, *pulls, self.confidence.lam, tally.kappa2, eigh=eigh, slots=room(mask, self.capacity),
-                    rounds=rounds, chunk=self.chunk, looks=getattr(self, "syncs", None) is not None, **options)
+        found = fit(
+            self.kernel,
+            arms,
+            mask,
+            *pulls,
+            self.confidence.lam,
+            tally.kappa2,
+            eigh=eigh,
+            slots=room(mask, self.capacity),
+            rounds=rounds,
+            chunk=self.chunk,
+            looks=getattr(self, "syncs", None) is not None,
+            **options,
+        )
         return found if self.variance == "dtc" else found._replace(s2=found.sor)
 
     def predict(self, state, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points, in the span of the state's dictionary. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
         pulls = Pulls(state.n, state.ysum)
-        found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, at=at)
+        found = self.fitted(
+            arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, at=at
+        )
         return found.mu, found.s2
 
     def root_of(self, arms: Tensor, tally: Tally) -> bool:
         """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
-        return by_eigenvalues(self.root, self.kernel, arms.shape[2], tally.kappa2, self.confidence.lam)
+        return by_eigenvalues(
+            self.root, self.kernel, arms.shape[2], tally.kappa2, self.confidence.lam
+        )
 
 
 @dataclass(frozen=True)
@@ -154,14 +185,27 @@ class BKB(Sketched):
         """S_0 is empty; the horizon is not used."""
         shared = self.prior(trials, arms)
         none = shared["n"] > 0
-        return State(**shared, mask=none, log_det=shared["tally"].information, overflow=none[:, 0], failed=none[:, 0],
-                     eigh=self.root_of(arms, shared["tally"]))
+        return State(
+            **shared,
+            mask=none,
+            log_det=shared["tally"].information,
+            overflow=none[:, 0],
+            failed=none[:, 0],
+            eigh=self.root_of(arms, shared["tally"]),
+        )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         mask = self.sampled(state, pulls, draw)
-        return self._refit(state, arms, mask, pulls, lambda found: self.add_up(state, arm, pulls.n, found.s2), state.tally.rounds + 1)
+        return self._refit(
+            state,
+            arms,
+            mask,
+            pulls,
+            lambda found: self.add_up(state, arm, pulls.n, found.s2),
+            state.tally.rounds + 1,
+        )
 
     def resample(self, state: State, arms: Tensor, draw: Draw, qbar: float) -> State:
         """The selection once more from the same counters, with another qbar: nothing learned is lost.
@@ -170,14 +214,34 @@ class BKB(Sketched):
         """
         oversampling(qbar)
         pulls = Pulls(state.n, state.ysum)
-        mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(pulls.n, state.s2, qbar, self.merge)
+        mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(
+            pulls.n, state.s2, qbar, self.merge
+        )
         tally = lambda found: state.tally._replace(effective=(pulls.n * found.s2).sum(1))
         return self._refit(state, arms, mask, pulls, tally, state.tally.rounds)
 
-    def _refit(self, state: State, arms: Tensor, mask: Tensor, pulls: Pulls, tally: Callable[[Fit], Tally], rounds: int) -> State:
+    def _refit(
+        self,
+        state: State,
+        arms: Tensor,
+        mask: Tensor,
+        pulls: Pulls,
+        tally: Callable[[Fit], Tally],
+        rounds: int,
+    ) -> State:
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds)
-        return State(*pulls, mask, found.mu, found.s2, found.log_det, tally(found), state.copies,
-                     state.overflow | found.overflow, state.failed | found.failed, state.eigh)
+        return State(
+            *pulls,
+            mask,
+            found.mu,
+            found.s2,
+            found.log_det,
+            tally(found),
+            state.copies,
+            state.overflow | found.overflow,
+            state.failed | found.failed,
+            state.eigh,
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Size of the dictionary, whether one overflowed, and whether K_SS ever failed to factor (then play raises)."""

@@ -23,13 +23,13 @@ from .ucb import Pulls, first_best
 class State(NamedTuple):
     """Every pull with its reward, whether it is in the dictionary, and its variance."""
 
-    points: Rows    # R x t x d
-    rewards: Rows   # R x t
-    kept: Rows      # R x t bool, S_t
-    widths: Rows    # R x t, s2_t at the pulls
+    points: Rows  # R x t x d
+    rewards: Rows  # R x t
+    kept: Rows  # R x t bool, S_t
+    widths: Rows  # R x t, s2_t at the pulls
     tally: Tally
     failed: Tensor  # R bool, K_SS did not factor
-    eigh: bool      # the root
+    eigh: bool  # the root
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,15 @@ class ContextualBKB(Sketched):
         tally = self.confidence.start(self.kernel.diag(arms).amax(1), trials)
         none = Rows.empty(trials, **tkwargs)
         kept = Rows.empty(trials, dtype=torch.bool, device=arms.device)
-        return State(Rows.empty(trials, arms.shape[2], **tkwargs), none, kept, Rows.empty(trials, **tkwargs), tally, tally.information > 0, self.root_of(arms, tally))
+        return State(
+            Rows.empty(trials, arms.shape[2], **tkwargs),
+            none,
+            kept,
+            Rows.empty(trials, **tkwargs),
+            tally,
+            tally.information > 0,
+            self.root_of(arms, tally),
+        )
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """argmax mu + beta sqrt(s2) over the arms on offer, ties to the smallest index; the first arm uniform. Returns R indices."""
@@ -80,14 +88,35 @@ class ContextualBKB(Sketched):
         played = self.predict(state, arms, x)[1].squeeze(1)
         points, rewards = state.points.append(x.squeeze(1)), state.rewards.append(reward)
         t = points.n
-        most = max(64, 1 << (t - 1).bit_length())  # one purpose has one shape: the stream changes when the history doubles
-        kept = draw.uniform(f"dictionary of {most}", most)[:, :t] < self.qbar * state.widths.append(played).view
+        most = max(
+            64, 1 << (t - 1).bit_length()
+        )  # one purpose has one shape: the stream changes when the history doubles
+        kept = (
+            draw.uniform(f"dictionary of {most}", most)[:, :t]
+            < self.qbar * state.widths.append(played).view
+        )
         if t == 1:
             kept = torch.ones_like(kept)  # S_1 = {x_1}
         kappa2 = torch.maximum(state.tally.kappa2, self.kernel.diag(arms).amax(1))
-        found = self._fit(state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=state.tally._replace(kappa2=kappa2)), points.view)
+        found = self._fit(
+            state._replace(
+                points=points,
+                rewards=rewards,
+                kept=Rows.of(kept),
+                tally=state.tally._replace(kappa2=kappa2),
+            ),
+            points.view,
+        )
         tally = self.confidence.add(state.tally._replace(kappa2=kappa2), played, found.s2.sum(1))
-        return State(points, rewards, Rows.of(kept), Rows.of(found.s2), tally, state.failed | found.failed, state.eigh)
+        return State(
+            points,
+            rewards,
+            Rows.of(kept),
+            Rows.of(found.s2),
+            tally,
+            state.failed | found.failed,
+            state.eigh,
+        )
 
     def predict(self, state: State, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points; ``arms`` is not used. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
@@ -99,7 +128,15 @@ class ContextualBKB(Sketched):
 
     def _fit(self, state: State, at: Tensor) -> Fit:
         pulls = Pulls(torch.ones_like(state.rewards.view), state.rewards.view)
-        return self.fitted(state.points.view, state.kept.view, pulls, state.tally, state.eigh, state.points.n, at=at)
+        return self.fitted(
+            state.points.view,
+            state.kept.view,
+            pulls,
+            state.tally,
+            state.eigh,
+            state.points.n,
+            at=at,
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Pulls in the dictionary, and whether K_SS ever failed to factor (then play raises)."""

@@ -22,16 +22,16 @@ from .ucb import KernelUCB, Pulls, of_arm
 class State(NamedTuple):
     """Counters and posterior, and what of the history the way of computing needs."""
 
-    n: Tensor              # R x A, pulls
-    ysum: Tensor           # R x A, sums of rewards
-    mu: Tensor             # R x A
-    s2: Tensor             # R x A
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
-    rows: Rows | None      # R x t x A, directions by which v has shrunk (ExactGPUCB)
-    arms: Rows | None      # R x t, arms played (NaiveGPUCB)
-    rewards: Rows | None   # R x t, rewards heard (NaiveGPUCB)
-    failed: Tensor         # R bool, a covariance did not factor
+    rows: Rows | None  # R x t x A, directions by which v has shrunk (ExactGPUCB)
+    arms: Rows | None  # R x t, arms played (NaiveGPUCB)
+    rewards: Rows | None  # R x t, rewards heard (NaiveGPUCB)
+    failed: Tensor  # R bool, a covariance did not factor
 
 
 class _Exact(KernelUCB):
@@ -43,7 +43,16 @@ class _Exact(KernelUCB):
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """mu = 0, v = k(x, x); the horizon is not used."""
         shared = self.prior(trials, arms)
-        return State(**shared, failed=shared["n"][:, 0] > 0, **{"rows": None, "arms": None, "rewards": None, **self.history(trials, arms, **tkwargs)})
+        return State(
+            **shared,
+            failed=shared["n"][:, 0] > 0,
+            **{
+                "rows": None,
+                "arms": None,
+                "rewards": None,
+                **self.history(trials, arms, **tkwargs),
+            },
+        )
 
     def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Rows]:
         """What is kept beside counters."""
@@ -53,18 +62,39 @@ class _Exact(KernelUCB):
         """The posterior from the unique pulled arms and their counters; O(A U^2)."""
         pulled = listed(pulls.n > 0, pulled_room(pulls.n, rounds))
         count, total = (x.gather(1, pulled.index) * pulled.valid for x in pulls)
-        return exact_posterior(self.kernel, points_at(arms, pulled.index), count, total, self.confidence.lam, at)
+        return exact_posterior(
+            self.kernel, points_at(arms, pulled.index), count, total, self.confidence.lam, at
+        )
 
     def predict(self, state: State, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
         found = self.on_unique(Pulls(state.n, state.ysum), arms, at, max(state.tally.rounds, 1))
         return found.mean, found.variance / self.confidence.lam
 
-    def _next(self, state: State, arm: Tensor, pulls: Pulls, mu: Tensor, s2: Tensor, **history: Any) -> State:
-        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, tally=self.add_up(state, arm, pulls.n, s2), **history)
+    def _next(
+        self, state: State, arm: Tensor, pulls: Pulls, mu: Tensor, s2: Tensor, **history: Any
+    ) -> State:
+        return state._replace(
+            n=pulls.n,
+            ysum=pulls.ysum,
+            mu=mu,
+            s2=s2,
+            tally=self.add_up(state, arm, pulls.n, s2),
+            **history,
+        )
 
-    def _refit(self, state: State, arm: Tensor, pulls: Pulls, found: Posterior, **history: Any) -> State:
-        return self._next(state, arm, pulls, found.mean, found.variance / self.confidence.lam, failed=state.failed | found.failed, **history)
+    def _refit(
+        self, state: State, arm: Tensor, pulls: Pulls, found: Posterior, **history: Any
+    ) -> State:
+        return self._next(
+            state,
+            arm,
+            pulls,
+            found.mean,
+            found.variance / self.confidence.lam,
+            failed=state.failed | found.failed,
+            **history,
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Whether a covariance ever failed to factor (then play raises)."""
@@ -102,7 +132,14 @@ class ExactGPUCB(_Exact):
         surprise = (reward - of_arm(state.mu, arm)) / (lam * of_arm(state.s2, arm) + lam).sqrt()
         mu = torch.addcmul(state.mu, c, surprise.unsqueeze(1))
         s2 = torch.addcmul(state.s2, c, c, value=-1 / lam).clamp_(min=0.0)
-        return self._next(state, arm, Pulls(state.n, state.ysum).add(arm, reward), mu, s2, rows=state.rows.append(c))
+        return self._next(
+            state,
+            arm,
+            Pulls(state.n, state.ysum).add(arm, reward),
+            mu,
+            s2,
+            rows=state.rows.append(c),
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +159,9 @@ class UniqueGPUCB(_Exact):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Count, refit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return self._refit(state, arm, pulls, self.on_unique(pulls, arms, arms, state.tally.rounds + 1))
+        return self._refit(
+            state, arm, pulls, self.on_unique(pulls, arms, arms, state.tally.rounds + 1)
+        )
 
 
 @dataclass(frozen=True)
@@ -141,12 +180,22 @@ class NaiveGPUCB(_Exact):
 
     def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Rows]:
         """Arms and rewards so far: none."""
-        return {"arms": Rows.empty(trials, dtype=torch.int64, device=arms.device), "rewards": Rows.empty(trials, **tkwargs)}
+        return {
+            "arms": Rows.empty(trials, dtype=torch.int64, device=arms.device),
+            "rewards": Rows.empty(trials, **tkwargs),
+        }
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Mean and variance (2) from all t rounds. ``arm``, ``reward``: R."""
         played, rewards = state.arms.append(arm), state.rewards.append(reward)
         points = points_at(arms, played.view)
-        found = exact_posterior(self.kernel, points, torch.ones_like(rewards.view), rewards.view, self.confidence.lam, arms)
+        found = exact_posterior(
+            self.kernel,
+            points,
+            torch.ones_like(rewards.view),
+            rewards.view,
+            self.confidence.lam,
+            arms,
+        )
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         return self._refit(state, arm, pulls, found, arms=played, rewards=rewards)

@@ -21,12 +21,12 @@ from .ucb import KernelUCB, Pulls
 class State(NamedTuple):
     """Counters, the features, and the ridge regression on them."""
 
-    n: Tensor              # R x A, pulls
-    ysum: Tensor           # R x A, sums of rewards
-    mu: Tensor             # R x A
-    s2: Tensor             # R x A
-    Z: Tensor              # R x D x A or 1 x D x A, features
-    inverse: Tensor        # R x D x D, P
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
+    Z: Tensor  # R x D x A or 1 x D x A, features
+    inverse: Tensor  # R x D x D, P
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
 
@@ -44,7 +44,10 @@ class _Features(KernelUCB):
         Z = self.features(arms, draw)
         shared = self.prior(trials, arms)
         square = Z.square().sum(1)
-        shared |= {"s2": (square / self.confidence.lam).expand(trials, -1).contiguous(), "tally": self.confidence.start(square.amax(1), trials)}
+        shared |= {
+            "s2": (square / self.confidence.lam).expand(trials, -1).contiguous(),
+            "tally": self.confidence.start(square.amax(1), trials),
+        }
         inverse = (torch.eye(Z.shape[1], **tkwargs) / self.confidence.lam).repeat(trials, 1, 1)
         return State(**shared, Z=Z, inverse=inverse)
 
@@ -54,8 +57,18 @@ class _Features(KernelUCB):
         inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         if (state.tally.rounds + 1) % REFRESH == 0:
             *fresh, good = refitted(state.Z, *pulls, self.confidence.lam)
-            inverse, mu, s2 = (torch.where(good.view(-1, *[1] * (new.dim() - 1)), new, old) for new, old in zip(fresh, (inverse, mu, s2)))
-        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2))
+            inverse, mu, s2 = (
+                torch.where(good.view(-1, *[1] * (new.dim() - 1)), new, old)
+                for new, old in zip(fresh, (inverse, mu, s2))
+            )
+        return state._replace(
+            n=pulls.n,
+            ysum=pulls.ysum,
+            mu=mu,
+            s2=s2,
+            inverse=inverse,
+            tally=self.add_up(state, arm, pulls.n, s2),
+        )
 
 
 @dataclass(frozen=True)
@@ -131,12 +144,16 @@ class RFFUCB(_Features):
         super().__post_init__()
         whole("size", self.size, least=2)
         if self.size % 2:
-            raise ValueError(f"size={self.size!r}; allowed: an even number, a cosine and a sine for each frequency")
+            raise ValueError(
+                f"size={self.size!r}; allowed: an even number, a cosine and a sine for each frequency"
+            )
         if not isinstance(self.kernel, RBF):
             raise ValueError(f"kernel={self.kernel!r}; allowed: RBF, whose spectrum is Gaussian")
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
         """[cos X W, sin X W] / sqrt(D / 2) with W d x D / 2, columns N(0, 2 gamma I): of norm 1."""
-        W = math.sqrt(2 * self.kernel.gamma) * draw.normal("frequencies", arms.shape[2], self.size // 2)
+        W = math.sqrt(2 * self.kernel.gamma) * draw.normal(
+            "frequencies", arms.shape[2], self.size // 2
+        )
         phase = (arms @ W).mT
         return torch.cat([phase.cos(), phase.sin()], 1) / math.sqrt(self.size // 2)

@@ -23,17 +23,17 @@ from .ucb import Pulls
 class State(NamedTuple):
     """Counters, the dictionary that never changes, and the posterior."""
 
-    n: Tensor              # R x A, pulls
-    ysum: Tensor           # R x A, sums of rewards
-    mask: Tensor           # R x A bool, the dictionary
-    mu: Tensor             # R x A
-    s2: Tensor             # R x A
-    Z: Tensor              # R x M x A, embedding
-    inverse: Tensor        # R x M x M, P
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mask: Tensor  # R x A bool, the dictionary
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
+    Z: Tensor  # R x M x A, embedding
+    inverse: Tensor  # R x M x M, P
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
-    failed: Tensor         # R bool
-    eigh: bool             # the root
+    failed: Tensor  # R bool
+    eigh: bool  # the root
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,26 @@ class FixedDictionary(Sketched):
         shared = self.prior(trials, arms)
         mask = self.dictionary(arms.shape[1], draw)
         eigh = self.root_of(arms, shared["tally"])
-        found = self.fitted(arms, mask, Pulls(shared["n"], shared["ysum"]), shared["tally"], eigh, 1, keep=True)
+        found = self.fitted(
+            arms, mask, Pulls(shared["n"], shared["ysum"]), shared["tally"], eigh, 1, keep=True
+        )
         shared |= {"mu": found.mu, "s2": found.s2}
-        return State(**shared, mask=mask, Z=found.Z, inverse=torch.cholesky_inverse(found.factor), failed=found.failed, eigh=eigh)
+        return State(
+            **shared,
+            mask=mask,
+            Z=found.Z,
+            inverse=torch.cholesky_inverse(found.factor),
+            failed=found.failed,
+            eigh=eigh,
+        )
 
     def dictionary(self, arms: int, draw: Draw) -> Tensor:
         """The arms with the smallest of A uniforms, R x A bool."""
         order = draw.uniform("inducing arms", arms).argsort(1)
         chosen = order[:, : min(self.size, arms)]
-        return torch.zeros(order.shape, dtype=torch.bool, device=order.device).scatter_(1, chosen, True)
+        return torch.zeros(order.shape, dtype=torch.bool, device=order.device).scatter_(
+            1, chosen, True
+        )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One more observation in the same span. ``arm``, ``reward``: R."""
@@ -86,9 +97,24 @@ class FixedDictionary(Sketched):
         inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         failed = state.failed
         if (state.tally.rounds + 1) % REFRESH == 0:
-            found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds + 1)
-            inverse, mu, s2, failed = torch.cholesky_inverse(found.factor), found.mu, found.s2, failed | found.failed
-        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, tally=self.add_up(state, arm, pulls.n, s2), failed=failed)
+            found = self.fitted(
+                arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds + 1
+            )
+            inverse, mu, s2, failed = (
+                torch.cholesky_inverse(found.factor),
+                found.mu,
+                found.s2,
+                failed | found.failed,
+            )
+        return state._replace(
+            n=pulls.n,
+            ysum=pulls.ysum,
+            mu=mu,
+            s2=s2,
+            inverse=inverse,
+            tally=self.add_up(state, arm, pulls.n, s2),
+            failed=failed,
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Size of the dictionary, and whether K_SS failed to factor (then play raises)."""

@@ -26,21 +26,21 @@ from .ucb import Pulls, of_arm
 class State(NamedTuple):
     """Counters, the dictionary, the embedding of all arms, and the posterior."""
 
-    n: Tensor              # R x A, pulls
-    ysum: Tensor           # R x A, sums of rewards
-    mask: Tensor           # R x A bool, the dictionary
-    mu: Tensor             # R x A
-    s2: Tensor             # R x A
-    Z: Tensor              # R x M x A, embedding
-    inverse: Tensor        # R x M x M, P
-    fallback: Tensor       # R x A, s2 when the dictionary was last sampled
-    spent: Tensor          # R, sum of ``fallback`` at the arms played since
-    resamplings: Tensor    # R int64, how often the dictionary was sampled
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mask: Tensor  # R x A bool, the dictionary
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
+    Z: Tensor  # R x M x A, embedding
+    inverse: Tensor  # R x M x M, P
+    fallback: Tensor  # R x A, s2 when the dictionary was last sampled
+    spent: Tensor  # R, sum of ``fallback`` at the arms played since
+    resamplings: Tensor  # R int64, how often the dictionary was sampled
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
-    overflow: Tensor       # R bool
-    failed: Tensor         # R bool
-    eigh: bool             # the root
+    overflow: Tensor  # R bool
+    failed: Tensor  # R bool
+    eigh: bool  # the root
 
 
 def widened(Z: Tensor, inverse: Tensor, slots: int, ridge: float) -> tuple[Tensor, Tensor]:
@@ -102,9 +102,18 @@ class LazyBKB(Sketched):
         shared = self.prior(trials, arms)
         none, zero = shared["n"] > 0, shared["tally"].information
         inverse = torch.full((trials, 1, 1), 1 / self.confidence.lam, **tkwargs)
-        return State(**shared, mask=none, Z=shared["n"].unsqueeze(1), inverse=inverse, fallback=shared["s2"], spent=zero,
-                     resamplings=torch.zeros_like(zero, dtype=torch.int64), overflow=none[:, 0], failed=none[:, 0],
-                     eigh=self.root_of(arms, shared["tally"]))
+        return State(
+            **shared,
+            mask=none,
+            Z=shared["n"].unsqueeze(1),
+            inverse=inverse,
+            fallback=shared["s2"],
+            spent=zero,
+            resamplings=torch.zeros_like(zero, dtype=torch.int64),
+            overflow=none[:, 0],
+            failed=none[:, 0],
+            eigh=self.root_of(arms, shared["tally"]),
+        )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Rank one, O(A M); then BKB's round for the trials whose variance may have shrunk too far. ``arm``, ``reward``: R."""
@@ -125,7 +134,8 @@ class LazyBKB(Sketched):
         """The trials ``rows`` with new dictionaries ``mask``, len(rows) x A bool; their variance is the fallback from now on."""
         new = self._renewed(state._replace(mask=state.mask.index_put((rows,), mask)), arms, rows)
         return new._replace(
-            fallback=new.fallback.index_put((rows,), new.s2[rows]), spent=new.spent.index_fill(0, rows, 0.0),
+            fallback=new.fallback.index_put((rows,), new.s2[rows]),
+            spent=new.spent.index_fill(0, rows, 0.0),
             resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
         )
 
@@ -135,20 +145,42 @@ class LazyBKB(Sketched):
             return state
         every, lam = len(rows) == len(state.spent), self.confidence.lam
         part = (lambda x: x) if every else (lambda x: take(x, rows))
-        pulls, tally = Pulls(part(state.n), part(state.ysum)), state.tally._replace(kappa2=part(state.tally.kappa2))
-        found = self.fitted(part(arms), part(state.mask), pulls, tally, state.eigh, state.tally.rounds + 1, keep=True)
+        pulls, tally = (
+            Pulls(part(state.n), part(state.ysum)),
+            state.tally._replace(kappa2=part(state.tally.kappa2)),
+        )
+        found = self.fitted(
+            part(arms),
+            part(state.mask),
+            pulls,
+            tally,
+            state.eigh,
+            state.tally.rounds + 1,
+            keep=True,
+        )
         new = {
-            "mu": found.mu, "s2": found.s2, "Z": found.Z, "inverse": torch.cholesky_inverse(found.factor),
-            "overflow": part(state.overflow) | found.overflow, "failed": part(state.failed) | found.failed,
+            "mu": found.mu,
+            "s2": found.s2,
+            "Z": found.Z,
+            "inverse": torch.cholesky_inverse(found.factor),
+            "overflow": part(state.overflow) | found.overflow,
+            "failed": part(state.failed) | found.failed,
         }
         if not every:
             slots = max(found.Z.shape[1], state.Z.shape[1])
             new["Z"], new["inverse"] = widened(new["Z"], new["inverse"], slots, lam)
             Z, inverse = widened(state.Z, state.inverse, slots, lam)
             old = state._replace(Z=Z, inverse=inverse)
-            new = {name: getattr(old, name).index_put((rows,), value) for name, value in new.items()}
+            new = {
+                name: getattr(old, name).index_put((rows,), value) for name, value in new.items()
+            }
         return state._replace(**new)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """As for ``BKB``, and how often the dictionary was sampled."""
-        return {"dictionary": state.mask.sum(1), "resamplings": state.resamplings, "overflow": state.overflow, "failed": state.failed}
+        return {
+            "dictionary": state.mask.sum(1),
+            "resamplings": state.resamplings,
+            "overflow": state.overflow,
+            "failed": state.failed,
+        }

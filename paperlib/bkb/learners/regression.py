@@ -14,7 +14,9 @@ TINY = 1e-300  # variances stay above 0, for ratios of them are taken
 REFRESH = 256  # rounds after which learners compute anew what they update
 
 
-def refitted(Z: Tensor, n: Tensor, ysum: Tensor, ridge: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def refitted(
+    Z: Tensor, n: Tensor, ysum: Tensor, ridge: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """P, mu and z^T P z computed anew from the counters, against the drift of many updates, and whether V factored, R.
 
     ``n``, ``ysum``: R x A.
@@ -39,7 +41,9 @@ def along(Z: Tensor, vector: Tensor) -> Tensor:
     return vector @ Z[0] if Z.shape[0] == 1 else torch.bmm(vector.unsqueeze(1), Z).squeeze(1)
 
 
-def absorb(Z: Tensor, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def absorb(
+    Z: Tensor, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     """P, mu and s2 after one more observation.
 
     Args:

@@ -22,8 +22,8 @@ from ...core.validation import menu, one_of, positive, whole
 from ..model.slots import listed, points_at
 
 JITTERS = (1e-12, 1e-10, 1e-8)  # of kappa2, added to K_SS: the first with which it factors
-SLOTS = 8                       # slots come in multiples of this
-CHUNK = 2**15                   # arms that are embedded at a time
+SLOTS = 8  # slots come in multiples of this
+CHUNK = 2**15  # arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
 
 
@@ -38,16 +38,16 @@ class Root(NamedTuple):
 class Fit(NamedTuple):
     """The posterior at all arms, and what rank-one updates go on from."""
 
-    mu: Tensor        # R x A
-    s2: Tensor        # R x A, DTC: resid / lambda + sor
-    sor: Tensor       # R x A, subset of regressors
-    resid: Tensor     # R x A, k(x, x) - ||z||^2, what the dictionary does not see
-    log_det: Tensor   # R, ln det V - M ln lambda
-    size: Tensor      # R, arms in the dictionary
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A, DTC: resid / lambda + sor
+    sor: Tensor  # R x A, subset of regressors
+    resid: Tensor  # R x A, k(x, x) - ||z||^2, what the dictionary does not see
+    log_det: Tensor  # R, ln det V - M ln lambda
+    size: Tensor  # R, arms in the dictionary
     overflow: Tensor  # R bool
-    failed: Tensor    # R bool
+    failed: Tensor  # R bool
     Z: Tensor | None  # R x M x A, where asked for
-    factor: Tensor    # R x M x M, Cholesky factor of V
+    factor: Tensor  # R x M x M, Cholesky factor of V
 
 
 def room(members: Tensor, capacity: int | str) -> int:
@@ -82,11 +82,15 @@ def square_root(kernel: Kernel, points: Tensor, valid: Tensor, kappa2: Tensor, e
         return Root(matrix, True, torch.zeros_like(valid[:, 0]))
     kappa2 = torch.where(kappa2 > 0, kappa2, 1.0).unsqueeze(1)  # all arms may be zero
     gram = gram + torch.diag_embed(torch.where(valid, 0.0, kappa2))
-    matrix, info = torch.linalg.cholesky_ex(gram + torch.diag_embed((JITTERS[0] * kappa2).expand(valid.shape)))
+    matrix, info = torch.linalg.cholesky_ex(
+        gram + torch.diag_embed((JITTERS[0] * kappa2).expand(valid.shape))
+    )
     for jitter in JITTERS[1:]:
         if not needed(info != 0):
             break
-        again, found = torch.linalg.cholesky_ex(gram + torch.diag_embed((jitter * kappa2).expand(valid.shape)))
+        again, found = torch.linalg.cholesky_ex(
+            gram + torch.diag_embed((jitter * kappa2).expand(valid.shape))
+        )
         matrix = torch.where((info != 0).view(-1, 1, 1), again, matrix)
         info = torch.where(info != 0, found, info)
     return Root(matrix, False, info != 0)
@@ -95,18 +99,37 @@ def square_root(kernel: Kernel, points: Tensor, valid: Tensor, kappa2: Tensor, e
 def embed(kernel: Kernel, root: Root, points: Tensor, valid: Tensor, at: Tensor) -> Tensor:
     """Z^T at other points, R x M x A. ``points``: R x M x d, the dictionary; ``at``: R x A x d or 1 x A x d."""
     cross = kernel(points, at) * valid.unsqueeze(2)
-    return root.matrix @ cross if root.eigh else torch.linalg.solve_triangular(root.matrix, cross, upper=False)
+    return (
+        root.matrix @ cross
+        if root.eigh
+        else torch.linalg.solve_triangular(root.matrix, cross, upper=False)
+    )
 
 
 def pulled_room(n: Tensor, rounds: int, looks: bool = False) -> int:
     """Slots for the pulled arms: at most one a round; as many as there are on the CPU and where one looks anyway. ``n``: R x A."""
-    most = int((n > 0).sum(1).max()) if may_look(n) or (looks and n.device.type != "meta") else rounds
+    most = (
+        int((n > 0).sum(1).max()) if may_look(n) or (looks and n.device.type != "meta") else rounds
+    )
     return max(1, min(-(-most // SLOTS) * SLOTS, n.shape[1]))
 
 
 def fit(
-    kernel: Kernel, arms: Tensor, mask: Tensor, n: Tensor, ysum: Tensor, ridge: float, kappa2: Tensor, *, eigh: bool, slots: int, rounds: int,
-    keep: bool = False, at: Tensor | None = None, chunk: int = CHUNK, looks: bool = False,
+    kernel: Kernel,
+    arms: Tensor,
+    mask: Tensor,
+    n: Tensor,
+    ysum: Tensor,
+    ridge: float,
+    kappa2: Tensor,
+    *,
+    eigh: bool,
+    slots: int,
+    rounds: int,
+    keep: bool = False,
+    at: Tensor | None = None,
+    chunk: int = CHUNK,
+    looks: bool = False,
 ) -> Fit:
     """The sketched posterior of Section 3 from a dictionary and counters.
 
@@ -143,7 +166,9 @@ def fit(
     V = (Z_P * count.unsqueeze(1)) @ Z_P.mT  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
     V.diagonal(dim1=1, dim2=2).add_(ridge)
     C, info = torch.linalg.cholesky_ex(V)
-    w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)  # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
+    w = torch.cholesky_solve(
+        Z_P @ total.unsqueeze(2), C
+    )  # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
     columns = []
     for part in parts:
         if not whole_set:
@@ -151,15 +176,39 @@ def fit(
         resid = (kernel.diag(part) - Z.square().sum(1)).clamp(min=0.0)
         sor = torch.linalg.solve_triangular(C, Z, upper=False).square_().sum(1)
         # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
-        columns.append(((w.mT @ Z).squeeze(1), resid / ridge + sor, sor, resid, Z if keep else None))
-    mu, s2, sor, resid = (torch.cat(x, 1) if len(parts) > 1 else x[0] for x in list(zip(*columns))[:4])
+        columns.append(
+            ((w.mT @ Z).squeeze(1), resid / ridge + sor, sor, resid, Z if keep else None)
+        )
+    mu, s2, sor, resid = (
+        torch.cat(x, 1) if len(parts) > 1 else x[0] for x in list(zip(*columns))[:4]
+    )
     kept = torch.cat([column[4] for column in columns], 2) if keep else None
     log_det = (C.diagonal(dim1=1, dim2=2).log() * 2).sum(1) - C.shape[1] * math.log(ridge)
-    return Fit(mu, s2, sor, resid, log_det, members.valid.sum(1), members.overflow, root.failed | (info != 0), kept, C)
+    return Fit(
+        mu,
+        s2,
+        sor,
+        resid,
+        log_det,
+        members.valid.sum(1),
+        members.overflow,
+        root.failed | (info != 0),
+        kept,
+        C,
+    )
 
 
 def nystrom_posterior(
-    arms: Tensor, kernel: Kernel, mask: Tensor, n: Tensor, ysum: Tensor, ridge: float, *, at: Tensor | None = None, root: str = "auto", chunk: int = CHUNK,
+    arms: Tensor,
+    kernel: Kernel,
+    mask: Tensor,
+    n: Tensor,
+    ysum: Tensor,
+    ridge: float,
+    *,
+    at: Tensor | None = None,
+    root: str = "auto",
+    chunk: int = CHUNK,
 ) -> Fit:
     """The sketched posterior of R trials, checked: the function for work by hand; learners call ``fit``.
 
@@ -192,23 +241,34 @@ def nystrom_posterior(
     mask, n, ysum = lead(mask), lead(n).double(), lead(ysum).double()
     for name, x in {"mask": mask, "n": n, "ysum": ysum}.items():
         if x.shape != mask.shape or x.shape[1] != arms.shape[1]:
-            raise ValueError(f"{name} has shape {tuple(x.shape)}; allowed: {(len(mask), arms.shape[1])}, as the dictionary's trials and the arms")
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}; allowed: {(len(mask), arms.shape[1])}, as the dictionary's trials and the arms"
+            )
         if not bool(x.isfinite().all()):
             raise ValueError(f"{name}={x[~x.isfinite()][0].item()!r}; allowed: finite numbers")
     if mask.dtype != torch.bool:
         raise ValueError(f"mask comes in {mask.dtype}; allowed: bool")
     if len(arms) not in (1, len(mask)):
-        raise ValueError(f"mask has {len(mask)} trials, the arms {len(arms)}; allowed: as many, or arms that are shared")
+        raise ValueError(
+            f"mask has {len(mask)} trials, the arms {len(arms)}; allowed: as many, or arms that are shared"
+        )
     if bool((n < 0).any()):
         raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
     at = None if at is None else (at.double() if at.dim() == 3 else at.double().unsqueeze(0))
     if at is not None:
         menu(at)
         if len(at) not in (1, len(mask)) or at.shape[2] != arms.shape[2]:
-            raise ValueError(f"at has shape {tuple(at.shape)}; allowed: {len(mask)} or 1 trials, and {arms.shape[2]} dimensions as the arms")
+            raise ValueError(
+                f"at has shape {tuple(at.shape)}; allowed: {len(mask)} or 1 trials, and {arms.shape[2]} dimensions as the arms"
+            )
     kappa2 = kernel.diag(arms).amax(1)
     eigh = by_eigenvalues(root, kernel, arms.shape[2], kappa2, ridge)
-    settings: dict[str, Any] = {"slots": room(mask, "auto"), "rounds": arms.shape[1], "at": at, "chunk": chunk}
+    settings: dict[str, Any] = {
+        "slots": room(mask, "auto"),
+        "rounds": arms.shape[1],
+        "at": at,
+        "chunk": chunk,
+    }
     found = fit(kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, **settings)
     if bool(found.failed.any()) and root == "auto":
         found = fit(kernel, arms, mask, n, ysum, ridge, kappa2, eigh=True, **settings)
@@ -216,5 +276,7 @@ def nystrom_posterior(
         trial = int(found.failed.nonzero()[0, 0]) if bool(found.failed.any()) else 0
         chosen = (arms[0] if len(arms) == 1 else arms[trial])[mask[trial]]
         condition = float(torch.linalg.cond(kernel(chosen, chosen)))
-        raise RuntimeError(f"K_SS of trial {trial} does not factor: jitter up to {JITTERS[-1]:g} of kappa2, {len(chosen)} arms, condition {condition:.3g}")
+        raise RuntimeError(
+            f"K_SS of trial {trial} does not factor: jitter up to {JITTERS[-1]:g} of kappa2, {len(chosen)} arms, condition {condition:.3g}"
+        )
     return found

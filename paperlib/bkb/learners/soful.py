@@ -25,14 +25,14 @@ from .ucb import KernelUCB, Pulls
 class State(NamedTuple):
     """Counters, the sketch, and the regression with it."""
 
-    n: Tensor              # R x A, pulls
-    ysum: Tensor           # R x A, sums of rewards
-    mu: Tensor             # R x A
-    s2: Tensor             # R x A, ||x||^2 in the norm of V~^{-1}
-    sketch: Tensor         # R x m x d, S
-    moment: Tensor         # R x d, sum of x y
-    rho: Tensor            # R, sum of the squared singular values dropped
-    log_det: Tensor        # R, ln det(V~ / lambda)
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A, ||x||^2 in the norm of V~^{-1}
+    sketch: Tensor  # R x m x d, S
+    moment: Tensor  # R x d, sum of x y
+    rho: Tensor  # R, sum of the squared singular values dropped
+    log_det: Tensor  # R, ln det(V~ / lambda)
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
 
@@ -75,26 +75,54 @@ class SOFUL(KernelUCB):
         """One row more, one singular value less, and the ridge estimate with V~. ``arm``, ``reward``: R."""
         lam, m = self.confidence.lam, state.sketch.shape[1]
         x = points_at(arms, arm.unsqueeze(1)).squeeze(1)
-        _, sigma, V = torch.linalg.svd(torch.cat([state.sketch, x.unsqueeze(1)], 1), full_matrices=False)
+        _, sigma, V = torch.linalg.svd(
+            torch.cat([state.sketch, x.unsqueeze(1)], 1), full_matrices=False
+        )
         square = sigma.square()
-        dropped = square[:, m] if square.shape[1] > m else torch.zeros_like(state.rho)  # sigma_{m+1}^2
+        dropped = (
+            square[:, m] if square.shape[1] > m else torch.zeros_like(state.rho)
+        )  # sigma_{m+1}^2
         h, V = (square[:, :m] - dropped.unsqueeze(1)).clamp(min=0.0), V[:, :m]
         weight = h / (h + lam)  # V~^{-1} = (I - V^T diag(weight) V) / lambda
         moment = torch.addcmul(state.moment, x, reward.unsqueeze(1))
-        theta = (moment - torch.bmm((torch.bmm(V, moment.unsqueeze(2)) * weight.unsqueeze(2)).mT, V).squeeze(1)) / lam
+        theta = (
+            moment
+            - torch.bmm((torch.bmm(V, moment.unsqueeze(2)) * weight.unsqueeze(2)).mT, V).squeeze(1)
+        ) / lam
         seen = torch.matmul(V, arms.mT)  # R x m x A
-        s2 = ((arms.square().sum(2) - (weight.unsqueeze(2) * seen.square()).sum(1)) / lam).clamp(min=0.0)
+        s2 = ((arms.square().sum(2) - (weight.unsqueeze(2) * seen.square()).sum(1)) / lam).clamp(
+            min=0.0
+        )
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return State(*pulls, inner(arms, theta), s2, h.sqrt().unsqueeze(2) * V, moment, state.rho + dropped, (h / lam).log1p().sum(1),
-                     self.add_up(state, arm, pulls.n, s2), state.copies)
+        return State(
+            *pulls,
+            inner(arms, theta),
+            s2,
+            h.sqrt().unsqueeze(2) * V,
+            moment,
+            state.rho + dropped,
+            (h / lam).log1p().sum(1),
+            self.add_up(state, arm, pulls.n, s2),
+            state.copies,
+        )
 
     def radius(self, state: State) -> Tensor:
         """beta, R: the self-normalized bound in V~, widened by what the sketch has dropped."""
         c, d = self.confidence, state.sketch.shape[2]
-        return c.scale * soful_radius(c.noise, state.log_det, state.rho, c.lam, d, c.norm_bound, c.delta)
+        return c.scale * soful_radius(
+            c.noise, state.log_det, state.rho, c.lam, d, c.norm_bound, c.delta
+        )
 
 
-def soful_radius(noise: float, log_det: Tensor, rho: Tensor, ridge: float, dim: int, norm_bound: float, delta: float) -> Tensor:
+def soful_radius(
+    noise: float,
+    log_det: Tensor,
+    rho: Tensor,
+    ridge: float,
+    dim: int,
+    norm_bound: float,
+    delta: float,
+) -> Tensor:
     """xi sqrt(ln det(V~ / lambda) + 2 ln(1 / delta) + d ln(1 + rho / lambda)) sqrt(1 + rho / lambda) + S sqrt(lambda) (1 + rho / lambda).
 
     V~ <= V <= V~ + rho I <= (1 + rho / lambda) V~ bounds the noise; the bias is at most (rho + lambda) S / sqrt(lambda).

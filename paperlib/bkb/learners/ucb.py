@@ -21,13 +21,15 @@ ROUNDING = 1e-12  # relative: bounds as near as this tie
 class Pulls(NamedTuple):
     """What was played and heard, as counters: the arms are the same in all rounds."""
 
-    n: Tensor     # R x A, pulls
+    n: Tensor  # R x A, pulls
     ysum: Tensor  # R x A, sums of rewards
 
     def add(self, arm: Tensor, reward: Tensor) -> "Pulls":
         """One more pull in every trial. ``arm``: R; ``reward``: R."""
         at, one = arm.unsqueeze(1), torch.ones_like(reward).unsqueeze(1)
-        return Pulls(self.n.scatter_add(1, at, one), self.ysum.scatter_add(1, at, reward.unsqueeze(1)))
+        return Pulls(
+            self.n.scatter_add(1, at, one), self.ysum.scatter_add(1, at, reward.unsqueeze(1))
+        )
 
 
 def of_arm(values: Tensor, arm: Tensor) -> Tensor:
@@ -46,7 +48,9 @@ def first_copies(arms: Tensor) -> Tensor | None:
     firsts = []
     for points in arms:
         _, group = torch.unique(points, dim=0, return_inverse=True)
-        firsts.append(torch.full_like(index, len(index)).scatter_reduce(0, group, index, "amin")[group])
+        firsts.append(
+            torch.full_like(index, len(index)).scatter_reduce(0, group, index, "amin")[group]
+        )
     first = torch.stack(firsts)
     return None if bool((first == index).all()) else first
 
@@ -77,7 +81,9 @@ class KernelUCB:
         if not isinstance(self.confidence, Confidence):
             raise ValueError(f"confidence={self.confidence!r}; allowed: a Confidence")
         if not callable(self.kernel) or not hasattr(self.kernel, "diag"):
-            raise ValueError(f"kernel={self.kernel!r}; allowed: a kernel, see paperlib.gp, or FunctionKernel(your function)")
+            raise ValueError(
+                f"kernel={self.kernel!r}; allowed: a kernel, see paperlib.gp, or FunctionKernel(your function)"
+            )
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, an unknown arm, or a kernel that is none on the arms."""
@@ -93,7 +99,14 @@ class KernelUCB:
         s2 = (variance / self.confidence.lam).expand(trials, -1).contiguous()
         zero = torch.zeros_like(s2)
         tally = self.confidence.start(variance.amax(1), trials)
-        return {"n": zero, "ysum": zero, "mu": zero, "s2": s2, "tally": tally, "copies": first_copies(arms)}
+        return {
+            "n": zero,
+            "ysum": zero,
+            "mu": zero,
+            "s2": s2,
+            "tally": tally,
+            "copies": first_copies(arms),
+        }
 
     def select(self, state: Any, arms: Tensor, draw: Draw) -> tuple[Tensor, Any]:
         """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""

@@ -33,4 +33,6 @@ class UniformIn(Reference):
         """Raise ValueError for arms or rewards that are not finite, an unknown arm, or fewer arms than ``count``."""
         super().validate(arms, arm, reward)
         if self.count > arms.shape[1]:
-            raise ValueError(f"count={self.count!r}; allowed: at most the {arms.shape[1]} arms there are")
+            raise ValueError(
+                f"count={self.count!r}; allowed: at most the {arms.shape[1]} arms there are"
+            )

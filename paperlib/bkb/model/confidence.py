@@ -23,10 +23,10 @@ class Tally(NamedTuple):
     """What t rounds have summed up to; every state of the package has one."""
 
     information: Tensor  # R, sum_{s <= t} ln(1 + s2_{s-1}(x_s)), for the exact posterior ln det(I + K_t / lambda)
-    inflated: Tensor     # R, the same of alpha s2_{s-1}, but for s = 1, where s2 is known exactly
-    effective: Tensor    # R, sum_i n_i s2_t(x_i), for the exact posterior the effective dimension
-    kappa2: Tensor       # 1 or R, largest k(x, x) among the arms
-    rounds: int          # t
+    inflated: Tensor  # R, the same of alpha s2_{s-1}, but for s = 1, where s2 is known exactly
+    effective: Tensor  # R, sum_i n_i s2_t(x_i), for the exact posterior the effective dimension
+    kappa2: Tensor  # 1 or R, largest k(x, x) among the arms
+    rounds: int  # t
 
 
 def open_interval(name: str, value: float) -> None:
@@ -79,7 +79,9 @@ class Confidence:
     def __post_init__(self):
         for name in ("noise", "norm_bound", "ridge", "scale"):
             if isinstance(getattr(self, name), Tensor):
-                raise ValueError(f"{name}={getattr(self, name)!r}; allowed: a number, the same in all trials")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r}; allowed: a number, the same in all trials"
+                )
         nonnegative("noise", self.noise)
         nonnegative("norm_bound", self.norm_bound)
         open_interval("delta", self.delta)
@@ -89,13 +91,19 @@ class Confidence:
         positive("ridge", self.noise**2 if self.ridge is None else self.ridge)
         try:
             times, bounds = zip(*self.gamma) if self.gamma else ((), ())
-            good = list(times) == sorted(set(times)) and all(math.isfinite(x) and x >= 0 for x in bounds)
+            good = list(times) == sorted(set(times)) and all(
+                math.isfinite(x) and x >= 0 for x in bounds
+            )
         except (TypeError, ValueError):
             good = False
         if not good:
-            raise ValueError(f"gamma={self.gamma!r}; allowed: pairs (t, bound), t increasing, bounds finite and at least 0")
+            raise ValueError(
+                f"gamma={self.gamma!r}; allowed: pairs (t, bound), t increasing, bounds finite and at least 0"
+            )
         if self.rule == "gamma" and not self.gamma:
-            raise ValueError(f"gamma={self.gamma!r}; allowed with rule='gamma': pairs (t, upper bound on gamma_t)")
+            raise ValueError(
+                f"gamma={self.gamma!r}; allowed with rule='gamma': pairs (t, upper bound on gamma_t)"
+            )
 
     @property
     def lam(self) -> float:
@@ -115,11 +123,24 @@ class Confidence:
     def add(self, tally: Tally, played: Tensor, effective: Tensor) -> Tally:
         """One more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
         alpha = self.alpha if tally.rounds else 1.0
-        return Tally(tally.information + played.log1p(), tally.inflated + (alpha * played).log1p(), effective, tally.kappa2, tally.rounds + 1)
+        return Tally(
+            tally.information + played.log1p(),
+            tally.inflated + (alpha * played).log1p(),
+            effective,
+            tally.kappa2,
+            tally.rounds + 1,
+        )
 
     def radius(self, tally: Tally) -> Tensor:
         """beta_t, R, from what t rounds have summed up to."""
-        xi, F, lam, alpha, L, t = self.noise, self.norm_bound, self.lam, self.alpha, math.log(1 / self.delta), tally.rounds
+        xi, F, lam, alpha, L, t = (
+            self.noise,
+            self.norm_bound,
+            self.lam,
+            self.alpha,
+            math.log(1 / self.delta),
+            tally.rounds,
+        )
         exact, sketched = math.sqrt(lam) * F, (1 + 1 / math.sqrt(1 - self.eps)) * math.sqrt(lam) * F
         if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
             spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
@@ -134,7 +155,9 @@ class Confidence:
         elif self.rule == "reference":
             beta = xi * (tally.effective * math.log(max(t, 1)) + L).sqrt() + exact
         elif self.rule == "gamma":
-            beta = torch.full_like(tally.effective, xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact)
+            beta = torch.full_like(
+                tally.effective, xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact
+            )
         else:
             beta = torch.ones_like(tally.effective)
         return self.scale * beta
@@ -143,5 +166,7 @@ class Confidence:
         """The bound of the first pair from t on: gamma_t grows with t, so that it holds at t too."""
         at = bisect.bisect_left([pair[0] for pair in self.gamma], t)
         if at == len(self.gamma):
-            raise ValueError(f"gamma: pairs up to t = {self.gamma[-1][0]}; allowed: up to at least t = {t}")
+            raise ValueError(
+                f"gamma: pairs up to t = {self.gamma[-1][0]}; allowed: up to at least t = {t}"
+            )
         return self.gamma[at][1]

@@ -12,17 +12,21 @@ from torch import Tensor
 class Slots(NamedTuple):
     """Members of a set in padded slots."""
 
-    index: Tensor     # R x M, arms; 0 in unused slots
-    valid: Tensor     # R x M bool
+    index: Tensor  # R x M, arms; 0 in unused slots
+    valid: Tensor  # R x M bool
     overflow: Tensor  # R bool: more members than slots, those of largest index are left out
 
 
 def listed(members: Tensor, slots: int) -> Slots:
     """The first ``slots`` members of each trial's set, by index. ``members``: R x A bool."""
     place = members.cumsum(1) - 1
-    place = torch.where(members & (place < slots), place, slots)  # the rest share a slot that is dropped
+    place = torch.where(
+        members & (place < slots), place, slots
+    )  # the rest share a slot that is dropped
     arms = torch.arange(members.shape[1], device=members.device).expand_as(place)
-    index = torch.zeros(len(members), slots + 1, dtype=torch.int64, device=members.device).scatter_(1, place, arms)
+    index = torch.zeros(len(members), slots + 1, dtype=torch.int64, device=members.device).scatter_(
+        1, place, arms
+    )
     count = members.sum(1, keepdim=True)
     valid = torch.arange(slots, device=members.device) < count
     return Slots(index[:, :slots] * valid, valid, count.squeeze(1) > slots)

@@ -27,7 +27,9 @@ class ExactDimension:
         n = own(seen.after).n
         slots = listed(n > 0, max(int((n > 0).sum(1).max()), 1))
         count, points = n.gather(1, slots.index) * slots.valid, points_at(seen.context, slots.index)
-        found = exact_posterior(self.kernel, points, count, torch.zeros_like(count), self.ridge, points)
+        found = exact_posterior(
+            self.kernel, points, count, torch.zeros_like(count), self.ridge, points
+        )
         return (count * found.variance).sum(1) / self.ridge
 
 
@@ -37,4 +39,6 @@ def entered(seen: Round) -> Tensor:
     after, world = own(seen.after), seen.world
     worse = world.means < world.best.unsqueeze(1)
     groups = [worse & (after.n >= OFTEN), worse & (after.n == 1)]
-    return torch.stack([(group * of).sum(1) for group in groups for of in (1.0, after.mask, after.n * after.s2)], 1)
+    return torch.stack(
+        [(group * of).sum(1) for group in groups for of in (1.0, after.mask, after.n * after.s2)], 1
+    )

@@ -114,8 +114,15 @@ def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Ten
     """s2 of the exact posterior, R x A, from the pulled arms alone; looks at the tensor. ``n``: R x A."""
     slots = max(int((n > 0).sum(1).max()), 1)
     count, index = n.topk(slots, 1)
-    points = arms[0][index] if arms.shape[0] == 1 else arms.gather(1, index.unsqueeze(2).expand(-1, -1, arms.shape[2]))
-    return exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, arms).variance / ridge
+    points = (
+        arms[0][index]
+        if arms.shape[0] == 1
+        else arms.gather(1, index.unsqueeze(2).expand(-1, -1, arms.shape[2]))
+    )
+    return (
+        exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, arms).variance
+        / ridge
+    )
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,9 @@ class VarianceRatio:
         after = own(seen.after)
         exact = exact_variance(self.kernel, seen.context, after.n, self.ridge)
         both = torch.maximum(after.s2 / exact, exact / after.s2)
-        return torch.where((after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True)), 1.0, both).amax(1)
+        return torch.where(
+            (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True)), 1.0, both
+        ).amax(1)
 
 
 def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -155,7 +164,9 @@ def multiplicity(u: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
     return found
 
 
-def redrawn(seed: np.ndarray | int, first: int, mask: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+def redrawn(
+    seed: np.ndarray | int, first: int, mask: np.ndarray, n: np.ndarray, p: np.ndarray
+) -> np.ndarray:
     """Multiplicities for a dictionary whose uniforms are not shown: drawn again from a stream of their own, given the dictionary.
 
     Given it, an arm's uniform is uniform below 1 - (1 - p)^n.
@@ -219,15 +230,23 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
     ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
     """
     return {
-        "arm": (played, "last"), "variance": (played_variance, "last"), "radius": (Radius(confidence), "max"),
-        "certificate": (Loss(confidence), "sum"), "error": (NormalizedError(confidence), "max"),
+        "arm": (played, "last"),
+        "variance": (played_variance, "last"),
+        "radius": (Radius(confidence), "max"),
+        "certificate": (Loss(confidence), "sum"),
+        "error": (NormalizedError(confidence), "max"),
     }
 
 
-def sketch_probes(kernel: Kernel, confidence: Confidence, qbar: float, merge: str = "pulls") -> dict[str, tuple[Callable, str]]:
+def sketch_probes(
+    kernel: Kernel, confidence: Confidence, qbar: float, merge: str = "pulls"
+) -> dict[str, tuple[Callable, str]]:
     """``probes``, and for a learner with a sampled dictionary its sizes and its worst ratio of variances."""
     return probes(confidence) | {
-        "dictionary": (dictionary_size, "last"), "unique": (unique_pulls, "last"), "left out": (left_out, "last"),
-        "expected size": (ExpectedSize(qbar, merge), "last"), "size": (Size(qbar) if merge == "pulls" else dictionary_size, "last"),
+        "dictionary": (dictionary_size, "last"),
+        "unique": (unique_pulls, "last"),
+        "left out": (left_out, "last"),
+        "expected size": (ExpectedSize(qbar, merge), "last"),
+        "size": (Size(qbar) if merge == "pulls" else dictionary_size, "last"),
         "ratio": (VarianceRatio(kernel, confidence.lam), "max"),
     }

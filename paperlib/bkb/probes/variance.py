@@ -47,7 +47,11 @@ class Estimator:
 
     def __call__(self, state: Any, arms: Tensor) -> Band:
         """After the state's rounds. ``arms``: 1 x A x d or R x A x d."""
-        mu, s2 = (state.mu, state.s2) if self.learner is None else self.learner.predict(state, arms, arms)
+        mu, s2 = (
+            (state.mu, state.s2)
+            if self.learner is None
+            else self.learner.predict(state, arms, arms)
+        )
         return Band(mu, (self.confidence.lam * s2).sqrt())
 
 
@@ -71,8 +75,12 @@ class Measures:
 
     @property
     def names(self) -> list[str]:
-        """"own coverage", ..., in the order of the numbers."""
-        return [f"{name} {measure}" for name in self.estimators for measure in ("coverage", "sd", "lowest", "least", "most")] + ["effective dimension"]
+        """ "own coverage", ..., in the order of the numbers."""
+        return [
+            f"{name} {measure}"
+            for name in self.estimators
+            for measure in ("coverage", "sd", "lowest", "least", "most")
+        ] + ["effective dimension"]
 
     def __call__(self, seen: Round) -> Tensor:
         state, arms, f = own(seen.after), seen.context, seen.world.means
@@ -82,8 +90,16 @@ class Measures:
         for estimator in self.estimators.values():
             band = exact if estimator == self.exact else estimator(state, arms)
             ratio = (band.sd / exact.sd).square()
-            found += [band.covers(f).double().mean(1), band.sd[:, right].mean(1), ratio[:, right].amin(1), ratio.amin(1), ratio.amax(1)]
-        return torch.stack([*found, (state.n * exact.sd.square()).sum(1) / self.exact.confidence.lam], 1)
+            found += [
+                band.covers(f).double().mean(1),
+                band.sd[:, right].mean(1),
+                ratio[:, right].amin(1),
+                ratio.amin(1),
+                ratio.amax(1),
+            ]
+        return torch.stack(
+            [*found, (state.n * exact.sd.square()).sum(1) / self.exact.confidence.lam], 1
+        )
 
     def read(self, trace: Trace, series: str = "measures") -> dict[str, np.ndarray]:
         """Name -> R x T'."""

@@ -87,9 +87,13 @@ class TableArms(FixedArms):
     def __post_init__(self):
         one_of("name", self.name, BUNDLED + FETCHED)
         nonnegative("noise", self.noise)
-        object.__setattr__(self, "gamma", median_gamma(self.name) if self.gamma is None else self.gamma)
+        object.__setattr__(
+            self, "gamma", median_gamma(self.name) if self.gamma is None else self.gamma
+        )
         positive("gamma", self.gamma)
-        object.__setattr__(self, "data_checksum", datasets.checksum(self.name) if self.name in FETCHED else None)
+        object.__setattr__(
+            self, "data_checksum", datasets.checksum(self.name) if self.name in FETCHED else None
+        )
 
     @property
     def kernel(self) -> RBF:

@@ -17,9 +17,9 @@ from ...core.streams import Draw, Streams
 from ...core.validation import nonnegative, one_of, positive, whole
 from .worlds import FixedArms, World, even_grid, expand
 
-ALL = 2000         # up to so many arms, each is a center unless told otherwise
-CENTERS = 200      # of more arms, so many
-JITTER = 1e-10     # times k(x, x), for the Cholesky factor of a Gaussian process: adds 1e-5 of its standard deviation
+ALL = 2000  # up to so many arms, each is a center unless told otherwise
+CENTERS = 200  # of more arms, so many
+JITTER = 1e-10  # times k(x, x), for the Cholesky factor of a Gaussian process: adds 1e-5 of its standard deviation
 ATTEMPTS = 10_000  # draws of f before giving up
 SPECTRA = ("low", "poly", "flat")
 
@@ -65,7 +65,9 @@ class RKHS(FixedArms):
                 raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
         one_of("grid", self.grid, (False, True))
         if self.grid and round(self.arms ** (1 / self.dim)) ** self.dim != self.arms:
-            raise ValueError(f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}")
+            raise ValueError(
+                f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}"
+            )
         whole("instance", self.instance, least=0)
 
     @property
@@ -76,7 +78,11 @@ class RKHS(FixedArms):
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms and centers, and f from the trials' streams (purpose "problem")."""
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
-        arms = even_grid(self.arms, self.dim, **tkwargs) if self.grid else shared.uniform("problem arms", self.arms, self.dim)
+        arms = (
+            even_grid(self.arms, self.dim, **tkwargs)
+            if self.grid
+            else shared.uniform("problem arms", self.arms, self.dim)
+        )
         centers, count = arms, self.centers or (self.arms if self.arms <= ALL else CENTERS)
         if count < self.arms:
             centers = arms[:, shared.uniform("problem centers", self.arms)[0].argsort()[:count]]
@@ -134,16 +140,27 @@ class WarmRKHS(FixedArms):
         arms = even_grid(self.arms, **tkwargs)
         kept, done = None, torch.zeros(trials, dtype=torch.bool, device=arms.device)
         for attempt in range(ATTEMPTS):
-            world = expand(self.kernel, arms, arms, draw.normal(f"problem {attempt}", self.arms), self.norm)
+            world = expand(
+                self.kernel, arms, arms, draw.normal(f"problem {attempt}", self.arms), self.norm
+            )
             lead = world.best - world.means[:, : self.left].amax(1)
             good = (arms[0, world.means.argmax(1), 0] > self.beyond) & (lead > self.lead)
             if kept is not None:  # what was good stays
-                choose = lambda old, new: torch.where(done.view(-1, *[1] * (old.dim() - 1)), old, new)
-                world = world._replace(**{name: choose(getattr(kept, name), getattr(world, name)) for name in ("means", "best", "coefficients")})
+                choose = lambda old, new: torch.where(
+                    done.view(-1, *[1] * (old.dim() - 1)), old, new
+                )
+                world = world._replace(
+                    **{
+                        name: choose(getattr(kept, name), getattr(world, name))
+                        for name in ("means", "best", "coefficients")
+                    }
+                )
             kept, done = world, done | good
             if bool(done.all()):
                 return kept
-        raise ValueError(f"beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}: met by none of {ATTEMPTS} draws; allowed: what f can meet")
+        raise ValueError(
+            f"beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}: met by none of {ATTEMPTS} draws; allowed: what f can meet"
+        )
 
 
 @dataclass(frozen=True)
@@ -183,7 +200,9 @@ class GPDraw(FixedArms):
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem"); no norm: f is not in the kernel's space."""
         arms = even_grid(self.arms, **tkwargs)
-        factor = torch.linalg.cholesky(self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs))
+        factor = torch.linalg.cholesky(
+            self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs)
+        )
         means = draw.normal("problem", self.arms) @ factor.mT
         return World(arms, means, means.amax(1), None, None)
 
@@ -227,8 +246,17 @@ class LinearArms(FixedArms):
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms, and theta* from the trials' streams (purpose "problem theta"); the centers are the axes."""
         j = torch.arange(1, self.dim + 1, **tkwargs)
-        spectrum = {"low": torch.where(j <= 5, 1.0, 1e-3), "poly": 1 / j, "flat": torch.ones_like(j)}[self.spectrum]
-        arms = Streams(self.instance, [0], **tkwargs).at(-1).normal("problem arms", self.arms, self.dim) * spectrum.sqrt()
+        spectrum = {
+            "low": torch.where(j <= 5, 1.0, 1e-3),
+            "poly": 1 / j,
+            "flat": torch.ones_like(j),
+        }[self.spectrum]
+        arms = (
+            Streams(self.instance, [0], **tkwargs)
+            .at(-1)
+            .normal("problem arms", self.arms, self.dim)
+            * spectrum.sqrt()
+        )
         arms = arms / torch.linalg.vector_norm(arms, dim=-1).amax()
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = inner(arms, theta)

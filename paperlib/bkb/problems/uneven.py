@@ -30,7 +30,11 @@ class SizedRBF:
         RBF(self.gamma)
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
-        return RBF(self.gamma)(X[..., :-1], Y[..., :-1]) * X[..., -1].unsqueeze(-1) * Y[..., -1].unsqueeze(-2)
+        return (
+            RBF(self.gamma)(X[..., :-1], Y[..., :-1])
+            * X[..., -1].unsqueeze(-1)
+            * Y[..., -1].unsqueeze(-2)
+        )
 
     def diag(self, X: Tensor) -> Tensor:
         return X[..., -1].square()

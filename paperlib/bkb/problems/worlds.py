@@ -22,11 +22,11 @@ CHUNK = 1 << 14  # arms whose kernel values are held at a time
 class World(NamedTuple):
     """A problem with f drawn: f = sum_j c_j k(z_j, .) where coefficients are given, with ||f||^2 = c^T K_zz c."""
 
-    arms: Tensor                 # 1 x A x d
-    means: Tensor                # R x A, or 1 x A where the trials share f: f of every arm
-    best: Tensor                 # R or 1, the largest of them
+    arms: Tensor  # 1 x A x d
+    means: Tensor  # R x A, or 1 x A where the trials share f: f of every arm
+    best: Tensor  # R or 1, the largest of them
     coefficients: Tensor | None  # R x n, c
-    centers: Tensor | None       # 1 x n x d, z
+    centers: Tensor | None  # 1 x n x d, z
 
 
 class FixedArms:
@@ -38,7 +38,9 @@ class FixedArms:
         """The arms, 1 x A x d, the same in every round."""
         return world.arms
 
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
         mean = chosen_mean(world.means, action)
         return mean + self.noise * draw.normal("noise"), world.best - mean
@@ -51,7 +53,9 @@ def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:
     return torch.cartesian_prod(*[line] * dim).reshape(1, count, dim)
 
 
-def expand(kernel: Kernel, arms: Tensor, centers: Tensor, coefficients: Tensor, norm: float) -> World:
+def expand(
+    kernel: Kernel, arms: Tensor, centers: Tensor, coefficients: Tensor, norm: float
+) -> World:
     """f = sum_j c_j k(z_j, .), scaled to the given norm.
 
     Args:

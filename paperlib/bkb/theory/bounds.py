@@ -17,18 +17,81 @@ from ...verdicts.checks import Check, Reported, statement
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
-from .lemmas import PAPER, effective_dimension, exact_at_first, fixed_dictionary, information, least_variance, log_determinant, proposition_b1, proposition_b3, proposition_c4, proposition_d4, sum_of_variances
+from .lemmas import (
+    PAPER,
+    effective_dimension,
+    exact_at_first,
+    fixed_dictionary,
+    information,
+    least_variance,
+    log_determinant,
+    proposition_b1,
+    proposition_b3,
+    proposition_c4,
+    proposition_d4,
+    sum_of_variances,
+)
 from ..probes.state import NormalizedError, probes, sketch_probes
 from .replay import Replay
-from .sketch_lemmas import Snapshot, corollary_4_2, determinant, lemma_c1, proposition_c3, proposition_d3, sketched_posterior, sketched_variance
-from .constants import exact_horizon, failure, qbar_tight, regret_bound, regret_printed, size_expected, size_printed, size_tight, sizes_failure, validity
+from .sketch_lemmas import (
+    Snapshot,
+    corollary_4_2,
+    determinant,
+    lemma_c1,
+    proposition_c3,
+    proposition_d3,
+    sketched_posterior,
+    sketched_variance,
+)
+from .constants import (
+    exact_horizon,
+    failure,
+    qbar_tight,
+    regret_bound,
+    regret_printed,
+    size_expected,
+    size_printed,
+    size_tight,
+    sizes_failure,
+    validity,
+)
 
 __all__ = [
-    "NormalizedError", "Replay", "Reported", "Snapshot", "assumption_kernel", "assumption_noise", "assumption_norm", "certificate", "corollary_4_2",
-    "determinant", "effective_dimension", "exact_at_first", "fixed_dictionary", "information", "least_variance", "lemma_c1", "log_determinant",
-    "probes", "proposition_b1", "proposition_b3", "proposition_c3", "proposition_c4", "proposition_d3", "proposition_d4", "sketch_probes",
-    "sketched_posterior", "sketched_variance", "sum_of_variances", "theorem_3_1_accuracy", "theorem_3_1_expected", "theorem_3_1_size",
-    "theorem_3_1_tight", "theorem_4_1", "theorem_4_1_printed", "theorem_d1",
+    "NormalizedError",
+    "Replay",
+    "Reported",
+    "Snapshot",
+    "assumption_kernel",
+    "assumption_noise",
+    "assumption_norm",
+    "certificate",
+    "corollary_4_2",
+    "determinant",
+    "effective_dimension",
+    "exact_at_first",
+    "fixed_dictionary",
+    "information",
+    "least_variance",
+    "lemma_c1",
+    "log_determinant",
+    "probes",
+    "proposition_b1",
+    "proposition_b3",
+    "proposition_c3",
+    "proposition_c4",
+    "proposition_d3",
+    "proposition_d4",
+    "sketch_probes",
+    "sketched_posterior",
+    "sketched_variance",
+    "sum_of_variances",
+    "theorem_3_1_accuracy",
+    "theorem_3_1_expected",
+    "theorem_3_1_size",
+    "theorem_3_1_tight",
+    "theorem_4_1",
+    "theorem_4_1_printed",
+    "theorem_d1",
 ]
 
 
@@ -57,14 +120,35 @@ def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
     bound = torch.full_like(observed, kappa2)
     bound[0] = 1e-8 * kappa2
     formula = "-lambda_min(K) <= 1e-8 kappa2, k(x, x) <= kappa2"
-    return Check("Section 2, kernel", assumption_kernel.statement.source, formula, {"kappa2": kappa2}, observed, bound)
+    return Check(
+        "Section 2, kernel",
+        assumption_kernel.statement.source,
+        formula,
+        {"kappa2": kappa2},
+        observed,
+        bound,
+    )
 
 
 @statement("Section 2, norm", f"{PAPER}, Section 2")
-def assumption_norm(kernel: Kernel, centers: Tensor, coefficients: Tensor, norm_bound: float) -> Check:
+def assumption_norm(
+    kernel: Kernel, centers: Tensor, coefficients: Tensor, norm_bound: float
+) -> Check:
     """||f|| <= F for f = sum_j c_j k(z_j, .): ||f||^2 = c^T K c. ``centers``: 1 x n x d or R x n x d; ``coefficients``: R x n."""
-    square = torch.einsum("ri,rij,rj->r", coefficients, kernel(centers, centers).expand(len(coefficients), -1, -1), coefficients)
-    return Check("Section 2, norm", assumption_norm.statement.source, "||f|| <= F", {"F": norm_bound}, square.clamp(min=0).sqrt(), norm_bound)
+    square = torch.einsum(
+        "ri,rij,rj->r",
+        coefficients,
+        kernel(centers, centers).expand(len(coefficients), -1, -1),
+        coefficients,
+    )
+    return Check(
+        "Section 2, norm",
+        assumption_norm.statement.source,
+        "||f|| <= F",
+        {"F": norm_bound},
+        square.clamp(min=0).sqrt(),
+        norm_bound,
+    )
 
 
 @statement("Section 2, noise", f"{PAPER}, Section 2")
@@ -74,8 +158,14 @@ def assumption_noise(noise, xi: float) -> Check:
     s = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]) / xi
     moments = np.exp(np.outer(s, noise))
     error = moments.std(1) / math.sqrt(noise.size)
-    return Check("Section 2, noise", assumption_noise.statement.source, "E e^{s eta} <= e^{s^2 xi^2 / 2}", {"xi": xi, "n": noise.size},
-                 moments.mean(1) - 4 * error, np.exp(s**2 * xi**2 / 2))
+    return Check(
+        "Section 2, noise",
+        assumption_noise.statement.source,
+        "E e^{s eta} <= e^{s^2 xi^2 / 2}",
+        {"xi": xi, "n": noise.size},
+        moments.mean(1) - 4 * error,
+        np.exp(s**2 * xi**2 / 2),
+    )
 
 
 # Theorem 3.1 ----------------------------------------------------------------------------------------------
@@ -87,7 +177,9 @@ def _shortfall(confidence: Confidence, qbar: float, horizon: int) -> str:
 
 
 @statement("Theorem 3.1, accuracy", f"{PAPER}, Theorem 3.1 (1)")
-def theorem_3_1_accuracy(trace: Trace, confidence: Confidence, qbar: float, diagonal: Tensor) -> Check:
+def theorem_3_1_accuracy(
+    trace: Trace, confidence: Confidence, qbar: float, diagonal: Tensor
+) -> Check:
     """With probability 1 - delta, for all t and x: s2 / alpha <= s2~ <= alpha s2.
 
     It cannot fail while every pull is kept: ``exact up to`` among the inputs says how long that is.
@@ -100,24 +192,64 @@ def theorem_3_1_accuracy(trace: Trace, confidence: Confidence, qbar: float, diag
     """
     horizon = int(trace.rounds[-1])
     exact = exact_horizon(qbar, diagonal, confidence.lam)
-    inputs = {"eps": confidence.eps, "delta": confidence.delta, "qbar": qbar, "T": horizon, "exact up to": exact}
+    inputs = {
+        "eps": confidence.eps,
+        "delta": confidence.delta,
+        "qbar": qbar,
+        "T": horizon,
+        "exact up to": exact,
+    }
     formula = "for all t, x: max(s2~ / s2, s2 / s2~) <= alpha, with probability 1 - delta"
-    return Check("Theorem 3.1, accuracy", theorem_3_1_accuracy.statement.source, formula, inputs,
-                 trace["ratio"], confidence.alpha, confidence.delta, tolerance=1e-6, remark=_shortfall(confidence, qbar, horizon))
+    return Check(
+        "Theorem 3.1, accuracy",
+        theorem_3_1_accuracy.statement.source,
+        formula,
+        inputs,
+        trace["ratio"],
+        confidence.alpha,
+        confidence.delta,
+        tolerance=1e-6,
+        remark=_shortfall(confidence, qbar, horizon),
+    )
 
 
 def _size(
-    name: str, formula: str, source: str, trace: Trace, effective: Tensor, bound: Tensor, confidence: Confidence, qbar: float, extra: float = 0.0,
+    name: str,
+    formula: str,
+    source: str,
+    trace: Trace,
+    effective: Tensor,
+    bound: Tensor,
+    confidence: Confidence,
+    qbar: float,
+    extra: float = 0.0,
 ) -> Check:
     rounds = np.asarray(trace.rounds)
-    inputs = {"eps": confidence.eps, "delta": confidence.delta, "qbar": qbar, "d_eff": float(effective[:, -1].mean())}
+    inputs = {
+        "eps": confidence.eps,
+        "delta": confidence.delta,
+        "qbar": qbar,
+        "d_eff": float(effective[:, -1].mean()),
+    }
     remark = _shortfall(confidence, qbar, int(rounds[-1]))
-    return Check(name, source, formula, inputs, trace["size"], bound, min(confidence.delta + extra, 1 - 1e-12), trivial=float(rounds[-1]),
-                 informative_from=first_below(rounds, bound, rounds), remark=remark)
+    return Check(
+        name,
+        source,
+        formula,
+        inputs,
+        trace["size"],
+        bound,
+        min(confidence.delta + extra, 1 - 1e-12),
+        trivial=float(rounds[-1]),
+        informative_from=first_below(rounds, bound, rounds),
+        remark=remark,
+    )
 
 
 @statement("Theorem 3.1, size", f"{PAPER}, Theorem 3.1 (2)")
-def theorem_3_1_size(trace: Trace, effective: Tensor, confidence: Confidence, qbar: float, kappa2: float) -> Check:
+def theorem_3_1_size(
+    trace: Trace, effective: Tensor, confidence: Confidence, qbar: float, kappa2: float
+) -> Check:
     """With probability 1 - delta, for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), multiplicity counted.
 
     Args:
@@ -128,20 +260,41 @@ def theorem_3_1_size(trace: Trace, effective: Tensor, confidence: Confidence, qb
         kappa2: largest k(x, x).
     """
     bound = size_printed(effective, kappa2, confidence.lam, qbar, confidence.eps)
-    return _size("Theorem 3.1, size", "for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), with probability 1 - delta",
-                 theorem_3_1_size.statement.source, trace, effective, bound, confidence, qbar)
+    return _size(
+        "Theorem 3.1, size",
+        "for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), with probability 1 - delta",
+        theorem_3_1_size.statement.source,
+        trace,
+        effective,
+        bound,
+        confidence,
+        qbar,
+    )
 
 
 @statement("Theorem 3.1, tight size", f"{PAPER}, Theorem 3.1 (2), tightened")
-def theorem_3_1_tight(trace: Trace, effective: Tensor, confidence: Confidence, qbar: float) -> Check:
+def theorem_3_1_tight(
+    trace: Trace, effective: Tensor, confidence: Confidence, qbar: float
+) -> Check:
     """The same with 3 (alpha qbar d_eff(t) + 1): the factor 1 + kappa2 / lambda is not needed (E13). Arguments as there."""
     bound = size_tight(effective, qbar, confidence.eps)
-    return _size("Theorem 3.1, tight size", "for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), with probability 1 - delta",
-                 theorem_3_1_tight.statement.source, trace, effective, bound, confidence, qbar, sizes_failure(bound / 3))
+    return _size(
+        "Theorem 3.1, tight size",
+        "for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), with probability 1 - delta",
+        theorem_3_1_tight.statement.source,
+        trace,
+        effective,
+        bound,
+        confidence,
+        qbar,
+        sizes_failure(bound / 3),
+    )
 
 
 @statement("Theorem 3.1, expected size", f"{PAPER}, Appendix C.4, tightened")
-def theorem_3_1_expected(trace: Trace, effective: Tensor, confidence: Confidence, qbar: float) -> Check:
+def theorem_3_1_expected(
+    trace: Trace, effective: Tensor, confidence: Confidence, qbar: float
+) -> Check:
     """On the event of accuracy, for all t: E |S_t| given the past is at most alpha qbar d_eff(t - 1) + 1.
 
     Args:
@@ -152,22 +305,41 @@ def theorem_3_1_expected(trace: Trace, effective: Tensor, confidence: Confidence
     """
     before = torch.cat([torch.zeros_like(effective[:, :1]), effective[:, :-1]], 1)
     formula = "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta"
-    inputs, bound = {"eps": confidence.eps, "qbar": qbar}, size_expected(before, qbar, confidence.eps)
-    return Check("Theorem 3.1, expected size", theorem_3_1_expected.statement.source, formula, inputs, trace["expected size"], bound, confidence.delta,
-                 remark=_shortfall(confidence, qbar, effective.shape[1]))
+    inputs, bound = (
+        {"eps": confidence.eps, "qbar": qbar},
+        size_expected(before, qbar, confidence.eps),
+    )
+    return Check(
+        "Theorem 3.1, expected size",
+        theorem_3_1_expected.statement.source,
+        formula,
+        inputs,
+        trace["expected size"],
+        bound,
+        confidence.delta,
+        remark=_shortfall(confidence, qbar, effective.shape[1]),
+    )
 
 
 # Theorems D.1 and 4.1 -------------------------------------------------------------------------------------
 
 
 def _describe(confidence: Confidence, kappa2: float | None = None) -> dict:
-    known = {"xi": confidence.noise, "F": confidence.norm_bound, "lambda": confidence.lam, "eps": confidence.eps, "delta": confidence.delta}
+    known = {
+        "xi": confidence.noise,
+        "F": confidence.norm_bound,
+        "lambda": confidence.lam,
+        "eps": confidence.eps,
+        "delta": confidence.delta,
+    }
     known["rule"] = confidence.rule
     return known if kappa2 is None else known | {"kappa2": kappa2}
 
 
 @statement("Theorem D.1", f"{PAPER}, Theorem D.1")
-def theorem_d1(trace: Trace, confidence: Confidence, sketched: bool = True, qbar: float | None = None) -> Check:
+def theorem_d1(
+    trace: Trace, confidence: Confidence, sketched: bool = True, qbar: float | None = None
+) -> Check:
     """With probability 1 - 2 delta, for all t and x: |f(x) - mu_t(x)| <= beta_t sqrt(s2_t(x)); 1 - delta for the exact posterior (E12).
 
     Proved for the rules ``corrected`` and ``online``, and ``practical`` and ``gamma`` of the exact posterior; held against
@@ -180,13 +352,25 @@ def theorem_d1(trace: Trace, confidence: Confidence, sketched: bool = True, qbar
         qbar: a sketched learner's; None: not compared with the theory's.
     """
     remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
-    formula = "for all t, x: |f(x) - mu_t(x)| / (beta_t sqrt(s2_t(x))) <= 1, with probability 1 - 2 delta"
-    return Check("Theorem D.1", theorem_d1.statement.source, formula, _describe(confidence) | {"sketched": sketched}, trace["error"], 1.0,
-                 failure(confidence, sketched), remark=remark)
+    formula = (
+        "for all t, x: |f(x) - mu_t(x)| / (beta_t sqrt(s2_t(x))) <= 1, with probability 1 - 2 delta"
+    )
+    return Check(
+        "Theorem D.1",
+        theorem_d1.statement.source,
+        formula,
+        _describe(confidence) | {"sketched": sketched},
+        trace["error"],
+        1.0,
+        failure(confidence, sketched),
+        remark=remark,
+    )
 
 
 @statement("Theorem 4.1", f"{PAPER}, Theorem 4.1")
-def theorem_4_1_printed(trace: Trace, effective: Tensor, confidence: Confidence, kappa2: float) -> Check:
+def theorem_4_1_printed(
+    trace: Trace, effective: Tensor, confidence: Confidence, kappa2: float
+) -> Check:
     """With probability 1 - 2 delta: R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1 / delta)), D = d_eff ln(kappa2 T).
 
     Its proof bounds the wrong sum (E11), and the bound is false for small lambda: reported, not judged, where
@@ -199,17 +383,40 @@ def theorem_4_1_printed(trace: Trace, effective: Tensor, confidence: Confidence,
         kappa2: largest k(x, x).
     """
     rounds = np.asarray(trace.rounds)
-    columns = [np.asarray(regret_printed(confidence, kappa2, int(T), effective[:, i])) for i, T in enumerate(rounds)]
+    columns = [
+        np.asarray(regret_printed(confidence, kappa2, int(T), effective[:, i]))
+        for i, T in enumerate(rounds)
+    ]
     ratio, bound = kappa2 / confidence.lam, np.stack(columns, 1)
     trivial = 2 * math.sqrt(kappa2) * confidence.norm_bound * rounds
-    kind, remark = (Reported, f"not applicable: kappa2 / lambda = {ratio:.4g} > 1") if ratio > 1 else (Check, "")
-    return kind("Theorem 4.1", theorem_4_1_printed.statement.source, "R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1/delta))",
-                _describe(confidence, kappa2), trace["regret"], bound, failure(confidence), trivial=float(trivial[-1]),
-                informative_from=first_below(rounds, bound, trivial), remark=remark)
+    kind, remark = (
+        (Reported, f"not applicable: kappa2 / lambda = {ratio:.4g} > 1")
+        if ratio > 1
+        else (Check, "")
+    )
+    return kind(
+        "Theorem 4.1",
+        theorem_4_1_printed.statement.source,
+        "R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1/delta))",
+        _describe(confidence, kappa2),
+        trace["regret"],
+        bound,
+        failure(confidence),
+        trivial=float(trivial[-1]),
+        informative_from=first_below(rounds, bound, trivial),
+        remark=remark,
+    )
 
 
 @statement("Theorem 4.1, corrected", f"{PAPER}, Theorem 4.1, corrected")
-def theorem_4_1(trace: Trace, log_det: Tensor, confidence: Confidence, kappa2: float, sketched: bool = True, qbar: float | None = None) -> Check:
+def theorem_4_1(
+    trace: Trace,
+    log_det: Tensor,
+    confidence: Confidence,
+    kappa2: float,
+    sketched: bool = True,
+    qbar: float | None = None,
+) -> Check:
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
 
     Args:
@@ -221,15 +428,38 @@ def theorem_4_1(trace: Trace, log_det: Tensor, confidence: Confidence, kappa2: f
         qbar: a sketched learner's.
     """
     rounds = np.asarray(trace.rounds)
-    bound = np.asarray(regret_bound(confidence, kappa2, torch.from_numpy(rounds).double(), log_det, torch.from_numpy(trace["radius"])))
+    bound = np.asarray(
+        regret_bound(
+            confidence,
+            kappa2,
+            torch.from_numpy(rounds).double(),
+            log_det,
+            torch.from_numpy(trace["radius"]),
+        )
+    )
     trivial = 2 * math.sqrt(kappa2) * confidence.norm_bound * rounds
-    return Check("Theorem 4.1, corrected", theorem_4_1.statement.source, "for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det)",
-                 _describe(confidence, kappa2), trace["regret"], bound, failure(confidence, sketched), trivial=float(trivial[-1]),
-                 informative_from=first_below(rounds, bound, trivial), remark=validity(confidence, sketched, qbar, int(rounds[-1])))
+    return Check(
+        "Theorem 4.1, corrected",
+        theorem_4_1.statement.source,
+        "for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det)",
+        _describe(confidence, kappa2),
+        trace["regret"],
+        bound,
+        failure(confidence, sketched),
+        trivial=float(trivial[-1]),
+        informative_from=first_below(rounds, bound, trivial),
+        remark=validity(confidence, sketched, qbar, int(rounds[-1])),
+    )
 
 
 @statement("Theorem 4.1, certificate", f"{PAPER}, Appendix D.2, as computed in the run")
-def certificate(trace: Trace, confidence: Confidence, kappa2: float, sketched: bool = True, qbar: float | None = None) -> Check:
+def certificate(
+    trace: Trace,
+    confidence: Confidence,
+    kappa2: float,
+    sketched: bool = True,
+    qbar: float | None = None,
+) -> Check:
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + sum_t 2 beta_t sqrt(s2_t(x_{t+1})), known from the run alone.
 
     Args:
@@ -241,6 +471,15 @@ def certificate(trace: Trace, confidence: Confidence, kappa2: float, sketched: b
     """
     rounds = np.asarray(trace.rounds)
     trivial = 2 * math.sqrt(kappa2) * confidence.norm_bound * rounds
-    return Check("Theorem 4.1, certificate", certificate.statement.source, "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))",
-                 _describe(confidence, kappa2), trace["regret"], trace["certificate"], failure(confidence, sketched), trivial=float(trivial[-1]),
-                 informative_from=first_below(rounds, trace["certificate"], trivial), remark=validity(confidence, sketched, qbar, int(rounds[-1])))
+    return Check(
+        "Theorem 4.1, certificate",
+        certificate.statement.source,
+        "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))",
+        _describe(confidence, kappa2),
+        trace["regret"],
+        trace["certificate"],
+        failure(confidence, sketched),
+        trivial=float(trivial[-1]),
+        informative_from=first_below(rounds, trace["certificate"], trivial),
+        remark=validity(confidence, sketched, qbar, int(rounds[-1])),
+    )

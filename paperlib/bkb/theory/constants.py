@@ -17,8 +17,12 @@ from ...maths.informative import informative_from
 from ...core.validation import nonnegative, one_of, positive
 from ..model.confidence import Confidence, open_interval
 
-BEST_EPS = (math.sqrt(5) - 1) / 2  # where alpha / eps^2 is smallest: the fifth power of the golden ratio
-CHERNOFF = 3 * math.log(3) - 2     # P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
+BEST_EPS = (
+    math.sqrt(5) - 1
+) / 2  # where alpha / eps^2 is smallest: the fifth power of the golden ratio
+CHERNOFF = (
+    3 * math.log(3) - 2
+)  # P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
 
 
 def inflation(eps: float) -> float:
@@ -53,7 +57,13 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
     positive("horizon", horizon)
     open_interval("delta", delta)
     one_of("dimension", dimension, (2, 4))
-    return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(dimension * horizon * (horizon + 1) / (2 * delta))
+    return (
+        2
+        * inflation(eps)
+        * (1 + eps / 3)
+        / eps**2
+        * math.log(dimension * horizon * (horizon + 1) / (2 * delta))
+    )
 
 
 def qbar_practical(horizon: float, dim: int) -> float:
@@ -165,8 +175,14 @@ def radius_worst(confidence: Confidence, gamma: float) -> float:
 
     s2~ <= alpha s2, and ln(1 + alpha^2 x) <= alpha^2 ln(1 + x).
     """
-    sketched = (1 + 1 / math.sqrt(1 - confidence.eps)) * math.sqrt(confidence.lam) * confidence.norm_bound
-    return confidence.noise * math.sqrt(2 * confidence.alpha**2 * gamma + 2 * math.log(1 / confidence.delta)) + sketched
+    sketched = (
+        (1 + 1 / math.sqrt(1 - confidence.eps)) * math.sqrt(confidence.lam) * confidence.norm_bound
+    )
+    return (
+        confidence.noise
+        * math.sqrt(2 * confidence.alpha**2 * gamma + 2 * math.log(1 / confidence.delta))
+        + sketched
+    )
 
 
 def regret_worst(confidence: Confidence, kappa2: float, horizon: float, gamma: float) -> float:
@@ -174,7 +190,9 @@ def regret_worst(confidence: Confidence, kappa2: float, horizon: float, gamma: f
     return regret_bound(confidence, kappa2, horizon, 2 * gamma, radius_worst(confidence, gamma))
 
 
-def informative_for_good(bound: Callable[[int], float], trivial: Callable[[int], float], cap: int) -> int | None:
+def informative_for_good(
+    bound: Callable[[int], float], trivial: Callable[[int], float], cap: int
+) -> int | None:
     """The first horizon from which on ``bound(T) < trivial(T)``, or None: not up to ``cap``.
 
     Looks at horizons that grow by a quarter, then bisects behind the last failure: the printed bound beats the
@@ -208,7 +226,12 @@ class RegretRow(NamedTuple):
 
 
 def regret_row(
-    confidence: Confidence, kappa2: float, horizon: int, gamma: Callable[[int], float], effective: Callable[[int], float], cap: int = 10**8,
+    confidence: Confidence,
+    kappa2: float,
+    horizon: int,
+    gamma: Callable[[int], float],
+    effective: Callable[[int], float],
+    cap: int = 10**8,
 ) -> RegretRow:
     """The bounds before a run, and the first horizons from which on they say more than 2 kappa F T.
 
@@ -229,7 +252,12 @@ def failure(confidence: Confidence, sketched: bool = True) -> float:
     return min((2 if sketched else 1) * confidence.delta, 1 - 1e-12)
 
 
-def validity(confidence: Confidence, sketched: bool = True, qbar: float | None = None, horizon: int | None = None) -> str:
+def validity(
+    confidence: Confidence,
+    sketched: bool = True,
+    qbar: float | None = None,
+    horizon: int | None = None,
+) -> str:
     """Why the radius is not proved to be valid, as a remark; empty where it is.
 
     Args:
@@ -239,10 +267,18 @@ def validity(confidence: Confidence, sketched: bool = True, qbar: float | None =
     """
     proved = ("corrected", "online") if sketched else ("corrected", "online", "practical", "gamma")
     kind = "a sketched" if sketched else "the exact"
-    remarks = [] if confidence.rule in proved else [f"rule {confidence.rule!r} is not proved for {kind} posterior"]
+    remarks = (
+        []
+        if confidence.rule in proved
+        else [f"rule {confidence.rule!r} is not proved for {kind} posterior"]
+    )
     if confidence.scale < 1:
         remarks.append(f"radius scaled by {confidence.scale:g}")
-    if sketched and qbar is not None and qbar < qbar_tight(horizon, confidence.delta, confidence.eps, 2):
+    if (
+        sketched
+        and qbar is not None
+        and qbar < qbar_tight(horizon, confidence.delta, confidence.eps, 2)
+    ):
         remarks.append(f"qbar = {qbar:g} below the theory's")
     return "; ".join(remarks)
 

@@ -17,7 +17,7 @@ from . import constants as theory
 from ..model.confidence import Confidence, Tally
 from .replay import Replay
 
-ARMS, GAMMA, HORIZON = 64, 100.0, 300        # the reference problem: a grid of [0, 1] with exp(-100 r^2)
+ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)
 REFERENCE = Confidence(0.1, 3.0, delta=0.1)  # xi = .1, lambda = .01, F = 3, eps = .5
 
 
@@ -35,7 +35,11 @@ def e1(ridge: float = 0.5) -> dict[str, float]:
     """With the variance of (2) the sum over the pulls is lambda d_eff, not d_eff (orthonormal arms pulled 3, 1 and 0 times)."""
     run = _pulls(Linear(), torch.eye(3, dtype=torch.float64), [0, 0, 0, 1], ridge)
     scaled, effective = run.effective[0, -1], run.dense_effective[0, -1]
-    return {"d_eff": float(effective), "sum of scaled variances": float(scaled), "sum of variances of (2)": float(ridge * scaled)}
+    return {
+        "d_eff": float(effective),
+        "sum of scaled variances": float(scaled),
+        "sum of variances of (2)": float(ridge * scaled),
+    }
 
 
 def e3(qbar: float = 5.0, ridge: float = 0.01) -> dict[str, float]:
@@ -45,19 +49,32 @@ def e3(qbar: float = 5.0, ridge: float = 0.01) -> dict[str, float]:
 
 def e5(ratio: float = 100.0, eps: float = 0.5) -> dict[str, float]:
     """An arm orthogonal to the data has s2 = kappa2 / lambda, which min{s2~, 1} alpha does not reach."""
-    return {"s2": ratio, "alpha min{s2~, 1}": theory.inflation(eps) * min(ratio, 1.0), "alpha s2~": theory.inflation(eps) * ratio}
+    return {
+        "s2": ratio,
+        "alpha min{s2~, 1}": theory.inflation(eps) * min(ratio, 1.0),
+        "alpha s2~": theory.inflation(eps) * ratio,
+    }
 
 
 def e6(ridge: float = 1.0) -> dict[str, float]:
     """s2_0(x) / (1 + s2_0(x_1)) against s2_1(x): equal at x_1, below at another arm (two arms, k = .5)."""
     before, after = _pair(ridge, [0]).variance[0]
     low = before / (1 + before[0])
-    return {"left, newest arm": float(low[0]), "s2, newest arm": float(after[0]), "left, other arm": float(low[1]), "s2, other arm": float(after[1])}
+    return {
+        "left, newest arm": float(low[0]),
+        "s2, newest arm": float(after[0]),
+        "left, other arm": float(low[1]),
+        "s2, other arm": float(after[1]),
+    }
 
 
 def e7(ratio: float = 0.1) -> dict[str, float]:
     """One arm, pulled once, kappa2 / lambda = .1: its variance exceeds gamma_1, not 2 gamma_1."""
-    return {"s2_1(x_1)": ratio / (1 + ratio), "gamma_1": 0.5 * math.log1p(ratio), "2 gamma_1": math.log1p(ratio)}
+    return {
+        "s2_1(x_1)": ratio / (1 + ratio),
+        "gamma_1": 0.5 * math.log1p(ratio),
+        "2 gamma_1": math.log1p(ratio),
+    }
 
 
 def e8(means: tuple[float, ...] = (1.0, 3.0, 5.0), coins: int = 10**5) -> dict[str, float]:
@@ -65,15 +82,24 @@ def e8(means: tuple[float, ...] = (1.0, 3.0, 5.0), coins: int = 10**5) -> dict[s
     found = {}
     for d in means:
         found[f"first printed, d={d:g}"] = math.exp(-3 * d * (3 * d - math.log(3 * d) - 1))
-        found |= {f"P, d={d:g}": float(binom.sf(math.ceil(3 * d) - 1, coins, d / coins)), f"printed, d={d:g}": theory.size_failure(d, printed=True),
-                  f"repaired, d={d:g}": theory.size_failure(d)}
+        found |= {
+            f"P, d={d:g}": float(binom.sf(math.ceil(3 * d) - 1, coins, d / coins)),
+            f"printed, d={d:g}": theory.size_failure(d, printed=True),
+            f"repaired, d={d:g}": theory.size_failure(d),
+        }
     return found
 
 
 def e9(ridges: tuple[float, ...] = (1.0, 0.1, 0.01, 0.001)) -> dict[str, float]:
     """The first t with 1 + ln(1 + t / lambda) <= 2 ln t, as printed, and <= 4 ln t, all that the printed radius needs (kappa2 = 1)."""
-    first = lambda factor, lam: next(t for t in range(1, 10**6) if 1 + math.log1p(t / lam) <= factor * math.log(t))
-    return {f"{name}, lambda={lam:g}": first(factor, lam) for name, factor in (("printed step", 2), ("radius", 4)) for lam in ridges}
+    first = lambda factor, lam: next(
+        t for t in range(1, 10**6) if 1 + math.log1p(t / lam) <= factor * math.log(t)
+    )
+    return {
+        f"{name}, lambda={lam:g}": first(factor, lam)
+        for name, factor in (("printed step", 2), ("radius", 4))
+        for lam in ridges
+    }
 
 
 def spread() -> Replay:
@@ -93,7 +119,7 @@ class Counterexample(NamedTuple):
     """A run against Theorem 4.1 as printed."""
 
     regret: Tensor  # R
-    bound: float    # the largest of the trials
+    bound: float  # the largest of the trials
     exact_up_to: int
 
 
@@ -112,14 +138,24 @@ def counterexample(noise: float, trials: int = 200, arms: int = 10) -> Counterex
     points = torch.eye(arms, dtype=torch.float64).unsqueeze(0)
     means = torch.zeros(arms, dtype=torch.float64)
     means[-1] = confidence.norm_bound
-    lam, streams, kappa2 = confidence.lam, Streams(0, range(trials)), torch.ones(1, dtype=torch.float64)
+    lam, streams, kappa2 = (
+        confidence.lam,
+        Streams(0, range(trials)),
+        torch.ones(1, dtype=torch.float64),
+    )
     n, ysum = torch.zeros(2, trials, arms, dtype=torch.float64)
-    empty, regret = torch.zeros(trials, dtype=torch.float64), torch.zeros(trials, dtype=torch.float64)
+    empty, regret = (
+        torch.zeros(trials, dtype=torch.float64),
+        torch.zeros(trials, dtype=torch.float64),
+    )
     arm = (streams.at(0).uniform("arm") * arms).long()
     for t in range(arms):
         reward = means[arm] + noise * streams.at(t).normal("noise")
         at, regret = arm.unsqueeze(1), regret + means.max() - means[arm]
-        n, ysum = n.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1)), ysum.scatter_add(1, at, reward.unsqueeze(1))
+        n, ysum = (
+            n.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1)),
+            ysum.scatter_add(1, at, reward.unsqueeze(1)),
+        )
         mu, variance, _ = exact_posterior(Linear(), points, n, ysum, lam, points)
         s2 = variance / lam
         effective = (n * s2).sum(1)
@@ -135,20 +171,32 @@ def e11(noises: tuple[float, ...] = (1e-2, 1e-3, 1e-4), trials: int = 200) -> di
     found = {}
     for noise in noises:
         run = counterexample(noise, trials)
-        found |= {f"regret, xi={noise:g}": float(run.regret.min()), f"printed, xi={noise:g}": run.bound}
+        found |= {
+            f"regret, xi={noise:g}": float(run.regret.min()),
+            f"printed, xi={noise:g}": run.bound,
+        }
     return found
 
 
 def e12(horizon: int = 1000, delta: float = 0.1) -> dict[str, float]:
     """What the proofs give for the failure of both events together, and that of accuracy alone with its slack."""
     accuracy = theory.accuracy_failure(horizon, delta)
-    return {"stated": delta, "proved": 2 * delta, "accuracy alone": accuracy, "in numbers": delta + accuracy}
+    return {
+        "stated": delta,
+        "proved": 2 * delta,
+        "accuracy alone": accuracy,
+        "in numbers": delta + accuracy,
+    }
 
 
 def e13(qbar: float = 5.0) -> dict[str, float]:
     """Size of the dictionary on the reference problem with arms pulled in turn, as printed and without 1 + kappa2 / lambda."""
     effective = float(spread().effective[0, -1])
-    return {"d_eff": effective, "printed": theory.size_printed(effective, 1.0, REFERENCE.lam, qbar), "tight": theory.size_tight(effective, qbar)}
+    return {
+        "d_eff": effective,
+        "printed": theory.size_printed(effective, 1.0, REFERENCE.lam, qbar),
+        "tight": theory.size_tight(effective, qbar),
+    }
 
 
 def e14(horizon: int = 1000, delta: float = 0.1) -> dict[str, float]:
@@ -159,13 +207,21 @@ def e14(horizon: int = 1000, delta: float = 0.1) -> dict[str, float]:
 
 def e15(ridge: float = 0.25) -> dict[str, float]:
     """One observation with k = 1 and eta = 1: the norm is 1 - lambda / (1 + lambda); with K / lambda inside it is not."""
-    return {"norm": 1 / (1 + ridge), "identity": 1 - ridge / (1 + ridge), "printed": 1 - ridge / (1 / ridge + ridge)}
+    return {
+        "norm": 1 / (1 + ridge),
+        "identity": 1 - ridge / (1 + ridge),
+        "printed": 1 - ridge / (1 / ridge + ridge),
+    }
 
 
 def e18(horizon: int = 1000, delta: float = 0.1, eps: float = 0.5) -> dict[str, float]:
     """The constants that Section 4 leaves out."""
     alpha = theory.inflation(eps)
-    return {"alpha / eps^2": alpha / eps**2, "q-bar": theory.qbar_theory(horizon, delta, eps), "(2 alpha)^{3/2}": (2 * alpha) ** 1.5}
+    return {
+        "alpha / eps^2": alpha / eps**2,
+        "q-bar": theory.qbar_theory(horizon, delta, eps),
+        "(2 alpha)^{3/2}": (2 * alpha) ** 1.5,
+    }
 
 
 def e19(dim: int = 2, nu: float = 2.5) -> dict[str, float]:

@@ -18,7 +18,7 @@ from ...maths.gp import Kernel
 from ...core.validation import finite, positive, whole
 
 ITERATIONS = 5000  # of the multiplicative updates, at most
-GAP = 0.01         # between relaxation and certificate, at which they stop
+GAP = 0.01  # between relaxation and certificate, at which they stop
 
 
 class Gain(NamedTuple):
@@ -31,9 +31,15 @@ class Gain(NamedTuple):
 
 def _gram(kernel: Kernel, arms: Tensor) -> Tensor:
     """K, A x A. ``arms``: A x d or 1 x A x d."""
-    points = arms.reshape(arms.shape[-2:]) if arms.dim() == 2 or (arms.dim() == 3 and arms.shape[0] == 1) else None
+    points = (
+        arms.reshape(arms.shape[-2:])
+        if arms.dim() == 2 or (arms.dim() == 3 and arms.shape[0] == 1)
+        else None
+    )
     if points is None or not len(points):
-        raise ValueError(f"arms: shape {tuple(arms.shape)}; allowed: A x d or 1 x A x d with at least one arm")
+        raise ValueError(
+            f"arms: shape {tuple(arms.shape)}; allowed: A x d or 1 x A x d with at least one arm"
+        )
     finite("arms", points)
     return kernel(points, points)
 
@@ -66,7 +72,9 @@ def effective_dimension(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -
 def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float) -> float:
     """d_eff of the uniform design: every arm T / A times."""
     count = arms.shape[-2]
-    return effective_dimension(kernel, arms, torch.full((count,), horizon / count, dtype=torch.float64), ridge)
+    return effective_dimension(
+        kernel, arms, torch.full((count,), horizon / count, dtype=torch.float64), ridge
+    )
 
 
 def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) -> dict[int, float]:
@@ -85,7 +93,9 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     found, total = {}, 0.0
     for t in range(1, wanted[-1] + 1):
         variance = covariance.diagonal()
-        best = int((variance >= variance.max() * (1 - 1e-12)).to(torch.int8).argmax())  # first of equal ones up to rounding
+        best = int(
+            (variance >= variance.max() * (1 - 1e-12)).to(torch.int8).argmax()
+        )  # first of equal ones up to rounding
         total += 0.5 * math.log1p(float(variance[best]) / ridge)
         row = covariance[best] / (variance[best] + ridge).sqrt()
         covariance = covariance.addr_(row, row, alpha=-1.0)
@@ -94,9 +104,13 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     return found
 
 
-def _relax(gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float, iterations: int) -> tuple[float, Tensor]:
+def _relax(
+    gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float, iterations: int
+) -> tuple[float, Tensor]:
     """A certified upper bound on gamma_T, and the fractional design behind it, from a first design ``n``."""
-    best = 0.5 * horizon * math.log1p(float(gram.diagonal().max()) / ridge)  # T gamma_1: determinants are below their diagonal's product
+    best = (
+        0.5 * horizon * math.log1p(float(gram.diagonal().max()) / ridge)
+    )  # T gamma_1: determinants are below their diagonal's product
     n = n * (horizon / n.sum())
     for _ in range(iterations):
         log_det, s2 = _fit(gram, n, ridge)
@@ -110,7 +124,14 @@ def _relax(gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float, it
     return best, n
 
 
-def upper(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = GAP, iterations: int = ITERATIONS) -> dict[int, float]:
+def upper(
+    kernel: Kernel,
+    arms: Tensor,
+    ridge: float,
+    horizons: Sequence[int],
+    gap: float = GAP,
+    iterations: int = ITERATIONS,
+) -> dict[int, float]:
     """Certified upper bounds on gamma_T by the concave relaxation; each horizon starts from the last one's design.
 
     Args:
@@ -134,13 +155,20 @@ def upper(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], g
     return found
 
 
-def information_gain(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], **options) -> list[Gain]:
+def information_gain(
+    kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], **options
+) -> list[Gain]:
     """gamma_T between greedy and certified bound. ``options``: of ``upper``."""
-    low, high = greedy(kernel, arms, ridge, horizons), upper(kernel, arms, ridge, horizons, **options)
+    low, high = (
+        greedy(kernel, arms, ridge, horizons),
+        upper(kernel, arms, ridge, horizons, **options),
+    )
     return [Gain(T, low[T], high[T]) for T in low]
 
 
-def gamma_pairs(kernel: Kernel, arms: Tensor, ridge: float, horizon: int, growth: float = 1.1, **options) -> tuple[tuple[int, float], ...]:
+def gamma_pairs(
+    kernel: Kernel, arms: Tensor, ridge: float, horizon: int, growth: float = 1.1, **options
+) -> tuple[tuple[int, float], ...]:
     """Pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``, t growing by ``growth`` up to the horizon."""
     whole("horizon", horizon)
     if not growth > 1:
@@ -151,7 +179,9 @@ def gamma_pairs(kernel: Kernel, arms: Tensor, ridge: float, horizon: int, growth
     return tuple(upper(kernel, arms, ridge, times, **options).items())
 
 
-def gamma_at(kernel: Kernel, arms: Tensor, ridge: float, gap: float = 0.05, iterations: int = ITERATIONS) -> Callable[[int], float]:
+def gamma_at(
+    kernel: Kernel, arms: Tensor, ridge: float, gap: float = 0.05, iterations: int = ITERATIONS
+) -> Callable[[int], float]:
     """T -> upper bound on gamma_T, for any T: what ``theory.regret_row`` asks for."""
     gram = _gram(kernel, arms)
     return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap, iterations)[0]

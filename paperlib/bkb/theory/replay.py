@@ -28,17 +28,26 @@ class Replay:
     """
 
     kernel: Kernel
-    arms: Tensor   # 1 x A x d or R x A x d
-    ridge: float   # lambda
+    arms: Tensor  # 1 x A x d or R x A x d
+    ridge: float  # lambda
     index: Tensor  # R x T, arms played
 
     def __post_init__(self):
         positive("ridge", self.ridge)
-        if self.arms.dim() != 3 or self.index.dim() != 2 or self.arms.shape[0] not in (1, len(self.index)) or 0 in self.index.shape:
-            raise ValueError(f"arms: {tuple(self.arms.shape)}, index: {tuple(self.index.shape)}; allowed: 1 x A x d or R x A x d, and R x T")
+        if (
+            self.arms.dim() != 3
+            or self.index.dim() != 2
+            or self.arms.shape[0] not in (1, len(self.index))
+            or 0 in self.index.shape
+        ):
+            raise ValueError(
+                f"arms: {tuple(self.arms.shape)}, index: {tuple(self.index.shape)}; allowed: 1 x A x d or R x A x d, and R x T"
+            )
         finite("arms", self.arms)
         if not bool(((self.index >= 0) & (self.index < self.arms.shape[1])).all()):
-            raise ValueError(f"index={int(self.index.max())!r}; allowed: 0..{self.arms.shape[1] - 1}")
+            raise ValueError(
+                f"index={int(self.index.max())!r}; allowed: 0..{self.arms.shape[1] - 1}"
+            )
 
     @classmethod
     def of(cls, trace: Trace, kernel: Kernel, arms: Tensor, ridge: float) -> "Replay":
@@ -50,7 +59,9 @@ class Replay:
         if "arm" not in trace.series:
             raise ValueError("trace lacks 'arm'; allowed: one recorded with the probe played")
         if len(trace.rounds) != trace.rounds[-1]:
-            raise ValueError(f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'")
+            raise ValueError(
+                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+            )
         return cls(kernel, arms, ridge, torch.from_numpy(trace["arm"]).long())
 
     @property
@@ -120,13 +131,19 @@ class Replay:
     def factor(self) -> Tensor:
         """Cholesky factor of K_T + lambda I, R x T x T; its leading t x t block is round t's."""
         R, T = self.index.shape
-        points = self.arms.expand(R, -1, -1).gather(1, self.index.unsqueeze(2).expand(-1, -1, self.arms.shape[2]))
-        return torch.linalg.cholesky(self.kernel(points, points) + self.ridge * torch.eye(T, dtype=torch.float64))
+        points = self.arms.expand(R, -1, -1).gather(
+            1, self.index.unsqueeze(2).expand(-1, -1, self.arms.shape[2])
+        )
+        return torch.linalg.cholesky(
+            self.kernel(points, points) + self.ridge * torch.eye(T, dtype=torch.float64)
+        )
 
     @cached_property
     def dense_log_det(self) -> Tensor:
         """ln det(I + K_t / lambda) from the factor, R x T."""
-        return 2 * self.factor.diagonal(dim1=1, dim2=2).log().cumsum(1) - self.rounds * math.log(self.ridge)
+        return 2 * self.factor.diagonal(dim1=1, dim2=2).log().cumsum(1) - self.rounds * math.log(
+            self.ridge
+        )
 
     @cached_property
     def dense_effective(self) -> Tensor:
@@ -137,7 +154,9 @@ class Replay:
 
     def noise_energy(self, noise: Tensor) -> Tensor:
         """||Phi_t^T eta_t||^2 in the norm of A_t^{-1}: ||eta||^2 - lambda ||L_t^{-1} eta||^2, R x T. ``noise``: R x T."""
-        white = torch.linalg.solve_triangular(self.factor, noise.unsqueeze(2), upper=False).squeeze(2)
+        white = torch.linalg.solve_triangular(self.factor, noise.unsqueeze(2), upper=False).squeeze(
+            2
+        )
         return (noise.square() - self.ridge * white.square()).cumsum(1).clamp(min=0)
 
     def norm(self, rounds: Sequence[int]) -> Tensor:
@@ -145,7 +164,9 @@ class Replay:
         found = []
         for t in rounds:
             root = self.counts[:, t - 1].sqrt()
-            found.append(torch.linalg.eigvalsh(self.gram * root.unsqueeze(1) * root.unsqueeze(2))[:, -1])
+            found.append(
+                torch.linalg.eigvalsh(self.gram * root.unsqueeze(1) * root.unsqueeze(2))[:, -1]
+            )
         return torch.stack(found, 1)
 
     def at(self, values: Tensor, rounds: Sequence[int]) -> Tensor:

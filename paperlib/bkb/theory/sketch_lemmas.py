@@ -19,8 +19,10 @@ from ...verdicts.checks import Check, statement
 from ...maths.gp import Kernel
 from .lemmas import PAPER, ROUNDING
 
-SPAN = 1e-7      # singular values of the dictionary's rows below this, relative to the largest, are rounding
-JITTERED = 1e-6  # allowed relative error of a learner's posterior, whose Cholesky factor needs a jitter
+SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
+JITTERED = (
+    1e-6  # allowed relative error of a learner's posterior, whose Cholesky factor needs a jitter
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,26 +34,38 @@ class Snapshot:
     """
 
     kernel: Kernel
-    arms: Tensor                      # A x d
-    n: Tensor                         # A, pulls
-    mask: Tensor                      # A bool, the dictionary
-    ridge: float                      # lambda
-    s2: Tensor | None = None          # A, a learner's sketched variance
-    log_det: float | None = None      # a learner's ln det(A~ / lambda)
-    kept: Tensor | None = None        # A, how many pulls of each arm were kept, for the accuracy
-    probability: Tensor | None = None # A, with which each was
+    arms: Tensor  # A x d
+    n: Tensor  # A, pulls
+    mask: Tensor  # A bool, the dictionary
+    ridge: float  # lambda
+    s2: Tensor | None = None  # A, a learner's sketched variance
+    log_det: float | None = None  # a learner's ln det(A~ / lambda)
+    kept: Tensor | None = None  # A, how many pulls of each arm were kept, for the accuracy
+    probability: Tensor | None = None  # A, with which each was
 
     def __post_init__(self):
         for name in ("n", "mask", "s2", "kept", "probability"):
             value = getattr(self, name)
             if value is not None and value.shape != self.arms.shape[:1]:
-                raise ValueError(f"{name} has shape {tuple(value.shape)}; allowed: {tuple(self.arms.shape[:1])}")
+                raise ValueError(
+                    f"{name} has shape {tuple(value.shape)}; allowed: {tuple(self.arms.shape[:1])}"
+                )
 
     @classmethod
-    def of(cls, kernel: Kernel, arms: Tensor, state: Any, ridge: float, trial: int = 0) -> "Snapshot":
+    def of(
+        cls, kernel: Kernel, arms: Tensor, state: Any, ridge: float, trial: int = 0
+    ) -> "Snapshot":
         """One trial of a state with n, mask, s2 and log_det. ``arms``: 1 x A x d or R x A x d."""
         points = arms[0 if arms.shape[0] == 1 else trial]
-        return cls(kernel, points, state.n[trial], state.mask[trial], ridge, state.s2[trial], float(state.log_det[trial]))
+        return cls(
+            kernel,
+            points,
+            state.n[trial],
+            state.mask[trial],
+            ridge,
+            state.s2[trial],
+            float(state.log_det[trial]),
+        )
 
     @cached_property
     def features(self) -> Tensor:
@@ -82,7 +96,10 @@ class Snapshot:
         return self._matrix(self.features @ self.projection)
 
     def _matrix(self, rows: Tensor) -> Tensor:
-        return torch.eye(rows.shape[1], dtype=rows.dtype) + rows.mT @ (self.n.unsqueeze(1) * rows) / self.ridge
+        return (
+            torch.eye(rows.shape[1], dtype=rows.dtype)
+            + rows.mT @ (self.n.unsqueeze(1) * rows) / self.ridge
+        )
 
     def _variance(self, matrix: Tensor, rows: Tensor) -> Tensor:
         half = torch.linalg.solve_triangular(torch.linalg.cholesky(matrix), rows.mT, upper=False)
@@ -112,8 +129,12 @@ class Snapshot:
     def accuracy(self) -> float:
         """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}||, W = diag(q / p): the dictionary is e-accurate."""
         if self.kept is None or self.probability is None:
-            raise ValueError("kept=None; allowed: the multiplicities and probabilities of the dictionary")
-        weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0) - self.n
+            raise ValueError(
+                "kept=None; allowed: the multiplicities and probabilities of the dictionary"
+            )
+        weight = (
+            torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0) - self.n
+        )
         factor = torch.linalg.cholesky(self.exact)
         half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
         return float(torch.linalg.matrix_norm((half * weight) @ half.mT / self.ridge, 2))
@@ -121,14 +142,26 @@ class Snapshot:
     @property
     def inputs(self) -> dict[str, float]:
         """For ``Check.inputs``."""
-        return {"A": len(self.arms), "pulls": int(self.n.sum()), "m": int(self.mask.sum()), "lambda": self.ridge}
+        return {
+            "A": len(self.arms),
+            "pulls": int(self.n.sum()),
+            "m": int(self.mask.sum()),
+            "lambda": self.ridge,
+        }
 
 
 @statement("Section 3, posterior", f"{PAPER}, Section 3")
 def sketched_posterior(shot: Snapshot) -> Check:
     """s2~(x) = phi^T A~^{-1} phi: a learner's variance against the dense one."""
     difference = (shot.claimed - shot.sketched_s2).abs() / shot.sketched_s2.clamp(min=1e-300)
-    return Check("Section 3, posterior", sketched_posterior.statement.source, "|s2~ - phi^T A~^-1 phi| / s2~", shot.inputs, difference, JITTERED)
+    return Check(
+        "Section 3, posterior",
+        sketched_posterior.statement.source,
+        "|s2~ - phi^T A~^-1 phi| / s2~",
+        shot.inputs,
+        difference,
+        JITTERED,
+    )
 
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
@@ -139,18 +172,41 @@ def sketched_variance(shot: Snapshot) -> Check:
     """
     claimed, prior = shot.claimed, shot.diagonal / shot.ridge
     beside = (shot.features @ shot.projection).square().sum(1) <= 1e-14 * shot.diagonal
-    pairs = [(claimed[shot.mask], shot.exact_s2[shot.mask]), (prior[beside], claimed[beside]), (shot.regressors_s2, claimed), (claimed, prior)]
+    pairs = [
+        (claimed[shot.mask], shot.exact_s2[shot.mask]),
+        (prior[beside], claimed[beside]),
+        (shot.regressors_s2, claimed),
+        (claimed, prior),
+    ]
     observed, bound = (torch.cat(side) for side in zip(*pairs))
-    return Check("Section 3, sketched variance", sketched_variance.statement.source, "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
-                 shot.inputs, observed, bound + 1e-9 * prior.max(), tolerance=JITTERED)
+    return Check(
+        "Section 3, sketched variance",
+        sketched_variance.statement.source,
+        "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
+        shot.inputs,
+        observed,
+        bound + 1e-9 * prior.max(),
+        tolerance=JITTERED,
+    )
 
 
 @statement("Appendix D.1, determinant", f"{PAPER}, Appendix D.1")
 def determinant(shot: Snapshot) -> Check:
     """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it."""
-    sketched = float(torch.linalg.slogdet(shot.sketched).logabsdet) if shot.log_det is None else shot.log_det
-    return Check("Appendix D.1, determinant", determinant.statement.source, "ln det(A~ / lambda) <= ln det(A / lambda)",
-                 shot.inputs, sketched, float(torch.linalg.slogdet(shot.exact).logabsdet), tolerance=JITTERED)
+    sketched = (
+        float(torch.linalg.slogdet(shot.sketched).logabsdet)
+        if shot.log_det is None
+        else shot.log_det
+    )
+    return Check(
+        "Appendix D.1, determinant",
+        determinant.statement.source,
+        "ln det(A~ / lambda) <= ln det(A / lambda)",
+        shot.inputs,
+        sketched,
+        float(torch.linalg.slogdet(shot.exact).logabsdet),
+        tolerance=JITTERED,
+    )
 
 
 def _factor(shot: Snapshot) -> float:
@@ -169,8 +225,16 @@ def lemma_c1(shot: Snapshot) -> Check:
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
     a = _factor(shot)
-    return Check("Lemma C.1", lemma_c1.statement.source, "A / a <= A~ <= a A", shot.inputs | {"e": shot.accuracy},
-                 torch.stack([1 / values, values]), a, tolerance=ROUNDING, remark=_remark(shot))
+    return Check(
+        "Lemma C.1",
+        lemma_c1.statement.source,
+        "A / a <= A~ <= a A",
+        shot.inputs | {"e": shot.accuracy},
+        torch.stack([1 / values, values]),
+        a,
+        tolerance=ROUNDING,
+        remark=_remark(shot),
+    )
 
 
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
@@ -178,8 +242,16 @@ def corollary_4_2(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, a = (1 + e) / (1 - e), e the accuracy."""
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
-    return Check("Corollary 4.2", corollary_4_2.statement.source, "s2 / a <= s2~ <= a s2", shot.inputs | {"e": shot.accuracy},
-                 torch.stack([1 / ratio, ratio]), _factor(shot), tolerance=JITTERED, remark=_remark(shot))
+    return Check(
+        "Corollary 4.2",
+        corollary_4_2.statement.source,
+        "s2 / a <= s2~ <= a s2",
+        shot.inputs | {"e": shot.accuracy},
+        torch.stack([1 / ratio, ratio]),
+        _factor(shot),
+        tolerance=JITTERED,
+        remark=_remark(shot),
+    )
 
 
 @statement("Proposition D.3", f"{PAPER}, Proposition D.3")
@@ -188,12 +260,29 @@ def proposition_d3(shot: Snapshot) -> Check:
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
     largest = float(torch.linalg.matrix_norm(rest, 2)) ** 2
     bound = shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
-    return Check("Proposition D.3", proposition_d3.statement.source, "||Phi (I - P) Phi^T|| <= lambda / (1 - e)", shot.inputs | {"e": shot.accuracy},
-                 largest, bound, remark=_remark(shot))
+    return Check(
+        "Proposition D.3",
+        proposition_d3.statement.source,
+        "||Phi (I - P) Phi^T|| <= lambda / (1 - e)",
+        shot.inputs | {"e": shot.accuracy},
+        largest,
+        bound,
+        remark=_remark(shot),
+    )
 
 
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
 def proposition_c3(accuracies, eps: float, delta: float) -> Check:
     """With probability 1 - delta, for all t: the dictionary is eps-accurate. ``accuracies``: e, R x T'."""
-    formula = "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta"
-    return Check("Proposition C.3", proposition_c3.statement.source, formula, {"eps": eps, "delta": delta}, np.asarray(accuracies, float), eps, delta)
+    formula = (
+        "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta"
+    )
+    return Check(
+        "Proposition C.3",
+        proposition_c3.statement.source,
+        formula,
+        {"eps": eps, "delta": delta},
+        np.asarray(accuracies, float),
+        eps,
+        delta,
+    )

@@ -11,7 +11,9 @@ from .sketch_lemmas import Snapshot
 from ..probes.uneven import SHOT
 
 
-def snapshots(trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: float, seed: int = 0) -> list[Snapshot]:
+def snapshots(
+    trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: float, seed: int = 0
+) -> list[Snapshot]:
     """Each trial's last dictionary, with the multiplicities that its coins had.
 
     The run keeps the dictionary alone; given it, the multiplicities are drawn again from a stream of their own.
@@ -27,10 +29,21 @@ def snapshots(trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: fl
         ValueError: a probe is missing.
     """
     if missing := [name for name in SHOT if name not in trace.final]:
-        raise ValueError(f"trace lacks {', '.join(missing)}; allowed: one recorded with the final probes SHOT")
+        raise ValueError(
+            f"trace lacks {', '.join(missing)}; allowed: one recorded with the final probes SHOT"
+        )
     found = []
     for trial, n, mask, s2, before in zip(trace.trials, *(trace[name] for name in SHOT)):
         p = np.clip(qbar * before, 0.0, 1.0)
         given = {"s2": s2, "kept": redrawn(seed + trial, 0, mask > 0, n, p), "probability": p}
-        found.append(Snapshot(kernel, arms[0], torch.from_numpy(n), torch.from_numpy(mask > 0), ridge, **{name: torch.from_numpy(x) for name, x in given.items()}))
+        found.append(
+            Snapshot(
+                kernel,
+                arms[0],
+                torch.from_numpy(n),
+                torch.from_numpy(mask > 0),
+                ridge,
+                **{name: torch.from_numpy(x) for name, x in given.items()},
+            )
+        )
     return found

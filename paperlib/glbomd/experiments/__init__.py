@@ -3,7 +3,13 @@
 from .cost import GROWTH, methods, slsqp_seconds
 from .growth import crossing, ecolog_iterations, exceedance
 from .settings import (
-    INSTANCE, ONE_TRIAL, ONLINE, SCALES,
-    covertype_controls, covertype_learners, paper_learners, trial_counts,
+    INSTANCE,
+    ONE_TRIAL,
+    ONLINE,
+    SCALES,
+    covertype_controls,
+    covertype_learners,
+    paper_learners,
+    trial_counts,
 )
 from .slsqp import TOLERANCE, against_certified

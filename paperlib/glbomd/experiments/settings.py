@@ -18,9 +18,9 @@ from ...learners.reference import LongestArm, UniformArm
 from ..learners.rsglincb import RSGLinCB
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
-INSTANCE = 3000        # rounds over which the instance's kappa is taken, however many are played
+INSTANCE = 3000  # rounds over which the instance's kappa is taken, however many are played
 ONLINE = ("GLB-OMD", "GLOC", "ECOLog")
-FITTED = ("GLM-UCB", "RS-GLinCB")   # fit a maximum likelihood estimate to the history, batched
+FITTED = ("GLM-UCB", "RS-GLinCB")  # fit a maximum likelihood estimate to the history, batched
 ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
 
 
@@ -35,7 +35,10 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
     """
     link, S = problem.link, problem.norm
     known = {"link": link, "norm_bound": S, "delta": delta}
-    instance = {"kappa": problem.kappa_arms(INSTANCE), "reward_bound": 100.0 if isinstance(link, Poisson) else 1.0}
+    instance = {
+        "kappa": problem.kappa_arms(INSTANCE),
+        "reward_bound": 100.0 if isinstance(link, Poisson) else 1.0,
+    }
     learners = {
         "GLM-UCB": GLMUCB(**known, **instance),
         "GLOC": GLOC(**known, ridge="dim", kappa=instance["kappa"]),
@@ -43,7 +46,10 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
         "OFUGLB": OFUGLB(**known),
     }
     if isinstance(link, Bernoulli):
-        learners |= {"OFULog-r": OFULogR(norm_bound=S, delta=delta), "ECOLog": ECOLog(norm_bound=S, delta=delta, ridge="dim")}
+        learners |= {
+            "OFULog-r": OFULogR(norm_bound=S, delta=delta),
+            "ECOLog": ECOLog(norm_bound=S, delta=delta, ridge="dim"),
+        }
     return learners | {
         "GLB-OMD": GLBOMD(**known, ridge="dim"),
         "greedy": GLBOMD(**known, ridge="dim", scale=0.0),
@@ -76,9 +82,19 @@ def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
 
 def covertype_controls() -> dict[str, Learner]:
     """Rules without confidence sets over the features."""
-    return {**rules(), "UCB1": UCB1(), "Beta Thompson": BetaThompson(), "Laplace Thompson": LaplaceThompson()}
+    return {
+        **rules(),
+        "UCB1": UCB1(),
+        "Beta Thompson": BetaThompson(),
+        "Laplace Thompson": LaplaceThompson(),
+    }
 
 
-def trial_counts(learners: dict[str, Learner], trials: int, fitted: int, one_trial: int) -> dict[str, int]:
+def trial_counts(
+    learners: dict[str, Learner], trials: int, fitted: int, one_trial: int
+) -> dict[str, int]:
     """Trials of each learner: fewer of those that fit to the history or decide trial by trial."""
-    return {name: fitted if name in FITTED else one_trial if name in ONE_TRIAL else trials for name in learners}
+    return {
+        name: fitted if name in FITTED else one_trial if name in ONE_TRIAL else trials
+        for name in learners
+    }

@@ -33,15 +33,17 @@ SLACK = 1e-6  # violation of a constraint, relative to b or to S^2, that still c
 class SLSQPDecision(NamedTuple):
     """What the solver returned."""
 
-    arm: int          # argmax of the values, ties to the lowest index
-    values: ndarray   # K, UCB(x_k) up to the tolerance, from below or above
-    points: ndarray   # K x d, the maximizers: warm starts for the next round
+    arm: int  # argmax of the values, ties to the lowest index
+    values: ndarray  # K, UCB(x_k) up to the tolerance, from below or above
+    points: ndarray  # K x d, the maximizers: warm starts for the next round
     estimate: ndarray  # d, maximum likelihood estimate
 
     @property
     def margin(self) -> float:
         """Best value minus second best; inf for a single arm."""
-        return float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
+        return (
+            float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
+        )
 
 
 def slsqp_decision(
@@ -76,15 +78,25 @@ def slsqp_decision(
             seen.update(key=key, value=value, gradient=gradient)
         return seen["value"], seen["gradient"]
 
-    in_ball = [] if ball is None else [{
-        "type": "ineq",
-        "fun": lambda theta: ball * ball - theta @ theta,
-        "jac": lambda theta: -2 * theta,
-    }]
+    in_ball = (
+        []
+        if ball is None
+        else [
+            {
+                "type": "ineq",
+                "fun": lambda theta: ball * ball - theta @ theta,
+                "jac": lambda theta: -2 * theta,
+            }
+        ]
+    )
     options = {"maxiter": 200}
     first = np.zeros(arms.shape[1]) if start is None or start.ndim > 1 else start
     estimate = minimize(
-        objective, first, jac=True, method="SLSQP", constraints=in_ball,
+        objective,
+        first,
+        jac=True,
+        method="SLSQP",
+        constraints=in_ball,
         options={**options, "ftol": 1e-12},
     ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
@@ -103,8 +115,12 @@ def slsqp_decision(
         """
         for origin in (begin, estimate):
             point = minimize(
-                lambda theta: -(x @ theta), origin, jac=lambda theta: -x, method="SLSQP",
-                constraints=[likely, *in_ball], options=options,
+                lambda theta: -(x @ theta),
+                origin,
+                jac=lambda theta: -x,
+                method="SLSQP",
+                constraints=[likely, *in_ball],
+                options=options,
             ).x
             if all(constraint["fun"](point) >= -SLACK for constraint in (likely, *in_ball)):
                 return point

@@ -27,13 +27,13 @@ class State(NamedTuple):
     """Everything a round needs. Memory grows with the history unless counts are kept."""
 
     history: History
-    moment: Tensor     # R x d, sum of reward times arm
-    anchors: Anchors   # R x J x ..., exact values and derivatives of the likelihood
-    theta: Tensor      # R x d, estimate that the last decision was based on
-    written: Tensor    # R integers, anchors written so far
-    passes: Tensor     # R integers, passes over the history so far
+    moment: Tensor  # R x d, sum of reward times arm
+    anchors: Anchors  # R x J x ..., exact values and derivatives of the likelihood
+    theta: Tensor  # R x d, estimate that the last decision was based on
+    written: Tensor  # R integers, anchors written so far
+    passes: Tensor  # R integers, passes over the history so far
     undecided: Tensor  # R integers, rounds whose decision was not proved
-    rounds: int        # t - 1, rounds played
+    rounds: int  # t - 1, rounds played
 
 
 class CertifiedOptimism(ABC):
@@ -73,19 +73,27 @@ class CertifiedOptimism(ABC):
         budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
         scale = host(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
         anchors = Anchors(*(host(a).copy() for a in state.anchors))
-        written, passes, undecided = (host(x).copy() for x in (state.written, state.passes, state.undecided))
+        written, passes, undecided = (
+            host(x).copy() for x in (state.written, state.passes, state.undecided)
+        )
         theta, index = np.empty_like(host(state.theta)), np.empty(trials, np.int64)
         menu, likelihood = host(arms), self._likelihoods(state, arms)
         for i in range(trials):
             own = Anchors(*(a[i] for a in anchors))
-            inside = ConfidenceSet(likelihood(i), own, int(written[i]), float(scale[i]) ** 2 * budget, ball, ridge).fit()
+            inside = ConfidenceSet(
+                likelihood(i), own, int(written[i]), float(scale[i]) ** 2 * budget, ball, ridge
+            ).fit()
             index[i], proved = inside.decide(menu[i % len(menu)])
             theta[i], written[i] = inside.estimate, inside.written
             passes[i] += inside.passes
             undecided[i] += not proved
         back = lambda x: torch.from_numpy(x).to(arms.device)
         return back(index), state._replace(
-            anchors=Anchors(*map(back, anchors)), theta=back(theta), written=back(written), passes=back(passes), undecided=back(undecided)
+            anchors=Anchors(*map(back, anchors)),
+            theta=back(theta),
+            written=back(written),
+            passes=back(passes),
+            undecided=back(undecided),
         )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw) -> State:
@@ -108,18 +116,28 @@ class CertifiedOptimism(ABC):
         scale = float(self.scale[trial]) if isinstance(self.scale, Tensor) else self.scale
         anchors = Anchors(*(host(a)[trial].copy() for a in state.anchors))
         likelihood = self._likelihoods(state, arms)(trial)
-        return ConfidenceSet(likelihood, anchors, int(state.written[trial]), scale**2 * budget, ball, ridge).fit()
+        return ConfidenceSet(
+            likelihood, anchors, int(state.written[trial]), scale**2 * budget, ball, ridge
+        ).fit()
 
     def _likelihoods(self, state: State, arms: Tensor):
         """The function that gives trial i its ``Likelihood``."""
         points, weights, _ = state.history.sample(arms)
-        points, weights, moment = host(points), None if weights is None else host(weights), host(state.moment)
-        return lambda i: Likelihood(self.link, points[i % len(points)], None if weights is None else weights[i], moment[i])
+        points, weights, moment = (
+            host(points),
+            None if weights is None else host(weights),
+            host(state.moment),
+        )
+        return lambda i: Likelihood(
+            self.link, points[i % len(points)], None if weights is None else weights[i], moment[i]
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """R each: ``uncertified``, rounds whose arm is the best found but not proved best; ``passes`` over the history."""
         return {"uncertified": state.undecided, "passes": state.passes}
 
-    def validate(self, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None) -> None:
+    def validate(
+        self, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None
+    ) -> None:
         """Raise ValueError for arms, an arm or a reward outside the model."""
         validate(self.link, arms, arm, reward)

@@ -26,7 +26,7 @@ class Tally(NamedTuple):
 
     plays: Tensor  # R x K, how often each arm was played
     total: Tensor  # R x K, sum of its rewards
-    rounds: int    # rounds heard
+    rounds: int  # rounds heard
 
 
 class _Tallied:
@@ -108,9 +108,9 @@ class Posterior(NamedTuple):
     """A Gaussian around the most likely parameter."""
 
     history: CountHistory
-    theta: Tensor      # R x d, mode
+    theta: Tensor  # R x d, mode
     precision: Tensor  # R x d x d, Hessian at the mode
-    rounds: int        # rounds heard
+    rounds: int  # rounds heard
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,9 @@ class LaplaceThompson:
         positive("ridge", self.ridge)
         nonnegative("scale", self.scale)
 
-    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Posterior:
+    def init(
+        self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
+    ) -> Posterior:
         """The prior N(0, I / lambda)."""
         d = arms.shape[2]
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
@@ -147,11 +149,15 @@ class LaplaceThompson:
     def select(self, state: Posterior, arms: Tensor, draw: Draw) -> tuple[Tensor, Posterior]:
         """argmax_x x^T theta with theta ~ N(mode, scale^2 H^{-1}), R indices; purpose "posterior"."""
         normal = draw.normal("posterior", arms.shape[2]).unsqueeze(2)
-        root = torch.linalg.cholesky_ex(state.precision).L  # H = L L^T, so L^{-T} normal has covariance H^{-1}
+        root = torch.linalg.cholesky_ex(
+            state.precision
+        ).L  # H = L L^T, so L^{-T} normal has covariance H^{-1}
         noise = torch.linalg.solve_triangular(root.mT, normal, upper=True).squeeze(2)
         return inner(arms, state.theta + self.scale * noise).argmax(1), state
 
-    def update(self, state: Posterior, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> Posterior:
+    def update(
+        self, state: Posterior, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw
+    ) -> Posterior:
         """Refit the mode and its Hessian. ``arm``: R indices; ``reward``: R."""
         past = state.history.add(arms, arm, reward)
         theta = maximize_likelihood(self.link, past.sample(arms), state.theta, self.ridge).theta

@@ -24,12 +24,12 @@ STEPS = 60  # cap on the Newton steps, which converge quadratically
 class State(NamedTuple):
     """Its size does not depend on the number of rounds."""
 
-    theta: Tensor       # R x d, estimate, ||theta|| <= S
-    precision: Tensor   # R x d x d, W = lambda I + sum mu'(z) x x^T
+    theta: Tensor  # R x d, estimate, ||theta|| <= S
+    precision: Tensor  # R x d x d, W = lambda I + sum mu'(z) x x^T
     covariance: Tensor  # R x d x d, W^{-1}
-    slack: Tensor       # R, sum of the data-dependent terms of the radius
+    slack: Tensor  # R, sum of the data-dependent terms of the radius
     violations: Tensor  # R, rounds with mu'(x^T theta_bar) > 2 mu'(x^T theta')
-    rounds: int         # rounds heard
+    rounds: int  # rounds heard
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ class ECOLog:
 
     def __post_init__(self):
         if not isinstance(self.link, Bernoulli):
-            raise ValueError(f"link={self.link!r}; allowed: Bernoulli(), ECOLog is for logistic rewards")
+            raise ValueError(
+                f"link={self.link!r}; allowed: Bernoulli(), ECOLog is for logistic rewards"
+            )
         positive("norm_bound", self.norm_bound)
         probability("delta", self.delta)
         ridge(self.ridge, ("dim",))
@@ -84,14 +86,18 @@ class ECOLog:
         """sqrt(2 lambda S^2 + (1 + S)^2 gamma + slack), R, without ``scale``."""
         S, ridge = self.norm_bound, self.ridge_value(state.theta.shape[-1])
         count = state.rounds + 1
-        gamma = math.sqrt(ridge) / 2 + 2 * math.log(2 * math.sqrt(1 + count / (4 * ridge)) / self.delta) / math.sqrt(ridge)
+        gamma = math.sqrt(ridge) / 2 + 2 * math.log(
+            2 * math.sqrt(1 + count / (4 * ridge)) / self.delta
+        ) / math.sqrt(ridge)
         return (state.slack + (2 * ridge * S * S + (1 + S) ** 2 * gamma)).clamp(min=0).sqrt()
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """argmax mu(x^T theta) + radius ||x||_{W^{-1}}, ties to the lowest index. Returns R arm indices."""
         width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
         mean = self.link.mean(inner(arms, state.theta))
-        return torch.addcmul(mean, width, (self.scale * self.radius(state)).unsqueeze(1)).argmax(1), state
+        return torch.addcmul(mean, width, (self.scale * self.radius(state)).unsqueeze(1)).argmax(
+            1
+        ), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """The new estimate, and what the radius needs of it. ``arm``: R; ``reward``: R."""
@@ -106,7 +112,9 @@ class ECOLog:
         # Departure: 1/2 for the weight 1 / (2 + D), and from theta' for from theta: as the authors' code has them.
         bar = proximal_point(ball, theta, 2, torch.ones_like(reward))
         z, z_bar, move = (x * theta).sum(-1), (x * bar).sum(-1), theta - bar
-        rise = link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)  # l(theta_bar) - l(theta')
+        rise = (
+            link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)
+        )  # l(theta_bar) - l(theta')
         distance = (apply(state.precision, move) * move).sum(-1).clamp(min=0).sqrt()
         # Departure: the distance, not its square, as in the authors' code.
         slack = state.slack + 2 * (1 + S) * rise - distance / 2
@@ -114,7 +122,11 @@ class ECOLog:
         violations = state.violations + (link.slope(z_bar) > 2 * slope).to(slope)
         precision = rank_one(state.precision, x, slope)
         refresh = rounds % self.refresh == 0
-        covariance = inverse(precision) if refresh else rank_one(state.covariance, v, slope / (-1 - slope * ball.q))
+        covariance = (
+            inverse(precision)
+            if refresh
+            else rank_one(state.covariance, v, slope / (-1 - slope * ball.q))
+        )
         return State(theta, precision, covariance, slack, violations, rounds)
 
     def report(self, state: State) -> dict[str, Tensor]:
@@ -126,10 +138,10 @@ class Ball(NamedTuple):
     """Where the two problems of a round live."""
 
     precision: Tensor  # R x d x d, W
-    x: Tensor          # R x d, the arm
-    v: Tensor          # R x d, W^{-1} x
-    q: Tensor          # R, x^T W^{-1} x
-    radius: float      # S
+    x: Tensor  # R x d, the arm
+    v: Tensor  # R x d, W^{-1} x
+    q: Tensor  # R, x^T W^{-1} x
+    radius: float  # S
 
 
 def proximal_point(ball: Ball, center: Tensor, count: int, total: Tensor) -> Tensor:

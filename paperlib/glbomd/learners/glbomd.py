@@ -18,7 +18,15 @@ from ...core.linalg import apply, chosen, inner, inverse, needed, quadratic, ran
 from ...maths.sets import ball_projection
 from ...core.streams import Draw
 from ..model.links import Link, Poisson
-from ..model.validation import known_link, nonnegative, positive, probability, ridge, validate, whole
+from ..model.validation import (
+    known_link,
+    nonnegative,
+    positive,
+    probability,
+    ridge,
+    validate,
+    whole,
+)
 
 RIDGES = ("sharp", "free", "theory", "dim")
 # Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,
@@ -29,10 +37,10 @@ SHARP = 0.5163727965039491
 class State(NamedTuple):
     """Its size does not depend on the number of rounds."""
 
-    theta: Tensor       # R x d, online mirror descent estimate, ||theta|| <= S
-    precision: Tensor   # R x d x d, H_t = lambda I + sum of the losses' Hessians
+    theta: Tensor  # R x d, online mirror descent estimate, ||theta|| <= S
+    precision: Tensor  # R x d x d, H_t = lambda I + sum of the losses' Hessians
     covariance: Tensor  # R x d x d, H_t^{-1}
-    rounds: int         # t - 1, rounds heard
+    rounds: int  # t - 1, rounds heard
 
 
 @dataclass(frozen=True)
@@ -74,13 +82,19 @@ class GLBOMD:
         nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
         if not math.isfinite(self._condition("sharp", 1) * self.norm_bound**2):
-            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed: values for which lambda S^2 is finite")
+            raise ValueError(
+                f"norm_bound={self.norm_bound!r}; allowed: values for which lambda S^2 is finite"
+            )
         if self.theta0 is not None:
             numbers = all(isinstance(x, Real) for x in self.theta0)
             if not numbers or not math.hypot(*self.theta0) <= self.norm_bound * (1 + 1e-12):
-                raise ValueError(f"theta0={self.theta0!r}; allowed: numbers with norm at most norm_bound={self.norm_bound}")
+                raise ValueError(
+                    f"theta0={self.theta0!r}; allowed: numbers with norm at most norm_bound={self.norm_bound}"
+                )
             if self.start_at_zero and any(self.theta0):
-                raise ValueError(f"start_at_zero=True with theta0={self.theta0!r}; allowed: theta0=None")
+                raise ValueError(
+                    f"start_at_zero=True with theta0={self.theta0!r}; allowed: theta0=None"
+                )
 
     @property
     def step(self) -> float:
@@ -123,9 +137,15 @@ class GLBOMD:
         ridge, least = self.ridge_value(dim), self._condition("sharp", dim)
         if ridge >= least * (1 - 1e-12):
             return None
-        lost = ": with Poisson rewards coverage is lost when norm_bound is large" if isinstance(self.link, Poisson) else ""
-        return (f"ridge={self.ridge!r} gives lambda = {ridge:.6g}, but Theorem 1 needs {least:.6g} here, so that the "
-                f"confidence sets carry no guarantee{lost}; ridge='sharp' restores it")
+        lost = (
+            ": with Poisson rewards coverage is lost when norm_bound is large"
+            if isinstance(self.link, Poisson)
+            else ""
+        )
+        return (
+            f"ridge={self.ridge!r} gives lambda = {ridge:.6g}, but Theorem 1 needs {least:.6g} here, so that the "
+            f"confidence sets carry no guarantee{lost}; ridge='sharp' restores it"
+        )
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
@@ -159,9 +179,13 @@ class GLBOMD:
         x = chosen(arms, arm)
         z, v = (x * theta).sum(-1), apply(C, x)
         q = (x * v).sum(-1)
-        a = self.link.slope(z) * (eta / g)  # weight of the surrogate's curvature in H~_t = H_t + a x x^T
+        a = self.link.slope(z) * (
+            eta / g
+        )  # weight of the surrogate's curvature in H~_t = H_t + a x x^T
         # (42a): H~_t^{-1} grad l_t(theta_t) by Sherman-Morrison.
-        theta = torch.addcmul(theta, v, ((reward - self.link.mean(z)) * (eta / g) / (1.0 + a * q)).unsqueeze(1))
+        theta = torch.addcmul(
+            theta, v, ((reward - self.link.mean(z)) * (eta / g) / (1.0 + a * q)).unsqueeze(1)
+        )
         outside = torch.linalg.vector_norm(theta, dim=-1) > S
         if needed(outside):  # (42b), in the norm of H~_t
             theta = ball_projection(theta, rank_one(H, x, a), S, outside).point

@@ -16,18 +16,25 @@ from ...core.linalg import chosen, inner, inverse, quadratic, rank_one
 from ...core.streams import Draw
 from ..model.links import Bernoulli, Binomial, Link, kappa_ball
 from .mle import CountHistory, Fit, RowHistory, history, maximize_likelihood, predict, unfitted
-from ..model.validation import known_link, needs_horizon, nonnegative, positive, probability, validate
+from ..model.validation import (
+    known_link,
+    needs_horizon,
+    nonnegative,
+    positive,
+    probability,
+    validate,
+)
 
 
 class State(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts."""
 
     history: RowHistory | CountHistory  # every round
-    fit: Fit                            # after ``select`` the estimate it used, after ``update`` a prediction of the next
-    design: Tensor                      # R x d x d, sum x x^T
-    outside: Tensor                     # R int64, rounds in which the estimate's norm exceeded S
-    horizon: int                        # T
-    rounds: int                         # t - 1
+    fit: Fit  # after ``select`` the estimate it used, after ``update`` a prediction of the next
+    design: Tensor  # R x d x d, sum x x^T
+    outside: Tensor  # R int64, rounds in which the estimate's norm exceeded S
+    horizon: int  # T
+    rounds: int  # t - 1
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,13 @@ class GLMUCB:
         slack = 3 + 2 * math.log(1 + 2 / self.ridge_value(t, dim))
         confidence = 2 * dim * math.log(2 * dim * horizon / self.delta)
         clock = max(math.log(t), 1.0) if self.log_factor else 1.0
-        return 2 * self.link.max_slope(self.norm_bound) * kappa * bound * math.sqrt(slack * confidence * clock)
+        return (
+            2
+            * self.link.max_slope(self.norm_bound)
+            * kappa
+            * bound
+            * math.sqrt(slack * confidence * clock)
+        )
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """An empty history, theta = 0.
@@ -100,8 +113,18 @@ class GLMUCB:
         """
         needs_horizon(self, horizon)
         d = arms.shape[-1]
-        heard, fit = history(trials, arms, self.counts, **tkwargs), unfitted(trials, d, self.ridge_value(1, d), **tkwargs)
-        return State(heard, fit, torch.zeros_like(fit.hessian), torch.zeros_like(fit.converged, dtype=torch.int64), horizon, 0)
+        heard, fit = (
+            history(trials, arms, self.counts, **tkwargs),
+            unfitted(trials, d, self.ridge_value(1, d), **tkwargs),
+        )
+        return State(
+            heard,
+            fit,
+            torch.zeros_like(fit.hessian),
+            torch.zeros_like(fit.converged, dtype=torch.int64),
+            horizon,
+            0,
+        )
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
@@ -110,7 +133,9 @@ class GLMUCB:
         fit = maximize_likelihood(self.link, state.history.sample(arms), state.fit.theta, ridge)
         theta = fit.theta
         # V_t = sum x x^T + lambda_t I; the ridge changes every round, so that no rank-one update of V_t^{-1} serves.
-        covariance = inverse(state.design + ridge * torch.eye(d, dtype=theta.dtype, device=theta.device))
+        covariance = inverse(
+            state.design + ridge * torch.eye(d, dtype=theta.dtype, device=theta.device)
+        )
         width = quadratic(arms, covariance).clamp_(min=0).sqrt_()
         bonus = self.radius(t, d, state.horizon) * width
         scale = self.scale.unsqueeze(1) if isinstance(self.scale, Tensor) else self.scale
@@ -121,9 +146,13 @@ class GLMUCB:
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Add the round to the history. ``arm``: R; ``reward``: R."""
         x, t, d = chosen(arms, arm), state.rounds + 1, arms.shape[-1]
-        start = predict(self.link, state.fit, x, reward, self.ridge_value(t + 1, d) - self.ridge_value(t, d))
+        start = predict(
+            self.link, state.fit, x, reward, self.ridge_value(t + 1, d) - self.ridge_value(t, d)
+        )
         design = rank_one(state.design, x, torch.ones_like(reward))
-        return state._replace(history=state.history.add(arms, arm, reward), fit=start, design=design, rounds=t)
+        return state._replace(
+            history=state.history.add(arms, arm, reward), fit=start, design=design, rounds=t
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``outside``: rounds in which the estimate left the ball, where Filippi et al. would project it."""

@@ -17,7 +17,16 @@ from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
 from ...maths.sets import project_ball
 from ...core.streams import Draw
 from ..model.links import Bernoulli, Binomial, Link, Poisson, kappa_ball
-from ..model.validation import known_link, nonnegative, one_of, positive, probability, ridge, validate, whole
+from ..model.validation import (
+    known_link,
+    nonnegative,
+    one_of,
+    positive,
+    probability,
+    ridge,
+    validate,
+    whole,
+)
 
 VARIANTS = ("paper", "public")
 
@@ -25,13 +34,13 @@ VARIANTS = ("paper", "public")
 class State(NamedTuple):
     """Its size does not depend on the number of rounds."""
 
-    theta: Tensor       # R x d, the online Newton step learner's point
-    precision: Tensor   # R x d x d, A = lambda I + sum x x^T
+    theta: Tensor  # R x d, the online Newton step learner's point
+    precision: Tensor  # R x d x d, A = lambda I + sum x x^T
     covariance: Tensor  # R x d x d, A^{-1}
-    predicted: Tensor   # R x d, y = sum z_s x_s with the learner's predictions z_s
-    square: Tensor      # R, sum z_s^2
-    regret: Tensor      # R, B, bound on the learner's regret
-    rounds: int         # t - 1, rounds heard
+    predicted: Tensor  # R x d, y = sum z_s x_s with the learner's predictions z_s
+    square: Tensor  # R, sum z_s^2
+    regret: Tensor  # R, B, bound on the learner's regret
+    rounds: int  # t - 1, rounds heard
 
 
 @dataclass(frozen=True)
@@ -80,7 +89,9 @@ class GLOC:
             positive("sub_gaussian", self.sub_gaussian)
         one_of("variant", self.variant, VARIANTS)
         if not (self.curvature > 0 and math.isfinite(self.noise / self.curvature)):
-            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed: values for which kappa and sigma are finite")
+            raise ValueError(
+                f"norm_bound={self.norm_bound!r}; allowed: values for which kappa and sigma are finite"
+            )
         nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
 
@@ -113,8 +124,10 @@ class GLOC:
     def caution(self, context: Tensor) -> str | None:
         """What to tell a user whose rewards the method's analysis does not cover."""
         if self.sub_gaussian is None and isinstance(self.link, Poisson):
-            return (f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, "
-                    "the confidence sets carry no guarantee")
+            return (
+                f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, "
+                "the confidence sets carry no guarantee"
+            )
         return None
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
@@ -129,7 +142,11 @@ class GLOC:
         c, ratio = self.curvature, self.noise / self.curvature
         inside = (1 + 4 * ratio**4 / self.delta**2) + (2 / c) * state.regret
         # ln((2 / delta) sqrt(inside))
-        square = (4 / c) * state.regret + (4 * ratio**2) * inside.log() + (1 + 8 * ratio**2 * math.log(2 / self.delta))
+        square = (
+            (4 / c) * state.regret
+            + (4 * ratio**2) * inside.log()
+            + (1 + 8 * ratio**2 * math.log(2 / self.delta))
+        )
         if self.variant == "paper":
             center = self.center(state) if center is None else center
             fit = (center * state.predicted).sum(-1) - state.square
@@ -147,7 +164,9 @@ class GLOC:
         mean = inner(arms, center)
         if self.variant == "public":
             mean = self.link.mean(mean)
-        return torch.addcmul(mean, width, (self.scale * self.radius(state, center)).unsqueeze(1)).argmax(1), state
+        return torch.addcmul(
+            mean, width, (self.scale * self.radius(state, center)).unsqueeze(1)
+        ).argmax(1), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One online Newton step. ``arm``: R; ``reward``: R."""
@@ -157,7 +176,11 @@ class GLOC:
         q = (x * v).sum(-1)
         error, gain = self.link.mean(z) - reward, 1 / (1 + q)
         precision = rank_one(state.precision, x, torch.ones_like(q))
-        covariance = inverse(precision) if rounds % self.refresh == 0 else rank_one(state.covariance, v, -gain)
+        covariance = (
+            inverse(precision)
+            if rounds % self.refresh == 0
+            else rank_one(state.covariance, v, -gain)
+        )
         # With A already updated: A^{-1} x = gain v and ||x||^2_{A^{-1}} = gain q.
         regret = state.regret + error.square() * (q * gain) / (2 * c)
         theta = torch.addcmul(state.theta, v, (error * gain * (-1 / c)).unsqueeze(1))

@@ -24,11 +24,11 @@ from numpy import ndarray
 from ..model.links import Bernoulli, Link, Poisson
 from .sublevel import Quadratic
 
-TIE = 1e-6     # arms whose UCBs are proved to differ by less count as equal
+TIE = 1e-6  # arms whose UCBs are proved to differ by less count as equal
 ENOUGH = 1e-9  # Newton decrement, in units of L (times b if b < 1), below which the minimum of L counts as known
-PASSES = 20    # times K: evaluations of L after which a round stays undecided
-FAR = 4        # times b: psi beyond which the quadratic model of an anchor is not trusted
-SLOW = 0.7     # a step that leaves more than this share of the gap between the bounds is taken back halfway
+PASSES = 20  # times K: evaluations of L after which a round stays undecided
+FAR = 4  # times b: psi beyond which the quadratic model of an anchor is not trusted
+SLOW = 0.7  # a step that leaves more than this share of the gap between the bounds is taken back halfway
 ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
 
 
@@ -61,10 +61,10 @@ class Anchors(NamedTuple):
     In a learner's state each is a tensor with leading R, here an array of one trial. Empty slots are zero.
     """
 
-    point: ndarray     # J x d
-    value: ndarray     # J, sum_i m(z_i) - r_i z_i
+    point: ndarray  # J x d
+    value: ndarray  # J, sum_i m(z_i) - r_i z_i
     gradient: ndarray  # J x d
-    hessian: ndarray   # J x d x d
+    hessian: ndarray  # J x d x d
 
     def plus(self, link: Link, x: ndarray, reward: ndarray) -> "Anchors":
         """All anchors of R trials after one more observation each: O(J d^2), no pass over the history.
@@ -85,9 +85,9 @@ class Likelihood(NamedTuple):
     """Negative log-likelihood of one trial, sum_i w_i m(x_i^T theta) - (sum_i r_i x_i)^T theta."""
 
     link: Link
-    points: ndarray          # n x d
+    points: ndarray  # n x d
     weights: ndarray | None  # n, or None: one each
-    moment: ndarray          # d, sum of reward times point
+    moment: ndarray  # d, sum of reward times point
 
     def at(self, theta: ndarray) -> tuple[float, ndarray, ndarray]:
         """Value, gradient (d) and Hessian (d x d): one pass over the history."""
@@ -96,7 +96,11 @@ class Likelihood(NamedTuple):
             value = m.sum()
         else:
             value, mu, slope = self.weights @ m, self.weights * mu, self.weights * slope
-        return value - self.moment @ theta, mu @ self.points - self.moment, (self.points.T * slope) @ self.points
+        return (
+            value - self.moment @ theta,
+            mu @ self.points - self.moment,
+            (self.points.T * slope) @ self.points,
+        )
 
 
 class ConfidenceSet:
@@ -119,9 +123,19 @@ class ConfidenceSet:
         ValueError: neither ridge nor ball: the estimate may not exist.
     """
 
-    def __init__(self, likelihood: Likelihood, anchors: Anchors, written: int, budget: float, ball: float | None = None, ridge: float = 0.0):
+    def __init__(
+        self,
+        likelihood: Likelihood,
+        anchors: Anchors,
+        written: int,
+        budget: float,
+        ball: float | None = None,
+        ridge: float = 0.0,
+    ):
         if ball is None and not ridge > 0:
-            raise ValueError(f"ridge={ridge!r}, ball=None; allowed: a ridge above 0 or a ball, else the maximum may not exist")
+            raise ValueError(
+                f"ridge={ridge!r}, ball=None; allowed: a ridge above 0 or a ball, else the maximum may not exist"
+            )
         self.likelihood, self.anchors, self.written = likelihood, anchors, written
         self.budget, self.ball, self.ridge, self.passes = budget, ball, ridge, 0
 
@@ -131,7 +145,12 @@ class ConfidenceSet:
         if self.ridge == 0:
             return point, value, gradient, hessian
         eye = np.eye(len(point))
-        return point, value + 0.5 * self.ridge * (point @ point), gradient + self.ridge * point, hessian + self.ridge * eye
+        return (
+            point,
+            value + 0.5 * self.ridge * (point @ point),
+            gradient + self.ridge * point,
+            hessian + self.ridge * eye,
+        )
 
     def _evaluate(self, slot: int, point: ndarray) -> None:
         """Make ``point`` the anchor of ``slot``: one pass."""
@@ -147,7 +166,9 @@ class ConfidenceSet:
         tolerance = ENOUGH * min(1.0, self.budget) if self.budget > 0 else ENOUGH
         for _ in range(200):
             point, value, gradient, hessian = self._objective(0)
-            target, decrement, decrease = Quadratic.around(point, value, gradient, hessian).minimizer(self.ball)
+            target, decrement, decrease = Quadratic.around(
+                point, value, gradient, hessian
+            ).minimizer(self.ball)
             self.fitted = bool(decrement <= tolerance)
             if self.fitted:
                 break
@@ -189,16 +210,18 @@ class Bounds:
         self.set, self.arms = inside, arms
         self.square = np.einsum("kd,kd->k", arms, arms)  # ||x||^2
         self.norm = np.sqrt(self.square)
-        self.starts: dict[int, int] = {}                 # arm -> slot of its last step
-        self.near: dict[int, ndarray] = {}               # arm -> where that step began, unless it was taken back
-        self.gap: dict[int, float] = {}                  # arm -> upper - lower before that step
-        self.tried: set[int] = set()                     # arms whose S x / ||x|| was evaluated
+        self.starts: dict[int, int] = {}  # arm -> slot of its last step
+        self.near: dict[int, ndarray] = {}  # arm -> where that step began, unless it was taken back
+        self.gap: dict[int, float] = {}  # arm -> upper - lower before that step
+        self.tried: set[int] = set()  # arms whose S x / ||x|| was evaluated
         ring = len(inside.anchors.point)
         known = slice(0, 1 + min(inside.written, ring - 1))
         self.feasible = np.zeros((ring, arms.shape[1]))  # pulled-back anchors
-        self.excess = np.full(ring, math.inf)            # psi_j
+        self.excess = np.full(ring, math.inf)  # psi_j
         self.reach = np.full((len(arms), ring), -math.inf)
-        self.upper = np.full(len(arms), math.inf) if inside.ball is None else inside.ball * self.norm
+        self.upper = (
+            np.full(len(arms), math.inf) if inside.ball is None else inside.ball * self.norm
+        )
         self.lower = np.full(len(arms), -math.inf)
         self._absorb(known)
 
@@ -210,14 +233,16 @@ class Bounds:
             value = value + 0.5 * inside.ridge * np.einsum("jd,jd->j", point, point)
             gradient = gradient + inside.ridge * point
         excess = value - inside.lowest
-        room = inside.budget - excess                     # c - L_j
+        room = inside.budget - excess  # c - L_j
         if inside.ball is None:
             cut = self._ridge_cut(point, gradient, room)
         else:
             cut = self._ball_cut(point, gradient, room)
         np.minimum(self.upper, cut.min(1), out=self.upper)
         # L is convex on the way from slot 0, where psi_0 is 0 up to the tolerance of the fit, to the anchor.
-        shrink = (inside.budget - inside.residue) / (np.maximum(excess, inside.budget) - inside.residue)
+        shrink = (inside.budget - inside.residue) / (
+            np.maximum(excess, inside.budget) - inside.residue
+        )
         base = anchors.point[0]
         self.feasible[slots] = base + shrink[:, None] * (point - base)
         self.excess[slots] = excess
@@ -228,20 +253,30 @@ class Bounds:
         """max of x^T theta over the ball and the half-space of each anchor, K x J."""
         ball = self.set.ball
         size = np.sqrt(np.einsum("jd,jd->j", gradient, gradient))
-        flat = size == 0                                  # then the half-space is everything
+        flat = size == 0  # then the half-space is everything
         unit = gradient / np.where(flat, 1.0, size)[:, None]
-        height = np.where(flat, ball, room / np.where(flat, 1.0, size) + np.einsum("jd,jd->j", unit, point)).clip(-ball, ball)
+        height = np.where(
+            flat, ball, room / np.where(flat, 1.0, size) + np.einsum("jd,jd->j", unit, point)
+        ).clip(-ball, ball)
         along = self.arms @ unit.T
         # Both differences cancel where x and g are parallel or the half-space touches the ball: round them up.
-        across = np.sqrt((self.square[:, None] - along * along).clip(min=0) + ROUNDING * self.square[:, None])
-        cut = along * height + across * np.sqrt(ball * ball - height * height + ROUNDING * ball * ball)
-        return np.where(ball * along <= height * self.norm[:, None], (ball * self.norm)[:, None], cut)
+        across = np.sqrt(
+            (self.square[:, None] - along * along).clip(min=0) + ROUNDING * self.square[:, None]
+        )
+        cut = along * height + across * np.sqrt(
+            ball * ball - height * height + ROUNDING * ball * ball
+        )
+        return np.where(
+            ball * along <= height * self.norm[:, None], (ball * self.norm)[:, None], cut
+        )
 
     def _ridge_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
         """max of x^T theta over {g^T (theta - theta_j) + lambda/2 ||theta - theta_j||^2 <= c - L_j}, a ball, K x J."""
         ridge = self.set.ridge
         square = np.einsum("jd,jd->j", gradient, gradient)
-        radius = np.sqrt((2 * room / ridge + square / ridge**2).clip(min=0) + ROUNDING * square / ridge**2)
+        radius = np.sqrt(
+            (2 * room / ridge + square / ridge**2).clip(min=0) + ROUNDING * square / ridge**2
+        )
         return self.arms @ (point - gradient / ridge).T + self.norm[:, None] * radius
 
     def first(self) -> int:
@@ -260,17 +295,23 @@ class Bounds:
         inside, x = self.set, self.arms[i]
         ball = inside.ball
         if ball is not None and i not in self.tried and self.upper[i] >= ball * self.norm[i]:
-            self.tried.add(i)                             # nothing has cut off the largest value the ball allows
+            self.tried.add(i)  # nothing has cut off the largest value the ball allows
             self._add(ball / self.norm[i] * x)
             return
         start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
-        if start is None:                                 # an anchor that serves as it stands costs no pass
-            start = int(np.where(self.excess <= FAR * inside.budget, self.reach[i], -math.inf).argmax())
+        if start is None:  # an anchor that serves as it stands costs no pass
+            start = int(
+                np.where(self.excess <= FAR * inside.budget, self.reach[i], -math.inf).argmax()
+            )
         else:
             # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
-            slow = i in self.near and gap > SLOW * self.gap[i] and self.excess[start] > inside.budget
+            slow = (
+                i in self.near and gap > SLOW * self.gap[i] and self.excess[start] > inside.budget
+            )
             if slow or self.excess[start] > FAR * inside.budget:
-                self.starts[i] = self._add(0.5 * (self.near.pop(i, inside.anchors.point[0]) + inside.anchors.point[start]))
+                self.starts[i] = self._add(
+                    0.5 * (self.near.pop(i, inside.anchors.point[0]) + inside.anchors.point[start])
+                )
                 return
         self.gap[i] = gap
         self.near[i] = inside.anchors.point[start].copy()

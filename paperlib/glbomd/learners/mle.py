@@ -18,17 +18,19 @@ from ...core.linalg import Rows, apply, chosen, inner, may_look, needed, rank_on
 from ...maths.sets import project_ball
 
 TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
-STEPS = 16         # Newton steps of the form that does not look; one or two suffice from ``predict``'s start
-LIMIT = 200        # Newton steps of the form that looks; a bound against endless loops, not a budget
-JITTER = 1e-8      # added to the Hessian where there is no ridge and n < d leaves it singular
+STEPS = (
+    16  # Newton steps of the form that does not look; one or two suffice from ``predict``'s start
+)
+LIMIT = 200  # Newton steps of the form that looks; a bound against endless loops, not a budget
+JITTER = 1e-8  # added to the Hessian where there is no ridge and n < d leaves it singular
 
 
 class Sample(NamedTuple):
     """What a likelihood is made of. Norms of the points are at most 1."""
 
-    points: Tensor          # R x n x d, or 1 x n x d where the trials share them
+    points: Tensor  # R x n x d, or 1 x n x d where the trials share them
     weights: Tensor | None  # R x n, how often each point was seen; None: once each
-    sums: Tensor            # R x n, sum of its rewards
+    sums: Tensor  # R x n, sum of its rewards
 
     def take(self, rows: Tensor) -> "Sample":
         """The sample of some trials, by index."""
@@ -40,11 +42,13 @@ class Sample(NamedTuple):
 class RowHistory(NamedTuple):
     """One row a round: arms may change from round to round. O(n d) memory a trial."""
 
-    points: Rows        # R x n x d, arms played
-    rewards: Rows       # R x n
+    points: Rows  # R x n x d, arms played
+    rewards: Rows  # R x n
     marks: Rows | None  # R x n bool, or None where rounds are not told apart
 
-    def add(self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None) -> "RowHistory":
+    def add(
+        self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None
+    ) -> "RowHistory":
         """The history with one more round. ``arm``: R indices; ``reward``: R; ``mark``: R bool."""
         marks = None if self.marks is None else self.marks.append(mark)
         return RowHistory(self.points.append(chosen(arms, arm)), self.rewards.append(reward), marks)
@@ -63,10 +67,14 @@ class CountHistory(NamedTuple):
     plays: Tensor  # R x G x K, G = 2 where rounds are marked (False, True), else 1
     total: Tensor  # R x G x K
 
-    def add(self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None) -> "CountHistory":
+    def add(
+        self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None
+    ) -> "CountHistory":
         """The history with one more round; arguments as for ``RowHistory``."""
         at = arm if mark is None else arm + mark * self.plays.shape[2]
-        put = lambda table, value: table.flatten(1).scatter_add(1, at.unsqueeze(1), value.unsqueeze(1)).view_as(table)
+        put = lambda table, value: (
+            table.flatten(1).scatter_add(1, at.unsqueeze(1), value.unsqueeze(1)).view_as(table)
+        )
         return CountHistory(put(self.plays, torch.ones_like(reward)), put(self.total, reward))
 
     def sample(self, arms: Tensor, mark: bool | None = None) -> Sample:
@@ -85,18 +93,22 @@ def history(trials: int, arms: Tensor, counts: bool, marked: bool = False, **tkw
         zeros = torch.zeros(trials, 1 + marked, arms.shape[1], **tkwargs)
         return CountHistory(zeros, zeros)
     marks = Rows.empty(trials, **{**tkwargs, "dtype": torch.bool}) if marked else None
-    return RowHistory(Rows.empty(trials, arms.shape[2], **tkwargs), Rows.empty(trials, **tkwargs), marks)
+    return RowHistory(
+        Rows.empty(trials, arms.shape[2], **tkwargs), Rows.empty(trials, **tkwargs), marks
+    )
 
 
 class Fit(NamedTuple):
     """A maximum likelihood estimate."""
 
-    theta: Tensor      # R x d
-    hessian: Tensor    # R x d x d, of F where the last step began, next to theta once converged
+    theta: Tensor  # R x d
+    hessian: Tensor  # R x d x d, of F where the last step began, next to theta once converged
     converged: Tensor  # R bool
 
 
-def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
+def maximize_likelihood(
+    link, sample: Sample, start: Tensor, ridge: float = 0.0, ball: float | None = None
+) -> Fit:
     """argmin of F by Newton's method, damped where self-concordance does not vouch for a full step.
 
     With |mu''| <= R mu' and ||x|| <= 1 the Hessian along a step p changes by a factor of at most e^v,
@@ -118,21 +130,29 @@ def maximize_likelihood(link, sample: Sample, start: Tensor, ridge: float = 0.0,
         ValueError: neither ridge nor ball, because the estimate may then not exist.
     """
     if not ridge > 0 and ball is None:
-        raise ValueError(f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)")
+        raise ValueError(
+            f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)"
+        )
     fit = _newton(link, sample, start, ridge, ball)
     for _ in range(LIMIT if may_look(start) else STEPS - 1):
         moves = ~fit.converged
         if not needed(moves):
             break
-        fit = _renew(moves, sample, fit, lambda part, theta: _newton(link, part, theta, ridge, ball))
+        fit = _renew(
+            moves, sample, fit, lambda part, theta: _newton(link, part, theta, ridge, ball)
+        )
     return fit
 
 
-def refit(link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None) -> Fit:
+def refit(
+    link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None
+) -> Fit:
     """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
     if not needed(rows):
         return last
-    return _renew(rows, sample, last, lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball))
+    return _renew(
+        rows, sample, last, lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball)
+    )
 
 
 def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
@@ -152,15 +172,25 @@ def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> 
     hessian = rank_one(hessian, x, link.slope(z) / link.dispersion)
     if growth:
         hessian = hessian + torch.full_like(theta[0], growth).diag()
-    gradient = torch.addcmul(growth * theta, x, ((link.mean(z) - reward) / link.dispersion).unsqueeze(1))
+    gradient = torch.addcmul(
+        growth * theta, x, ((link.mean(z) - reward) / link.dispersion).unsqueeze(1)
+    )
     step = _newton_step(gradient, hessian)
-    return Fit(_advance(theta, step, link.self_concordance * torch.linalg.vector_norm(step, dim=1)), hessian, converged)
+    return Fit(
+        _advance(theta, step, link.self_concordance * torch.linalg.vector_norm(step, dim=1)),
+        hessian,
+        converged,
+    )
 
 
 def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
     """The fit to no data: theta = 0, and a Hessian of lambda I."""
     hessian = (ridge * torch.eye(dim, **tkwargs)).repeat(trials, 1, 1)
-    return Fit(torch.zeros(trials, dim, **tkwargs), hessian, torch.ones(trials, **{**tkwargs, "dtype": torch.bool}))
+    return Fit(
+        torch.zeros(trials, dim, **tkwargs),
+        hessian,
+        torch.ones(trials, **{**tkwargs, "dtype": torch.bool}),
+    )
 
 
 def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | None) -> Fit:
@@ -171,7 +201,10 @@ def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | Non
     if weights is not None:
         mean, slope = weights * mean, weights * slope
     gradient = torch.add(_combine(points, mean - sums) / link.dispersion, theta, alpha=ridge)
-    hessian = torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag() + _curvature(points, slope) / link.dispersion
+    hessian = (
+        torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag()
+        + _curvature(points, slope) / link.dispersion
+    )
     step = _newton_step(gradient, hessian)
     if ball is not None:
         step = project_ball(theta + step, hessian, ball) - theta
@@ -185,14 +218,23 @@ def _renew(rows: Tensor, sample: Sample, last: Fit, f: Callable[[Sample, Tensor]
     if may_look(rows):
         at = rows.nonzero().squeeze(1)
         if 2 * len(at) <= len(rows):
-            return Fit(*(old.index_put((at,), new) for old, new in zip(last, f(sample.take(at), last.theta[at]))))
+            return Fit(
+                *(
+                    old.index_put((at,), new)
+                    for old, new in zip(last, f(sample.take(at), last.theta[at]))
+                )
+            )
     new = f(sample, last.theta)
     return Fit(*(torch.where(rows.view(-1, *[1] * (a.dim() - 1)), b, a) for a, b in zip(last, new)))
 
 
 def _newton_step(gradient: Tensor, hessian: Tensor) -> Tensor:
     """-B^{-1} g, R x d."""
-    return torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L).squeeze(2).neg_()
+    return (
+        torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L)
+        .squeeze(2)
+        .neg_()
+    )
 
 
 def _advance(theta: Tensor, step: Tensor, v: Tensor) -> Tensor:

@@ -47,10 +47,14 @@ class OFUGLB(CertifiedOptimism):
 
     def __post_init__(self):
         if not isinstance(self.link, (Bernoulli, Poisson)):
-            raise ValueError(f"link={self.link!r}; allowed: Bernoulli or Poisson, the families whose L_t OFUGLB states")
+            raise ValueError(
+                f"link={self.link!r}; allowed: Bernoulli or Poisson, the families whose L_t OFUGLB states"
+            )
         positive("norm_bound", self.norm_bound)
         if isinstance(self.link, Poisson) and self.norm_bound > LARGEST_Z:
-            raise ValueError(f"norm_bound={self.norm_bound!r}; allowed with Poisson rewards: at most {LARGEST_Z}, e^S must be finite")
+            raise ValueError(
+                f"norm_bound={self.norm_bound!r}; allowed with Poisson rewards: at most {LARGEST_Z}, e^S must be finite"
+            )
         probability("delta", self.delta)
         nonnegative("scale", self.scale)
         one_of("counts", self.counts, (False, True))

@@ -45,7 +45,9 @@ class OFULogR(CertifiedOptimism):
 
     def __post_init__(self):
         if not isinstance(self.link, Bernoulli):
-            raise ValueError(f"link={self.link!r}; allowed: Bernoulli, OFULog-r is a method for logistic bandits")
+            raise ValueError(
+                f"link={self.link!r}; allowed: Bernoulli, OFULog-r is a method for logistic bandits"
+            )
         positive("norm_bound", self.norm_bound)
         probability("delta", self.delta)
         nonnegative("scale", self.scale)
@@ -59,7 +61,9 @@ class OFULogR(CertifiedOptimism):
         """b_t without ``scale``."""
         ridge = self.ridge(t, dim)
         root = math.sqrt(ridge)
-        gamma = root * (self.norm_bound + 0.5) + dim / root * math.log(4 / self.delta * (1 + t / (16 * dim * ridge)))
+        gamma = root * (self.norm_bound + 0.5) + dim / root * math.log(
+            4 / self.delta * (1 + t / (16 * dim * ridge))
+        )
         return (gamma + gamma * gamma / root) ** 2
 
     def _set(self, t, dim):

@@ -18,14 +18,23 @@ from ...core.streams import Draw
 from .glmucb import default_reward_bound
 from ..model.links import Link, kappa_ball
 from .mle import CountHistory, Fit, RowHistory, history, predict, refit, unfitted
-from ..model.validation import known_link, needs_horizon, nonnegative, one_of, positive, probability, ridge, validate
+from ..model.validation import (
+    known_link,
+    needs_horizon,
+    nonnegative,
+    one_of,
+    positive,
+    probability,
+    ridge,
+    validate,
+)
 
 
 class Constants(NamedTuple):
     """What the algorithm takes from its analysis, or what its public code puts in place; ``scale`` is included."""
 
-    gamma: float | Tensor      # multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated
-    beta: float | Tensor       # multiplies ||x||_{H_tau^{-1}} in the index
+    gamma: float | Tensor  # multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated
+    beta: float | Tensor  # multiplies ||x||_{H_tau^{-1}} in the index
     threshold: float | Tensor  # a trial warms up while some ||x||^2_{V^{-1}} is at least this
 
 
@@ -33,19 +42,19 @@ class State(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts. Trials warm up and switch at rounds of their own."""
 
     history: RowHistory | CountHistory  # every round, marked True where it was warm-up
-    warm_fit: Fit            # theta_o, estimate from the warm-up rounds
-    fit: Fit                 # theta_tau, estimate of the last switch
-    design: Tensor           # R x d x d, V = lambda I + sum over warm-up rounds of x x^T
-    design_inverse: Tensor   # R x d x d, V^{-1}
-    precision: Tensor        # R x d x d, H
-    covariance: Tensor       # R x d x d, H_tau^{-1} of the last switch
-    log_det: Tensor          # R, ln det H_tau; -inf before the first switch where H_tau = 0
-    warm: Tensor             # R bool, whether the round that was chosen for last is warm-up
-    warmups: Tensor          # R int64, warm-up rounds
-    switches: Tensor         # R int64
-    fits: Tensor             # R int64, maximum likelihood problems solved
-    horizon: int             # T
-    rounds: int              # t - 1
+    warm_fit: Fit  # theta_o, estimate from the warm-up rounds
+    fit: Fit  # theta_tau, estimate of the last switch
+    design: Tensor  # R x d x d, V = lambda I + sum over warm-up rounds of x x^T
+    design_inverse: Tensor  # R x d x d, V^{-1}
+    precision: Tensor  # R x d x d, H
+    covariance: Tensor  # R x d x d, H_tau^{-1} of the last switch
+    log_det: Tensor  # R, ln det H_tau; -inf before the first switch where H_tau = 0
+    warm: Tensor  # R bool, whether the round that was chosen for last is warm-up
+    warmups: Tensor  # R int64, warm-up rounds
+    switches: Tensor  # R int64
+    fits: Tensor  # R int64, maximum likelihood problems solved
+    horizon: int  # T
+    rounds: int  # t - 1
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,9 @@ class RSGLinCB:
     scale: float | Tensor = 1.0
     counts: bool = False
     wants = "reward"
-    syncs = "per round"  # Newton's method runs until every trial has converged; most rounds fit nothing
+    syncs = (
+        "per round"  # Newton's method runs until every trial has converged; most rounds fit nothing
+    )
 
     def __post_init__(self):
         known_link(self.link)
@@ -128,7 +139,12 @@ class RSGLinCB:
 
     def constants_value(self, dim: int, horizon: int) -> Constants:
         """The algorithm's constants in dimension d over T rounds."""
-        S, B, kappa, L = self.norm_bound, self.bound, self.kappa_value, math.sqrt(dim * math.log(horizon / self.delta))
+        S, B, kappa, L = (
+            self.norm_bound,
+            self.bound,
+            self.kappa_value,
+            math.sqrt(dim * math.log(horizon / self.delta)),
+        )
         if self.constants == "theory":
             gamma, beta = 25 * B * S * L, 150 * L
             threshold = 1 / (gamma**2 * kappa * B**2)
@@ -148,19 +164,41 @@ class RSGLinCB:
         needs_horizon(self, horizon)
         d = arms.shape[-1]
         ridge = self.ridge_value(d, horizon)
-        eye, fit = torch.eye(d, **tkwargs).repeat(trials, 1, 1), unfitted(trials, d, ridge, **tkwargs)
+        eye, fit = (
+            torch.eye(d, **tkwargs).repeat(trials, 1, 1),
+            unfitted(trials, d, ridge, **tkwargs),
+        )
         count = torch.zeros(trials, **{**tkwargs, "dtype": torch.int64})
-        log_det = torch.full((trials,), d * math.log(ridge) if self.constants == "theory" else -math.inf, **tkwargs)
+        log_det = torch.full(
+            (trials,), d * math.log(ridge) if self.constants == "theory" else -math.inf, **tkwargs
+        )
         heard = history(trials, arms, self.counts, marked=True, **tkwargs)
-        return State(heard, fit, fit, ridge * eye, eye / ridge, ridge * eye, eye / ridge, log_det, count > 0,
-                     count, count, count, horizon, 0)
+        return State(
+            heard,
+            fit,
+            fit,
+            ridge * eye,
+            eye / ridge,
+            ridge * eye,
+            eye / ridge,
+            log_det,
+            count > 0,
+            count,
+            count,
+            count,
+            horizon,
+            0,
+        )
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """Most uncertain arm in the warm-up, else the optimistic one of those not eliminated; ties to the lowest index.
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
         """
-        gamma, beta, threshold = (c.unsqueeze(1) if isinstance(c, Tensor) else c for c in self.constants_value(arms.shape[-1], state.horizon))
+        gamma, beta, threshold = (
+            c.unsqueeze(1) if isinstance(c, Tensor) else c
+            for c in self.constants_value(arms.shape[-1], state.horizon)
+        )
         uncertainty = quadratic(arms, state.design_inverse).clamp_(min=0)  # ||x||^2_{V^{-1}}
         warm = (uncertainty >= threshold).any(1)
         state = self._switch(state, arms, ~warm)
@@ -186,14 +224,28 @@ class RSGLinCB:
             renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
         if not needed(renewed):
             return state
-        covariance = torch.where(renewed.view(-1, 1, 1), torch.cholesky_inverse(factor), state.covariance)
+        covariance = torch.where(
+            renewed.view(-1, 1, 1), torch.cholesky_inverse(factor), state.covariance
+        )
         solved, ridge = due & (state.rounds > 0), self.ridge_value(arms.shape[-1], state.horizon)
         if self.constants == "theory":
-            fit = refit(self.link, state.history.sample(arms, False), state.fit, solved, ridge, self.norm_bound)
+            fit = refit(
+                self.link,
+                state.history.sample(arms, False),
+                state.fit,
+                solved,
+                ridge,
+                self.norm_bound,
+            )
         else:  # Departure: the published code fits all rounds, and does not constrain the norm.
             fit = refit(self.link, state.history.sample(arms), state.fit, solved, ridge)
-        return state._replace(covariance=covariance, log_det=torch.where(due, log_det, state.log_det), fit=fit,
-                              switches=state.switches + due, fits=state.fits + solved)
+        return state._replace(
+            covariance=covariance,
+            log_det=torch.where(due, log_det, state.log_det),
+            fit=fit,
+            switches=state.switches + due,
+            fits=state.fits + solved,
+        )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """A warm-up round enters V and theta_o, any other H. ``arm``: R; ``reward``: R."""
@@ -206,10 +258,22 @@ class RSGLinCB:
             design = rank_one(design, x, warm.to(x))
             inverted = torch.where(warm.view(-1, 1, 1), inverse(design), inverted)
             start = predict(self.link, fit, x, reward)
-            start = Fit(torch.where(warm.unsqueeze(1), start.theta, fit.theta), fit.hessian, fit.converged)
-            fit = refit(self.link, heard.sample(arms, True), start, warm, self.ridge_value(d, state.horizon))
-        return state._replace(history=heard, warm_fit=fit, design=design, design_inverse=inverted, precision=precision,
-                              warmups=state.warmups + warm, fits=state.fits + warm, rounds=state.rounds + 1)
+            start = Fit(
+                torch.where(warm.unsqueeze(1), start.theta, fit.theta), fit.hessian, fit.converged
+            )
+            fit = refit(
+                self.link, heard.sample(arms, True), start, warm, self.ridge_value(d, state.horizon)
+            )
+        return state._replace(
+            history=heard,
+            warm_fit=fit,
+            design=design,
+            design_inverse=inverted,
+            precision=precision,
+            warmups=state.warmups + warm,
+            fits=state.fits + warm,
+            rounds=state.rounds + 1,
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``fits``: maximum likelihood problems solved; ``warmups``: rounds of warm-up; ``switches`` of theta_tau."""

@@ -16,31 +16,45 @@ from numpy import ndarray
 from scipy.linalg.lapack import dsyevd
 from scipy.optimize import brentq
 
-FLOOR = 1e-8     # smallest curvature used, where fewer than d directions have been seen
-ACCURACY = 1e-9  # relative, of a multiplier; steps decide how fast bounds close, never whether they hold
+FLOOR = 1e-8  # smallest curvature used, where fewer than d directions have been seen
+ACCURACY = (
+    1e-9  # relative, of a multiplier; steps decide how fast bounds close, never whether they hold
+)
 
 
 class Quadratic(NamedTuple):
     """q around a point, in the eigenbasis of its Hessian."""
 
-    value: float     # v
-    basis: ndarray   # Q, d x d, columns
-    length: list     # l, d
-    center: list     # Q^T theta, d
-    slope: list      # Q^T g, d
-    target: list     # Q^T (H theta - g), d: the unconstrained minimizer is target / l
+    value: float  # v
+    basis: ndarray  # Q, d x d, columns
+    length: list  # l, d
+    center: list  # Q^T theta, d
+    slope: list  # Q^T g, d
+    target: list  # Q^T (H theta - g), d: the unconstrained minimizer is target / l
 
     @classmethod
-    def around(cls, theta: ndarray, value: float, gradient: ndarray, hessian: ndarray) -> "Quadratic":
+    def around(
+        cls, theta: ndarray, value: float, gradient: ndarray, hessian: ndarray
+    ) -> "Quadratic":
         """From value, gradient (d) and Hessian (d x d) at ``theta`` (d)."""
         length, basis, _ = dsyevd(hessian)
         length = np.maximum(length, FLOOR)
         center, slope = theta @ basis, gradient @ basis
-        return cls(float(value), basis, length.tolist(), center.tolist(), slope.tolist(), (length * center - slope).tolist())
+        return cls(
+            float(value),
+            basis,
+            length.tolist(),
+            center.tolist(),
+            slope.tolist(),
+            (length * center - slope).tolist(),
+        )
 
     def at(self, p: list) -> float:
         """q of a point given in the eigenbasis."""
-        return self.value + sum((g + 0.5 * l * (a - t)) * (a - t) for a, l, t, g in zip(p, self.length, self.center, self.slope))
+        return self.value + sum(
+            (g + 0.5 * l * (a - t)) * (a - t)
+            for a, l, t, g in zip(p, self.length, self.center, self.slope)
+        )
 
     def minimizer(self, ball: float | None) -> tuple[ndarray, float, float]:
         """The minimizer over the ball, the decrease -g^T (p - theta) to first order, and the decrease of q."""
@@ -117,13 +131,17 @@ class Quadratic(NamedTuple):
         else:
             return self._by_multiplier(y, level, ball)
         try:
-            return self._along(y, level, brentq(beyond, low, high, rtol=ACCURACY, maxiter=60, disp=False))
+            return self._along(
+                y, level, brentq(beyond, low, high, rtol=ACCURACY, maxiter=60, disp=False)
+            )
         except TypeError:  # the branch ends in between
             return self._by_multiplier(y, level, ball)
 
     def _by_multiplier(self, y: list, level: float, ball: float) -> list:
         """p(s) = argmin over the ball of q - s x^T p: q(p(s)) grows with s, bisection on log s for q = level."""
-        point = lambda log_s: self.projected([b + math.exp(log_s) * x for b, x in zip(self.target, y)], ball)
+        point = lambda log_s: self.projected(
+            [b + math.exp(log_s) * x for b, x in zip(self.target, y)], ball
+        )
         excess = lambda log_s: self.at(point(log_s)) - level
         unit = math.log(self.length[-1] * ball / math.sqrt(math.fsum(x * x for x in y)))
         low, high = unit - 30.0, unit + 30.0

@@ -79,7 +79,9 @@ class Bernoulli(Link):
     fractional: bool = False  # whether rewards strictly between 0 and 1 are accepted
 
     def log_partition(self, z: Tensor) -> Tensor:
-        return torch.logaddexp(z, torch.zeros_like(z))  # torch's softplus is linear above 20 and loses 2e-9
+        return torch.logaddexp(
+            z, torch.zeros_like(z)
+        )  # torch's softplus is linear above 20 and loses 2e-9
 
     def mean(self, z: Tensor) -> Tensor:
         return torch.sigmoid(z)
@@ -91,7 +93,9 @@ class Bernoulli(Link):
         return 0.25
 
     def min_slope(self, norm_bound: float) -> float:
-        return 1 / (2 + 2 * math.cosh(norm_bound)) if norm_bound < LARGEST_Z else math.exp(-norm_bound)
+        return (
+            1 / (2 + 2 * math.cosh(norm_bound)) if norm_bound < LARGEST_Z else math.exp(-norm_bound)
+        )
 
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
         return (uniform < mean).to(mean)
@@ -100,7 +104,9 @@ class Bernoulli(Link):
         if self.fractional:
             require(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
         else:
-            require(reward, (reward == 0) | (reward == 1), "0 or 1 (all of [0, 1] with fractional=True)")
+            require(
+                reward, (reward == 0) | (reward == 1), "0 or 1 (all of [0, 1] with fractional=True)"
+            )
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,9 @@ class Poisson(Link):
         return poisson_quantile(mean, uniform)
 
     def validate(self, reward: Tensor) -> None:
-        require(reward, (reward >= 0) & (reward.floor() == reward) & reward.isfinite(), "0, 1, 2, ...")
+        require(
+            reward, (reward >= 0) & (reward.floor() == reward) & reward.isfinite(), "0, 1, 2, ..."
+        )
 
 
 @dataclass(frozen=True)
@@ -174,7 +182,11 @@ class Binomial(Link):
     count: int = 1  # n, tries a round, at most 1000
 
     def __post_init__(self):
-        if not isinstance(self.count, int) or isinstance(self.count, bool) or not 1 <= self.count <= 1000:
+        if (
+            not isinstance(self.count, int)
+            or isinstance(self.count, bool)
+            or not 1 <= self.count <= 1000
+        ):
             raise ValueError(f"count={self.count!r}; allowed: integers 1..1000")
 
     def log_partition(self, z: Tensor) -> Tensor:
@@ -202,10 +214,20 @@ class Binomial(Link):
         return below.sum(-1).to(mean)
 
     def validate(self, reward: Tensor) -> None:
-        require(reward, (reward >= 0) & (reward <= self.count) & (reward.floor() == reward), f"0, 1, ..., {self.count}")
+        require(
+            reward,
+            (reward >= 0) & (reward <= self.count) & (reward.floor() == reward),
+            f"0, 1, ..., {self.count}",
+        )
 
 
-FAMILIES = {"logistic": Bernoulli, "bernoulli": Bernoulli, "poisson": Poisson, "gaussian": Gaussian, "binomial": Binomial}
+FAMILIES = {
+    "logistic": Bernoulli,
+    "bernoulli": Bernoulli,
+    "poisson": Poisson,
+    "gaussian": Gaussian,
+    "binomial": Binomial,
+}
 
 
 def family(name: str, **parameters) -> Link:
@@ -216,7 +238,9 @@ def family(name: str, **parameters) -> Link:
     """
     if name in ("exponential", "gamma"):
         # Departure: the paper lists the exponential distribution with R = 0; its ratio 2 / |z| is unbounded (E3).
-        raise ValueError(f"family={name!r} has z < 0 only, but natural parameters must cover the real line; allowed: {', '.join(FAMILIES)}")
+        raise ValueError(
+            f"family={name!r} has z < 0 only, but natural parameters must cover the real line; allowed: {', '.join(FAMILIES)}"
+        )
     if name not in FAMILIES:
         raise ValueError(f"family={name!r}; allowed: {', '.join(FAMILIES)}")
     return FAMILIES[name](**parameters)

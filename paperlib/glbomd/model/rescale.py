@@ -34,5 +34,7 @@ class Rescale:
         arms = np.asarray(arms, float)
         norm = float(np.linalg.norm(arms, axis=-1).max(initial=0.0))
         if norm > self.longest * (1 + NORM_SLACK):
-            raise ValueError(f"arms: largest norm {norm!r}; allowed: at most longest={self.longest!r}")
+            raise ValueError(
+                f"arms: largest norm {norm!r}; allowed: at most longest={self.longest!r}"
+            )
         return arms / self.longest

@@ -23,10 +23,10 @@ class Setting:
     """
 
     link: Link
-    norm_bound: float            # S > 0, with ||theta*|| <= S
-    dim: int                     # d >= 1
-    ridge: float                 # lambda > 0, as a number
-    delta: float = 0.01          # failure probability, in (0, 1]
+    norm_bound: float  # S > 0, with ||theta*|| <= S
+    dim: int  # d >= 1
+    ridge: float  # lambda > 0, as a number
+    delta: float = 0.01  # failure probability, in (0, 1]
     start_at_zero: bool = False  # theta_1 = 0 is known: ||theta_1 - theta*|| <= S instead of 2 S
 
     def __post_init__(self):
@@ -65,10 +65,23 @@ class Setting:
 
     def describe(self) -> dict[str, Any]:
         """The numbers as a dictionary, for ``Check.inputs``."""
-        return {"link": type(self.link).__name__, "S": self.norm_bound, "d": self.dim, "ridge": self.ridge, "delta": self.delta}
+        return {
+            "link": type(self.link).__name__,
+            "S": self.norm_bound,
+            "d": self.dim,
+            "ridge": self.ridge,
+            "delta": self.delta,
+        }
 
 
 def setting(learner: Any, dim: int) -> Setting:
     """The setting of a learner that has fields link, norm_bound, delta and resolves its ridge by ``ridge_value(dim)``."""
     start = bool(getattr(learner, "start_at_zero", False))
-    return Setting(learner.link, float(learner.norm_bound), dim, float(learner.ridge_value(dim)), learner.delta, start)
+    return Setting(
+        learner.link,
+        float(learner.norm_bound),
+        dim,
+        float(learner.ridge_value(dim)),
+        learner.delta,
+        start,
+    )

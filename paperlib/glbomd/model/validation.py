@@ -12,7 +12,17 @@ from torch import Tensor
 from ...core.validation import menu, nonnegative, one_of, positive, probability, whole
 from .links import FAMILIES, Link
 
-__all__ = ["known_link", "needs_horizon", "nonnegative", "one_of", "positive", "probability", "ridge", "validate", "whole"]
+__all__ = [
+    "known_link",
+    "needs_horizon",
+    "nonnegative",
+    "one_of",
+    "positive",
+    "probability",
+    "ridge",
+    "validate",
+    "whole",
+]
 NORM_SLACK = 1e-9  # arms may exceed norm 1 by rounding
 
 
@@ -27,17 +37,23 @@ def ridge(value: float | str, names: Collection[str]) -> None:
 def known_link(link: Any) -> None:
     """Raise ValueError unless ``link`` is one of the families of ``links``."""
     if not isinstance(link, Link) or type(link) is Link:
-        raise ValueError(f"link={link!r}; allowed: an instance of {', '.join(sorted({kind.__name__ for kind in FAMILIES.values()}))}, "
-                         "families whose natural parameters cover the real line")
+        raise ValueError(
+            f"link={link!r}; allowed: an instance of {', '.join(sorted({kind.__name__ for kind in FAMILIES.values()}))}, "
+            "families whose natural parameters cover the real line"
+        )
 
 
 def needs_horizon(learner: Any, horizon: int | None) -> None:
     """Raise ValueError where a learner whose formulas contain T was not given it."""
     if horizon is None:
-        raise ValueError(f"horizon=None; {type(learner).__name__} needs the number of rounds; allowed: integers, at least 1")
+        raise ValueError(
+            f"horizon=None; {type(learner).__name__} needs the number of rounds; allowed: integers, at least 1"
+        )
 
 
-def validate(link: Link, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None) -> None:
+def validate(
+    link: Link, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None
+) -> None:
     """What a learner's ``validate`` checks: arms within Assumption 1, arm and reward within the model.
 
     Args:
@@ -54,6 +70,8 @@ def validate(link: Link, arms: Tensor, arm: Tensor | None = None, reward: Tensor
         return
     longest = float(torch.linalg.vector_norm(arms, dim=-1).max())
     if longest > 1 + NORM_SLACK:
-        raise ValueError(f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)")
+        raise ValueError(
+            f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)"
+        )
     if reward is not None:
         link.validate(reward)

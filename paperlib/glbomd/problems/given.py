@@ -25,7 +25,9 @@ class GivenUniforms:
     def __post_init__(self):
         object.__setattr__(self, "uniforms", torch.as_tensor(self.uniforms, dtype=torch.float64))
         if self.uniforms.dim() != 2 or not bool(((self.uniforms >= 0) & (self.uniforms < 1)).all()):
-            raise ValueError(f"uniforms: shape {tuple(self.uniforms.shape)}; allowed: trials x rounds, numbers in [0, 1)")
+            raise ValueError(
+                f"uniforms: shape {tuple(self.uniforms.shape)}; allowed: trials x rounds, numbers in [0, 1)"
+            )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The problem's world with these uniforms.
@@ -35,14 +37,20 @@ class GivenUniforms:
         """
         rows, columns = self.uniforms.shape
         if rows != trials or columns < horizon:
-            raise ValueError(f"uniforms: shape {rows} x {columns}; allowed for this run: {trials} x at least {horizon}")
+            raise ValueError(
+                f"uniforms: shape {rows} x {columns}; allowed for this run: {trials} x at least {horizon}"
+            )
         world = self.problem.init(trials, horizon, draw, **tkwargs)
-        return world._replace(uniforms=self.uniforms[:, :horizon].to(**tkwargs).T.contiguous().unbind(0))
+        return world._replace(
+            uniforms=self.uniforms[:, :horizon].to(**tkwargs).T.contiguous().unbind(0)
+        )
 
     def context(self, world: World, t: int) -> Tensor:
         """As the problem's."""
         return self.problem.context(world, t)
 
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """As the problem's, from the given uniforms."""
         return self.problem.respond(world, t, action, wants, draw)

@@ -47,7 +47,9 @@ class SphereArms(Known):
             ValueError: ``redraw`` is on: every trial has its own.
         """
         if self.redraw:
-            raise ValueError("redraw=True; allowed: False, for quantities of one instance that all trials share")
+            raise ValueError(
+                "redraw=True; allowed: False, for quantities of one instance that all trials share"
+            )
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         return arms @ (self.norm * theta)
 
@@ -55,7 +57,9 @@ class SphereArms(Known):
         """Total regret of always playing the longest arm."""
         _, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         means = self.means(horizon)
-        return float((means.max(1) - means[np.arange(horizon), (arms * arms).sum(2).argmax(1)]).sum())
+        return float(
+            (means.max(1) - means[np.arange(horizon), (arms * arms).sum(2).argmax(1)]).sum()
+        )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance, or R of them, for ``horizon`` rounds."""
@@ -66,4 +70,7 @@ class SphereArms(Known):
         arms = torch.tensor(arms, **tkwargs)
         means = torch.tensor(self.means(horizon), **tkwargs)
         moments = zip(arms.split(1), means.split(1), means.amax(1).split(1))
-        return World(torch.tensor(self.norm * theta, **tkwargs).unsqueeze(0), tuple(Moment(*moment) for moment in moments))
+        return World(
+            torch.tensor(self.norm * theta, **tkwargs).unsqueeze(0),
+            tuple(Moment(*moment) for moment in moments),
+        )

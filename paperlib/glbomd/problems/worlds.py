@@ -26,16 +26,16 @@ BLOCK = 1 << 18  # numbers of redrawn arms made at a time
 class Moment(NamedTuple):
     """One round as the problem knows it."""
 
-    arms: Tensor   # R x K x d, or 1 x K x d where the trials share them
+    arms: Tensor  # R x K x d, or 1 x K x d where the trials share them
     means: Tensor  # R x K or 1 x K, expected rewards
-    best: Tensor   # R or 1, the largest of them
+    best: Tensor  # R or 1, the largest of them
 
 
 class World(NamedTuple):
     """A problem with its randomness settled; only rewards remain to be drawn."""
 
-    theta: Tensor | None                   # R x d or 1 x d, theta*; None where no linear model holds
-    rounds: Sequence[Moment]               # what round t = 0, 1, ... looks like
+    theta: Tensor | None  # R x d or 1 x d, theta*; None where no linear model holds
+    rounds: Sequence[Moment]  # what round t = 0, 1, ... looks like
     uniforms: tuple[Tensor, ...] | None = None  # R each, in place of the reward draws
 
 
@@ -48,7 +48,9 @@ class Bandit:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
         return world.rounds[t].arms
 
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """Reward and regret of the arms ``action`` (R indices), R each."""
         _, means, best = world.rounds[t]
         mean = chosen_mean(means, action)
@@ -100,7 +102,9 @@ def _instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray,
     generator = np.random.default_rng(seed)
     u = generator.uniform(-1, 1, size=dim)
     v, rho = np.empty((horizon * arms, dim)), np.empty(horizon * arms)
-    for i in range(horizon * arms):  # the two kinds alternate in one stream: no block draw gives the same numbers
+    for i in range(
+        horizon * arms
+    ):  # the two kinds alternate in one stream: no block draw gives the same numbers
         generator.standard_normal(out=v[i])
         rho[i] = generator.random()
     v *= (rho ** (1 / dim) / np.linalg.norm(v, axis=1))[:, None]
@@ -121,8 +125,16 @@ class Redrawn:
     "problem direction", "problem level".
     """
 
-    def __init__(self, link: Link, norm: float, dim: int, arms: int, streams: Streams, horizon: int):
-        self.link, self.dim, self.arms, self.streams, self.horizon = link, dim, arms, streams, horizon
+    def __init__(
+        self, link: Link, norm: float, dim: int, arms: int, streams: Streams, horizon: int
+    ):
+        self.link, self.dim, self.arms, self.streams, self.horizon = (
+            link,
+            dim,
+            arms,
+            streams,
+            horizon,
+        )
         self.theta = norm * streams.at(-1).sphere("problem theta", dim)
         self.length = max(1, BLOCK // (self.theta.numel() * arms))
         self.start, self.block = -1, ()
@@ -154,7 +166,9 @@ def _check(problem) -> None:
     known_link(problem.link)
     positive("norm", problem.norm)
     if isinstance(problem.link, Poisson) and problem.norm > LARGEST_Z:
-        raise ValueError(f"norm={problem.norm!r}; allowed: at most {LARGEST_Z:g} with Poisson rewards, whose mean e^z would overflow")
+        raise ValueError(
+            f"norm={problem.norm!r}; allowed: at most {LARGEST_Z:g} with Poisson rewards, whose mean e^z would overflow"
+        )
     whole("dim", problem.dim)
     whole("arms", problem.arms)
     whole("seed", problem.seed, least=0)

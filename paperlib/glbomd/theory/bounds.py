@@ -25,14 +25,57 @@ from ..model.links import Link, kappa_ball
 from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
 from ..probes import PROBES, RadiusRatio
 from .replay import Replay
-from .constants import RegretBound, RegretRow, condition, covered, regret_bound, regret_row, ridge_condition, sharp_constants
+from .constants import (
+    RegretBound,
+    RegretRow,
+    condition,
+    covered,
+    regret_bound,
+    regret_row,
+    ridge_condition,
+    sharp_constants,
+)
 from ..model.setting import Setting, setting
 
 __all__ = [
-    "PROBES", "Order", "Replay", "RadiusRatio", "RegretBound", "RegretRow", "Setting", "assumption_1", "assumption_2", "assumption_3",
-    "curvature_along", "lemma_1", "lemma_10", "lemma_11", "lemma_12", "lemma_13", "lemma_4", "lemma_4b", "lemma_5", "lemma_6", "lemma_7",
-    "lemma_7_free", "lemma_7_sharp", "lemma_8", "lemma_9", "optimism", "proposition_1", "regret_bound", "regret_order", "regret_row",
-    "ridge_condition", "setting", "sharp_constants", "table_1", "table_1_kappa", "table_2", "theorem_1", "theorem_2",
+    "PROBES",
+    "Order",
+    "Replay",
+    "RadiusRatio",
+    "RegretBound",
+    "RegretRow",
+    "Setting",
+    "assumption_1",
+    "assumption_2",
+    "assumption_3",
+    "curvature_along",
+    "lemma_1",
+    "lemma_10",
+    "lemma_11",
+    "lemma_12",
+    "lemma_13",
+    "lemma_4",
+    "lemma_4b",
+    "lemma_5",
+    "lemma_6",
+    "lemma_7",
+    "lemma_7_free",
+    "lemma_7_sharp",
+    "lemma_8",
+    "lemma_9",
+    "optimism",
+    "proposition_1",
+    "regret_bound",
+    "regret_order",
+    "regret_row",
+    "ridge_condition",
+    "setting",
+    "sharp_constants",
+    "table_1",
+    "table_1_kappa",
+    "table_2",
+    "theorem_1",
+    "theorem_2",
 ]
 
 
@@ -45,7 +88,14 @@ def _grid(reach: float, points: int = 2001) -> Tensor:
 def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
     """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
     lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
-    return Check("Assumption 1", assumption_1.statement.source, "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0)
+    return Check(
+        "Assumption 1",
+        assumption_1.statement.source,
+        "||x|| <= 1, ||theta*|| / S <= 1",
+        {"S": norm_bound},
+        torch.cat(lengths),
+        1.0,
+    )
 
 
 @statement("Assumption 2", f"{PAPER}, Assumption 2")
@@ -53,9 +103,19 @@ def assumption_2(link: Link, norm_bound: float) -> Check:
     """c_mu <= mu'(z) <= C_mu on [-S, S]: on a grid with its ends."""
     slope = link.slope(_grid(norm_bound))
     low, high = link.min_slope(norm_bound), link.max_slope(norm_bound)
-    observed, bound = torch.stack([slope, -slope], -1), torch.tensor([high, -low], dtype=torch.float64)
+    observed, bound = (
+        torch.stack([slope, -slope], -1),
+        torch.tensor([high, -low], dtype=torch.float64),
+    )
     inputs = {"link": type(link).__name__, "S": norm_bound, "c_mu": low, "C_mu": high}
-    return Check("Assumption 2", assumption_2.statement.source, "c_mu <= mu'(z) <= C_mu", inputs, observed, bound)
+    return Check(
+        "Assumption 2",
+        assumption_2.statement.source,
+        "c_mu <= mu'(z) <= C_mu",
+        inputs,
+        observed,
+        bound,
+    )
 
 
 @statement("Assumption 3", f"{PAPER}, Assumption 3")
@@ -68,10 +128,19 @@ def assumption_3(link: Link, reach: float) -> Check:
     with torch.enable_grad():
         z = _grid(reach).requires_grad_()
         slope = link.slope(z)
-        second = torch.autograd.grad(slope.sum(), z)[0] if slope.requires_grad else torch.zeros_like(z)
+        second = (
+            torch.autograd.grad(slope.sum(), z)[0] if slope.requires_grad else torch.zeros_like(z)
+        )
     inputs = {"link": type(link).__name__, "reach": reach, "R": link.self_concordance}
     bound = link.self_concordance * slope.detach()
-    return Check("Assumption 3", assumption_3.statement.source, "|mu''(z)| <= R mu'(z)", inputs, second.abs(), bound)
+    return Check(
+        "Assumption 3",
+        assumption_3.statement.source,
+        "|mu''(z)| <= R mu'(z)",
+        inputs,
+        second.abs(),
+        bound,
+    )
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
@@ -92,13 +161,28 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
     return Check(
-        "Theorem 1", theorem_1.statement.source, formula, setting.describe(), ratio, 1.0, setting.delta,
-        trivial=setting.norm_bound, informative_from=informative_from(half_axis, lambda t: setting.norm_bound), remark=remark,
+        "Theorem 1",
+        theorem_1.statement.source,
+        formula,
+        setting.describe(),
+        ratio,
+        1.0,
+        setting.delta,
+        trivial=setting.norm_bound,
+        informative_from=informative_from(half_axis, lambda t: setting.norm_bound),
+        remark=remark,
     )
 
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2")
-def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] | float, *, printed: bool = False, tight: bool = False) -> Check:
+def theorem_2(
+    trace: Trace,
+    setting: Setting,
+    kappa_opt: Callable[[int], float] | float,
+    *,
+    printed: bool = False,
+    tight: bool = False,
+) -> Check:
     """With probability 1 - delta, for all T: the regret is below G1- and G2-terms, see ``theory.regret_bound``.
 
     Args:
@@ -117,14 +201,28 @@ def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] 
     initial = setting.link.dispersion * setting.ridge
     low = "" if covered(setting) else shortfall(setting.ridge, condition(setting, "sharp"))
     kappa = kappa_ball(setting.link, setting.norm_bound)
-    remarks = [low, "" if initial >= 1 else f"g lambda = {initial:.3g} < 1", "" if kappa >= 1 else f"kappa = {kappa:.3g} < 1"]
+    remarks = [
+        low,
+        "" if initial >= 1 else f"g lambda = {initial:.3g} < 1",
+        "" if kappa >= 1 else f"kappa = {kappa:.3g} < 1",
+    ]
     formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
     if tight:
-        formula = "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
+        formula = (
+            "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
+        )
     inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}
     return Check(
-        "Theorem 2", theorem_2.statement.source, formula, inputs, trace["regret"], np.array(bound), setting.delta,
-        trivial=row.trivial, informative_from=row.informative_from, remark="; ".join(r for r in remarks if r),
+        "Theorem 2",
+        theorem_2.statement.source,
+        formula,
+        inputs,
+        trace["regret"],
+        np.array(bound),
+        setting.delta,
+        trivial=row.trivial,
+        informative_from=row.informative_from,
+        remark="; ".join(r for r in remarks if r),
     )
 
 
@@ -141,8 +239,14 @@ def curvature_along(run: Replay) -> Check:
     regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
     bound = link.slope(best).cumsum(1) + link.self_concordance * regret
     source = curvature_along.statement.source
-    return Check("Theorem 2, curvature along the run", source, "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t", run.setting.describe(),
-                 link.slope(run.true_z).cumsum(1), bound)
+    return Check(
+        "Theorem 2, curvature along the run",
+        source,
+        "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t",
+        run.setting.describe(),
+        link.slope(run.true_z).cumsum(1),
+        bound,
+    )
 
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
@@ -160,8 +264,14 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
     bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
     gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
     formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
-    return Check("Theorem 2, optimism", optimism.statement.source, formula, setting.describe(),
-                 torch.stack([-gap, gap], -1), torch.stack([torch.zeros_like(gap), 2 * bonus], -1))
+    return Check(
+        "Theorem 2, optimism",
+        optimism.statement.source,
+        formula,
+        setting.describe(),
+        torch.stack([-gap, gap], -1),
+        torch.stack([torch.zeros_like(gap), 2 * bonus], -1),
+    )
 
 
 @statement("Theorem 2, order", f"{PAPER}, Theorem 2")
@@ -172,7 +282,14 @@ def regret_order(trace: Trace, low: float = 0.4, high: float = 0.8) -> Check:
     """
     slope = stats.growth(trace.rounds, trace["regret"])
     inputs = {"slope": slope.estimate, "trials": slope.n}
-    return Check("Theorem 2, order", regret_order.statement.source, f"{low} <= slope <= {high}", inputs, [-slope.low, slope.high], [-low, high])
+    return Check(
+        "Theorem 2, order",
+        regret_order.statement.source,
+        f"{low} <= slope <= {high}",
+        inputs,
+        [-slope.low, slope.high],
+        [-low, high],
+    )
 
 
 class Order(NamedTuple):
@@ -180,7 +297,7 @@ class Order(NamedTuple):
 
     method: str
     regret: str
-    time: str    # of a round
+    time: str  # of a round
     memory: str
 
 
@@ -212,4 +329,11 @@ def table_2() -> tuple[Order, ...]:
 def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
     """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
     inputs = {"link": type(link).__name__, "S": norm_bound}
-    return Check("Table 1, kappa", table_1_kappa.statement.source, "kappa_* <= kappa", inputs, kappa_opt, kappa_ball(link, norm_bound))
+    return Check(
+        "Table 1, kappa",
+        table_1_kappa.statement.source,
+        "kappa_* <= kappa",
+        inputs,
+        kappa_opt,
+        kappa_ball(link, norm_bound),
+    )

@@ -35,7 +35,9 @@ def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp"
     one_of("form", form, FORMS)
     R, g, eta = link.self_concordance, link.dispersion, 1 + link.self_concordance * norm_bound
     factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": sharp_constants().step_factor}[form]
-    return max(factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * link.max_slope(norm_bound) / g)
+    return max(
+        factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * link.max_slope(norm_bound) / g
+    )
 
 
 def condition(setting: Setting, form: str) -> float:
@@ -51,18 +53,20 @@ def covered(setting: Setting) -> bool:
 class SharpConstants(NamedTuple):
     """Constants of Lemma 7', see ``bounds.lemma_7_sharp`` for the proof."""
 
-    width: float               # x*, the largest R sigma for which E D <= 2 sigma^2 mu' / g
-    spread_factor: float       # 1 / x*^2: lambda >= this alpha R^2
-    step_factor: float         # the same in eta R^2
+    width: float  # x*, the largest R sigma for which E D <= 2 sigma^2 mu' / g
+    spread_factor: float  # 1 / x*^2: lambda >= this alpha R^2
+    step_factor: float  # the same in eta R^2
     free_spread_factor: float  # through E u^2 e^{R^2 u^2} <= 2 sigma^2: lambda >= this alpha R^2
-    free_step_factor: float    # the same in eta R^2
+    free_step_factor: float  # the same in eta R^2
 
 
 @cache
 def sharp_constants() -> SharpConstants:
     """The constants of Lemma 7', found as roots."""
     # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*
-    excess = lambda x: 2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x
+    excess = lambda x: (
+        2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x
+    )
     width = brentq(excess, 0.5, 4, xtol=1e-15)
     # (1 - 2 y)^{-3/2} increases from 1, with y = R^2 sigma^2; it is 2 at y*
     free = 1 / brentq(lambda y: (1 - 2 * y) ** -1.5 - 2, 0, 0.4, xtol=1e-16)
@@ -77,7 +81,14 @@ class RegretBound(NamedTuple):
     bound: float
 
 
-def regret_bound(setting: Setting, horizon: float, kappa_opt: float, *, printed: bool = False, tight: bool = False) -> RegretBound:
+def regret_bound(
+    setting: Setting,
+    horizon: float,
+    kappa_opt: float,
+    *,
+    printed: bool = False,
+    tight: bool = False,
+) -> RegretBound:
     """Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
 
     Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T, solved for
@@ -95,9 +106,22 @@ def regret_bound(setting: Setting, horizon: float, kappa_opt: float, *, printed:
     g, C, kappa, T = link.dispersion, setting.max_slope, kappa_ball(link, S), float(horizon)
     factor = 1 / g if printed else g
     # Departure: (30), (33), (35) divide by g; ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} multiplies (E6).
-    G1 = 2 * setting.radius(T) * math.sqrt(factor * 2 * d * (1 + C) * math.log1p(T * C / (g * d * setting.ridge)))
+    G1 = (
+        2
+        * setting.radius(T)
+        * math.sqrt(factor * 2 * d * (1 + C) * math.log1p(T * C / (g * d * setting.ridge)))
+    )
     # Departure: (32) lacks kappa, which Lemma 11 with z = X / sqrt(kappa) brings (E17).
-    G2 = 8 * kappa * d * R * C * factor * setting.radius(T + 1) ** 2 * math.log1p(T / (g * kappa * d * setting.ridge))
+    G2 = (
+        8
+        * kappa
+        * d
+        * R
+        * C
+        * factor
+        * setting.radius(T + 1) ** 2
+        * math.log1p(T / (g * kappa * d * setting.ridge))
+    )
     share = T / kappa_opt
     if tight:
         bound = 2 * G2 + G1**2 * R / 2 + G1 * math.sqrt(G1**2 * R**2 / 4 + 2 * G2 * R + share)
@@ -129,5 +153,16 @@ def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> Regr
     """Theorem 2 with numbers put in, and the first horizon at which it says more than (mu(S) - mu(-S)) T."""
     G1, G2, bound = regret_bound(setting, horizon, kappa_opt, **form)
     gap = trivial_regret(setting.link, setting.norm_bound, 1)
-    first = informative_from(lambda T: regret_bound(setting, T, kappa_opt, **form).bound, lambda T: gap * T)
-    return RegretRow(setting.ridge, setting.radius(1), setting.radius(horizon), G1, G2, bound, gap * horizon, first)
+    first = informative_from(
+        lambda T: regret_bound(setting, T, kappa_opt, **form).bound, lambda T: gap * T
+    )
+    return RegretRow(
+        setting.ridge,
+        setting.radius(1),
+        setting.radius(horizon),
+        G1,
+        G2,
+        bound,
+        gap * horizon,
+        first,
+    )

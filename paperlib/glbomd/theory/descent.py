@@ -41,10 +41,20 @@ def proposition_1(run: Replay) -> Check:
     residual = torch.linalg.vector_norm(gradient + multiplier.unsqueeze(-1) * point, dim=-1)
     scale = torch.linalg.vector_norm(pull, dim=-1) + torch.linalg.vector_norm(push, dim=-1) + 1e-300
     # Where both terms are zero to rounding, so is the residual: measured against H_t ||theta_{t+1}|| eps.
-    scale = scale + 1e-6 * torch.linalg.vector_norm(run.precision[:, :-1], dim=(-2, -1)) * norm / setting.step
+    scale = (
+        scale
+        + 1e-6 * torch.linalg.vector_norm(run.precision[:, :-1], dim=(-2, -1)) * norm / setting.step
+    )
     outside = (norm / setting.norm_bound - 1).clamp(min=0)
     formula = "grad l~_t(theta_{t+1}) + H_t (theta_{t+1} - theta_t) / eta = -nu theta_{t+1}, ||theta_{t+1}|| <= S"
-    return Check("Proposition 1", proposition_1.statement.source, formula, setting.describe(), residual / scale + outside, 1e-8)
+    return Check(
+        "Proposition 1",
+        proposition_1.statement.source,
+        formula,
+        setting.describe(),
+        residual / scale + outside,
+        1e-8,
+    )
 
 
 @statement("Lemma 1", f"{PAPER}, Lemma 1")
@@ -66,7 +76,9 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
     setting = run.setting
     if comparator is None:
         random = torch.from_numpy(np.random.default_rng(seed).normal(size=run.arm.shape))
-        random = random * setting.norm_bound / torch.linalg.vector_norm(random, dim=-1, keepdim=True)
+        random = (
+            random * setting.norm_bound / torch.linalg.vector_norm(random, dim=-1, keepdim=True)
+        )
         comparators = [run.truth.unsqueeze(1).expand_as(run.arm), random]
     else:
         comparators = [comparator.expand_as(run.arm)]
@@ -78,7 +90,14 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
         start = run.norm_square(run.theta[:, :-1] - u)
         violations.append((left - inner - start + moved) / (left + inner.abs() + start + moved))
     formula = "(left - right) / (sum of the terms' sizes) <= rounding"
-    return Check("Lemma 1", lemma_1.statement.source, formula, setting.describe(), torch.stack(violations, -1), ROUNDING)
+    return Check(
+        "Lemma 1",
+        lemma_1.statement.source,
+        formula,
+        setting.describe(),
+        torch.stack(violations, -1),
+        ROUNDING,
+    )
 
 
 @statement("Lemma 4", f"{PAPER}, Lemma 4")
@@ -97,9 +116,16 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     # Departure: the printed coefficient lacks the factor R S of (11) and (19) (E4).
     coefficient = setting.max_slope * 2 * setting.step / g * (1 if printed else R * S)
     euclidean = run.move.square().sum(-1).cumsum(1)
-    bound = 2 * setting.step * (run.true_loss - run.next_loss) + run.error[:, :1] + coefficient * euclidean - run.moved
+    bound = (
+        2 * setting.step * (run.true_loss - run.next_loss)
+        + run.error[:, :1]
+        + coefficient * euclidean
+        - run.moved
+    )
     formula = "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} + (2 eta R S C_mu / g) S_D2 - S_DH"
-    return Check("Lemma 4", lemma_4.statement.source, formula, setting.describe(), run.error[:, 1:], bound)
+    return Check(
+        "Lemma 4", lemma_4.statement.source, formula, setting.describe(), run.error[:, 1:], bound
+    )
 
 
 @statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
@@ -110,11 +136,28 @@ def lemma_4b(run: Replay) -> Check:
     for any ridge; below the condition it may fail, and does.
     """
     setting = run.setting
-    least = 6 * setting.step * setting.link.self_concordance * setting.norm_bound * setting.max_slope / setting.link.dispersion
-    bound = 2 * setting.step * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved
+    least = (
+        6
+        * setting.step
+        * setting.link.self_concordance
+        * setting.norm_bound
+        * setting.max_slope
+        / setting.link.dispersion
+    )
+    bound = (
+        2 * setting.step * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved
+    )
     formula = "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH"
     inputs = setting.describe() | {"least ridge": least}
-    return Check("Lemma 4b", lemma_4b.statement.source, formula, inputs, run.error[:, 1:], bound, remark=shortfall(setting.ridge, least))
+    return Check(
+        "Lemma 4b",
+        lemma_4b.statement.source,
+        formula,
+        inputs,
+        run.error[:, 1:],
+        bound,
+        remark=shortfall(setting.ridge, least),
+    )
 
 
 @statement("Lemma 11", f"{PAPER}, Lemma 11 (elliptical potential)")
@@ -133,11 +176,22 @@ def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
         raise ValueError(f"ridge={setting.ridge}: g lambda={initial}; allowed: at least 1")
     observed = (run.curvature * run.width2).cumsum(1)
     square = setting.max_slope
-    bound = (1 if sharp else 2) * setting.dim * (1 + square) * torch.log1p(run.rounds * square / (setting.dim * initial))
+    bound = (
+        (1 if sharp else 2)
+        * setting.dim
+        * (1 + square)
+        * torch.log1p(run.rounds * square / (setting.dim * initial))
+    )
     formula = f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))"
-    return Check("Lemma 11", lemma_11.statement.source, formula, setting.describe(), observed, bound)
+    return Check(
+        "Lemma 11", lemma_11.statement.source, formula, setting.describe(), observed, bound
+    )
 
 
 def shortfall(ridge: float, least: float) -> str:
     """A remark where the ridge is below a condition."""
-    return "" if ridge >= least * (1 - 1e-9) else f"ridge {ridge:.3g} is below the condition, {least:.3g}"
+    return (
+        ""
+        if ridge >= least * (1 - 1e-9)
+        else f"ridge {ridge:.3g} is below the condition, {least:.3g}"
+    )

@@ -31,7 +31,10 @@ def _scalar(value: float) -> torch.Tensor:
 def e1(rounds: int = 100) -> dict[str, float]:
     """Against the worst arm, as argmin says, every rule's regret is negative; against the best it is not."""
     means = SphereArms().means(rounds)
-    return {"argmin": float((means.min(1) - means[:, 0]).sum()), "argmax": float((means.max(1) - means[:, 0]).sum())}
+    return {
+        "argmin": float((means.min(1) - means[:, 0]).sum()),
+        "argmax": float((means.max(1) - means[:, 0]).sum()),
+    }
 
 
 def e2(dispersion: float = 0.5) -> dict[str, float]:
@@ -63,7 +66,9 @@ def e6() -> dict[str, float]:
     for variance in (4.0, 0.25):
         setting = _theory(Gaussian(variance), 2.0)
         for name, printed in (("printed", True), ("correct", False)):
-            numbers[f"{name}, g={variance:g}"] = regret_bound(setting, HORIZON, 1.0, printed=printed).bound
+            numbers[f"{name}, g={variance:g}"] = regret_bound(
+                setting, HORIZON, 1.0, printed=printed
+            ).bound
     return numbers
 
 
@@ -76,7 +81,11 @@ def e8(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
     """Lemma 8's lower bound of the weighted integral is false for z = z_2: the weight 1 - v is not symmetric (mu = exp)."""
     _, weighted = slope_integrals(Poisson(), _scalar(start), _scalar(end))
     distance = abs(end - start)
-    return {"integral": float(weighted), "claimed for z_2": math.exp(end) / (2 + distance), "for z_1": math.exp(start) / (2 + distance)}
+    return {
+        "integral": float(weighted),
+        "claimed for z_2": math.exp(end) / (2 + distance),
+        "for z_1": math.exp(start) / (2 + distance),
+    }
 
 
 def e9() -> dict[str, float]:
@@ -89,12 +98,19 @@ def e9() -> dict[str, float]:
 def e10() -> dict[str, float]:
     """Lemma 6's logarithm may start from 1: M_0 is lambda / 2 I, so that 2 is valid but looser (logistic, S = 3)."""
     ratio = 2 * 0.25 * HORIZON / _theory(Bernoulli(), 3.0).ridge
-    return {"printed": DIM * math.log(2 + ratio), "enough": DIM * math.log1p(ratio), "by trace": DIM * math.log1p(ratio / DIM)}
+    return {
+        "printed": DIM * math.log(2 + ratio),
+        "enough": DIM * math.log1p(ratio),
+        "by trace": DIM * math.log1p(ratio / DIM),
+    }
 
 
 def e11(norm_bound: float = 3.0) -> dict[str, float]:
     """Lemma 10's d enters the ridge by bounding a one-dimensional Gaussian with a d-dimensional one (logistic)."""
-    return {form: ridge_condition(Bernoulli(), norm_bound, DIM, form) for form in ("theory", "free", "sharp")}
+    return {
+        form: ridge_condition(Bernoulli(), norm_bound, DIM, form)
+        for form in ("theory", "free", "sharp")
+    }
 
 
 def e14() -> dict[str, float]:
@@ -105,7 +121,10 @@ def e14() -> dict[str, float]:
 
 def e15() -> dict[str, float]:
     """An index may exceed S, where mu' <= C_mu is used: the first round's largest, Poisson, lambda = 5."""
-    return {"S": 3.0, "largest index": Setting(Poisson(), 3.0, DIM, 5.0, DELTA).radius(1) / math.sqrt(5)}
+    return {
+        "S": 3.0,
+        "largest index": Setting(Poisson(), 3.0, DIM, 5.0, DELTA).radius(1) / math.sqrt(5),
+    }
 
 
 def e16(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
@@ -126,19 +145,30 @@ def e17(kappa: float = 150.0, rounds: int = 1000) -> dict[str, float]:
 def e18() -> dict[str, float]:
     """Splitting the rounds costs Theorem 2 a factor that one Cauchy-Schwarz saves (logistic, S = 3)."""
     setting, kappa_opt = _theory(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0).kappa_opt(HORIZON)
-    return {"printed": regret_bound(setting, HORIZON, kappa_opt).bound, "tight": regret_bound(setting, HORIZON, kappa_opt, tight=True).bound}
+    return {
+        "printed": regret_bound(setting, HORIZON, kappa_opt).bound,
+        "tight": regret_bound(setting, HORIZON, kappa_opt, tight=True).bound,
+    }
 
 
 def e19() -> dict[str, float]:
     """Appendix D adds eta times the Hessian to an H~_t that contains it: the first step of a hand example."""
-    eta, ridge, slope, error = 4.0, 5.0, 0.25, 0.5  # logistic, S = 3, d = 1, x = 1, r = 1, theta_1 = 0
+    eta, ridge, slope, error = (
+        4.0,
+        5.0,
+        0.25,
+        0.5,
+    )  # logistic, S = 3, d = 1, x = 1, r = 1, theta_1 = 0
     tilde = ridge + eta * slope
     return {"(42a)": eta * error / tilde, "printed": eta * error / (tilde + eta * slope)}
 
 
 def e20(norm_bound: float = 3.0) -> dict[str, float]:
     """With the theory's constants RS-GLinCB only warms up: while a unit arm is on offer, 1 / threshold - lambda rounds."""
-    kappa, log = SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON), DIM * math.log(HORIZON / DELTA)
+    kappa, log = (
+        SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON),
+        DIM * math.log(HORIZON / DELTA),
+    )
     gamma = 25 * norm_bound * math.sqrt(log)
     return {"gamma": gamma, "threshold": 1 / (gamma**2 * kappa), "rounds": gamma**2 * kappa - log}
 
@@ -162,23 +192,37 @@ def e25() -> dict[str, float]:
 
 def e26() -> dict[str, float]:
     """Rewards bounded by 100: at S = 5 the best arm's mean alone exceeds it (Poisson)."""
-    return {f"S={S:g}": float(SphereArms(Poisson(), S).best_means(HORIZON).max()) for S in (3.0, 5.0)}
+    return {
+        f"S={S:g}": float(SphereArms(Poisson(), S).best_means(HORIZON).max()) for S in (3.0, 5.0)
+    }
 
 
 def e27() -> dict[str, float]:
     """With lambda = d the condition of Theorem 1 is missed by these factors."""
-    cases = {"logistic, S=3": (Bernoulli(), 3.0), "Poisson, S=7": (Poisson(), 7.0), "Poisson, S=9": (Poisson(), 9.0)}
-    return {name: ridge_condition(link, S, DIM, "theory") / DIM for name, (link, S) in cases.items()}
+    cases = {
+        "logistic, S=3": (Bernoulli(), 3.0),
+        "Poisson, S=7": (Poisson(), 7.0),
+        "Poisson, S=9": (Poisson(), 9.0),
+    }
+    return {
+        name: ridge_condition(link, S, DIM, "theory") / DIM for name, (link, S) in cases.items()
+    }
 
 
 def e30(norm_bound: float = 6.0) -> dict[str, float]:
     """kappa = 200 does not belong to S = 6: unit arms give 405, and 200 belongs to |z| <= 5.3 (logistic)."""
-    return {"quoted": 200.0, "kappa": kappa_ball(Bernoulli(), norm_bound), "reach of 200": math.acosh(99)}
+    return {
+        "quoted": 200.0,
+        "kappa": kappa_ball(Bernoulli(), norm_bound),
+        "reach of 200": math.acosh(99),
+    }
 
 
 def e31() -> dict[str, float]:
     """Condition (43) holds for no constant C >= 1: smaller integrand, smaller domain (radial part, H = gamma = c = 1)."""
-    radial = lambda d, C, reach: quad(lambda r: r ** (d - 1) * math.exp(-C * r * r / 2), 0, reach)[0]
+    radial = lambda d, C, reach: quad(lambda r: r ** (d - 1) * math.exp(-C * r * r / 2), 0, reach)[
+        0
+    ]
     numbers = {}
     for d in (1, 5):
         numbers[f"left, d={d}"] = radial(d, 1, 1.5)

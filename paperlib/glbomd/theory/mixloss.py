@@ -43,13 +43,22 @@ def expected_divergence(run: Replay) -> Tensor:
         return (link.log_partition(z) - tangent) / link.dispersion
 
     parts = zip(_blocks(run.next_z), _blocks(deviation))
-    return torch.cat([expectation(lambda z: divergence(z, mean.unsqueeze(-1)), mean, sd) for mean, sd in parts])
+    return torch.cat(
+        [expectation(lambda z: divergence(z, mean.unsqueeze(-1)), mean, sd) for mean, sd in parts]
+    )
 
 
 def quadrature_ridge(setting: Setting, form: str) -> float:
     """The ridge that Lemma 7 asks for: max{k alpha R^2, 2 C_mu / g}, k = 64 d / 7, 64 / 7 or 0.344...."""
-    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp_constants().spread_factor}[form]
-    return max(factor * setting.spread * setting.link.self_concordance**2, 2 * setting.max_slope / setting.link.dispersion)
+    factor = {
+        "theory": 64 * setting.dim / 7,
+        "free": 64 / 7,
+        "sharp": sharp_constants().spread_factor,
+    }[form]
+    return max(
+        factor * setting.spread * setting.link.self_concordance**2,
+        2 * setting.max_slope / setting.link.dispersion,
+    )
 
 
 def log_martingale(run: Replay) -> Tensor:
@@ -66,7 +75,15 @@ def lemma_5(run: Replay) -> Check:
     """
     setting = run.setting
     formula = "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta"
-    return Check("Lemma 5", lemma_5.statement.source, formula, setting.describe(), log_martingale(run), math.log(1 / setting.delta), setting.delta)
+    return Check(
+        "Lemma 5",
+        lemma_5.statement.source,
+        formula,
+        setting.describe(),
+        log_martingale(run),
+        math.log(1 / setting.delta),
+        setting.delta,
+    )
 
 
 @statement("Lemma 6", f"{PAPER}, Lemma 6, informally Lemma 3")
@@ -83,10 +100,20 @@ def lemma_6(run: Replay, *, tight: bool = False) -> Check:
     setting = run.setting
     growth = 2 * setting.max_slope * run.rounds / (setting.ridge * setting.link.dispersion)
     log = torch.log1p(growth / setting.dim) if tight else torch.log(2 + growth)
-    bound = run.next_loss + run.moved / (2 * setting.spread) + 2 * setting.dim * setting.spread * log
+    bound = (
+        run.next_loss + run.moved / (2 * setting.spread) + 2 * setting.dim * setting.spread * log
+    )
     formula = "sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g))"
     remark = shortfall(setting.ridge, quadrature_ridge(setting, "sharp"))
-    return Check("Lemma 6", lemma_6.statement.source, formula, setting.describe(), mix_loss(run).cumsum(1), bound, remark=remark)
+    return Check(
+        "Lemma 6",
+        lemma_6.statement.source,
+        formula,
+        setting.describe(),
+        mix_loss(run).cumsum(1),
+        bound,
+        remark=remark,
+    )
 
 
 def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> Check:
@@ -96,7 +123,15 @@ def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> C
     least = quadrature_ridge(setting, form)
     formula = f"E_Qs D(theta, theta_{{s+1}}) <= {factor:g} alpha (ln det M_s - ln det M_{{s-1}})"
     inputs = setting.describe() | {"least ridge": least}
-    return Check(name, source, formula, inputs, expected_divergence(run), factor * setting.spread * gain, remark=shortfall(setting.ridge, least))
+    return Check(
+        name,
+        source,
+        formula,
+        inputs,
+        expected_divergence(run),
+        factor * setting.spread * gain,
+        remark=shortfall(setting.ridge, least),
+    )
 
 
 @statement("Lemma 7", f"{PAPER}, Lemma 7")

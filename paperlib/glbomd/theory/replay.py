@@ -27,20 +27,26 @@ class Replay:
     """
 
     setting: Setting
-    theta: Tensor   # R x (T + 1) x d: theta_1, ..., theta_{T+1}
-    arm: Tensor     # R x T x d
+    theta: Tensor  # R x (T + 1) x d: theta_1, ..., theta_{T+1}
+    arm: Tensor  # R x T x d
     reward: Tensor  # R x T
-    truth: Tensor   # R x d, theta*
+    truth: Tensor  # R x d, theta*
     best: Tensor | None = None  # R x T, max_x x^T theta*
 
     def __post_init__(self):
         R, T, d = self.arm.shape
-        shapes = {"theta": (R, T + 1, d), "reward": (R, T), "truth": (R, d)} | ({} if self.best is None else {"best": (R, T)})
+        shapes = {"theta": (R, T + 1, d), "reward": (R, T), "truth": (R, d)} | (
+            {} if self.best is None else {"best": (R, T)}
+        )
         for name, shape in shapes.items():
             if tuple(getattr(self, name).shape) != shape:
-                raise ValueError(f"{name} has shape {tuple(getattr(self, name).shape)}; allowed with arms {(R, T, d)}: {shape}")
+                raise ValueError(
+                    f"{name} has shape {tuple(getattr(self, name).shape)}; allowed with arms {(R, T, d)}: {shape}"
+                )
         if d != self.setting.dim:
-            raise ValueError(f"arms have {d} dimensions; allowed by the setting: {self.setting.dim}")
+            raise ValueError(
+                f"arms have {d} dimensions; allowed by the setting: {self.setting.dim}"
+            )
 
     @classmethod
     def of(cls, trace: Trace, setting: Setting) -> "Replay":
@@ -50,9 +56,13 @@ class Replay:
             ValueError: rounds or probes are missing.
         """
         if missing := [name for name in PROBES if name not in trace.series]:
-            raise ValueError(f"trace lacks {', '.join(missing)}; allowed: one recorded with probes=PROBES")
+            raise ValueError(
+                f"trace lacks {', '.join(missing)}; allowed: one recorded with probes=PROBES"
+            )
         if len(trace.rounds) != trace.rounds[-1]:
-            raise ValueError(f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'")
+            raise ValueError(
+                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+            )
         get = lambda name: torch.from_numpy(trace[name])
         theta = torch.cat([get("theta"), get("next_theta")[:, -1:]], 1)
         return cls(setting, theta, get("arm"), get("reward"), get("truth")[:, -1], get("best"))
@@ -89,14 +99,18 @@ class Replay:
     @cached_property
     def precision(self) -> Tensor:
         """H_1, ..., H_{T+1}, R x (T + 1) x d x d, with H_1 = lambda I."""
-        first = self.setting.ridge * torch.eye(self.setting.dim, dtype=torch.float64).expand(len(self.arm), 1, -1, -1)
+        first = self.setting.ridge * torch.eye(self.setting.dim, dtype=torch.float64).expand(
+            len(self.arm), 1, -1, -1
+        )
         gains = (self.curvature.unsqueeze(-1) * self.arm).unsqueeze(-1) * self.arm.unsqueeze(-2)
         return torch.cat([first, gains], 1).cumsum(1)
 
     def width_square(self, shift: float = 0.0) -> Tensor:
         """X_t^T (H_t - shift I)^{-1} X_t, R x T."""
         matrix = self.precision[:, :-1] - shift * torch.eye(self.setting.dim, dtype=torch.float64)
-        half = torch.linalg.solve_triangular(torch.linalg.cholesky(matrix), self.arm.unsqueeze(-1), upper=False)
+        half = torch.linalg.solve_triangular(
+            torch.linalg.cholesky(matrix), self.arm.unsqueeze(-1), upper=False
+        )
         return half.square().sum((-1, -2))
 
     @cached_property

@@ -41,4 +41,6 @@ class ConfidenceBall(Optimist):
 
     def radius(self, state: State) -> Tensor:
         """The same in all trials, R: it knows the number of rounds, not where they were played."""
-        return torch.full_like(state.log_det, self.radius_at(state.rounds + 1, state.theta.shape[-1]))
+        return torch.full_like(
+            state.log_det, self.radius_at(state.rounds + 1, state.theta.shape[-1])
+        )

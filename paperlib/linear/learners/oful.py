@@ -23,12 +23,12 @@ ROUNDING = 1e-12  # relative: arms of one length tie at first, and which comes f
 class State(NamedTuple):
     """What t rounds have taught; its size does not depend on t."""
 
-    theta: Tensor       # R x d, ridge estimate V_t^{-1} sum r_s x_s
-    moment: Tensor      # R x d, sum r_s x_s
-    precision: Tensor   # R x d x d, V_t
+    theta: Tensor  # R x d, ridge estimate V_t^{-1} sum r_s x_s
+    moment: Tensor  # R x d, sum r_s x_s
+    precision: Tensor  # R x d x d, V_t
     covariance: Tensor  # R x d x d, V_t^{-1}
-    log_det: Tensor     # R, ln(det V_t / det(lambda I))
-    rounds: int         # t
+    log_det: Tensor  # R, ln(det V_t / det(lambda I))
+    rounds: int  # t
 
 
 class Optimist:
@@ -83,7 +83,9 @@ class Optimist:
         q = (x * v).sum(-1)  # ||x||^2 in the norm of V_t^{-1}
         moment = torch.addcmul(moment, x, reward.unsqueeze(1))
         V = rank_one(V, x, torch.ones_like(q))
-        C = inverse(V) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, -1.0 / (1.0 + q))  # Sherman-Morrison
+        C = (
+            inverse(V) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, -1.0 / (1.0 + q))
+        )  # Sherman-Morrison
         return State(apply(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
 
 
@@ -118,4 +120,7 @@ class OFUL(Optimist):
 
     def radius(self, state: State) -> Tensor:
         """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""
-        return self.noise * (state.log_det + 2 * math.log(1 / self.delta)).sqrt() + math.sqrt(self.ridge) * self.norm_bound
+        return (
+            self.noise * (state.log_det + 2 * math.log(1 / self.delta)).sqrt()
+            + math.sqrt(self.ridge) * self.norm_bound
+        )

@@ -27,7 +27,13 @@ def theorem_2(trace: Trace, ellipsoid: Ellipsoid) -> Check:
     large = np.flatnonzero((trace["half axis"] >= ellipsoid.norm_bound).any(0))
     first = 0 if not len(large) else large[-1] + 1
     return Check(
-        "Theorem 2", theorem_2.statement.source, "for all t: ||theta_t - theta*||_{V_t} / radius_t <= 1, with probability 1 - delta",
-        dataclasses.asdict(ellipsoid), trace["ratio"], 1.0, ellipsoid.delta, trivial=ellipsoid.norm_bound,
+        "Theorem 2",
+        theorem_2.statement.source,
+        "for all t: ||theta_t - theta*||_{V_t} / radius_t <= 1, with probability 1 - delta",
+        dataclasses.asdict(ellipsoid),
+        trace["ratio"],
+        1.0,
+        ellipsoid.delta,
+        trivial=ellipsoid.norm_bound,
         informative_from=int(trace.rounds[first]) if first < len(trace.rounds) else None,
     )

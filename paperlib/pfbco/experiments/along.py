@@ -29,8 +29,12 @@ def small_problems(c: float) -> dict[str, Problem]:
     ``c``: of the learner, which the portfolio's M and G depend on.
     """
     return {
-        "ball, linear": BallLinear(3), "ball, quadratic": BallQuadratic(3), "polytope": QuadraticPolytope(4, 4), "sub-simplex": Portfolio(8, "synthetic", c),
-        "nuclear ball": MatrixCompletion(4, 3, "nuclear"), "spectrahedron": MatrixCompletion(4, 3, "psd"),
+        "ball, linear": BallLinear(3),
+        "ball, quadratic": BallQuadratic(3),
+        "polytope": QuadraticPolytope(4, 4),
+        "sub-simplex": Portfolio(8, "synthetic", c),
+        "nuclear ball": MatrixCompletion(4, 3, "nuclear"),
+        "spectrahedron": MatrixCompletion(4, 3, "psd"),
     }
 
 
@@ -41,9 +45,14 @@ def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
     """
     run, s = Replay.of(trace, task.cset), Setting.of(task, c)
     return [
-        bounds.assumption_bounded(trace["loss"], s.loss_bound), bounds.assumption_gradient(trace["steepness"], s.grad_bound),
-        bounds.estimate_norm(run.norms, s, float(run.delta[0])), bounds.feasibility(trace["distance"]),
-        bounds.accumulated(run, trace["A"]), bounds.leader_step(run), bounds.tracking(run.ratios), bounds.tracking_printed(run.ratios),
+        bounds.assumption_bounded(trace["loss"], s.loss_bound),
+        bounds.assumption_gradient(trace["steepness"], s.grad_bound),
+        bounds.estimate_norm(run.norms, s, float(run.delta[0])),
+        bounds.feasibility(trace["distance"]),
+        bounds.accumulated(run, trace["A"]),
+        bounds.leader_step(run),
+        bounds.tracking(run.ratios),
+        bounds.tracking_printed(run.ratios),
     ]
 
 
@@ -51,7 +60,12 @@ def along_leader(trace: Trace, cset: Any) -> list[Check]:
     """Statements about the leaders that ``RegularizedLeader`` computed, recorded with ``KEPT``."""
     run = Replay.of(trace, cset)
     star = torch.cat([run.x, torch.from_numpy(trace["end"]).unsqueeze(1)], 1)
-    return [bounds.accumulated(run, trace["A"]), bounds.be_the_leader(run, star), bounds.lemma_6(run, star), bounds.lemma_6_sharp(run, star)]
+    return [
+        bounds.accumulated(run, trace["A"]),
+        bounds.be_the_leader(run, star),
+        bounds.lemma_6(run, star),
+        bounds.lemma_6_sharp(run, star),
+    ]
 
 
 def joined(checks: Sequence[Check]) -> Check:
@@ -60,10 +74,16 @@ def joined(checks: Sequence[Check]) -> Check:
     Raises:
         ValueError: none, several statements, or such as speak of a probability or a mean.
     """
-    if len({check.statement for check in checks}) != 1 or any(check.delta is not None or isinstance(check, Expected) for check in checks):
-        raise ValueError(f"checks={list(checks)}; allowed: at least one, all of one statement that holds on every run")
+    if len({check.statement for check in checks}) != 1 or any(
+        check.delta is not None or isinstance(check, Expected) for check in checks
+    ):
+        raise ValueError(
+            f"checks={list(checks)}; allowed: at least one, all of one statement that holds on every run"
+        )
     flat = lambda name: np.concatenate([getattr(check, name).ravel() for check in checks])
-    return replace(checks[0], inputs={"runs": len(checks)}, observed=flat("observed"), bound=flat("bound"))
+    return replace(
+        checks[0], inputs={"runs": len(checks)}, observed=flat("observed"), bound=flat("bound")
+    )
 
 
 def parted(
@@ -81,12 +101,16 @@ def parted(
         played = world(problem, T, trials, seed)
         run = Replay.of(trace, played.task.cset)
         parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
-        throughout.append((bounds.decomposition(parts[T], s, T), bounds.accumulated(run, trace["A"])))
+        throughout.append(
+            (bounds.decomposition(parts[T], s, T), bounds.accumulated(run, trace["A"]))
+        )
         ends.append(bounds.leader_regret(parts[T], s, T))
     return parts, [joined(checks) for checks in zip(*throughout)], ends
 
 
-def of_problems(problems: dict[str, Problem], trials: int, seed: int, round: int = 3) -> list[Check]:
+def of_problems(
+    problems: dict[str, Problem], trials: int, seed: int, round: int = 3
+) -> list[Check]:
     """What is assumed of sets and losses: balls, diameters, and that a round's losses are convex.
 
     Losses are looked at between vertices and other points of the set, in directions that are drawn
@@ -99,18 +123,29 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int, round: int
         point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))
         balls.append(bounds.assumption_balls(cset))
         diameters.append(bounds.assumption_diameter(cset))
-        convexity.append(bounds.assumption_convex(lambda y: problem.loss(played, round, y, at), point(), 0.5 * point()))
+        convexity.append(
+            bounds.assumption_convex(
+                lambda y: problem.loss(played, round, y, at), point(), 0.5 * point()
+            )
+        )
     return [joined(checks) for checks in (balls, diameters, convexity)]
 
 
 def averages(directions: int = 10**6) -> list[Check]:
     """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
-    x, a = (torch.tensor(values, dtype=torch.float64) for values in ([0.2, 0.1, -0.5], [0.6, -0.8, 0.0]))
+    x, a = (
+        torch.tensor(values, dtype=torch.float64) for values in ([0.2, 0.1, -0.5], [0.6, -0.8, 0.0])
+    )
     u = np.random.default_rng(0).normal(size=(directions, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
     square = np.linspace(0.0, 1.0, 11)
     losses = [(lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)]
     return [
         bounds.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3),
-        joined([bounds.unbiased_estimate(bounds.one_point(f, x, u, 0.4), gradient) for f, gradient in losses]),
+        joined(
+            [
+                bounds.unbiased_estimate(bounds.one_point(f, x, u, 0.4), gradient)
+                for f, gradient in losses
+            ]
+        ),
     ]

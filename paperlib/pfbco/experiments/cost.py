@@ -22,7 +22,8 @@ def methods(
     """
     return {
         (name + suffix, setting): (learners(c)[name], problem)
-        for setting, problem in problems.items() for name in names
+        for setting, problem in problems.items()
+        for name in names
     }
 
 

@@ -22,9 +22,14 @@ def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Inte
     """
     T = np.asarray(horizons)
     if T.ndim != 1 or len(T) < 2 or (T[1:] != 2 * T[:-1]).any() or regret.shape[1:] != T.shape:
-        raise ValueError(f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: each twice the one before, a column each")
+        raise ValueError(
+            f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: each twice the one before, a column each"
+        )
     slope = lambda mean: np.log2(mean[..., 1] / mean[..., 0])
-    return [stats.bootstrap(regret[:, i : i + 2], slope, of="local slope", resamples=RESAMPLES) for i in range(len(T) - 1)]
+    return [
+        stats.bootstrap(regret[:, i : i + 2], slope, of="local slope", resamples=RESAMPLES)
+        for i in range(len(T) - 1)
+    ]
 
 
 def falling(horizons: Sequence[int], regret: np.ndarray, doublings: int = 3) -> stats.Interval:
@@ -36,17 +41,31 @@ def falling(horizons: Sequence[int], regret: np.ndarray, doublings: int = 3) -> 
         ValueError: horizons that do not double, too few of them, or another number of columns.
     """
     T = np.asarray(horizons)
-    if T.ndim != 1 or len(T) < 2 * doublings + 1 or (T[1:] != 2 * T[:-1]).any() or regret.shape[1:] != T.shape:
-        raise ValueError(f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: at least {2 * doublings + 1}, each twice the one before, a column each")
+    if (
+        T.ndim != 1
+        or len(T) < 2 * doublings + 1
+        or (T[1:] != 2 * T[:-1]).any()
+        or regret.shape[1:] != T.shape
+    ):
+        raise ValueError(
+            f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: at least {2 * doublings + 1}, each twice the one before, a column each"
+        )
     x = np.arange(doublings + 1) - doublings / 2
     slope = lambda mean: np.log2(mean) @ x / (x @ x)
     difference = lambda mean: slope(mean[..., doublings:]) - slope(mean[..., : doublings + 1])
-    return stats.bootstrap(regret[:, -2 * doublings - 1 :], difference, of=f"log-log slope over {doublings} doublings less that over {doublings} before", resamples=RESAMPLES)
+    return stats.bootstrap(
+        regret[:, -2 * doublings - 1 :],
+        difference,
+        of=f"log-log slope over {doublings} doublings less that over {doublings} before",
+        resamples=RESAMPLES,
+    )
 
 
 def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> stats.Interval:
     """Log-log slope of mean regret over the last doublings. ``regret``: R x T'."""
-    return stats.growth(horizons, regret, first=np.asarray(horizons)[-last - 1 :][0], resamples=RESAMPLES)
+    return stats.growth(
+        horizons, regret, first=np.asarray(horizons)[-last - 1 :][0], resamples=RESAMPLES
+    )
 
 
 class Line(NamedTuple):
@@ -67,7 +86,9 @@ def line(dims: Sequence[int], regret: np.ndarray) -> Line:
         ValueError: fewer than two dimensions, or another number of columns.
     """
     if len(set(dims)) < 2 or regret.shape[1:] != (len(dims),):
-        raise ValueError(f"dims={list(dims)}, regret: shape {regret.shape}; allowed: two dimensions or more, a column each")
+        raise ValueError(
+            f"dims={list(dims)}, regret: shape {regret.shape}; allowed: two dimensions or more, a column each"
+        )
     slope, intercept = np.polyfit(np.asarray(dims, float), regret.mean(0), 1)
     return Line(float(intercept), float(slope))
 
@@ -79,4 +100,9 @@ def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
     """
     design = np.column_stack([np.ones(len(dims)), dims])
     project = lambda mean: mean @ (design @ np.linalg.pinv(design)).T
-    return stats.bootstrap(regret, lambda mean: np.abs(project(mean) / mean - 1).max(-1), of="largest relative residual", resamples=RESAMPLES)
+    return stats.bootstrap(
+        regret,
+        lambda mean: np.abs(project(mean) / mean - 1).max(-1),
+        of="largest relative residual",
+        resamples=RESAMPLES,
+    )

@@ -44,28 +44,41 @@ def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 
 def decline(trace: Trace) -> stats.Interval:
     """Last over largest value of the mean curve."""
-    return stats.bootstrap(trace["regret"] / trace.rounds, lambda mean: mean[..., -1] / mean.max(-1), of="last / largest", resamples=RESAMPLES)
+    return stats.bootstrap(
+        trace["regret"] / trace.rounds,
+        lambda mean: mean[..., -1] / mean.max(-1),
+        of="last / largest",
+        resamples=RESAMPLES,
+    )
 
 
-def ratio(a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float = stats.LEVEL) -> stats.Interval:
+def ratio(
+    a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float = stats.LEVEL
+) -> stats.Interval:
     """Ratio of means, trials resampled together. ``a``, ``b``: R each."""
     return stats.ratio(a, b, of=of, resamples=RESAMPLES, level=level)
 
 
-def beats(traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False) -> stats.Test:
+def beats(
+    traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False
+) -> stats.Test:
     """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons.
 
     Raises:
         ValueError: other trials.
     """
     sign = -1.0 if largest else 1.0
-    return stats.weakest(stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals}))
+    return stats.weakest(
+        stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals})
+    )
 
 
 def _difference(a: Trace, b: Trace) -> np.ndarray:
     """Final average losses of a less those of b, R; an infinite loss counts as a very large one."""
     if list(a.trials) != list(b.trials):
-        raise ValueError(f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial")
+        raise ValueError(
+            f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial"
+        )
     return np.nan_to_num(average(a), posinf=1e300) - np.nan_to_num(average(b), posinf=1e300)
 
 
@@ -78,7 +91,13 @@ def relative_difference(a: np.ndarray, b: np.ndarray) -> stats.Interval:
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired(a, b), float(b.mean())
     low, high = sorted((found.low / base, found.high / base))
-    return stats.Interval(found.estimate / base, low, high, len(a), "relative mean difference, 95 % t-interval over paired trials")
+    return stats.Interval(
+        found.estimate / base,
+        low,
+        high,
+        len(a),
+        "relative mean difference, 95 % t-interval over paired trials",
+    )
 
 
 def agreed(found: dict[str, Found]) -> Found:
@@ -89,12 +108,22 @@ def agreed(found: dict[str, Found]) -> Found:
     worst = next(iter(found))
     if isinstance(found[worst], stats.Test):
         worst = max(found, key=lambda name: found[name].p)
-        return found[worst]._replace(opposite=max(test.opposite for test in found.values()), n=min(test.n for test in found.values()), method=f"{found[worst].method} ({worst})")
-    return found[worst]._replace(low=min(x.low for x in found.values()), high=max(x.high for x in found.values()), n=min(x.n for x in found.values()),
-                                 method=f"{found[worst].method}, hull over {', '.join(found)}")
+        return found[worst]._replace(
+            opposite=max(test.opposite for test in found.values()),
+            n=min(test.n for test in found.values()),
+            method=f"{found[worst].method} ({worst})",
+        )
+    return found[worst]._replace(
+        low=min(x.low for x in found.values()),
+        high=max(x.high for x in found.values()),
+        n=min(x.n for x in found.values()),
+        method=f"{found[worst].method}, hull over {', '.join(found)}",
+    )
 
 
-def averaged(traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None) -> dict[str, Trace]:
+def averaged(
+    traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None
+) -> dict[str, Trace]:
     """The traces at some rounds with the series "average", the average loss so far.
 
     ``beside``: R x T', what a fixed point lost until then, is taken off.
@@ -114,7 +143,10 @@ def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
     """Of PF's estimates, and of StochOCG's noise: over rounds and trials."""
-    ours, theirs = (float(found[name].last(key).mean() / found[name].rounds[-1]) for name, key in (("PF", "norm"), ("StochOCG", "noise")))
+    ours, theirs = (
+        float(found[name].last(key).mean() / found[name].rounds[-1])
+        for name, key in (("PF", "norm"), ("StochOCG", "noise"))
+    )
     return ours, theirs
 
 
@@ -122,22 +154,26 @@ class Row(NamedTuple):
     """A learner's line of a table: final average losses."""
 
     loss: stats.Interval
-    center: float | None                # what its centers lose, mean over trials
-    difference: stats.Interval | None   # its loss less that of whom it is held against, paired
-    p: float | None                     # two-sided Wilcoxon, adjusted by Holm's method
+    center: float | None  # what its centers lose, mean over trials
+    difference: stats.Interval | None  # its loss less that of whom it is held against, paired
+    p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
     def __str__(self) -> str:
         words = [_bracket(self.loss)]
         if self.difference is not None:
             words.append(f"difference {_bracket(self.difference)}, p {self.p:.2g}")
-        return "  ".join(words + ([] if self.center is None else [f"centers {number(self.center)}"]))
+        return "  ".join(
+            words + ([] if self.center is None else [f"centers {number(self.center)}"])
+        )
 
 
 def _bracket(x: stats.Interval) -> str:
     return f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
 
 
-def loss_table(traces: dict[str, Trace], against: str = "PF", family: tuple[str, ...] = FIGURE) -> dict[str, Row]:
+def loss_table(
+    traces: dict[str, Trace], against: str = "PF", family: tuple[str, ...] = FIGURE
+) -> dict[str, Row]:
     """Average losses of all learners, each held against one of them.
 
     Holm's method over ``family``, and over the rest.
@@ -145,12 +181,30 @@ def loss_table(traces: dict[str, Trace], against: str = "PF", family: tuple[str,
     Raises:
         As ``beats``.
     """
-    base, values = average(traces[against]), {name: average(trace) for name, trace in traces.items()}
+    base, values = (
+        average(traces[against]),
+        {name: average(trace) for name, trace in traces.items()},
+    )
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
-    p = {name: test(_difference(trace, traces[against])) for name, trace in traces.items() if name != against}
-    adjusted = stats.holm({name: p[name] for name in p if name in family}) | stats.holm({name: p[name] for name in p if name not in family})
+    p = {
+        name: test(_difference(trace, traces[against]))
+        for name, trace in traces.items()
+        if name != against
+    }
+    adjusted = stats.holm({name: p[name] for name in p if name in family}) | stats.holm(
+        {name: p[name] for name in p if name not in family}
+    )
     found = {}
     for name, value in values.items():
-        center = float(traces[name].last("center").mean() / traces[name].rounds[-1]) if "center" in traces[name].series else None
-        found[name] = Row(stats.mean(value), center, None if name == against else stats.paired(value, base), adjusted.get(name))
+        center = (
+            float(traces[name].last("center").mean() / traces[name].rounds[-1])
+            if "center" in traces[name].series
+            else None
+        )
+        found[name] = Row(
+            stats.mean(value),
+            center,
+            None if name == against else stats.paired(value, base),
+            adjusted.get(name),
+        )
     return found

@@ -25,12 +25,22 @@ def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
     Each PF has its sham control. "FKM, practical" and "Block, practical" have a baseline, a warm
     start and M = 10 or 3: with the spread of the losses for M both step too far.
     """
-    ours = {"PF": PFBCO(c), "PF, practical": practical(PFBCO(c), warm_start=False), "PF, warm": practical(PFBCO(c))}
+    ours = {
+        "PF": PFBCO(c),
+        "PF, practical": practical(PFBCO(c), warm_start=False),
+        "PF, warm": practical(PFBCO(c)),
+    }
     others = {
-        "FKM": FKM(c), "Block": BlockPFBCO(c), "FKM, practical": FKM(c, baseline=True, scale=10.0, warm_start=True),
+        "FKM": FKM(c),
+        "Block": BlockPFBCO(c),
+        "FKM, practical": FKM(c, baseline=True, scale=10.0, warm_start=True),
         "Block, practical": BlockPFBCO(c, baseline=True, scale=3.0, warm_start=True),
     }
-    pairs = {key: learner for name, base in ours.items() for key, learner in ((name, base), (f"{name}, sham", replace(base, sham=True)))}
+    pairs = {
+        key: learner
+        for name, base in ours.items()
+        for key, learner in ((name, base), (f"{name}, sham", replace(base, sham=True)))
+    }
     return {name: Doubling(base) for name, base in (pairs | others).items()}
 
 
@@ -52,23 +62,31 @@ def by_epoch(trace: Trace) -> Trace:
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
     """Mean loss over the last quarter over that of the learner's own control, 90 % interval."""
-    return ratio(last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"]), "last quarters", level=0.9)
+    return ratio(
+        last_quarter(traces[name]),
+        last_quarter(traces[f"{name}, sham"]),
+        "last quarters",
+        level=0.9,
+    )
 
 
 class Late(NamedTuple):
     """A learner's average loss, and what became of it in the last quarter of the rounds."""
 
-    average: float                     # over all rounds
-    quarter: float                     # over the last quarter
-    beyond: stats.Interval             # that less what the center loses in the same rounds, paired
-    above: int                         # trials in which it is above 0
+    average: float  # over all rounds
+    quarter: float  # over the last quarter
+    beyond: stats.Interval  # that less what the center loses in the same rounds, paired
+    above: int  # trials in which it is above 0
     control: tuple[float, float] | None
-    share: stats.Interval | None       # the quarter over the control's
+    share: stats.Interval | None  # the quarter over the control's
 
     def __str__(self) -> str:
         line = f"{number(self.average):>6s} {number(self.quarter):>6s}   {self.beyond.estimate:+.3f} [{self.beyond.low:+.3f}, {self.beyond.high:+.3f}] {self.above:3d}"
         if self.share is not None:
-            line += f"   {number(self.share.estimate)} [{number(self.share.low)}, {number(self.share.high)}]  " + " ".join(f"{number(x):>6s}" for x in self.control)
+            line += (
+                f"   {number(self.share.estimate)} [{number(self.share.low)}, {number(self.share.high)}]  "
+                + " ".join(f"{number(x):>6s}" for x in self.control)
+            )
         return line
 
 
@@ -81,6 +99,17 @@ def late(traces: dict[str, Trace]) -> dict[str, Late]:
     for name, trace in traces.items():
         if not name.endswith(", sham"):
             quarter, sham = last_quarter(trace), traces.get(f"{name}, sham")
-            control = None if sham is None else (float(average(sham).mean()), float(last_quarter(sham).mean()))
-            found[name] = Late(float(average(trace).mean()), float(quarter.mean()), stats.paired(quarter, center), int((quarter > center).sum()), control, learns(traces, name) if control else None)
+            control = (
+                None
+                if sham is None
+                else (float(average(sham).mean()), float(last_quarter(sham).mean()))
+            )
+            found[name] = Late(
+                float(average(trace).mean()),
+                float(quarter.mean()),
+                stats.paired(quarter, center),
+                int((quarter > center).sum()),
+                control,
+                learns(traces, name) if control else None,
+            )
     return found

@@ -23,7 +23,7 @@ from ..problems.portfolio import Portfolio
 from ..theory.comparators import bcrp, best_completion, best_quadratic
 
 RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's, beside PF
-FIGURE = ("PF", "PF, sham", *RIVALS)           # the curves of a panel
+FIGURE = ("PF", "PF, sham", *RIVALS)  # the curves of a panel
 TITLES = ("close prices", "adjusted close prices")  # of the real tables
 
 
@@ -33,9 +33,14 @@ def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]
     ``scale``: M, as in ``OnePoint``.
     """
     return {
-        "PF": Doubling(PFBCO(c, scale=scale)), "PF, sham": Doubling(PFBCO(c, scale=scale, sham=True)),
-        "FKM": Doubling(FKM(c, scale=scale)), "FKM, sham": Doubling(FKM(c, scale=scale, sham=True)), "FKM 2005": Doubling(FKM(c, scale=scale, variant="2005")),
-        "Unregularized": Doubling(PFBCO(c, scale=scale, regularized=False)), "StochOCG": Doubling(StochOCG()), "Leader": Doubling(RegularizedLeader(c, scale=scale)),
+        "PF": Doubling(PFBCO(c, scale=scale)),
+        "PF, sham": Doubling(PFBCO(c, scale=scale, sham=True)),
+        "FKM": Doubling(FKM(c, scale=scale)),
+        "FKM, sham": Doubling(FKM(c, scale=scale, sham=True)),
+        "FKM 2005": Doubling(FKM(c, scale=scale, variant="2005")),
+        "Unregularized": Doubling(PFBCO(c, scale=scale, regularized=False)),
+        "StochOCG": Doubling(StochOCG()),
+        "Leader": Doubling(RegularizedLeader(c, scale=scale)),
     }
 
 
@@ -48,7 +53,11 @@ def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
         return {"noise": Probe(NoiseNorm(learner.base), "sum")}
     found = {"center": Probe(CenterLoss(problem), "sum")}
     if name == "PF":
-        found |= {"norm": Probe(GradientNorm(), "sum"), "origin": Probe(FixedLoss(problem), "sum"), "constants": Probe(Constants(), "final")}
+        found |= {
+            "norm": Probe(GradientNorm(), "sum"),
+            "origin": Probe(FixedLoss(problem), "sum"),
+            "constants": Probe(Constants(), "final"),
+        }
         if isinstance(problem, Portfolio):
             found["uniform"] = Probe(FixedLoss(problem, 1.0), "sum")
     return found
@@ -72,12 +81,23 @@ def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
 def recorded(horizon: int, count: int = 60) -> list[int]:
     """Rounds evenly spaced on a log axis, the ends of all epochs, 2^m - 1, and the last round."""
     ends = [2**m - 1 for m in range(1, horizon.bit_length() + 1) if 2**m - 1 <= horizon]
-    return sorted({*np.geomspace(1, horizon, count).round().astype(int).tolist(), *ends, (horizon + 1) // 16, 3 * (horizon + 1) // 4, horizon} - {0})
+    return sorted(
+        {
+            *np.geomspace(1, horizon, count).round().astype(int).tolist(),
+            *ends,
+            (horizon + 1) // 16,
+            3 * (horizon + 1) // 4,
+            horizon,
+        }
+        - {0}
+    )
 
 
 def world(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
     """What the problem of a run was, which a trace does not keep."""
-    return problem.init(trials, horizon, Streams(seed, range(trials)).at(-1), dtype=torch.float64, device="cpu")
+    return problem.init(
+        trials, horizon, Streams(seed, range(trials)).at(-1), dtype=torch.float64, device="cpu"
+    )
 
 
 def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.ndarray:
@@ -92,8 +112,13 @@ def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.
         return bcrp(played.history(horizon)).value.numpy()
     if isinstance(problem, MatrixCompletion):
         sums = played.totals
-        return ((best_completion(sums.weight, sums.target, cset, 1e-6 * horizon).value + sums.constant) / horizon).numpy()
+        return (
+            (best_completion(sums.weight, sums.target, cset, 1e-6 * horizon).value + sums.constant)
+            / horizon
+        ).numpy()
     Q, w = (x.numpy() for x in problem.total(played, horizon))
     C = cset.normals.numpy()
-    d = (C @ cset.center.numpy()[:, :, None])[:, :, 0] + cset.rho.numpy()[:, None] * cset.offsets.numpy()
+    d = (C @ cset.center.numpy()[:, :, None])[:, :, 0] + cset.rho.numpy()[
+        :, None
+    ] * cset.offsets.numpy()
     return np.array([best_quadratic(*of)[1] for of in zip(C, d, Q, w)]) / horizon

@@ -21,16 +21,16 @@ MOST = 10_000  # Frank-Wolfe steps at the end of a block
 class BlockState(NamedTuple):
     """Where the learner stands; ``A`` = eta times the sum of the estimates of finished blocks."""
 
-    x: Tensor       # R x n, the block's center
-    x1: Tensor      # R x n
-    A: Tensor       # R x n
-    block: Tensor   # R x n, eta times the estimates of this block
-    eta: Tensor     # 1 or R
-    delta: Tensor   # 1 or R
-    alpha: Tensor   # 1 or R
-    rounds: int     # t - 1, rounds of this epoch
-    length: int     # rounds a block
-    gap: float      # Frank-Wolfe gap to reach, over D^2
+    x: Tensor  # R x n, the block's center
+    x1: Tensor  # R x n
+    A: Tensor  # R x n
+    block: Tensor  # R x n, eta times the estimates of this block
+    eta: Tensor  # 1 or R
+    delta: Tensor  # 1 or R
+    alpha: Tensor  # 1 or R
+    rounds: int  # t - 1, rounds of this epoch
+    length: int  # rounds a block
+    gap: float  # Frank-Wolfe gap to reach, over D^2
     oracle: Tensor  # R, oracle calls so far
     heard: Heard
 
@@ -49,12 +49,23 @@ class BlockPFBCO(OnePoint):
         """delta, alpha = delta / r and eta."""
         n = task.cset.dim
         delta = torch.full_like(task.cset.D[:1], self.c * horizon**-0.25)
-        eta = math.sqrt(2) * task.cset.D * horizon**-0.75 / ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
+        eta = (
+            math.sqrt(2)
+            * task.cset.D
+            * horizon**-0.75
+            / ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
+        )
         return Epoch(delta, delta / task.cset.r, eta)
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> BlockState:
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> BlockState:
         """As ``OnePoint.init``."""
-        return self._blocks(super().init(trials, task, horizon, draw, **tkwargs), horizon, torch.zeros(trials, **tkwargs))
+        return self._blocks(
+            super().init(trials, task, horizon, draw, **tkwargs),
+            horizon,
+            torch.zeros(trials, **tkwargs),
+        )
 
     def restart(self, state: BlockState, task: Task, horizon: int, draw: Draw) -> BlockState:
         """As ``OnePoint.restart``."""
@@ -63,9 +74,24 @@ class BlockPFBCO(OnePoint):
     @staticmethod
     def _blocks(state: State, horizon: int, oracle: Tensor) -> BlockState:
         length = max(1, round(math.sqrt(horizon)))
-        return BlockState(state.x, state.x1, state.A, torch.zeros_like(state.x), state.eta, state.delta, state.alpha, 0, length, horizon**-0.5, oracle, state.heard)
+        return BlockState(
+            state.x,
+            state.x1,
+            state.A,
+            torch.zeros_like(state.x),
+            state.eta,
+            state.delta,
+            state.alpha,
+            0,
+            length,
+            horizon**-0.5,
+            oracle,
+            state.heard,
+        )
 
-    def update(self, state: BlockState, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> BlockState:
+    def update(
+        self, state: BlockState, task: Task, y: Tensor, loss: Tensor, draw: Draw
+    ) -> BlockState:
         """The estimate joins its block; at the block's end, the next center. ``y``: R x n, as proposed; ``loss``: R.
 
         Raises:
@@ -84,7 +110,9 @@ class BlockPFBCO(OnePoint):
         return {"above": state.heard.above, "oracle": state.oracle}
 
 
-def minimize(task: Task, x: Tensor, x1: Tensor, A: Tensor, alpha: Tensor, gap: Tensor) -> tuple[Tensor, Tensor]:
+def minimize(
+    task: Task, x: Tensor, x1: Tensor, A: Tensor, alpha: Tensor, gap: Tensor
+) -> tuple[Tensor, Tensor]:
     """Frank-Wolfe with exact line search on <A, x> + ||x - x_1||^2 over (1 - alpha) K until the gap is at most ``gap``.
 
     A trial that has arrived stands still, so that alone equals batched. Returns R x n, and R oracle calls.
@@ -101,4 +129,6 @@ def minimize(task: Task, x: Tensor, x1: Tensor, A: Tensor, alpha: Tensor, gap: T
         square = ((v - x) ** 2).sum(-1)
         s = torch.where(moves, (slope / (2 * square)).clamp(0.0, 1.0), 0.0)
         x = torch.lerp(x, v, s.unsqueeze(1))
-    raise RuntimeError(f"Frank-Wolfe misses the gap {float(gap.max()):g} after {MOST} steps in {int(moves.sum())} of {len(x)} trials")
+    raise RuntimeError(
+        f"Frank-Wolfe misses the gap {float(gap.max()):g} after {MOST} steps in {int(moves.sum())} of {len(x)} trials"
+    )

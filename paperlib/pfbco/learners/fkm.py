@@ -42,8 +42,11 @@ class FKM(OnePoint):
             delta = torch.full_like(cset.D[:1], self.c * horizon**-0.25)
             return Epoch(delta, delta / cset.r, self.c * cset.D / (n * bound) * horizon**-0.75)
         # Departure: delta is capped at r, which the paper of 2005 leaves to large T.
-        delta = (horizon**-0.25 * (cset.R * n * bound * cset.r / (3 * (task.grad_bound * cset.r + bound))).sqrt()).clamp(max=cset.r)
-        nu = cset.R / (bound * math.sqrt(horizon))                      # x_{t+1} = Pi(x_t - nu f_t u_t)
+        delta = (
+            horizon**-0.25
+            * (cset.R * n * bound * cset.r / (3 * (task.grad_bound * cset.r + bound))).sqrt()
+        ).clamp(max=cset.r)
+        nu = cset.R / (bound * math.sqrt(horizon))  # x_{t+1} = Pi(x_t - nu f_t u_t)
         return Epoch(delta, delta / cset.r, nu * delta / n)
 
     def restart(self, state: State, task: Task, horizon: int, draw: Draw) -> State:
@@ -58,4 +61,6 @@ class FKM(OnePoint):
         """A step along the estimate and a projection. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         x = task.cset.project(state.x - step, 1 - state.alpha)
-        return State(x, state.x1, state.A, state.eta, state.delta, state.alpha, state.rounds + 1, heard)
+        return State(
+            x, state.x1, state.A, state.eta, state.delta, state.alpha, state.rounds + 1, heard
+        )

@@ -30,14 +30,25 @@ class RegularizedLeader(PFBCO):
     def __post_init__(self):
         super().__post_init__()
         if not self.regularized:
-            raise ValueError("regularized=False; allowed: True, for F_t has no single minimizer without")
+            raise ValueError(
+                "regularized=False; allowed: True, for F_t has no single minimizer without"
+            )
         one_of("tie", self.tie, ("stay",))
 
     def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
         """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         A = state.A + step
-        return State(leader(task, state.x1, A, state.alpha), state.x1, A, state.eta, state.delta, state.alpha, state.rounds + 1, heard)
+        return State(
+            leader(task, state.x1, A, state.alpha),
+            state.x1,
+            A,
+            state.eta,
+            state.delta,
+            state.alpha,
+            state.rounds + 1,
+            heard,
+        )
 
 
 def leader(task: Task, x1: Tensor, A: Tensor, alpha: Tensor) -> Tensor:

@@ -21,9 +21,9 @@ from ..model.task import Task
 class OCGState(NamedTuple):
     """Where the learner stands; ``A`` = eta times the sum of the gradients heard."""
 
-    x: Tensor    # R x n
-    x1: Tensor   # R x n
-    A: Tensor    # R x n
+    x: Tensor  # R x n
+    x1: Tensor  # R x n
+    A: Tensor  # R x n
     eta: Tensor  # 1 or R
     rounds: int  # t - 1, rounds of this epoch
 
@@ -66,7 +66,9 @@ class StochOCG:
         if action is not None:
             point(task, action)
         if gradient is not None and gradient.shape[1:] != (task.cset.dim,):
-            raise ValueError(f"feedback: shape {tuple(gradient.shape[1:])}; allowed: a gradient of {task.cset.dim} numbers")
+            raise ValueError(
+                f"feedback: shape {tuple(gradient.shape[1:])}; allowed: a gradient of {task.cset.dim} numbers"
+            )
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> OCGState:
         """At x_1 = 0.
@@ -96,11 +98,15 @@ class StochOCG:
         """x. Returns R x n."""
         return state.x, state
 
-    def update(self, state: OCGState, task: Task, x: Tensor, gradient: Tensor, draw: Draw) -> OCGState:
+    def update(
+        self, state: OCGState, task: Task, x: Tensor, gradient: Tensor, draw: Draw
+    ) -> OCGState:
         """Frank-Wolfe step with the gradients of earlier rounds, then this round's with noise. ``gradient``: R x n."""
         t, n = state.rounds + 1, task.cset.dim
         direction = state.A + 2 * (state.x - state.x1)
         v = untie(self.tie, direction, state.x, task.cset.lmo(direction))
         after = torch.lerp(state.x, v, min(1.0, 2 / t**0.5))
         heard = gradient + self.deviation(n) * draw.normal("gradient noise", n)
-        return OCGState(after, state.x1, torch.addcmul(state.A, state.eta.unsqueeze(1), heard), state.eta, t)
+        return OCGState(
+            after, state.x1, torch.addcmul(state.A, state.eta.unsqueeze(1), heard), state.eta, t
+        )

@@ -23,19 +23,19 @@ class Epoch(NamedTuple):
 
     delta: Tensor  # 1 or R, exploration radius
     alpha: Tensor  # 1 or R: iterates stay in (1 - alpha) K
-    eta: Tensor    # 1 or R, learning rate
+    eta: Tensor  # 1 or R, learning rate
 
 
 class State(NamedTuple):
     """Where a learner stands; ``A`` = eta times the sum of the estimates."""
 
-    x: Tensor      # R x n, center iterate
-    x1: Tensor     # R x n, where the epoch began
-    A: Tensor      # R x n
-    eta: Tensor    # 1 or R
+    x: Tensor  # R x n, center iterate
+    x1: Tensor  # R x n, where the epoch began
+    A: Tensor  # R x n
+    eta: Tensor  # 1 or R
     delta: Tensor  # 1 or R
     alpha: Tensor  # 1 or R
-    rounds: int    # t - 1, rounds of this epoch
+    rounds: int  # t - 1, rounds of this epoch
     heard: Heard
 
 
@@ -74,7 +74,11 @@ class OnePoint:
             positive("scale", self.scale)
         for name in ("baseline", "warm_start", "sham"):
             one_of(name, getattr(self, name), (False, True))
-        if self.start is not None and not (isinstance(self.start, tuple) and self.start and all(isinstance(x, Real) and math.isfinite(x) for x in self.start)):
+        if self.start is not None and not (
+            isinstance(self.start, tuple)
+            and self.start
+            and all(isinstance(x, Real) and math.isfinite(x) for x in self.start)
+        ):
             raise ValueError(f"start={self.start!r}; allowed: None, or a tuple of n finite numbers")
 
     def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
@@ -90,7 +94,9 @@ class OnePoint:
             raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
         if (self.projects or self.start is not None) and not hasattr(task.cset, "project"):
             why = type(self).__name__ if self.projects else "a start other than 0"
-            raise ValueError(f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection")
+            raise ValueError(
+                f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection"
+            )
         if action is not None:
             point(task, action)
 
@@ -106,7 +112,12 @@ class OnePoint:
             RuntimeError: an oracle whose set is not between its balls.
         """
         prepare(self, task, horizon)
-        state = self._begin(task, horizon, self._first(torch.zeros(trials, task.cset.dim, **tkwargs)), Heard.none(trials, **tkwargs))
+        state = self._begin(
+            task,
+            horizon,
+            self._first(torch.zeros(trials, task.cset.dim, **tkwargs)),
+            Heard.none(trials, **tkwargs),
+        )
         if state.x.device.type != "meta":
             self._feasible(state, task, horizon)
         return state
@@ -127,20 +138,34 @@ class OnePoint:
         """M of the learning rate, 1 or R."""
         if self.scale == "spread":
             return heard.spread()
-        return task.loss_bound if self.scale == "task" else torch.full_like(task.loss_bound, self.scale)
+        return (
+            task.loss_bound
+            if self.scale == "task"
+            else torch.full_like(task.loss_bound, self.scale)
+        )
 
     def _feasible(self, state: State, task: Task, horizon: int) -> None:
         """The horizon that comes first has the largest alpha: what is allowed there is so for all."""
         alpha = float(state.alpha.max())
         if alpha > 1 + 1e-12:
-            raise ValueError(f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1")
-        away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max() if self.start is not None else 0.0
+            raise ValueError(
+                f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1"
+            )
+        away = (
+            (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
+            if self.start is not None
+            else 0.0
+        )
         if float(away) > 1e-9:
-            raise ValueError(f"start={self.start!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}")
+            raise ValueError(
+                f"start={self.start!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
+            )
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """y = x + delta u. Returns R x n."""
-        return torch.addcmul(state.x, state.delta.unsqueeze(1), draw.sphere("direction", task.cset.dim)), state
+        return torch.addcmul(
+            state.x, state.delta.unsqueeze(1), draw.sphere("direction", task.cset.dim)
+        ), state
 
     def estimate(self, state: State, task: Task, loss: Tensor, draw: Draw) -> tuple[Tensor, Heard]:
         """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
@@ -150,7 +175,9 @@ class OnePoint:
         if self.sham:
             signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
         weight = state.eta * signal * (n / state.delta)
-        return weight.unsqueeze(1) * draw.sphere("direction", n), state.heard.hear(loss, task.loss_bound)
+        return weight.unsqueeze(1) * draw.sphere("direction", n), state.heard.hear(
+            loss, task.loss_bound
+        )
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``above``: losses beyond M, R."""
@@ -165,7 +192,9 @@ def prepare(learner: Any, task: Task, horizon: int | None) -> None:
         RuntimeError: an oracle whose set is not between its balls.
     """
     if horizon is None:
-        raise ValueError(f"horizon=None; allowed for {type(learner).__name__}: rounds, at least 1, or the learner within Doubling")
+        raise ValueError(
+            f"horizon=None; allowed for {type(learner).__name__}: rounds, at least 1, or the learner within Doubling"
+        )
     whole("horizon", horizon)
     probe(task.cset)
 
@@ -173,7 +202,9 @@ def prepare(learner: Any, task: Task, horizon: int | None) -> None:
 def point(task: Task, action: Tensor) -> None:
     """Check that actions are points of the set's space, R x n, finite."""
     if action.shape[1:] != (task.cset.dim,):
-        raise ValueError(f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers")
+        raise ValueError(
+            f"action: shape {tuple(action.shape[1:])}; allowed: a point of {task.cset.dim} numbers"
+        )
     finite("action", action)
 
 

@@ -53,10 +53,14 @@ class PFBCO(OnePoint):
     def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
         """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
         t = state.rounds + 1
-        gradient = self.gradient(state)                                 # of F_t at x_t: g_1, ..., g_{t-1} only
-        v = untie(self.tie, gradient, state.x, (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient))
-        x = torch.lerp(state.x, v, sigma(t))                            # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
-        step, heard = self.estimate(state, task, loss, draw)            # after the step: g_t has no part in v_t
+        gradient = self.gradient(state)  # of F_t at x_t: g_1, ..., g_{t-1} only
+        v = untie(
+            self.tie, gradient, state.x, (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
+        )
+        x = torch.lerp(state.x, v, sigma(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
+        step, heard = self.estimate(
+            state, task, loss, draw
+        )  # after the step: g_t has no part in v_t
         return State(x, state.x1, state.A + step, state.eta, state.delta, state.alpha, t, heard)
 
     def gradient(self, state: State) -> Tensor:

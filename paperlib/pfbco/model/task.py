@@ -14,7 +14,7 @@ FEW = 5  # losses below which their spread is measured from 0
 class Task(NamedTuple):
     """A round's context: the set, in normalized coordinates, and bounds on losses and gradients in these."""
 
-    cset: Any           # sets.ConvexSet
+    cset: Any  # sets.ConvexSet
     loss_bound: Tensor  # M, 1 or R: |f_t| <= M
     grad_bound: Tensor  # G, 1 or R: ||grad f_t|| <= G
 
@@ -23,9 +23,9 @@ class Heard(NamedTuple):
     """Moments of all losses of a run, epochs included."""
 
     count: int
-    mean: Tensor       # R
+    mean: Tensor  # R
     deviation: Tensor  # R, sum of squared deviations from the mean
-    above: Tensor      # R, losses with |f| > M so far
+    above: Tensor  # R, losses with |f| > M so far
 
     @classmethod
     def none(cls, trials: int, **tkwargs) -> "Heard":
@@ -37,7 +37,12 @@ class Heard(NamedTuple):
         """One more loss of every trial, by Welford's update. ``loss``: R; ``bound``: 1 or R."""
         step = loss - self.mean
         mean = self.mean + step / (self.count + 1)
-        return Heard(self.count + 1, mean, self.deviation + step * (loss - mean), self.above + (loss.abs() > bound))
+        return Heard(
+            self.count + 1,
+            mean,
+            self.deviation + step * (loss - mean),
+            self.above + (loss.abs() > bound),
+        )
 
     def spread(self) -> Tensor:
         """Standard deviation, of fewer than five losses their root mean square; 1 where there are none or all are equal. Returns R."""

@@ -23,8 +23,8 @@ class World(NamedTuple):
     task: Task
     streams: Streams
     vector: Tensor  # R x n, a or z
-    least: Tensor   # 1 or R, min over the ball of the loss
-    best: Tensor    # R x n, where it is attained
+    least: Tensor  # 1 or R, min over the ball of the loss
+    best: Tensor  # R x n, where it is attained
 
 
 class _OnBall:
@@ -39,7 +39,9 @@ class _OnBall:
         """The ball with M and G, the same in all rounds."""
         return world.task
 
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """Loss, R, or gradient, R x n, at the points ``action``, R x n; and f(y) - min f, R."""
         one_of("wants", wants, ("loss", "gradient"))
         loss = self.loss(world, t, action, draw)
@@ -94,10 +96,20 @@ class BallQuadratic(_OnBall):
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and z."""
-        cset, direction, number = Ball.of(self.dim, **tkwargs), draw.sphere("problem", self.dim), lambda x: torch.full((1,), x, **tkwargs)
+        cset, direction, number = (
+            Ball.of(self.dim, **tkwargs),
+            draw.sphere("problem", self.dim),
+            lambda x: torch.full((1,), x, **tkwargs),
+        )
         reach, beyond = 1 + self.distance, max(self.distance - 1, 0.0)
         task = Task(cset, number(reach**2 / 2), number(reach))
-        return World(task, draw.streams, self.distance * direction, number(beyond**2 / 2), min(self.distance, 1.0) * direction)
+        return World(
+            task,
+            draw.streams,
+            self.distance * direction,
+            number(beyond**2 / 2),
+            min(self.distance, 1.0) * direction,
+        )
 
     def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
         """||y - z||^2 / 2, R. ``y``: R x n."""

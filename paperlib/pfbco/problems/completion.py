@@ -25,10 +25,10 @@ KEPT = 8  # runs whose losses are remembered
 class Totals(NamedTuple):
     """What the losses of a run add up to: sum_t f_t(X) = 1/2 <W, X o X> - <S, X> + constant for symmetric X."""
 
-    weight: Tensor    # R x p x p, W: how often an entry was seen, made symmetric
-    target: Tensor    # R x p x p, S: the sum of the entries seen, made symmetric
+    weight: Tensor  # R x p x p, W: how often an entry was seen, made symmetric
+    target: Tensor  # R x p x p, S: the sum of the entries seen, made symmetric
     constant: Tensor  # R
-    largest: Tensor   # R, max_t ||P_{O_t} M_t||_F
+    largest: Tensor  # R, max_t ||P_{O_t} M_t||_F
 
 
 class CompletionWorld(NamedTuple):
@@ -76,7 +76,14 @@ class MatrixCompletion:
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> CompletionWorld:
         """The set, and M = 1/2 (max_t ||P_{O_t} M_t||_F + k)^2 and G = rho (max_t ||P_{O_t} M_t||_F + k), which no point exceeds."""
         cset, streams = self.cset(**tkwargs), draw.streams
-        key = (self.p, self.k, horizon, tuple(streams.seeds.tolist()), str(streams.device), streams.dtype)
+        key = (
+            self.p,
+            self.k,
+            horizon,
+            tuple(streams.seeds.tolist()),
+            str(streams.device),
+            streams.dtype,
+        )
         if key not in _totals:
             while len(_totals) >= KEPT:
                 _totals.pop(next(iter(_totals)))
@@ -92,7 +99,12 @@ class MatrixCompletion:
             M, seen = self.entries(streams.at(t))
             M = M * seen
             square = M.square().sum((1, 2))
-            W, S, constant, largest = W + seen, S + M, constant + square / 2, square if t == 0 else torch.maximum(largest, square)
+            W, S, constant, largest = (
+                W + seen,
+                S + M,
+                constant + square / 2,
+                square if t == 0 else torch.maximum(largest, square),
+            )
         return Totals((W + W.mT) / 2, (S + S.mT) / 2, constant, largest.sqrt())
 
     def entries(self, draw: Draw) -> tuple[Tensor, Tensor]:
@@ -113,7 +125,9 @@ class MatrixCompletion:
         """rho svec of the symmetric part of O_t o (X - M_t), R x n."""
         return self._slope(world, self._residual(world, t, y))
 
-    def respond(self, world: CompletionWorld, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: CompletionWorld, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """What is heard, and the loss, R. ``action``: R x n."""
         one_of("wants", wants, ("loss", "gradient"))
         residual = self._residual(world, t, action)

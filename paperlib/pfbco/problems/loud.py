@@ -33,7 +33,9 @@ class Loud:
         """M, R."""
         return world.task.loss_bound.expand(len(y)).clone()
 
-    def respond(self, world: Any, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """M, R, or the gradient 0, R x n; and a regret of 0, for all points are alike."""
         one_of("wants", wants, ("loss", "gradient"))
         loss = self.loss(world, t, action)

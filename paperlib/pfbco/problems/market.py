@@ -16,18 +16,23 @@ from ...core.streams import Streams
 from ...core.validation import one_of, whole
 
 REAL, SYNTHETIC = ("stocks", "stocks_adjusted"), "synthetic"
-FIRST, LAST = np.datetime64("2013-02-18"), np.datetime64("2017-11-27")  # the first is a holiday: trading begins the day after
-LEAST, MOST = 0.1, 10.0                                                  # a ratio outside is a fault of the table
-SHAPE = (1203, 470)                                                      # of the synthetic market, as that of "stocks"
-DRIFT, FACTOR, OWN = 5e-4, 0.008, 0.014                                  # its daily log return: DRIFT + FACTOR m_t + OWN eps
+FIRST, LAST = (
+    np.datetime64("2013-02-18"),
+    np.datetime64("2017-11-27"),
+)  # the first is a holiday: trading begins the day after
+LEAST, MOST = 0.1, 10.0  # a ratio outside is a fault of the table
+SHAPE = (1203, 470)  # of the synthetic market, as that of "stocks"
+DRIFT, FACTOR, OWN = 5e-4, 0.008, 0.014  # its daily log return: DRIFT + FACTOR m_t + OWN eps
 
 
 class Market(NamedTuple):
     """Closing prices over those of the trading day before."""
 
     tickers: np.ndarray  # K, text, sorted
-    dates: np.ndarray    # T, datetime64[D], the later day of a ratio; of a synthetic market the numbers 1..T
-    ratios: np.ndarray   # T x K, not writeable
+    dates: (
+        np.ndarray
+    )  # T, datetime64[D], the later day of a ratio; of a synthetic market the numbers 1..T
+    ratios: np.ndarray  # T x K, not writeable
 
 
 class Choice(NamedTuple):
@@ -89,7 +94,9 @@ def price_ratios(prices: Prices, fill: int = 0) -> Market:
     dates, close = prices.dates[inside], _bridged(prices.close[inside], fill)
     complete = ~np.isnan(close).any(0) & (len(close) > 0)
     if len(close) < 2 or not complete.any():
-        raise ValueError(f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker")
+        raise ValueError(
+            f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker"
+        )
     tickers = prices.tickers[complete]
     order = np.argsort(tickers)
     tickers, close = tickers[order], close[:, complete][:, order]
@@ -98,8 +105,10 @@ def price_ratios(prices: Prices, fill: int = 0) -> Market:
     bad = np.argwhere(~((ratios > LEAST) & (ratios < MOST)))
     if len(bad):
         t, k = bad[0]
-        raise ValueError(f"prices: {tickers[k]} on {dates[t + 1]} is at {ratios[t, k]:g} times the price of the day before; "
-                         f"allowed: between {LEAST:g} and {MOST:g} times")
+        raise ValueError(
+            f"prices: {tickers[k]} on {dates[t + 1]} is at {ratios[t, k]:g} times the price of the day before; "
+            f"allowed: between {LEAST:g} and {MOST:g} times"
+        )
     return Market(tickers, dates[1:], ratios)
 
 
@@ -112,7 +121,9 @@ def _bridged(close: np.ndarray, most: int) -> np.ndarray:
         short = (since > 0) & (since <= most) & (t > 0)
         filled[t, short] = filled[t - 1, short]
     until = np.zeros(close.shape[1], int)
-    for t in range(len(close))[::-1]:  # a gap's first rows do not count as bridged where its last do not
+    for t in range(len(close))[
+        ::-1
+    ]:  # a gap's first rows do not count as bridged where its last do not
         until = np.where(gap[t], until + np.isnan(filled[t]), 0)
         filled[t, gap[t] & (until > 0)] = np.nan
     return filled
@@ -122,5 +133,12 @@ def synthetic() -> Market:
     """A market of one factor, log r = 5e-4 + .008 m_t + .014 eps with standard normal m_t and eps, from a fixed stream."""
     T, K = SHAPE
     draw = Streams(0, [0]).at(-1)
-    factor, own = draw.normal("market factor", T, 1)[0].numpy(), draw.normal("market own", T, K)[0].numpy()
-    return Market(np.array([f"S{k:03d}" for k in range(1, K + 1)]), np.arange(1, T + 1), np.exp(DRIFT + FACTOR * factor + OWN * own))
+    factor, own = (
+        draw.normal("market factor", T, 1)[0].numpy(),
+        draw.normal("market own", T, K)[0].numpy(),
+    )
+    return Market(
+        np.array([f"S{k:03d}" for k in range(1, K + 1)]),
+        np.arange(1, T + 1),
+        np.exp(DRIFT + FACTOR * factor + OWN * own),
+    )

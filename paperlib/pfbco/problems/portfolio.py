@@ -70,7 +70,11 @@ class Portfolio:
         if self.days is not None:
             whole("days", self.days)
         one_of("allow_infinite", self.allow_infinite, (False, True))
-        object.__setattr__(self, "data_checksum", None if self.table == SYNTHETIC else datasets.checksum(self.table))
+        object.__setattr__(
+            self,
+            "data_checksum",
+            None if self.table == SYNTHETIC else datasets.checksum(self.table),
+        )
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PortfolioWorld:
         """The market and each trial's stocks.
@@ -85,7 +89,9 @@ class Portfolio:
         found = market(self.table).ratios
         T, K = found.shape
         if self.stocks > K:
-            raise ValueError(f"stocks={self.stocks!r}; allowed: up to {K}, the complete tickers of {self.table!r}")
+            raise ValueError(
+                f"stocks={self.stocks!r}; allowed: up to {K}, the complete tickers of {self.table!r}"
+            )
         if self.days is not None and self.days > T:
             raise ValueError(f"days={self.days!r}; allowed: up to {T}, those of {self.table!r}")
         days = self.days or T
@@ -93,7 +99,9 @@ class Portfolio:
             raise ValueError(f"horizon={horizon!r}; allowed: up to {days} days of {self.table!r}")
         alpha = self.c * horizon**-0.2
         if alpha > 1 + 1e-12:
-            raise ValueError(f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: alpha up to 1")
+            raise ValueError(
+                f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: alpha up to 1"
+            )
         ratios = torch.tensor(found[:days], **tkwargs).unsqueeze(0)
         stocks = draw.uniform("problem", K).argsort(-1)[:, : self.stocks].sort(-1).values
         played, n = ratios[0, :horizon], self.stocks
@@ -119,12 +127,18 @@ class Portfolio:
     def _wealth(world: PortfolioWorld, t: int, y: Tensor) -> Tensor:
         return (world.relatives(t) * world.task.cset.to_native(y)).sum(-1)
 
-    def respond(self, world: PortfolioWorld, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: PortfolioWorld, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """What is heard, R or R x n, and the loss, R. ``action``: R x n."""
         one_of("wants", wants, ("loss", "gradient"))
         wealth = self._wealth(world, t, action)
         loss = _loss(wealth)
-        heard = loss if wants == "loss" else world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
+        heard = (
+            loss
+            if wants == "loss"
+            else world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
+        )
         # Departure: a lost trial plays on and hears 0, instead of being frozen: a problem without a state knows nothing of
         # earlier rounds, and the trial's infinite sum is the same. Where that is not allowed, what is heard is infinite, also a
         # gradient at a wealth below 0, which would be finite.

@@ -22,9 +22,9 @@ from ...core.streams import Draw, Streams
 from ...core.validation import one_of, whole
 from ..model.task import Task
 
-ROUNDS = 512         # drawn at a time
-NUMBERS = 1 << 21    # at a time in a table of vertices by rounds
-KEPT = 8             # tasks
+ROUNDS = 512  # drawn at a time
+NUMBERS = 1 << 21  # at a time in a table of vertices by rounds
+KEPT = 8  # tasks
 
 
 class World(NamedTuple):
@@ -62,13 +62,24 @@ class QuadraticPolytope:
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The polytopes and the bounds on all losses of the horizon; those of the last calls are kept."""
         seeds = tuple(draw.streams.seeds.tolist())
-        return World(_task(self, seeds, horizon, tkwargs.get("dtype", torch.float64), str(tkwargs.get("device", "cpu"))), draw.streams)
+        return World(
+            _task(
+                self,
+                seeds,
+                horizon,
+                tkwargs.get("dtype", torch.float64),
+                str(tkwargs.get("device", "cpu")),
+            ),
+            draw.streams,
+        )
 
     def context(self, world: World, t: int) -> Task:
         """The polytopes with M and G, the same in all rounds."""
         return world.task
 
-    def respond(self, world: World, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """Loss, R, or its gradient with respect to y, R x n, at the points ``action``, R x n; and the loss, R."""
         one_of("wants", wants, ("loss", "gradient"))
         G, w = self.coefficients(draw)
@@ -100,28 +111,46 @@ class QuadraticPolytope:
     def losses(self, streams: Streams, horizon: int) -> Iterator[tuple[Tensor, Tensor]]:
         """G_t and w_t by blocks of rounds, R x T x n x n and R x T x n."""
         for first in range(0, horizon, ROUNDS):
-            found = [self.coefficients(streams.at(t)) for t in range(first, min(first + ROUNDS, horizon))]
+            found = [
+                self.coefficients(streams.at(t)) for t in range(first, min(first + ROUNDS, horizon))
+            ]
             yield torch.stack([G for G, _ in found], 1), torch.stack([w for _, w in found], 1)
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _polytopes(problem: QuadraticPolytope, seeds: tuple[int, ...], dtype: torch.dtype, device: str) -> Polytope:
+def _polytopes(
+    problem: QuadraticPolytope, seeds: tuple[int, ...], dtype: torch.dtype, device: str
+) -> Polytope:
     """Of the trials with these seeds."""
     A = Streams(0, seeds).at(-1).uniform("problem", problem.rows, problem.dim)
     return packing(A.numpy(), most=problem.most, dtype=dtype, device=device)
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _task(problem: QuadraticPolytope, seeds: tuple[int, ...], horizon: int, dtype: torch.dtype, device: str) -> Task:
+def _task(
+    problem: QuadraticPolytope,
+    seeds: tuple[int, ...],
+    horizon: int,
+    dtype: torch.dtype,
+    device: str,
+) -> Task:
     """Polytopes and bounds, from streams that draw what the trials' draw: every learner of a comparison asks for them again."""
     cset = _polytopes(problem, seeds, dtype, device)
     # Trial by trial and without the rows that pad a list, so that no trial's bounds depend on the others.
-    corners = [c + rho * v.unique_consecutive(dim=0) for c, rho, v in zip(cset.center, cset.rho, cset.vertices)]
+    corners = [
+        c + rho * v.unique_consecutive(dim=0)
+        for c, rho, v in zip(cset.center, cset.rho, cset.vertices)
+    ]
     tables = [_monomials(x) for x in corners]
-    reach = support(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(1)  # ||x||^2 <= sum x, as 0 <= x <= 1
+    reach = support(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(
+        1
+    )  # ||x||^2 <= sum x, as 0 <= x <= 1
     found = torch.zeros(2, len(seeds), dtype=dtype, device=device)
     for G, w in problem.losses(Streams(0, seeds, device, dtype), horizon):
-        block = [_bounds(g, v, *table) if len(table[0]) else _norms(g, v, far) for g, v, table, far in zip(G, w, tables, reach)]
+        block = [
+            _bounds(g, v, *table) if len(table[0]) else _norms(g, v, far)
+            for g, v, table, far in zip(G, w, tables, reach)
+        ]
         found = torch.maximum(found, torch.stack(block, 1))
     return Task(cset, found[0], cset.rho * found[1])
 
@@ -151,14 +180,26 @@ def _bounds(G: Tensor, w: Tensor, table: Tensor, i: Tensor, j: Tensor) -> Tensor
         some = slice(k, k + step)
         high.append((table @ torch.cat([Q[some][:, i, j] * (twice / 2), w[some]], 1).mT).amax())
         low.append((table[:, -n:] @ w[some].mT).amin())
-        steep.append(((table @ torch.cat([square[some], linear[some]], 1).mT).amax(0) + (w[some] ** 2).sum(1)).amax())
-    return torch.stack([torch.maximum(torch.stack(high).amax(), -torch.stack(low).amin()), torch.stack(steep).amax().sqrt()])
+        steep.append(
+            (
+                (table @ torch.cat([square[some], linear[some]], 1).mT).amax(0)
+                + (w[some] ** 2).sum(1)
+            ).amax()
+        )
+    return torch.stack(
+        [
+            torch.maximum(torch.stack(high).amax(), -torch.stack(low).amin()),
+            torch.stack(steep).amax().sqrt(),
+        ]
+    )
 
 
 def _norms(G: Tensor, w: Tensor, reach: Tensor) -> Tensor:
     """Upper bounds on the same from norms, where no vertices are known; ``reach``: largest ||x||^2."""
     most, length = torch.linalg.matrix_norm(G, 2) ** 2, torch.linalg.vector_norm(w, dim=1)
-    return torch.stack([(most * reach / 2 + length * reach.sqrt()).amax(), (most * reach.sqrt() + length).amax()])
+    return torch.stack(
+        [(most * reach / 2 + length * reach.sqrt()).amax(), (most * reach.sqrt() + length).amax()]
+    )
 
 
 def packing(A, *, most: int = MOST, **tkwargs) -> Polytope:
@@ -169,8 +210,15 @@ def packing(A, *, most: int = MOST, **tkwargs) -> Polytope:
     """
     A = np.asarray(A.cpu() if isinstance(A, Tensor) else A, float)
     if A.ndim not in (2, 3) or 0 in A.shape or not (np.isfinite(A).all() and (A >= 0).all()):
-        raise ValueError(f"A: shape {A.shape}, least entry {A.min(initial=np.inf)}; allowed: m x n or R x m x n finite numbers, at least 0")
+        raise ValueError(
+            f"A: shape {A.shape}, least entry {A.min(initial=np.inf)}; allowed: m x n or R x m x n finite numbers, at least 0"
+        )
     A = A if A.ndim == 3 else A[None]
     axes = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
     above = np.ones((len(A), A.shape[2] + A.shape[1]))
-    return polytope(np.concatenate([-axes, axes, A], 1), np.concatenate([np.zeros(axes.shape[:2]), above], 1), most=most, **tkwargs)
+    return polytope(
+        np.concatenate([-axes, axes, A], 1),
+        np.concatenate([np.zeros(axes.shape[:2]), above], 1),
+        most=most,
+        **tkwargs,
+    )

@@ -53,14 +53,18 @@ class SolverSet(NamedTuple):
             ValueError: a set of another kind.
         """
         if not isinstance(cset, (Polytope, SubSimplex, NuclearBall)):
-            raise ValueError(f"cset={type(cset).__name__}; allowed: Polytope, SubSimplex or NuclearBall")
+            raise ValueError(
+                f"cset={type(cset).__name__}; allowed: Polytope, SubSimplex or NuclearBall"
+            )
         return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
 
     def lmo(self, c: Tensor) -> Tensor:
         """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
         if isinstance(self.inner, NuclearBall):
             return self.inner.lmo(c)
-        found = [Program.of(*self._rows(i), self.dim).solve(row) for i, row in enumerate(c.cpu().numpy())]
+        found = [
+            Program.of(*self._rows(i), self.dim).solve(row) for i, row in enumerate(c.cpu().numpy())
+        ]
         return torch.from_numpy(np.stack(found)).to(c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
@@ -71,8 +75,12 @@ class SolverSet(NamedTuple):
         if isinstance(self.inner, NuclearBall):
             p = self.inner.p
             solve = _onto_matrices(p, self.inner.k / self.inner.rho)
-            return svec(torch.from_numpy(np.stack([solve(Z) for Z in smat(z, p).cpu().numpy()])).to(z))
-        found = [_onto_polytope(*self._rows(i), self.dim)(row) for i, row in enumerate(z.cpu().numpy())]
+            return svec(
+                torch.from_numpy(np.stack([solve(Z) for Z in smat(z, p).cpu().numpy()])).to(z)
+            )
+        found = [
+            _onto_polytope(*self._rows(i), self.dim)(row) for i, row in enumerate(z.cpu().numpy())
+        ]
         return torch.from_numpy(np.stack(found)).to(z)
 
     def _rows(self, i: int) -> tuple[bytes, bytes]:
@@ -80,7 +88,10 @@ class SolverSet(NamedTuple):
         if isinstance(self.inner, SubSimplex):
             return _sub_simplex_rows(self.dim)
         shared = len(self.inner.normals) == 1
-        return tuple(x[0 if shared else i].cpu().numpy().tobytes() for x in (self.inner.normals, self.inner.offsets))
+        return tuple(
+            x[0 if shared else i].cpu().numpy().tobytes()
+            for x in (self.inner.normals, self.inner.offsets)
+        )
 
 
 @functools.lru_cache(maxsize=8)
@@ -96,7 +107,12 @@ def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndar
     e = np.frombuffer(e)
     y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
     rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
-    return _solver(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e]), y, z, solver="CLARABEL")
+    return _solver(
+        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e]),
+        y,
+        z,
+        solver="CLARABEL",
+    )
 
 
 @functools.lru_cache(maxsize=8)
@@ -104,10 +120,19 @@ def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
     import cvxpy
 
     X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
-    return _solver(cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), [cvxpy.normNuc(X) <= k]), X, Z, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
+    return _solver(
+        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), [cvxpy.normNuc(X) <= k]),
+        X,
+        Z,
+        solver="SCS",
+        eps_abs=ACCURACY,
+        eps_rel=ACCURACY,
+    )
 
 
-def _solver(problem: Any, variable: Any, parameter: Any, **options) -> Callable[[np.ndarray], np.ndarray]:
+def _solver(
+    problem: Any, variable: Any, parameter: Any, **options
+) -> Callable[[np.ndarray], np.ndarray]:
     def solve(value: np.ndarray) -> np.ndarray:
         parameter.value = value
         problem.solve(**options)
@@ -150,7 +175,9 @@ class Solved:
         """The same set and bounds."""
         return world.task
 
-    def respond(self, world: SolvedWorld, t: int, action: Tensor, wants: str, draw: Draw) -> tuple[Tensor, Tensor]:
+    def respond(
+        self, world: SolvedWorld, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
         """The problem's."""
         return self.problem.respond(world.inner, t, action, wants, draw)
 

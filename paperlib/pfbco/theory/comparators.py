@@ -14,7 +14,7 @@ from ...maths.polytopes import closest
 from ...core.validation import positive
 
 STEPS = 20_000  # of an iteration that has not converged
-FLOOR = 1e-30   # least weight of a stock: from 0 no factor could lift it again
+FLOOR = 1e-30  # least weight of a stock: from 0 no factor could lift it again
 
 
 class Best(NamedTuple):
@@ -22,10 +22,12 @@ class Best(NamedTuple):
 
     point: Tensor  # R x n, or R x p x p
     value: Tensor  # R
-    gap: Tensor    # R, value - least value is at most this
+    gap: Tensor  # R, value - least value is at most this
 
 
-def best_quadratic(C: np.ndarray, d: np.ndarray, Q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float]:
+def best_quadratic(
+    C: np.ndarray, d: np.ndarray, Q: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, float]:
     """argmin over {x: C x <= d} of x^T Q x / 2 + w^T x, n, and the least value; exact, by a projection.
 
     With Q = L L^T and u = L^T x + L^{-1} w the objective is ||u||^2 / 2 + const, and the best u is that of least norm.
@@ -40,11 +42,15 @@ def best_quadratic(C: np.ndarray, d: np.ndarray, Q: np.ndarray, w: np.ndarray) -
         ValueError: a Q that is not positive definite.
     """
     C, d, Q, w = (np.asarray(x, float) for x in (C, d, Q, w))
-    scale = np.trace(Q) / len(w)  # a sum over many rounds, so that the tolerance of the projection means the same for each
+    scale = np.trace(Q) / len(
+        w
+    )  # a sum over many rounds, so that the tolerance of the projection means the same for each
     try:
         L = np.linalg.cholesky(Q / scale)
     except np.linalg.LinAlgError as error:
-        raise ValueError(f"Q: least eigenvalue {np.linalg.eigvalsh(Q)[0]:g}; allowed: a positive definite matrix") from error
+        raise ValueError(
+            f"Q: least eigenvalue {np.linalg.eigvalsh(Q)[0]:g}; allowed: a positive definite matrix"
+        ) from error
     shift, rows = np.linalg.solve(L, w / scale), np.linalg.solve(L, C.T).T  # C L^{-T}
     x = np.linalg.solve(L.T, closest(rows, d + rows @ shift, np.zeros(len(w))) - shift)
     return x, float(x @ Q @ x / 2 + w @ x)
@@ -69,7 +75,9 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
     r = torch.as_tensor(ratios)
     r = r.unsqueeze(0) if r.dim() == 2 else r
     if r.dim() != 3 or 0 in r.shape or not bool((r.isfinite() & (r > 0)).all()):
-        raise ValueError(f"ratios: shape {tuple(r.shape)}; allowed: R x T x n finite numbers above 0")
+        raise ValueError(
+            f"ratios: shape {tuple(r.shape)}; allowed: R x T x n finite numbers above 0"
+        )
     x = torch.full_like(r[:, 0], 1 / r.shape[2])
     power = torch.ones_like(x[:, :1])
     value, factor = _mean_loss(r, x)
@@ -82,7 +90,11 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
         z = z / z.sum(1, keepdim=True)
         lower, after = _mean_loss(r, z)
         gains = moves & (lower <= value).unsqueeze(1)
-        x, factor, value = torch.where(gains, z, x), torch.where(gains, after, factor), torch.where(gains.squeeze(1), lower, value)
+        x, factor, value = (
+            torch.where(gains, z, x),
+            torch.where(gains, after, factor),
+            torch.where(gains.squeeze(1), lower, value),
+        )
         power = torch.where(gains, 1.5 * power, (power / 4).clamp(min=1.0))
     raise RuntimeError(f"EM: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}")
 
@@ -90,10 +102,14 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
 def _mean_loss(r: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """-mean_t log(r_t . x), R, and mean_t(r_t / r_t . x), R x n."""
     wealth = torch.bmm(r, x.unsqueeze(2)).squeeze(2)
-    return -wealth.log().mean(1), torch.bmm(wealth.reciprocal().unsqueeze(1), r).squeeze(1) / r.shape[1]
+    return -wealth.log().mean(1), torch.bmm(wealth.reciprocal().unsqueeze(1), r).squeeze(
+        1
+    ) / r.shape[1]
 
 
-def best_completion(W: Tensor, S: Tensor, cset: NuclearBall | Spectrahedron, tolerance: float) -> Best:
+def best_completion(
+    W: Tensor, S: Tensor, cset: NuclearBall | Spectrahedron, tolerance: float
+) -> Best:
     """argmin over a set of symmetric matrices of 1/2 <W, X o X> - <S, X>, by FISTA; ``value`` lacks the losses' constant.
 
     Args:
@@ -108,8 +124,14 @@ def best_completion(W: Tensor, S: Tensor, cset: NuclearBall | Spectrahedron, tol
     """
     positive("tolerance", tolerance)
     p, rho = cset.p, cset.rho
-    if W.shape != S.shape or W.shape[1:] != (p, p) or not bool((W.isfinite() & (W >= 0) & S.isfinite()).all() & (W.amax((1, 2)) > 0).all()):
-        raise ValueError(f"W, S: shapes {tuple(W.shape)}, {tuple(S.shape)}; allowed: R x {p} x {p}, finite, W at least 0 and somewhere above")
+    if (
+        W.shape != S.shape
+        or W.shape[1:] != (p, p)
+        or not bool((W.isfinite() & (W >= 0) & S.isfinite()).all() & (W.amax((1, 2)) > 0).all())
+    ):
+        raise ValueError(
+            f"W, S: shapes {tuple(W.shape)}, {tuple(S.shape)}; allowed: R x {p} x {p}, finite, W at least 0 and somewhere above"
+        )
     cset = cset if cset.exact else cset._replace(exact=True)
     native = lambda y: smat(cset.to_native(y), p)
     slope = lambda y: rho * svec(W * native(y) - S)
@@ -129,4 +151,6 @@ def best_completion(W: Tensor, S: Tensor, cset: NuclearBall | Spectrahedron, tol
         look = torch.where(moves, after + most.clamp(max=(momentum - 1) / rate) * (after - y), look)
         y, momentum = torch.where(moves, after, y), rate  # a trial that has arrived stands still
         gradient = slope(y)
-    raise RuntimeError(f"FISTA: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}")
+    raise RuntimeError(
+        f"FISTA: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}"
+    )

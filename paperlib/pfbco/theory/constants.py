@@ -14,27 +14,35 @@ import numpy as np
 from ...core.validation import one_of, positive, whole
 from ..model.tracking import sigma
 
-KAPPA = 2.3          # with which the induction on h_t goes through; the paper's 2 needs a smoothness that F_t has not (E2)
+KAPPA = 2.3  # with which the induction on h_t goes through; the paper's 2 needs a smoothness that F_t has not (E2)
 KAPPA_PRINTED = 2.0
-TAIL = 11            # from this t on the induction is proved by one inequality, before it by evaluation
+TAIL = 11  # from this t on the induction is proved by one inequality, before it by evaluation
 
 
 class Setting(NamedTuple):
     """What enters the bounds; each a number, or an array over trials where sets or losses vary by trial."""
 
-    dim: int               # n
-    loss_bound: Any        # M
-    grad_bound: Any        # G
-    diameter: Any          # D
-    outer: Any             # R
-    c: float = 1.0         # exploration scale, a length
-    inner: float = 1.0     # r
+    dim: int  # n
+    loss_bound: Any  # M
+    grad_bound: Any  # G
+    diameter: Any  # D
+    outer: Any  # R
+    c: float = 1.0  # exploration scale, a length
+    inner: float = 1.0  # r
 
     @classmethod
     def of(cls, task: Any, c: float) -> "Setting":
         """That of a learner's context (``task.Task``): numbers where the trials share them, else arrays over trials."""
-        values = [np.asarray(x.cpu(), float) for x in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)]
-        return cls(task.cset.dim, *(float(x[0]) if x.size == 1 else x for x in values), c, float(task.cset.r))
+        values = [
+            np.asarray(x.cpu(), float)
+            for x in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+        ]
+        return cls(
+            task.cset.dim,
+            *(float(x[0]) if x.size == 1 else x for x in values),
+            c,
+            float(task.cset.r),
+        )
 
     @classmethod
     def recorded(cls, constants: Any, dim: int, c: float) -> "Setting":
@@ -159,7 +167,12 @@ def coefficients(s: Setting, kappa: float = KAPPA) -> Coefficients:
     """
     positive("c", s.c)
     variance = s.dim * s.loss_bound * s.diameter / s.c
-    A = math.sqrt(2) * variance + 1.25 * math.sqrt(kappa) * s.diameter * s.grad_bound + 2 * s.c * s.grad_bound + s.unit * s.outer * s.grad_bound
+    A = (
+        math.sqrt(2) * variance
+        + 1.25 * math.sqrt(kappa) * s.diameter * s.grad_bound
+        + 2 * s.c * s.grad_bound
+        + s.unit * s.outer * s.grad_bound
+    )
     return Coefficients(A, variance / (2 * math.sqrt(2)))
 
 
@@ -177,9 +190,16 @@ def coefficients_printed(s: Setting) -> Coefficients:
     """
     positive("c", s.c)
     if s.unit < 1:
-        raise ValueError(f"c={s.c!r}; allowed: at least the inscribed radius {s.inner:g}, since the printed bound is not proved below (E1)")
+        raise ValueError(
+            f"c={s.c!r}; allowed: at least the inscribed radius {s.inner:g}, since the printed bound is not proved below (E1)"
+        )
     variance = math.sqrt(2) * s.dim * s.loss_bound * s.diameter
-    A = variance + 1.25 * math.sqrt(2) * s.diameter * s.grad_bound + 3 * s.c * s.grad_bound + s.unit * s.outer * s.grad_bound
+    A = (
+        variance
+        + 1.25 * math.sqrt(2) * s.diameter * s.grad_bound
+        + 3 * s.c * s.grad_bound
+        + s.unit * s.outer * s.grad_bound
+    )
     return Coefficients(A, variance / s.c**2)
 
 
@@ -206,7 +226,9 @@ def theorem_2(s: Setting, horizon):
         ValueError: c above the inscribed radius: the first epoch has one round.
     """
     if s.unit > 1:
-        raise ValueError(f"c={s.c!r}; allowed: up to the inscribed radius {s.inner:g}, since the first epoch has one round")
+        raise ValueError(
+            f"c={s.c!r}; allowed: up to the inscribed radius {s.inner:g}, since the first epoch has one round"
+        )
     return sum(coefficients(s)) * (horizon + 1) ** 0.8 * doubling_factor()
 
 
@@ -218,7 +240,9 @@ def trivial_regret(s: Setting, horizon):
 def fkm_bound(s: Setting, horizon):
     """Expected regret of ``FKM`` in its book form: (n M D / c + 2 c G + c R G / r) T^{3/4}, delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}."""
     positive("c", s.c)
-    return (s.dim * s.loss_bound * s.diameter / s.c + (2 * s.c + s.unit * s.outer) * s.grad_bound) * horizon**0.75
+    return (
+        s.dim * s.loss_bound * s.diameter / s.c + (2 * s.c + s.unit * s.outer) * s.grad_bound
+    ) * horizon**0.75
 
 
 def block_bound(s: Setting, horizon):
@@ -233,4 +257,6 @@ def block_bound(s: Setting, horizon):
     Q = np.sqrt((s.dim * s.loss_bound / s.c) ** 2 + G**2)
     root = np.sqrt(float(horizon) if np.isscalar(horizon) else np.asarray(horizon, float))
     longer = np.maximum(np.maximum(np.rint(root), 1) - root, 0.0)
-    return (math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G) * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25
+    return (
+        math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G
+    ) * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25

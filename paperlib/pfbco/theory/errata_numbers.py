@@ -52,19 +52,37 @@ def worst_on_interval(horizon: int, c: float, rule: str) -> float:
 def e1(horizon: int = 4, c: float = 0.1) -> dict[str, float]:
     """Largest h_t / (D^2 sigma_t) on [-1, 1] with c = .1, T = 4 and loss 1, over all directions: above 2 with the printed rate, which the proof excludes."""
     found = {f"{rule} rate": worst_on_interval(horizon, c, rule) for rule in ("paper", "corrected")}
-    return found | {f"limit of the printed rate, c={x:g}": theory.kappa_infinity(x) for x in (1.0, 0.5, 0.1)}
+    return found | {
+        f"limit of the printed rate, c={x:g}": theory.kappa_infinity(x) for x in (1.0, 0.5, 0.1)
+    }
 
 
 def e2() -> dict[str, float]:
     """F = ||x||^2 after half a step from 0 to a unit vector, with the printed bound on it; what the right one makes of the induction."""
     t = np.arange(1, 10**6 + 1)
-    found = {"F": 0.5**2, "printed bound": 0.5**2 / 2, "least polynomial, 3": float(theory.polynomial(t).min()),
-             "largest polynomial, 2": float(theory.polynomial(t, 2.0).max()), "polynomial, 2, t=1": float(theory.polynomial(1, 2.0))}
-    found |= {f"worst tracking, T={T}": float(theory.worst_tracking(T).max()) for T in (2, 4, 16, 64)}
-    found |= {f"least margin up to t=10, kappa={kappa:g}": float(theory.induction_margin(t[:10], kappa).min()) for kappa in (2.2, theory.KAPPA)}
+    found = {
+        "F": 0.5**2,
+        "printed bound": 0.5**2 / 2,
+        "least polynomial, 3": float(theory.polynomial(t).min()),
+        "largest polynomial, 2": float(theory.polynomial(t, 2.0).max()),
+        "polynomial, 2, t=1": float(theory.polynomial(1, 2.0)),
+    }
+    found |= {
+        f"worst tracking, T={T}": float(theory.worst_tracking(T).max()) for T in (2, 4, 16, 64)
+    }
+    found |= {
+        f"least margin up to t=10, kappa={kappa:g}": float(
+            theory.induction_margin(t[:10], kappa).min()
+        )
+        for kappa in (2.2, theory.KAPPA)
+    }
     s, _ = panel("a", 1.0)  # D is so large against c that the printed A is below what is proved
-    return found | {"D G, printed": 1.25 * math.sqrt(2), "D G, corrected": 1.25 * math.sqrt(theory.KAPPA),
-                    "A, panel a, printed": theory.coefficients_printed(s).A, "A, panel a, corrected": theory.coefficients(s).A}
+    return found | {
+        "D G, printed": 1.25 * math.sqrt(2),
+        "D G, corrected": 1.25 * math.sqrt(theory.KAPPA),
+        "A, panel a, printed": theory.coefficients_printed(s).A,
+        "A, panel a, corrected": theory.coefficients(s).A,
+    }
 
 
 def e3(eta: float = 0.1) -> dict[str, float]:
@@ -77,16 +95,26 @@ def e4(dim: int = 2, delta: float = 0.25) -> dict[str, float]:
     """f^ - f for f = ||x||^2 / 2 on the unit ball, between 0 and delta G; coefficient of c G in A."""
     extra = [theory.smoothed_quadratic(square, delta, dim) - 0.5 * square for square in (0.0, 1.0)]
     slope = lambda coefficients: coefficients(Setting(1, 0.0, 1.0, 0.0, 0.0, 1.0)).A
-    return {"f^ - f, least": min(extra), "f^ - f, largest": max(extra), "delta G": delta,
-            "c G, printed": slope(theory.coefficients_printed), "c G, corrected": slope(theory.coefficients)}
+    return {
+        "f^ - f, least": min(extra),
+        "f^ - f, largest": max(extra),
+        "delta G": delta,
+        "c G, printed": slope(theory.coefficients_printed),
+        "c G, corrected": slope(theory.coefficients),
+    }
 
 
-def e6(dim: int = 94, horizon: int = 1203, least: float = 0.5557, most: float = 1.5229) -> dict[str, float]:
+def e6(
+    dim: int = 94, horizon: int = 1203, least: float = 0.5557, most: float = 1.5229
+) -> dict[str, float]:
     """M and G of portfolio losses over the points that Algorithm 1 touches, for extreme ratios of 94 tickers; at the empty portfolio both are infinite."""
     found = {}
     for c in (1.0, 0.1):
         wealth = least * c * horizon**-0.2 * (1 - dim**-0.5) / 2
-        found |= {f"M, c={c:g}": -math.log(wealth), f"G, c={c:g}": most / (2 * math.sqrt(dim) * wealth)}
+        found |= {
+            f"M, c={c:g}": -math.log(wealth),
+            f"G, c={c:g}": most / (2 * math.sqrt(dim) * wealth),
+        }
     return found
 
 
@@ -105,7 +133,12 @@ def e8(dim: int = 4, alpha: float = 0.1) -> dict[str, float]:
     cset = SubSimplex.of(dim, dtype=torch.float64)
     zero = torch.zeros(1, dim, dtype=torch.float64)
     first = cset.lmo(torch.eye(1, dim, dtype=torch.float64) * -1)  # the vertex e_1
-    answers = {"stay": zero, "oracle": (1 - alpha) * cset.lmo(zero), "vertex e_1": (1 - alpha) * first, "oracle, StochOCG": cset.lmo(zero)}
+    answers = {
+        "stay": zero,
+        "oracle": (1 - alpha) * cset.lmo(zero),
+        "vertex e_1": (1 - alpha) * first,
+        "oracle, StochOCG": cset.lmo(zero),
+    }
     return {name: float(cset.to_native(y).sum()) for name, y in answers.items()}
 
 
@@ -113,7 +146,12 @@ def e9() -> dict[str, float]:
     """The triangle {x >= 0, x_1 + x_2 <= 1}: the largest ball about the origin inside, before and after it is moved."""
     C, d = np.array([[-1.0, 0.0], [0.0, -1.0], [1.0, 1.0]]), np.array([0.0, 0.0, 1.0])
     moved = polytope(C, d, dtype=torch.float64)
-    return {"about the origin": float((d / np.linalg.norm(C, axis=1)).min()), "about its center": float(moved.rho), "D / r": float(moved.D), "R / r": float(moved.R)}
+    return {
+        "about the origin": float((d / np.linalg.norm(C, axis=1)).min()),
+        "about its center": float(moved.rho),
+        "D / r": float(moved.D),
+        "R / r": float(moved.R),
+    }
 
 
 def e10() -> dict[str, float]:
@@ -130,7 +168,9 @@ def e11() -> dict[str, float]:
     found = {}
     for name in PANELS:
         s, _ = panel(name, 0.1)
-        found[f"panel {name}"] = (s.outer * s.dim * s.loss_bound * s.inner / (3 * (s.grad_bound * s.inner + s.loss_bound))) ** 2 / s.inner**4
+        found[f"panel {name}"] = (
+            s.outer * s.dim * s.loss_bound * s.inner / (3 * (s.grad_bound * s.inner + s.loss_bound))
+        ) ** 2 / s.inner**4
     return found
 
 
@@ -140,7 +180,10 @@ def e12() -> dict[str, float]:
     for name in PANELS:
         for c in (1.0, 0.1):
             row = vacuity(*panel(name, c))
-            found |= {f"ratio, {name}, c={c:g}": row.ratio, f"informative from, {name}, c={c:g}": float(row.informative_from)}
+            found |= {
+                f"ratio, {name}, c={c:g}": row.ratio,
+                f"informative from, {name}, c={c:g}": float(row.informative_from),
+            }
     return found
 
 
@@ -157,10 +200,22 @@ def e14() -> dict[str, float]:
 
 def e15(p: int = 20, k: int = 18) -> dict[str, float]:
     """Expected loss of matrix completion, (||X - k I||^2 + k p (p + 1)) / 4, over the ball of nuclear norm k, and the mean nuclear norm of the matrices seen."""
-    ball, eye = NuclearBall.of(p, float(k), dtype=torch.float64), torch.eye(p, dtype=torch.float64).unsqueeze(0)
+    ball, eye = (
+        NuclearBall.of(p, float(k), dtype=torch.float64),
+        torch.eye(p, dtype=torch.float64).unsqueeze(0),
+    )
     mean = lambda X: float((((X - k * eye) ** 2).sum() + k * p * (p + 1)) / 4)
     corner = torch.zeros_like(eye)
     corner[0, 0, 0] = k
     nearest = smat(ball.to_native(ball.project(svec(k * eye) / ball.rho)), p)
-    found = {"at 0": mean(0 * eye), "least": mean(nearest), "largest": max(mean(corner), mean(-corner)), "nuclear norm seen": float(k * p), "radius": float(k)}
-    return found | {"range, below": 1 - found["least"] / found["at 0"], "range, above": found["largest"] / found["at 0"] - 1}
+    found = {
+        "at 0": mean(0 * eye),
+        "least": mean(nearest),
+        "largest": max(mean(corner), mean(-corner)),
+        "nuclear norm seen": float(k * p),
+        "radius": float(k),
+    }
+    return found | {
+        "range, below": 1 - found["least"] / found["at 0"],
+        "range, above": found["largest"] / found["at 0"] - 1,
+    }

@@ -41,7 +41,9 @@ class Replay:
 
     def __post_init__(self):
         if self.x.dim() != 3 or self.x.shape != self.y.shape or self.loss.shape != self.x.shape[:2]:
-            raise ValueError(f"x: {tuple(self.x.shape)}, y: {tuple(self.y.shape)}, loss: {tuple(self.loss.shape)}; allowed: R x T x n, the same, and R x T")
+            raise ValueError(
+                f"x: {tuple(self.x.shape)}, y: {tuple(self.y.shape)}, loss: {tuple(self.loss.shape)}; allowed: R x T x n, the same, and R x T"
+            )
 
     @classmethod
     def of(cls, trace: Trace, cset: ConvexSet) -> "Replay":
@@ -51,13 +53,25 @@ class Replay:
             ValueError: rounds are missing.
         """
         if len(trace.rounds) != trace.rounds[-1]:
-            raise ValueError(f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'")
-        return cls(cset, *(torch.from_numpy(trace[name]) for name in ("x", "y", "loss", "eta", "delta", "alpha")))
+            raise ValueError(
+                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+            )
+        return cls(
+            cset,
+            *(
+                torch.from_numpy(trace[name])
+                for name in ("x", "y", "loss", "eta", "delta", "alpha")
+            ),
+        )
 
     @cached_property
     def g(self) -> Tensor:
         """Estimates (n / delta^2) f_t(y_t) (y_t - x_t), R x T x n."""
-        return (self.cset.dim / self.delta**2).view(-1, 1, 1) * self.loss.unsqueeze(2) * (self.y - self.x)
+        return (
+            (self.cset.dim / self.delta**2).view(-1, 1, 1)
+            * self.loss.unsqueeze(2)
+            * (self.y - self.x)
+        )
 
     @cached_property
     def norms(self) -> Tensor:
@@ -73,7 +87,10 @@ class Replay:
     @cached_property
     def leaders(self) -> Tensor:
         """x*_1, ..., x*_{T+1}, R x (T + 1) x n."""
-        return torch.stack([self.cset.project(self.free[:, t], 1 - self.alpha) for t in range(self.free.shape[1])], 1)
+        return torch.stack(
+            [self.cset.project(self.free[:, t], 1 - self.alpha) for t in range(self.free.shape[1])],
+            1,
+        )
 
     @cached_property
     def ratios(self) -> Tensor:
@@ -84,17 +101,23 @@ class Replay:
     @property
     def inputs(self) -> dict[str, Any]:
         """For a check."""
-        return {"T": self.x.shape[1], "n": self.cset.dim, "eta": float(self.eta.max()), "delta": float(self.delta.max()), "alpha": float(self.alpha.max())}
+        return {
+            "T": self.x.shape[1],
+            "n": self.cset.dim,
+            "eta": float(self.eta.max()),
+            "delta": float(self.delta.max()),
+            "alpha": float(self.alpha.max()),
+        }
 
 
 class Split(NamedTuple):
     """Regret of a run with linear losses and its four parts, R each."""
 
-    regret: Tensor    # sum f_t(y_t) - f_t(x*), as counted by who played
-    explore: Tensor   # sum f_t(y_t) - f_t(x_t), of mean 0
+    regret: Tensor  # sum f_t(y_t) - f_t(x*), as counted by who played
+    explore: Tensor  # sum f_t(y_t) - f_t(x_t), of mean 0
     tracking: Tensor  # sum f_t(x_t) - f_t(x*_t)
-    leader: Tensor    # sum f_t(x*_t) - f_t(z), z the projection of the best point on (1 - alpha) K
-    shrink: Tensor    # sum f_t(z) - f_t(x*)
+    leader: Tensor  # sum f_t(x*_t) - f_t(z), z the projection of the best point on (1 - alpha) K
+    shrink: Tensor  # sum f_t(z) - f_t(x*)
 
 
 def split(run: Replay, a: Tensor, best: Tensor, regret: Any) -> Split:
@@ -108,4 +131,10 @@ def split(run: Replay, a: Tensor, best: Tensor, regret: Any) -> Split:
     """
     z, star = run.cset.project(best, 1 - run.alpha).unsqueeze(1), run.leaders[:, :-1]
     total = lambda move: (a * move).sum((1, 2))
-    return Split(torch.as_tensor(regret), total(run.y - run.x), total(run.x - star), total(star - z), total((z - best.unsqueeze(1)).expand_as(run.x)))
+    return Split(
+        torch.as_tensor(regret),
+        total(run.y - run.x),
+        total(run.x - star),
+        total(star - z),
+        total((z - best.unsqueeze(1)).expand_as(run.x)),
+    )

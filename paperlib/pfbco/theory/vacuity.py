@@ -18,7 +18,9 @@ CAP = 10**40  # largest horizon to look at
 
 def first_informative(bound: Callable[[Setting, Any], Any], s: Setting) -> int | None:
     """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
-    return informative_from(lambda T: float(np.max(bound(s, T) / trivial_regret(s, T))), lambda T: 1.0, CAP)
+    return informative_from(
+        lambda T: float(np.max(bound(s, T) / trivial_regret(s, T))), lambda T: 1.0, CAP
+    )
 
 
 def rule_of_thumb(s: Setting) -> float:
@@ -30,11 +32,15 @@ class Vacuity(NamedTuple):
     """A bound at one horizon, the largest over trials, and when it says something."""
 
     horizon: int
-    ratio: float                  # bound / 2 M T
+    ratio: float  # bound / 2 M T
     informative_from: int | None
 
 
 def vacuity(s: Setting, horizon: int, bound: Callable[[Setting, Any], Any] = theorem_1) -> Vacuity:
     """How far a bound is from the trivial one."""
     whole("horizon", horizon)
-    return Vacuity(horizon, float(np.max(bound(s, horizon) / trivial_regret(s, horizon))), first_informative(bound, s))
+    return Vacuity(
+        horizon,
+        float(np.max(bound(s, horizon) / trivial_regret(s, horizon))),
+        first_informative(bound, s),
+    )
