@@ -55,12 +55,23 @@ def canonical(source, executed):
             count += 1
             new |= {
                 "execution_count": count,
-                "outputs": [
-                    _clean(o, count) for o in next(remaining).outputs if o.get("name") != "stderr"
-                ],
+                "outputs": _whole(
+                    [_clean(o, count) for o in next(remaining).outputs if o.get("name") != "stderr"]
+                ),
             }
         result.cells.append(nbformat.from_dict(new))
     return result
+
+
+def _whole(outputs: list) -> list:
+    """The outputs with text in one piece where the kernel sent it in several, as time had it."""
+    found = []
+    for output in outputs:
+        if found and output.output_type == found[-1].output_type == "stream":
+            found[-1].text += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def _clean(output, count: int):
