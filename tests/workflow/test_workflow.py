@@ -290,7 +290,8 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
     )
     outputs = [
         new_output("stream", name="stderr", text="warn"),
-        new_output("stream", name="stdout", text="hi"),
+        new_output("stream", name="stdout", text="h"),
+        new_output("stream", name="stdout", text="i"),  # as time had it
     ]
     outputs.append(
         new_output(
@@ -313,6 +314,7 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
         "stream",
         "execute_result",
     ]
+    assert result.cells[2].outputs[0].text == "hi"
     assert result.cells[2].outputs[1].execution_count == 2 and result.cells[2].outputs[1].data == {
         "text/plain": "2"
     }
