@@ -169,10 +169,8 @@ def call(
                 return process.wait(1 if meanwhile else None)
             meanwhile()
     except BaseException:
-        for number in (
-            signal.SIGTERM,
-            signal.SIGKILL,
-        ):  # Snakemake may hang when told to stop while a job ends
+        # Snakemake may hang when told to stop while a job ends
+        for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(process.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -188,17 +186,14 @@ def stamp() -> str:
 
 def environment() -> str:
     """Path of the environment's Python; makes or remakes .venv where it is missing, stale or half-made."""
-    if os.environ.get(
-        "PAPERLIB_PYTHON"
-    ):  # its kernels find the package here, installed there or not
+    # its kernels find the package here, installed there or not
+    if os.environ.get("PAPERLIB_PYTHON"):
         os.environ["PYTHONPATH"] = os.pathsep.join(
             filter(None, (str(CODE), os.environ.get("PYTHONPATH")))
         )
         return os.environ["PAPERLIB_PYTHON"]
-    for name in (
-        "PYTHONPATH",
-        "PYTHONHOME",
-    ):  # another Python's packages would come before those of the lock
+    # another Python's packages would come before those of the lock
+    for name in ("PYTHONPATH", "PYTHONHOME"):
         os.environ.pop(name, None)
     python = VENV / "bin/python"
     ready = VENV / ".ready"  # written last
@@ -224,9 +219,8 @@ def make_environment(python: Path) -> None:
     if VENV.is_symlink():
         VENV.unlink()
     shutil.rmtree(VENV, ignore_errors=True)
-    base = (
-        getattr(sys, "_base_executable", None) or sys.executable
-    )  # not a Python inside .venv itself
+    # not a Python inside .venv itself
+    base = getattr(sys, "_base_executable", None) or sys.executable
     # Compiling all 1.5 GB would double the time; Python compiles what it imports.
     steps = [
         [base, "-m", "venv", VENV],
@@ -315,9 +309,8 @@ def figures(python: str, options: argparse.Namespace) -> int:
             Path(options.cluster).resolve(),
             *(["--jobs", jobs] if options.jobs else []),
         ]
-    with open(
-        log, "w"
-    ) as reasons:  # each job and why it runs; what the user reads comes from the jobs
+    # each job and why it runs; what the user reads comes from the jobs
+    with open(log, "w") as reasons:
         code = call(
             [
                 python,
@@ -459,9 +452,8 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
         )
     for stem in failed:
         log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
-        for shard in folder(profile).glob(
-            f"{stem}.shard*.log"
-        ):  # one that failed kept the notebook from running
+        # one that failed kept the notebook from running
+        for shard in folder(profile).glob(f"{stem}.shard*.log"):
             if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
                 log, copy = shard, None
         ran = log.exists() and log.stat().st_mtime >= begun
@@ -522,16 +514,13 @@ def main(argv: list[str]) -> int:
         if os.environ.get(name):  # the folders that jobs work in are not the caller's
             os.environ[name] = os.path.abspath(os.environ[name])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    if (
-        signal.getsignal(signal.SIGHUP) != signal.SIG_IGN
-    ):  # a connection that ends stops the call, unless nohup stands before it
+    # a connection that ends stops the call, unless nohup stands before it
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
-    os.environ.setdefault(
-        "JUPYTER_PREFER_ENV_PATH", "1"
-    )  # this environment's kernel, not the user's
-    os.environ.setdefault(
-        "PYDEVD_DISABLE_FILE_VALIDATION", "1"
-    )  # the debugger's warning at kernel start
+    # this environment's kernel, not the user's
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    # the debugger's warning at kernel start
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     with contextlib.ExitStack() as stack:
         stack.enter_context(one_at_a_time())
         if options.command == "clean":

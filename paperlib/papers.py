@@ -30,6 +30,8 @@ def room(paper: str, name: str) -> ModuleType | None:
     full = f"paperlib.{paper}.{name}"
     try:
         there = importlib.util.find_spec(full)
-    except ModuleNotFoundError:  # not even the room
-        return None
+    except ModuleNotFoundError as error:
+        if error.name != full.rpartition(".")[0]:  # something that the paper needs is missing
+            raise
+        return None  # there is not even the room
     return importlib.import_module(full) if there else None

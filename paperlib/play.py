@@ -80,8 +80,8 @@ def play(
     and must be the number of rows; listed trials are a part of one, and each of them needs its row.
 
     Args:
-        learner: see ``core.Learner``.
-        problem: see ``core.Problem``.
+        learner: see ``core.contracts.Learner``.
+        problem: see ``core.contracts.Problem``.
         horizon: rounds T >= 1.
         trials: how many (0, 1, ...), or which.
         seed: trial i draws what trial 0 of ``seed + i`` draws.
@@ -323,9 +323,8 @@ class _Run:
                     self.kept.save(records)
                     if progress is not None:
                         progress(t + 1, horizon, clock)
-                    due = (
-                        now() + every
-                    )  # from here, lest a save of more than ``every`` seconds follow every round
+                    # from here, lest a save of more than ``every`` seconds follow every round
+                    due = now() + every
 
     def now(self) -> float:
         """Seconds on a device that has done its work."""

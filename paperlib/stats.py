@@ -347,9 +347,8 @@ def growth(
         ]
     )
     means = counts @ late_curves / len(curves)
-    means = means[
-        (means > 0).all(1)
-    ]  # a resample of trials that all stand at zero has no logarithm
+    # a resample of trials that all stand at zero has no logarithm
+    means = means[(means > 0).all(1)]
     low, high = _percentiles(_slopes(x, np.log(means)), level)
     estimate = float(_slopes(x, np.log(late_curves.mean(0))))
     return Interval(

@@ -185,9 +185,8 @@ class Workflow:
         """All that a reader gets, timings apart: arrays, figures and verdicts byte for byte, outputs of cells."""
         found = arrays(self.results)
         for path in self.figures.rglob("*.*"):
-            if (
-                path.is_file() and path.suffix != ".html"
-            ):  # pages hold the cells' ids, which each folder's notebooks have of their own
+            # pages hold the cells' ids, which each folder's notebooks have of their own
+            if path.is_file() and path.suffix != ".html":
                 found[str(path.relative_to(self.figures))] = path.read_bytes()
         for path in (self.results / "quick").glob("*.ipynb"):
             outputs = [

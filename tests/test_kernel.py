@@ -46,9 +46,8 @@ def execute():
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv(
-        "PAPERLIB_LOCKS", str(tmp_path)
-    )  # a timing elsewhere on the machine is none of its business
+    # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     return tmp_path / "results"
 

@@ -174,9 +174,8 @@ def run_all_cells(browser, seconds):
             re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts()
         ) and browser.find_elements("css selector", IDLE)
 
-    for _ in range(
-        3
-    ):  # JupyterLab drops a run that is asked for while it still connects to the kernel: a reader clicks again
+    # JupyterLab drops a run that is asked for while it still connects to the kernel: a reader clicks again
+    for _ in range(3):
         labels = browser.find_elements("css selector", ".lm-MenuBar-itemLabel")
         next(label for label in labels if label.text == "Run").click()
         wait(20, "Run All Cells", lambda: browser.find_elements("css selector", item))[0].click()

@@ -135,9 +135,8 @@ def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
 @pytest.mark.parametrize("chunk", [2])
 def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv(
-        "PAPERLIB_LOCKS", str(tmp_path)
-    )  # a timing elsewhere on the machine is none of its business
+    # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     call = f"Coins(), {{'a': Index(nap=.002)}}, {HORIZON}, {TRIALS}, 3, chunk={chunk}, probes=PROBES, every=.05"
     second = lambda: (
         len(list(tmp_path.glob("results/*.npz"))) == 2 and list(tmp_path.glob("results/*.part.npz"))

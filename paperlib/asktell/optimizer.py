@@ -122,7 +122,9 @@ class Optimizer(AskTell):
 
 
 def _listed(many: Any) -> list:
-    """The entries of a batch; of what is none, none."""
+    """The entries of a batch; of what is none, or has no order, none."""
+    if isinstance(many, (dict, set, frozenset, str, bytes)):
+        return []
     try:
         return list(many)
     except TypeError:

@@ -14,6 +14,7 @@ from ..core.describe import describe, same
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
 from ..core.trees import tree_map
+from ..core.validation import whole
 from .files import check_sizes, packed, read, restored, write
 from .inputs import TKWARGS, number, warn
 from .records import Now
@@ -36,7 +37,7 @@ class AskTell:
 
     Raises:
         ValueError: a context outside the learner's model or of another dimension than the first, or
-            a learner that needs a horizon, or with settings for more than one trial.
+            a learner that needs a horizon, a horizon or seed that is none, or a learner with settings for more than one trial.
     """
 
     def __init__(
@@ -48,14 +49,21 @@ class AskTell:
         prepare: Callable | None = None,
     ):
         self.learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
-        self.horizon, self.seed, self._prepare = horizon, seed, prepare
-        self._streams, self._dim = Streams(seed, [0]), None
+        if horizon is not None:
+            whole("horizon", horizon)
+        whole("seed", seed, least=0)
+        # numpy's integers are not JSON
+        self.horizon, self.seed = None if horizon is None else int(horizon), int(seed)
+        self._prepare = prepare
+        self._streams, self._dim = Streams(self.seed, [0]), None
         self._fixed = None  # the arms of a learner whose ``fixed_arms`` says that they never change
         begin = self._lead(context)
         # sizes of parts of a state may hang on it
         self._first = list(begin.shape[1:]) if isinstance(begin, Tensor) else None
         with torch.no_grad():
-            self._now = Now(learner.init(1, begin, horizon, self._streams.at(-1), **TKWARGS), begin)
+            self._now = Now(
+                learner.init(1, begin, self.horizon, self._streams.at(-1), **TKWARGS), begin
+            )
         caution = learner.caution(begin) if hasattr(learner, "caution") else None
         if caution:
             warn(caution)
@@ -86,12 +94,16 @@ class AskTell:
 
     def ask(self, context: Any = None) -> int | np.ndarray:
         """The next action, an arm's index or a point (d). ``context``: the round's, if changed."""
-        now = self._now
+        self._now = now = self._choosing(self._now, context)
+        action = now.proposed
+        return action[0].numpy().copy() if action.dim() > 1 else int(action[0])
+
+    def _choosing(self, now: Now, context: Any) -> Now:
+        """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
         lead = now.context if context is None else self._lead(context)
         with torch.no_grad():
             action, pending = self.learner.select(now.state, lead, self._draw(now))
-        self._now = now._replace(context=lead, pending=pending, proposed=action)
-        return action[0].numpy().copy() if action.dim() > 1 else int(action[0])
+        return now._replace(context=lead, pending=pending, proposed=action)
 
     def tell(self, action: int | np.ndarray, feedback: float | np.ndarray) -> None:
         """What the action earned in the context last asked about.
@@ -178,8 +190,14 @@ class AskTell:
             raise ValueError(
                 f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}"
             )
+        first = head.get("first")
         if self._fixed is None:  # else the very same arms: parts may have grown since
-            check_sizes(path, self.state, arrays, head.get("first"))
+            check_sizes(path, self.state, arrays, first)
+        if self._dim is not None and first and first[-1] != self._dim:
+            raise ValueError(
+                f"path={str(path)!r} was begun with a context {first}; allowed: "
+                f"{self._dim} dimensions, as the context given here"
+            )
         self._now = restored(path, self._now, head, arrays)
         return self
 
@@ -237,4 +255,5 @@ def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:
             for key in {**here, **there}
         ]
         return {key: pair for found in inner for key, pair in found.items()}
-    return {} if same(there, here) else {name: (there, here)}
+    agree = same(there, here) if name.endswith("kind") else there == here
+    return {} if agree else {name: (there, here)}

@@ -70,9 +70,10 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
     with style():
         for row, (name, learner) in enumerate(learners.items()):
             peak, how = learner["peak_memory"], look(name)
+            # one page: a log axis has no 0
             megabytes = (
                 max(peak["process"] if peak["device"] is None else peak["device"], 4096) / 1e6
-            )  # one page: a log axis has no 0
+            )
             ax.plot(
                 megabytes,
                 row,

@@ -48,9 +48,8 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
             device,
         ]
         options += ["--quick"] * (plan == speed.QUICK) + (["--only", only] if only else [])
-        outer = {
-            key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
-        }  # of a test that calls this
+        # of a test that calls this
+        outer = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         if subprocess.run([sys.executable, "-m", "pytest", TESTS, *options], env=outer).returncode:
             raise RuntimeError("the bench failed; what failed stands above")
         found = json.loads(raw.read_text())

@@ -62,17 +62,18 @@ class Optimizer(shared.Optimizer):
             return super().ask(context)
         if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)) or batch < 1:
             raise ValueError(f"batch={batch!r}; allowed: an integer, at least 1")
-        found, arms = [super().ask(context)], self.context
-        state = self._now.pending
+        now = self._choosing(self._now, context)
+        found, arms, state = [int(now.proposed)], now.context, now.pending
         with torch.no_grad():
             while len(found) < batch:
-                draw, arm = self._draw(self._now, len(found) - 1), torch.tensor([found[-1]])
+                draw, arm = self._draw(now, len(found) - 1), torch.tensor([found[-1]])
                 after = self.learner.update(state, arms, arm, self._mean(state, arms, arm), draw)
-                self._now = self._heeded(self._now, after)
+                now = self._heeded(now, after)
                 if int(getattr(after, "resamplings", 0)) > int(getattr(state, "resamplings", 0)):
                     break
-                index, state = self.learner.select(after, arms, self._draw(self._now, len(found)))
+                index, state = self.learner.select(after, arms, self._draw(now, len(found)))
                 found.append(int(index))
+        self._now = now  # whole, or where an update fails not at all
         return found
 
     def _mean(self, state: Any, arms: torch.Tensor, arm: torch.Tensor) -> torch.Tensor:

@@ -1,8 +1,4 @@
-"""The vocabulary: learners, problems, traces, and trees of tensors.
-
-A tree is a tensor, ``Rows``, int, float, bool, str, None, or a tuple or NamedTuple of trees. Every
-tensor in it has leading dimension R (trials), or 1 where the trials share it.
-"""
+"""The vocabulary: learners, problems, and cases to test them on."""
 
 from typing import Any, NamedTuple, Protocol
 

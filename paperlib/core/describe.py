@@ -21,9 +21,8 @@ def name(x: Any) -> str:
     It is that of the paper or room whose face hands it on (``paperlib.glbomd.GLBOMD``), else that of its file.
     """
     parts = str(x.__module__).split(".")
-    face = (
-        vars(sys.modules[".".join(parts[:2])]) if parts[0] == "paperlib" else {}
-    )  # loaded before its files
+    # loaded before its files
+    face = vars(sys.modules[".".join(parts[:2])]) if parts[0] == "paperlib" else {}
     return ".".join([*(parts[:2] if face.get(x.__qualname__) is x else parts), x.__qualname__])
 
 
@@ -73,9 +72,8 @@ def describe(x: Any) -> Any:
         }
     if isinstance(x, enum.Enum):
         return str(x)
-    if hasattr(
-        x, "__qualname__"
-    ):  # a function written in a notebook, or a lambda, is known by its text
+    # a function written in a notebook, or a lambda, is known by its text
+    if hasattr(x, "__qualname__"):
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
             return name(x) if known else inspect.getsource(x)

@@ -29,10 +29,8 @@ def module_file(name: str) -> Path | None:
         return None
     for root in paperlib.__path__:
         path = os.path.join(root, *rest)
-        for file in (
-            os.path.join(path, "__init__.py"),
-            f"{path}.py",
-        ):  # asked often: no Path before it is there
+        # asked often: no Path before it is there
+        for file in (os.path.join(path, "__init__.py"), f"{path}.py"):
             if os.path.isfile(file):
                 return Path(file)
     return None
@@ -44,9 +42,8 @@ def resolve(name: str) -> Path | None:
         return file
     base, _, attribute = name.rpartition(".")
     home = module_file(base) if base else None
-    if (
-        home is not None and home.name == "__init__.py"
-    ):  # the names of a package stand in its modules
+    # the names of a package stand in its modules
+    if home is not None and home.name == "__init__.py":
         for origin, local in _imports(home, handed_on=True):
             if local == attribute and origin != name:
                 return resolve(origin)
@@ -77,9 +74,8 @@ def _home(file: Path) -> list[str]:
     top = file.parent
     while (top / "__init__.py").exists():
         top = top.parent
-    if (
-        top == file.parent
-    ):  # no __init__.py: perhaps a namespace package, below an entry of sys.path
+    # no __init__.py: perhaps a namespace package, below an entry of sys.path
+    if top == file.parent:
         roots = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
         top = Path(max(roots, key=len, default=top))
     return list(file.parent.relative_to(top).parts)

@@ -1,6 +1,7 @@
 """States, contexts and worlds as trees of tensors: sliced, joined by trial, packed, weighed.
 
-A tree is what ``core.contracts`` says. Letters: R trials.
+A tree is a tensor, ``Rows``, int, float, bool, str, None, or a tuple or NamedTuple of trees. Every
+tensor in it has leading dimension R (trials), or 1 where the trials share it.
 """
 
 from collections.abc import Callable

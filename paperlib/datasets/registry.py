@@ -59,9 +59,8 @@ class Dataset:
     source: str
     license: str
     cite: str
-    urls: tuple[
-        str, ...
-    ] = ()  # anonymous addresses of the file, gzipped or not, in order of preference
+    # anonymous addresses of the file, gzipped or not, in order of preference
+    urls: tuple[str, ...] = ()
     member: str = ""  # path inside the archive, where the addresses serve one
 
 
@@ -165,9 +164,8 @@ def _unpacked(entry: Dataset):
                 with _open(part) as content, open(output, "wb") as plain:
                     shutil.copyfileobj(content, plain)
         except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
-            raise ValueError(
-                f"{url}: damaged archive ({error})"
-            ) from error  # pooch retries a ValueError
+            # pooch retries a ValueError
+            raise ValueError(f"{url}: damaged archive ({error})") from error
         finally:
             part.unlink(missing_ok=True)
 
@@ -211,9 +209,8 @@ def fetch(name: str) -> Path:
     if path is not None:
         return path
     entry, failures = _entry(name), []
-    pooch.get_logger().setLevel(
-        "WARNING"
-    )  # its notes would put paths of this machine into notebooks
+    # its notes would put paths of this machine into notebooks
+    pooch.get_logger().setLevel("WARNING")
     for url in entry.urls:
         try:
             pup = pooch.create(
@@ -238,7 +235,7 @@ def fetch(name: str) -> Path:
 def load(name: str) -> Table | Prices:
     """A data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
 
-    Nothing is filled in, scaled or dropped except identifiers; see ``datasets_tables.parse``.
+    Nothing is filled in, scaled or dropped except identifiers; see ``tables.parse``.
 
     Raises:
         ValueError, FileNotFoundError: as ``fetch``; ValueError also if rows or columns are not the registry's.

@@ -25,9 +25,8 @@ class Prices(NamedTuple):
 
     dates: np.ndarray  # T, datetime64[D], ascending
     tickers: np.ndarray  # K, text, in the file's order
-    close: (
-        np.ndarray
-    )  # T x K, float64, US dollars; NaN where a stock was not listed or a day is lacking
+    # T x K, float64, US dollars; NaN where a stock was not listed or a day is lacking
+    close: np.ndarray
 
 
 PIMA = "Pregnancies Glucose BloodPressure SkinThickness Insulin BMI DiabetesPedigreeFunction Age".split()

@@ -47,10 +47,8 @@ class RBF:
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         if X.shape[-1] < 8:
             return (-self.gamma * _distance(X, Y).square_()).exp_()
-        X, Y = (
-            X - (origin := Y.reshape(-1, Y.shape[-1])[:1]),
-            Y - origin,
-        )  # products lose the digits that the points share
+        # products lose the digits that the points share
+        X, Y = (X - (origin := Y.reshape(-1, Y.shape[-1])[:1]), Y - origin)
         square = (
             X.square().sum(-1).unsqueeze(-1) + Y.square().sum(-1).unsqueeze(-2) - 2 * (X @ Y.mT)
         )

@@ -18,10 +18,8 @@ from ..core.linalg import may_look
 from .sets import project_sub_simplex, scaled
 from ..core.validation import finite, positive, whole
 
-LARGE = {
-    True: 100,
-    False: 500,
-}  # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
+# p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
+LARGE = {True: 100, False: 500}
 
 
 @functools.lru_cache(maxsize=32)
@@ -133,9 +131,10 @@ class NuclearBall(NamedTuple):
         """-sign(l) k v v^T for the eigenvalue l of largest absolute value. For c = 0: -k e_1 e_1^T, and k e_1 e_1^T as printed. ``c``: R x n."""
         C = smat(c, self.p)
         value, v = extreme(C, most=self.exact)
+        # torch.where of two numbers is float32
         weight = (
             torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)
-        )  # torch.where of two numbers is float32
+        )
         first = torch.zeros_like(v)
         first[:, 0] = 1.0
         v = torch.where((c == 0).all(-1, keepdim=True), first, v)

@@ -1,7 +1,7 @@
 """Polytopes {x: C x <= d}, moved and scaled so that their largest inscribed ball is the unit ball about 0.
 
 Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
-Work on the host: linear programs (``sets_programs``), Qhull's vertices and projections (an active-set method, trial by
+Work on the host: linear programs (``programs``), Qhull's vertices and projections (an active-set method, trial by
 trial). The oracle over vertices is one product and an argmin, on any device.
 """
 
@@ -97,9 +97,8 @@ def closest(C: np.ndarray, e: np.ndarray, z: np.ndarray) -> np.ndarray:
         far = over.max()
         if far <= 1e-12:
             break
-        E = np.vstack(
-            [-C.T, over / far]
-        )  # in units of the violation: the last residual falls as 1 / distance^2
+        # in units of the violation: the last residual falls as 1 / distance^2
+        E = np.vstack([-C.T, over / far])
         f = np.zeros(len(E))
         f[-1] = 1.0
         u, _ = nnls(E, f)
@@ -146,9 +145,8 @@ def corners(C: np.ndarray, e: np.ndarray) -> np.ndarray:
         )
     else:
         try:
-            with np.errstate(
-                divide="ignore", invalid="ignore"
-            ):  # vertices at infinity are refused below
+            # vertices at infinity are refused below
+            with np.errstate(divide="ignore", invalid="ignore"):
                 found = HalfspaceIntersection(
                     np.column_stack([C, -e]), np.zeros(C.shape[1])
                 ).intersections

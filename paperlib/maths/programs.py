@@ -61,9 +61,8 @@ class Program:
             RuntimeError: the solver fails.
         """
         size = np.abs(c).max()
-        return (
-            self._minimize(c / size) if size > 0 else self.first.copy()
-        )  # its tolerances are absolute
+        # its tolerances are absolute
+        return self._minimize(c / size) if size > 0 else self.first.copy()
 
     def _minimize(self, c: np.ndarray) -> np.ndarray:
         if self.solver is None:

@@ -4,7 +4,7 @@ A set is a NamedTuple with methods, so that it travels in a context and is slice
 coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it lies in the ball of radius ``R`` about 0
 and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
 times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
-Polytopes stand in ``sets_polytope``, sets of matrices in ``sets_matrix``, sets known by an oracle alone in ``sets_oracle``.
+Polytopes stand in ``polytopes``, sets of matrices in ``matrices``, sets known by an oracle alone in ``oracles``.
 Sets of matrices factor theirs (``eigh``), which may wait for a GPU; ``host`` names the methods that compute on the host.
 Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
 """
@@ -31,9 +31,8 @@ class ConvexSet(Protocol):
     R: Tensor  # 1 or R, radius of a ball about 0 around
     D: Tensor  # 1 or R, diameter
     exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
-    host: tuple[
-        str, ...
-    ]  # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
+    # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
+    host: tuple[str, ...]
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
@@ -222,9 +221,8 @@ def _closest(point, metric, radius: float, xp, steps: int):
         norm = square.sum(-1, keepdims=True)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
         step = (norm**0.5 / radius - 1.0) * norm / (square / (length + nu)).sum(-1, keepdims=True)
-        moves = moves & (
-            step > 1e-15 * (1.0 + nu)
-        )  # a row that has stopped stays stopped: alone equals batched
+        # a row that has stopped stays stopped: alone equals batched
+        moves = moves & (step > 1e-15 * (1.0 + nu))
         if xp is np and not moves.any():
             break
         nu = xp.where(moves, nu + step, nu)

@@ -8,13 +8,14 @@ import numpy as np
 from .ledger import float_of
 from ..output import number
 
+# verdicts in the plural
 MANY = {
     "holds": "hold",
     "fails": "fail",
     "inconclusive": "inconclusive",
     "reported": "reported",
     "not run": "not run",
-}  # verdicts in the plural
+}
 NOTHING = "–"
 
 

@@ -16,9 +16,8 @@ from .problems.quadratic import QuadraticPolytope
 
 STYLES = {
     "PF": Style("vermilion", "o", emphasis=True),
-    "PF, sham": Style(
-        "black", "x", linestyle="--", label="PF, sham feedback", zorder=4
-    ),  # in front: it often covers PF's
+    # in front: it often covers PF's
+    "PF, sham": Style("black", "x", linestyle="--", label="PF, sham feedback", zorder=4),
     "PF, practical": Style("vermilion", "d", linestyle="-."),
     "PF, warm": Style("vermilion", "*", label="PF, practical, warm"),
     "PF, vertex": Style("vermilion", "<", linestyle=":", label="PF, vertex at ties"),

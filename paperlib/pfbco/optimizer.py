@@ -208,9 +208,8 @@ def _fingerprint(cset: Any) -> str:
     digest = hashlib.sha256(type(cset).__name__.encode())
     unit = float(getattr(cset, "rho", getattr(cset, "radius", 1.0)))
     for name, leaf in leaves(cset, ""):
-        if (
-            isinstance(leaf, Tensor) and name != ".vertices"
-        ):  # those follow from the rest, in an order of rounding
+        # those follow from the rest, in an order of rounding
+        if isinstance(leaf, Tensor) and name != ".vertices":
             least = unit if name in (".center", ".rho", ".radius") else 1.0
             digest.update(name.encode() + str(tuple(leaf.shape)).encode() + _digits(leaf, least))
         elif not isinstance(leaf, Tensor) and not callable(leaf):

@@ -6,7 +6,6 @@ Code written in a notebook enters with its bytecode, what it captures and the no
 people's packages with the versions of those that the files import.
 """
 
-import contextlib
 import dataclasses
 import dis
 import functools
@@ -112,7 +111,9 @@ def _bytecode(code: CodeType) -> list:
         else repr(sorted(c, key=repr) if isinstance(c, frozenset) else c)
         for c in code.co_consts
     ]
-    return [code.co_code.hex(), code.co_names, code.co_varnames, constants]
+    counts = [code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount]
+    caught = code.co_exceptiontable.hex()
+    return [code.co_code.hex(), code.co_names, code.co_varnames, constants, counts, caught]
 
 
 def _globals(code: CodeType) -> set[str]:
@@ -145,7 +146,6 @@ class _Text:
     def __init__(self):
         self.parts: list = []
         self.files: set[Path] = set()
-        self.spelled: dict[str, str] = {}  # text of functions whose bytecode is a part -> name
         self.seen: list = []  # kept alive, so that ids stay their own
 
     def add(self, x: Any) -> None:
@@ -166,7 +166,7 @@ class _Text:
                 constants = {
                     k: describe(v)
                     for k, v in vars(part).items()
-                    if isinstance(v, plain) and not k.startswith("_")
+                    if isinstance(v, plain) and not k.startswith("__")
                 }
                 self.parts.append([part.__qualname__, constants])
                 for f in _functions(part):
@@ -175,9 +175,6 @@ class _Text:
     def function(self, f: FunctionType) -> None:
         """Its bytecode, unless its file and name say it all; what it has captured; a typed function's globals."""
         typed = _typed(f)
-        if typed or "<" in f.__qualname__:
-            with contextlib.suppress(ValueError):  # without a source it is in no description either
-                self.spelled[describe(f)] = f.__qualname__
         part = [f.__qualname__, _bytecode(f.__code__) if typed or "<" in f.__qualname__ else None]
         self.parts.append(part)
         names = {
@@ -185,11 +182,12 @@ class _Text:
             for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())
             if name != "__class__"
         }
-        if typed:
+        if typed or "<" in f.__qualname__:
             names |= {
                 f"default {i}": v
                 for i, v in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
             }
+        if typed:
             names |= {
                 name: f.__globals__[name]
                 for name in sorted(_globals(f.__code__))
@@ -255,26 +253,38 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        late = lambda file: file not in _package and file.stat().st_mtime_ns > _began
-        return [label(file) for file in self.files if _differs(file) or late(file)]
+        return [label(file) for file in self.files if _late(file) or _differs(file)]
+
+
+def _late(file: Path) -> bool:
+    """Whether a file outside the package may be newer than what this process has imported of it."""
+    try:
+        return file not in _package and file.stat().st_mtime_ns > _began
+    except OSError:  # moved
+        return True
 
 
 def _differs(file: Path) -> bool:
     """Whether a file holds other code than this process runs."""
-    first, now = _first[file], file.read_bytes()
     try:
+        first, now = _first[file], file.read_bytes()
         return first != now and digest(first, str(file)) != digest(now, str(file))
-    except SyntaxError:  # half an edit
+    except (OSError, SyntaxError):  # moved, or half an edit
         return True
 
 
-def _renamed(described: Any, names: dict[str, str]) -> Any:
-    """A described configuration with functions that their bytecode tells apart by name, not text: words do not count."""
-    if isinstance(described, dict):
-        return {key: _renamed(value, names) for key, value in described.items()}
-    if isinstance(described, list):
-        return [_renamed(value, names) for value in described]
-    return names.get(described, described) if isinstance(described, str) else described
+def _by_name(probes: dict[str, Any]) -> dict[str, list]:
+    """Probes without a name of their own in a file, by the name they are recorded under.
+
+    Functions that one function has made have one text: what they captured tells them apart.
+    """
+    found = {}
+    for name, probe in probes.items():
+        text = _Text()
+        text.add(probe)
+        if any(isinstance(part[1], list) for part in text.parts):
+            found[name] = text.parts
+    return found
 
 
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
@@ -292,9 +302,11 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     # pairs: two files may share a label
     named = sorted([label(file), digest(now, str(file))] for file, now in zip(files, texts))
     content = {
-        "inputs": _renamed(describe(inputs), text.spelled),
+        "inputs": describe(inputs),
         "files": named,
         "code": text.parts,
         "versions": versions(files),
     }
+    if typed := _by_name(inputs.get("probes", {})):
+        content["typed"] = typed
     return Key(content, tuple(files))

@@ -129,9 +129,8 @@ def run(
             "probes": probes or {},
         }
         known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
-        about = {
-            of: known.content["inputs"][of] for of in ("learner", "problem")
-        }  # described once, for the key
+        # described once, for the key
+        about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
         compute = lambda ids, checkpoint: play(
             learner,
             problem,
@@ -194,19 +193,16 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace
     checkpoint = path.with_suffix(".part.npz")
     trace = _load(path, Trace.load)
     if trace is not None:
-        if (
-            checkpoint.exists()
-        ):  # a kill came between the two last lines; asked first, for the folder may be read-only
+        # a kill came between the two last lines; asked first, for the folder may be read-only
+        if checkpoint.exists():
             checkpoint.unlink(missing_ok=True)
         return trace
     with computing():
-        if (
-            trace := _load(path, Trace.load)
-        ) is not None:  # another process was faster while this one waited
+        # another process was faster while this one waited
+        if (trace := _load(path, Trace.load)) is not None:
             return trace
-        if (
-            known.edited()
-        ):  # the key speaks for the newer text: what the older computes must not lie beside it
+        # the key speaks for the newer text: what the older computes must not lie beside it
+        if known.edited():
             trace = compute(ids, None)
         else:
             _load(checkpoint, _arrays)  # a damaged one goes

@@ -127,8 +127,7 @@ def time_rounds(
 def peak_bytes() -> int:
     """The largest resident size that this process has had."""
     status = Path("/proc/self/status")
-    if (
-        status.exists()
-    ):  # Linux: getrusage counts in what the parent held when it started this process
+    # Linux: getrusage counts in what the parent held when it started this process
+    if status.exists():
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS: in bytes

@@ -195,9 +195,8 @@ class Expected(Check):
 
     def __post_init__(self):
         super().__post_init__()
-        if (
-            self.lower is None or np.isnan(np.asarray(self.lower, float)).any()
-        ):  # NaN is never above a bound: it could not fail
+        # NaN is never above a bound: it could not fail
+        if self.lower is None or np.isnan(np.asarray(self.lower, float)).any():
             raise ValueError(
                 f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers"
             )

@@ -74,19 +74,19 @@ def run_cells(stem: str, values: dict, part: str) -> None:
     cells = shard_cells(stem)
     os.chdir(folder)  # as in JupyterLab, papermill and nbval
     sys.path.insert(0, str(folder))
-    main = sys.modules["__main__"] = ModuleType(
-        "__main__"
-    )  # what cells define is keyed as in a kernel
+    # what cells define is keyed as in a kernel
+    main = sys.modules["__main__"] = ModuleType("__main__")
     with tempfile.TemporaryDirectory() as scratch:  # a shard leaves no figure and no verdict
         os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch, MPLBACKEND="Agg")
         for number, cell in cells:
             file = f"{stem}, code cell {number}"
+            # as IPython does
             linecache.cache[file] = (
                 len(cell["source"]),
                 None,
                 (cell["source"] + "\n").splitlines(keepends=True),
                 file,
-            )  # as IPython does
+            )
             try:
                 exec(compile(cell["source"], file, "exec", dont_inherit=True), vars(main))
             except Exception as error:
@@ -97,9 +97,8 @@ def run_cells(stem: str, values: dict, part: str) -> None:
 
 def run_notebook(stem: str, values: dict, copy: Path) -> None:
     """Run a notebook in a kernel; `copy` is the executed one."""
-    sys.modules.setdefault(
-        "rfc3987_syntax", None
-    )  # a grammar for jsonschema that none of it needs and that takes 2 s to load
+    # a grammar for jsonschema that none of it needs and that takes 2 s to load
+    sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
 
     papermill.execute_notebook(
@@ -124,9 +123,8 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
         os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
 
     def say(line: str) -> None:
-        with contextlib.suppress(
-            OSError
-        ):  # nobody listens any more: a closed pipe or connection is no reason to fail
+        # nobody listens any more: a closed pipe or connection is no reason to fail
+        with contextlib.suppress(OSError):
             os.write(user, f"{clear}{line}\n".encode())
 
     try:
@@ -175,13 +173,11 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
             )
         except Exception as error:
             story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
-            with contextlib.suppress(
-                OSError
-            ):  # on a full disk; past Python's buffer, which would keep the text
+            # on a full disk; past Python's buffer, which would keep the text
+            with contextlib.suppress(OSError):
                 os.write(2, f"{story}\n{why}\n".encode())
-            say(
-                f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}"
-            )  # run.py's table has it in full
+            # run.py's table has it in full
+            say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
             return False
         seconds = round(time.perf_counter() - start, 1)
         made = [] if part else products(profile, since)

@@ -216,25 +216,22 @@ def inputs(stem: str) -> list[str]:
     project ships where one of them reads data, and those of its data sets that are on this machine.
     """
     found = {root() / "requirements.lock"} if (root() / "requirements.lock").exists() else set()
-    for name in imports(
-        stem
-    ):  # read, not executed: a call with nothing to do need not wait for torch
+    # read, not executed: a call with nothing to do need not wait for torch
+    for name in imports(stem):
         follow(resolve(name), found)
     paths = sorted(found)
-    if any("datasets" in path.parts for path in paths):
+    if any(path.is_relative_to(PACKAGE / "datasets") for path in paths):
         paths += sorted(
             path
             for path in (CHECKOUT / "data").glob("*")
             if path.suffix in {".csv", ".toml", ".json"}
         )
     for name in section(stem).get("datasets", []):
-        from ..datasets import (
-            registry as datasets,
-        )  # here: Snakemake asks often, and few notebooks have any
+        # here: Snakemake asks often, and few notebooks have any
+        from ..datasets import registry as datasets
 
-        with contextlib.suppress(
-            ValueError
-        ):  # a file with a wrong checksum: the notebook refuses it
+        # a file with a wrong checksum: the notebook refuses it
+        with contextlib.suppress(ValueError):
             paths += filter(None, [datasets.find(name)])
     return [
         str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths

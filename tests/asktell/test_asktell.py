@@ -251,3 +251,15 @@ def test_settings_of_more_trials_than_one_are_refused():
     assert one.ask() == AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=0.5), ARMS).ask()
     with pytest.raises(ValueError, match=r"learner\.scale: 2 rows; allowed: 1"):
         AskTell(GLBOMD(Bernoulli(), norm_bound=3.0, scale=torch.tensor([0.5, 1.0])), ARMS)
+
+
+def test_integers_of_numpy_are_integers(tmp_path):
+    user = AskTell(Index(), ARMS, horizon=np.int64(9), seed=np.int64(2))
+    user.save(tmp_path / "state.npz")
+    assert AskTell(Index(), ARMS, horizon=9, seed=2).load(tmp_path / "state.npz").rounds == 0
+
+
+@pytest.mark.parametrize("horizon", [0, -5, "x", 2.5, True, [1]])
+def test_what_is_no_horizon_is_refused(horizon):
+    with pytest.raises(ValueError, match="horizon="):
+        AskTell(Index(), ARMS, horizon=horizon)

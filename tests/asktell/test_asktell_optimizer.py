@@ -96,7 +96,7 @@ def test_a_batch_of_points_is_rows():
         ([1, 2], [1.0, np.nan], "feedback=.*finite"),
         ([1, 2], [1.0, None], "feedback="),
         ([1, 2], [1.0, "1"], "feedback='1'"),
-        ([1, 2], "11", "feedback='1'"),
+        ([1, 2], "11", "feedback='11'"),
         ([1, 2], [1.0, [1.0]], "feedback="),
         ([1, 2], [1.0, 1j], "feedback="),
         ([1, [2]], [1.0, 1.0], "action="),
@@ -250,9 +250,8 @@ def test_failures_are_saved_and_the_search_goes_on_after_a_load(skip, tmp_path):
     user._now = user._now._replace(proposed=None, pending=None)
     assert everything(user) == everything(again) and again.failures == user.failures
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore" if skip(1) else "error"
-        )  # it was warned of the horizon before
+        # it was warned of the horizon before
+        warnings.simplefilter("ignore" if skip(1) else "error")
         assert np.array_equal(played(user, 5, skip), played(again, 5, skip))
     assert everything(user) == everything(again)
 
@@ -457,3 +456,11 @@ def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
         else:
             assert everything(user) == expected
     assert refused > 200
+
+
+@pytest.mark.parametrize("many", [{0: 1.0, 1: 2.0}, {1.0, 2.0}, b"ab", "ab"])
+def test_what_has_no_order_or_is_text_is_no_batch(many):
+    user = Optimizer(Index(), ARMS)
+    with pytest.raises(ValueError, match="feedback="):
+        user.tell([0, 1], many)
+    assert user.rounds == 0

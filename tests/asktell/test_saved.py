@@ -15,11 +15,8 @@ from paperlib.asktell import AskTell
 from paperlib.core.describe import describe, same
 
 SAVED = Path(__file__).parent / "saved"
-ASKED = {
-    "glbomd": 3,
-    "bkb": 4,
-    "pfbco": [0.2144616361100558, 0.24323582300375376],
-}  # by 0.1.0, next
+# by 0.1.0, next
+ASKED = {"glbomd": 3, "bkb": 4, "pfbco": [0.2144616361100558, 0.24323582300375376]}
 
 
 def glbomd_user(norm=3.0):

@@ -121,9 +121,8 @@ def test_bytes_of_a_state():
     run = speed.Run(Case(Index(), Coins()), speed.Point(2, 3, 5, None), "cpu", 3)
     for _ in range(3):
         run.step()
-    assert state_bytes(run.state) == 8 * (
-        2 * 5 + 2 * 5 + 2 * 3
-    )  # plays, total, three rewards: not the buffer
+    # plays, total, three rewards: not the buffer
+    assert state_bytes(run.state) == 8 * (2 * 5 + 2 * 5 + 2 * 3)
 
 
 def test_peak_memory_sees_what_a_run_holds():
@@ -236,11 +235,12 @@ def test_distilled_numbers_name_the_device_and_no_machine(tmp_path):
         json.loads(text)["device"] == "Fast(R) Chip @ 2.50GHz"
         and json.loads(text)["versions"]["pytest-benchmark"] == "5.3.1"
     )
+    # a line a point
     assert (
         sum(line.count('"median"') for line in text.splitlines())
         == sum('"median"' in line for line in text.splitlines())
         == 10
-    )  # a line a point
+    )
 
 
 def test_axes_leave_the_other_fields_at_the_base():

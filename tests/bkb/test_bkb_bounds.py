@@ -231,9 +231,8 @@ def test_false_exact_quantities_are_flagged():
     run = instance("rbf")
     wrong = lambda **values: _with(run, **values)
     assert bounds.proposition_b3(wrong(effective=run.log_det * 1.1)).verdict == "fails"
-    assert (
-        bounds.proposition_b3(wrong(settled=run.played)).verdict == "fails"
-    )  # the variance that chose, not the one after
+    # the variance that chose, not the one after
+    assert bounds.proposition_b3(wrong(settled=run.played)).verdict == "fails"
     assert bounds.sum_of_variances(run, printed=True).verdict == "fails"
     assert (
         bounds.sum_of_variances(wrong(played=2 * run.played, log_det=run.log_det)).verdict
@@ -445,9 +444,8 @@ def test_size_of_a_dictionary():
         and printed.informative_from is None
         and printed.trivial == 120
     )
-    everything, replay, _ = reference_run(
-        kind=KeepsAll, qbar=1e9, horizon=120, trials=3
-    )  # held against a small qbar
+    # held against a small qbar
+    everything, replay, _ = reference_run(kind=KeepsAll, qbar=1e9, horizon=120, trials=3)
     assert (
         bounds.theorem_3_1_tight(everything, replay.effective * 0.02, confidence(), 5.0).verdict
         == "inconclusive"

@@ -26,11 +26,8 @@ def test_rounds_from_seven_times_on():
 
 
 def test_rounds_in_which_nearly_all_are_in():
-    assert while_alike(np.array([1, 2, 3, 3]), np.array([1, 2, 4, 5])).tolist() == [
-        0,
-        1,
-        2,
-    ]  # 9 > 8, 9 < 12.5
+    # 9 > 8, 9 < 12.5
+    assert while_alike(np.array([1, 2, 3, 3]), np.array([1, 2, 4, 5])).tolist() == [0, 1, 2]
     assert while_alike(np.full(70, 4), np.full(70, 4)).tolist() == list(range(20, 70))
 
 
@@ -54,9 +51,8 @@ def test_crossover(first, other, when):
 
 def test_crossover_of_growing_curves():
     t = np.arange(1.0, 101)
-    assert (
-        crossover(np.full((3, 100), 30.5), np.stack([0.5 * t, t, 99 * t])) == 31
-    )  # the median trial
+    # the median trial
+    assert crossover(np.full((3, 100), 30.5), np.stack([0.5 * t, t, 99 * t])) == 31
     slow = np.stack([t, t, t])
     slow[0, 0] = 1e9  # one slow round of one trial moves nothing
     assert crossover(np.full((3, 100), 30.5), slow) == 31

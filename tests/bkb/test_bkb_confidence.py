@@ -45,9 +45,10 @@ def test_radius_of_soful():
         0.1, torch.tensor([5.0], **TKWARGS), torch.tensor([0.2], **TKWARGS), 0.01, 30, 1.0, 0.1
     )
     assert value.item() == pytest.approx(6.7040826553, abs=1e-9)
+    # nothing dropped: OFUL's
     kept = soful_radius(
         0.1, torch.tensor([5.0], **TKWARGS), torch.zeros(1, **TKWARGS), 0.01, 30, 1.0, 0.1
-    )  # nothing dropped: OFUL's
+    )
     assert kept.item() == pytest.approx(0.1 * math.sqrt(5 + 2 * L) + 0.1, abs=1e-12)
 
 

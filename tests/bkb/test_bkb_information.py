@@ -29,9 +29,10 @@ def test_gain_of_the_reference_problem():
             high, abs=0.01
         )
         assert found[T].lower <= found[T].upper <= found[T].lower + 0.1
+    # T gamma_1; the relaxation alone has 28.10
     assert found[10].lower == pytest.approx(22.66, abs=0.3) and found[10].upper == pytest.approx(
         5 * math.log(101)
-    )  # T gamma_1; the relaxation alone has 28.10
+    )
 
 
 def test_orthonormal_arms_in_closed_form():

@@ -206,9 +206,8 @@ def test_dictionaries_are_drawn_with_their_probabilities():
     mask = learner.update(
         state, arms, torch.full((R,), 2), torch.zeros(R, **TKWARGS), Streams(3, range(R)).at(46)
     ).mask
-    pulls = torch.tensor(
-        [5, 0, 2, 30, 2, 9, 0], **TKWARGS
-    )  # the new pull counts, with the old variance
+    # the new pull counts, with the old variance
+    pulls = torch.tensor([5, 0, 2, 30, 2, 9, 0], **TKWARGS)
     p = 1 - (1 - s2[0].clamp(max=1)) ** pulls
     assert not mask[:, pulls == 0].any() and bool(mask[:, 5].all())
     inside = (p > 0) & (p < 1)
@@ -314,9 +313,8 @@ def test_oful_is_exact_with_the_linear_kernel(rule):
 
 
 def test_oful_is_the_other_oful_with_its_first_arm():
-    longest = (
-        torch.linalg.vector_norm(BALL, dim=-1).argmax().item()
-    )  # with which linear.OFUL begins
+    # with which linear.OFUL begins
+    longest = torch.linalg.vector_norm(BALL, dim=-1).argmax().item()
     theirs, played = linear.OFUL(XI, 2.0, 0.1, ridge=CONF.lam), []
     ours = run(OFUL(CONF), BALL, 150, range(3), first=longest)
     state = theirs.init(3, BALL, None, ours.draws.at(-1), **TKWARGS)
@@ -333,9 +331,8 @@ def test_oful_is_the_other_oful_with_its_first_arm():
 @pytest.mark.parametrize("merge", ["pulls", "arms"])
 @pytest.mark.parametrize("kernel", [RBF(60.0), Linear()], ids=repr)
 def test_lazy_with_threshold_1_is_bkb_bit_for_bit(kernel, merge):
-    arms = (
-        LINE if kernel == RBF(60.0) else torch.cat([torch.zeros(1, 1, 4, **TKWARGS), BALL], 1)
-    )  # an arm of length zero spends nothing
+    # an arm of length zero spends nothing
+    arms = LINE if kernel == RBF(60.0) else torch.cat([torch.zeros(1, 1, 4, **TKWARGS), BALL], 1)
     a, b = (
         run(BKB(kernel, CONF, 1.5, merge), arms, 300, range(4)),
         run(LazyBKB(kernel, CONF, 1.5, merge, threshold=1.0), arms, 300, range(4)),
@@ -414,9 +411,8 @@ def test_soful_with_few_rows_knows_less():
     """V~ <= V <= V~ + rho I, with V from the arms played; its mean is that of V~."""
     ran = run(SOFUL(CONF, size=2), BALL, 60, range(3))
     sketch, rho = np.zeros((2, 4)), 0.0
-    for t in range(
-        1, 61
-    ):  # Frequent Directions of the first trial: from each squared singular value the third is taken off
+    # Frequent Directions of the first trial: from each squared singular value the third is taken off
+    for t in range(1, 61):
         _, sigma, rows = np.linalg.svd(
             np.vstack([sketch, BALL[0, ran.played[0, t - 1]].numpy()]), full_matrices=False
         )
@@ -612,9 +608,8 @@ def test_another_qbar_keeps_what_was_learned():
 )
 def test_predictions_at_the_arms_are_the_learners(learner):
     ran = run(learner, LINE, 50, range(3))
-    starved = (
-        getattr(learner, "variance", "") == "sor"
-    )  # knows everything in an empty span; the state before the first round is the prior
+    # knows everything in an empty span; the state before the first round is the prior
+    starved = getattr(learner, "variance", "") == "sor"
     for state in ran.states[1::49] if starved else ran.states[::25]:
         mu, s2 = learner.predict(state, LINE, LINE.expand(3, -1, -1))
         torch.testing.assert_close(mu, state.mu, rtol=1e-8, atol=1e-8)
@@ -750,9 +745,8 @@ def test_an_arm_of_length_zero_is_played_at_most_at_first(learner):
         },
     )
     assert np.isfinite(trace["mu"]).all() and np.isfinite(trace["s2"]).all()
-    if (
-        learner.kernel == Linear() and getattr(learner, "variance", "") != "sor"
-    ):  # SoR never leaves an empty span
+    # SoR never leaves an empty span
+    if learner.kernel == Linear() and getattr(learner, "variance", "") != "sor":
         assert (trace["arm"][:, 1:] > 0).all() and (trace["arm"][:, 0] == 0).any()
         assert not trace["mu"][..., 0].any() and (trace["s2"][..., 0] < 1e-200).all()
 
@@ -887,9 +881,8 @@ def repelling(X, Y):
 def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
     with pytest.raises(ValueError, match="eigenvalue.*positive semidefinite"):
         play(learner, SMOOTH, 100, 2)
-    monkeypatch.setattr(
-        "paperlib.bkb.learners.ucb.check_kernel", lambda *_: None
-    )  # it looks at 64 arms only
+    # it looks at 64 arms only
+    monkeypatch.setattr("paperlib.bkb.learners.ucb.check_kernel", lambda *_: None)
     with pytest.raises(ValueError, match="reports failure.*trial 0"):
         play(learner, SMOOTH, 100, 2)
 

@@ -55,9 +55,8 @@ def test_arms_are_shared_and_rewards_are_f_plus_noise(problem):
     torch.testing.assert_close(gap, f.amax(1) - f[:, -1])
     torch.testing.assert_close(less, f.amax(1) - f[torch.arange(trials), second])
     noise = reward - f[:, -1]
-    torch.testing.assert_close(
-        noise, other - f[torch.arange(trials), second]
-    )  # the round's, not the arm's
+    # the round's, not the arm's
+    torch.testing.assert_close(noise, other - f[torch.arange(trials), second])
     assert (
         noise.std().item() == pytest.approx(problem.noise, rel=0.05)
         and abs(noise.mean().item()) < 0.07 * problem.noise
@@ -73,9 +72,8 @@ def test_trial_i_of_a_seed_is_trial_0_of_a_later_seed(problem):
             torch.testing.assert_close(getattr(a, field), getattr(b, field), rtol=1e-9, atol=1e-9)
     if problem in DRAWN:
         assert len({round(x, 9) for x in batch.best.tolist()}) == 5
-    assert world_of(problem, 2, seed=1).arms.equal(
-        batch.arms
-    )  # arms belong to the instance, not to the seed
+    # arms belong to the instance, not to the seed
+    assert world_of(problem, 2, seed=1).arms.equal(batch.arms)
 
 
 @pytest.mark.parametrize("problem", [p for p in DRAWN if not isinstance(p, GPDraw)], ids=repr)
@@ -147,9 +145,8 @@ def test_warm_f_is_best_where_the_warm_start_does_not_look():
     assert problem.left == 101 and x[100] == 0.5
     assert bool((x[world.means.argmax(1)] > 0.6).all())
     assert bool((world.best - world.means[:, :101].amax(1) > 0.3).all())
-    first = RKHS(
-        201, 1, grid=True, centers=201
-    )  # of the first attempts, those that meet the conditions are kept as they are
+    # of the first attempts, those that meet the conditions are kept as they are
+    first = RKHS(201, 1, grid=True, centers=201)
     plain = first.init(trials, 1, _Renamed(Streams(0, range(trials)).at(-1)), **TKWARGS)
     good = (x[plain.means.argmax(1)] > 0.6) & (plain.best - plain.means[:, :101].amax(1) > 0.3)
     assert 0.1 < good.double().mean() < 0.6
@@ -197,9 +194,8 @@ def test_gaussian_process_has_its_covariance():
     )
     assert abs(world.means.mean(0)).max() < 0.04
     smooth = world_of(GPDraw(1001), 3).means
-    assert smooth.isfinite().all() and (
-        smooth.diff(n=2, dim=1).abs().max() < 1e-2
-    )  # the jitter is not seen
+    # the jitter is not seen
+    assert smooth.isfinite().all() and (smooth.diff(n=2, dim=1).abs().max() < 1e-2)
 
 
 @pytest.mark.parametrize("spectrum, ratio", [("low", 1e3), ("poly", 30.0), ("flat", 1.0)])
@@ -280,9 +276,10 @@ def test_fetched_tables(name):
     rng = np.random.default_rng(0)
     i, j = rng.integers(A, size=(2, 100_000))
     squares = (world.arms[0, i] - world.arms[0, j]).square().sum(1)
+    # also where only some pairs are measured
     assert problem.gamma == pytest.approx(
         0.5 / squares[torch.tensor(i != j)].median().item(), rel=0.03
-    )  # also where only some pairs are measured
+    )
 
 
 def test_a_missing_table_says_how_to_get_it(monkeypatch, tmp_path):

@@ -531,9 +531,8 @@ def test_identical_arms_are_one(root):
     close(found.s2, [[1 / 7.5] * 6], 1e-7)
     close(found.log_det, [math.log(15)], 1e-7)
     if root == "eigh":
-        assert bool(
-            (found.factor.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all()
-        )  # rank 1 is kept
+        # rank 1 is kept
+        assert bool((found.factor.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all())
 
 
 # ---- accuracy of the root ----------------------------------------------------------------------------------

@@ -188,9 +188,8 @@ def test_describe_tells_precision_apart():
 
 def test_a_function_without_a_source_cannot_be_described():
     names = {"__name__": "__main__"}
-    exec(
-        compile("probe = lambda round: round.t", "<stdin>", "exec"), names
-    )  # as at Python's own prompt
+    # as at Python's own prompt
+    exec(compile("probe = lambda round: round.t", "<stdin>", "exec"), names)
     with pytest.raises(
         ValueError, match="lambda.* has no source to be known by; allowed: functions of a file"
     ):

@@ -64,10 +64,8 @@ def test_dots_stand_in_rows_and_apart():
         "third",
     ]
     (a, b, c, d) = sorted(dots(axes[0, 0]), key=lambda dot: dot[1])
-    assert (a[0], a[1]) == (0.5, 0.0) and (d[0], d[1]) == (
-        0.01,
-        2.0,
-    )  # alone in their rows: on the row
+    # alone in their rows: on the row
+    assert (a[0], a[1]) == (0.5, 0.0) and (d[0], d[1]) == (0.01, 2.0)
     assert b[1] < 1 < c[1] and c[1] - b[1] == pytest.approx(0.4) and (b[0], c[0]) == (0.9, 3.0)
     low, high = axes[0, 0].get_ylim()
     assert low > high  # the first row is on top

@@ -136,9 +136,8 @@ def test_json_says_where_the_numbers_come_from(tmp_path):
         "quartiles": [0.000825, 0.001875],
         "n": 8,
     }
-    assert all(
-        x == "-inf" for x in said["numbers"]["regret"]["other"]["low"]
-    )  # one trial has no interval
+    # one trial has no interval
+    assert all(x == "-inf" for x in said["numbers"]["regret"]["other"]["low"])
 
 
 def test_png_carries_its_text_and_size(tmp_path):
@@ -200,9 +199,8 @@ def test_lines_look_as_declared():
         > lines["other"].get_zorder()
         > lines["uniform play"].get_zorder()
     )
-    assert (
-        axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
-    )  # bands where there is an interval
+    # bands where there is an interval
+    assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
 
 
 def test_labels_at_line_ends_stay_apart():

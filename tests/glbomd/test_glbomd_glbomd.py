@@ -489,9 +489,8 @@ def test_refresh_changes_nothing():
         torch.testing.assert_close(
             state.covariance @ state.precision, torch.eye(3, **TKWARGS)[None], rtol=0, atol=1e-12
         )
-    assert not torch.equal(
-        ends[0][1].covariance, ends[2][1].covariance
-    )  # one of them was inverted afresh
+    # one of them was inverted afresh
+    assert not torch.equal(ends[0][1].covariance, ends[2][1].covariance)
 
 
 def test_scale_is_a_factor_of_the_radius():
@@ -584,9 +583,8 @@ def test_caution(link, ridge, words):
 def test_degenerate_problems():
     """A15."""
     learner = GLBOMD(Bernoulli(), 2.0)
-    assert run(learner, torch.ones(1, 1, 1, **TKWARGS), (1,))[0] == [
-        0
-    ]  # one arm, one dimension, one round
+    # one arm, one dimension, one round
+    assert run(learner, torch.ones(1, 1, 1, **TKWARGS), (1,))[0] == [0]
     twins = torch.tensor([[[0.3, 0.4], [0.8, 0.0], [0.8, 0.0]]], **TKWARGS)
     assert run(learner, twins, (0,))[0] == [1]  # ties go to the lowest index
     nothing = torch.zeros(1, 3, 2, **TKWARGS)

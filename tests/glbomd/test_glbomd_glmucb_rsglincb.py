@@ -114,9 +114,8 @@ def test_rsglincb_warms_up_to_the_end():
     assert learner.constants_value(2, 6).threshold == pytest.approx(0.208333333, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:4] == [0, 1, 0, 1]  # the fifth round is an exact tie
-    report = learner.report(
-        states[-1]
-    )  # one fit a round; the choice after the last round makes the first switch
+    # one fit a round; the choice after the last round makes the first switch
+    report = learner.report(states[-1])
     assert report["warmups"] == 6 == report["fits"] - report["switches"]
 
 
@@ -218,9 +217,8 @@ def dense_rsglincb(learner, contexts, rewards, horizon):
                 np.einsum("ki,ij,kj->k", X, np.linalg.inv(H_tau), X)
             )
             k = int(np.where(kept, index, -np.inf).argmax())
-            H += (
-                weight * float(link.slope(torch.tensor(X[k] @ theta_o))) * np.outer(X[k], X[k])
-            )  # in place: aliased H_tau follows
+            # in place: aliased H_tau follows
+            H += weight * float(link.slope(torch.tensor(X[k] @ theta_o))) * np.outer(X[k], X[k])
         arms.append(k)
         x, y = np.vstack([x, X[k]]), np.append(y, rewards[t][k])
         if warm[-1]:
@@ -456,9 +454,8 @@ def test_poisson_figures_learn_nothing():
     )
     assert (rs["report.warmups"] == 100).all() and (rs["report.fits"] == 100).all()
     for trace in (rs, glm):
-        assert (
-            trace["length"].mean() > 0.93
-        )  # the mean arm's is 5 / 6, the longest of 20 arms' about .99
+        # the mean arm's is 5 / 6, the longest of 20 arms' about .99
+        assert trace["length"].mean() > 0.93
         np.testing.assert_allclose(trace["regret"][:, -1], problem.longest_regret(100), rtol=0.1)
     assert (glm["report.outside"] == 0).all()
 

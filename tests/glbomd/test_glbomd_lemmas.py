@@ -192,9 +192,8 @@ def test_missing_projection_is_flagged():
 def test_projection_in_a_wrong_norm_is_flagged():
     run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, WrongNorm)
     assert bounds.lemma_1(run).verdict == "fails" and bounds.proposition_1(run).verdict == "fails"
-    assert (
-        replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9
-    )  # the right one projects here too, and passes
+    # the right one projects here too, and passes
+    assert replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9
     assert bounds.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
 
 
@@ -204,9 +203,8 @@ def test_small_ridge_breaks_lemma_4b():
     assert check.verdict == "fails" and check.ratio > 1 and "below the condition" in str(check)
     check = bounds.lemma_4b(seven)
     assert check.verdict == "fails" and (check.bound < 0).any() and check.ratio == math.inf
-    assert (
-        bounds.lemma_4(three).verdict == bounds.lemma_4(seven).verdict == "holds"
-    )  # holds for any ridge
+    # holds for any ridge
+    assert bounds.lemma_4(three).verdict == bounds.lemma_4(seven).verdict == "holds"
 
 
 def test_small_ridge_breaks_lemma_7():

@@ -115,9 +115,8 @@ def test_sample_moments(link):
     assert abs(float(((reward - mean) ** 2).mean()) - variance) < 4 * math.sqrt(
         max(fourth - variance**2, 0) / n
     )
-    rise = reward[u.argsort()].diff() * (
-        -1 if isinstance(link, Bernoulli) else 1
-    )  # 1{u < mu} falls
+    # 1{u < mu} falls
+    rise = reward[u.argsort()].diff() * (-1 if isinstance(link, Bernoulli) else 1)
     assert bool((rise >= 0).all())
     link.validate(reward)
 

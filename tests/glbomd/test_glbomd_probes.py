@@ -27,9 +27,8 @@ def test_bytes_of_a_history_grow_by_a_row_a_round():
         GLMUCB(Bernoulli(), 2.0), PROBLEM, 70, 2, record=[1, 20, 70], probes={"memory": memory}
     )
     history = trace["memory"][:, :, 1]
-    assert history[0] == pytest.approx(
-        trace.rounds * 8 * (3 + 1)
-    )  # an arm and a reward a round, whatever the buffer's capacity
+    # an arm and a reward a round, whatever the buffer's capacity
+    assert history[0] == pytest.approx(trace.rounds * 8 * (3 + 1))
     fixed = trace["memory"][:, :, 0] - history
     assert (fixed == fixed[0, 0]).all() and fixed[0, 0] > 0
 

@@ -178,12 +178,10 @@ def test_theta_has_the_norm_and_redrawing_redraws():
     world, _ = start(SphereArms(redraw=True), 400)
     direction, arms = world.theta / 3, world.rounds[3].arms
     assert not torch.equal(arms, world.rounds[4].arms) and not torch.equal(arms[0], arms[1])
-    assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(
-        5 * 400
-    )  # coordinates on the sphere have variance 1/d
-    levels = (
-        torch.linalg.vector_norm(arms, dim=-1).flatten() ** 5
-    )  # uniform for points uniform in the ball
+    # coordinates on the sphere have variance 1/d
+    assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(5 * 400)
+    # uniform for points uniform in the ball
+    levels = torch.linalg.vector_norm(arms, dim=-1).flatten() ** 5
     assert abs(float(levels.mean()) - 0.5) < 4 * np.sqrt(1 / 12 / levels.numel())
 
 

@@ -80,9 +80,8 @@ def test_radius_by_hand():
 def test_radius_of_confidence_ball_by_hand():
     learner = ConfidenceBall(0.5, 0.1)
     assert learner.radius_at(1, 2) == pytest.approx(0.5 * 8 / 3 * math.log(10))
-    assert learner.radius_at(3, 2) == pytest.approx(
-        17.787270, abs=1e-6
-    )  # .5 sqrt(128 * 2 ln 3 ln 90)
+    # .5 sqrt(128 * 2 ln 3 ln 90)
+    assert learner.radius_at(3, 2) == pytest.approx(17.787270, abs=1e-6)
     _, state = run(learner, X.expand(2, -1, -1), (1.0, 0.0))
     assert learner.radius(state).tolist() == [learner.radius_at(3, 2)]
 
@@ -175,10 +174,8 @@ def test_theorem_2_holds():
         (Doubled(1.0, 1.0, 0.05), ELLIPSOID),
         (Repeating(1.0, 1.0, 0.05), ELLIPSOID),
         (OFUL(1.0, 1.0, 0.05), replace(ELLIPSOID, noise=0.2)),  # the noise is larger than was said
-        (
-            OFUL(1.0, 1.0, 0.05, ridge=400.0),
-            replace(ELLIPSOID, norm_bound=0.5, ridge=400.0),
-        ),  # ||theta*|| is larger than was said
+        # ||theta*|| is larger than was said
+        (OFUL(1.0, 1.0, 0.05, ridge=400.0), replace(ELLIPSOID, norm_bound=0.5, ridge=400.0)),
     ],
 )
 def test_broken_learners_and_wrong_assumptions_are_flagged(learner, ellipsoid):
@@ -232,9 +229,8 @@ def test_problems_are_as_described(problem):
     reward, gap = problem.respond(world, 2, torch.full((2000,), 4), "reward", streams.at(2))
     other, _ = problem.respond(world, 2, torch.full((2000,), 1), "reward", streams.at(2))
     torch.testing.assert_close(gap, means.amax(1) - means[:, 4])
-    torch.testing.assert_close(
-        reward - means[:, 4], other - means[:, 1]
-    )  # the noise is the round's, not the arm's
+    # the noise is the round's, not the arm's
+    torch.testing.assert_close(reward - means[:, 4], other - means[:, 1])
     assert (reward - means[:, 4]).std().item() == pytest.approx(0.2, rel=0.06)
 
 

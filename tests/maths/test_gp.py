@@ -99,9 +99,8 @@ def test_a_diagonal_of_its_own_is_refused():
 
     with pytest.raises(ValueError, match="diag differs"):
         check_kernel(Off(1.0), points(1, 8, 2))
-    check_kernel(
-        Linear(), torch.zeros(1, 3, 2, dtype=torch.float64)
-    )  # only zeros: nothing is wrong
+    # only zeros: nothing is wrong
+    check_kernel(Linear(), torch.zeros(1, 3, 2, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(

@@ -356,9 +356,8 @@ def test_linear_programs_in_place_of_vertices(highspy, monkeypatch):
 def test_bounds_without_vertices_hold_and_are_not_wide():
     listed, solved = packings(4, 6, 5, seed=9), packings(4, 6, 5, seed=9, most=0)
     for exact, bound in ((listed.D, solved.D), (listed.R, solved.R)):
-        assert (bound >= exact).all() and (
-            bound <= math.sqrt(6) * exact
-        ).all()  # of a box, whose edges are widths: at most sqrt(n) D
+        # of a box, whose edges are widths: at most sqrt(n) D
+        assert (bound >= exact).all() and (bound <= math.sqrt(6) * exact).all()
 
 
 def test_bounds_without_vertices_are_those_of_the_mirror_image():
@@ -734,10 +733,8 @@ def test_lanczos_is_the_dense_factorization(kind, most, monkeypatch):
     Q = np.linalg.qr(RNG.normal(size=(p, p)))[0]
     C = torch.tensor(Q * values @ Q.T)[None]
     C = (C + C.mT) / 2
-    (one, v), (two, w) = (
-        extreme(C, most),
-        extreme(C.expand(2, -1, -1), most),
-    )  # a batch is factored whole
+    # a batch is factored whole
+    (one, v), (two, w) = (extreme(C, most), extreme(C.expand(2, -1, -1), most))
     assert abs(one.item()) == pytest.approx(abs(two[0].item()), abs=1e-8)
     for value, vector in ((one, v), (two[:1], w[:1])):
         torch.testing.assert_close(
@@ -767,9 +764,8 @@ def test_matrix_projections_are_those_of_a_generic_solver(kind):
 
 
 def test_a_set_by_its_oracle():
-    cset = oracle_set(
-        l1_oracle, [0.1, 0.0, 0.0], 0.5
-    )  # the ball of radius .9 / sqrt(3) about the center lies inside
+    # the ball of radius .9 / sqrt(3) about the center lies inside
+    cset = oracle_set(l1_oracle, [0.1, 0.0, 0.0], 0.5)
     assert isinstance(cset, OracleSet) and cset.dim == 3 and not hasattr(cset, "project")
     torch.testing.assert_close(
         cset.to_native(cset.lmo(T([0.0, 3.0, -1.0], [-5.0, 0, 0]))), T([0.0, -1, 0], [1.0, 0, 0])
@@ -793,20 +789,10 @@ def test_an_interval_by_its_oracle():
 @pytest.mark.parametrize(
     "oracle, center, radius, error, match",
     [
-        (
-            lambda c: -l1_oracle(c),
-            np.zeros(3),
-            0.5,
-            RuntimeError,
-            "along some direction",
-        ),  # maximizes
-        (
-            l1_oracle,
-            np.zeros(3),
-            0.7,
-            RuntimeError,
-            "along some direction",
-        ),  # the ball sticks out: .577 fits
+        # maximizes
+        (lambda c: -l1_oracle(c), np.zeros(3), 0.5, RuntimeError, "along some direction"),
+        # the ball sticks out: .577 fits
+        (l1_oracle, np.zeros(3), 0.7, RuntimeError, "along some direction"),
         (l1_oracle, [0.9, 0.9, 0.9], 0.1, RuntimeError, "along some direction"),
         (lambda c: c * np.nan, np.zeros(3), 0.5, RuntimeError, "3 finite numbers"),
         (
@@ -850,9 +836,8 @@ def test_the_probe_passes_over_an_oracle_that_is_not_the_sets_own():
         printed = NuclearBall.of(p, 2.0, exact=False)
         probe(printed)
         h = support(printed, -svec(torch.eye(p, **TKWARGS)[None]) / math.sqrt(p)).item()
-        assert h == pytest.approx(
-            -1.0
-        )  # the printed answers have a positive trace: not all of the ball is below them
+        # the printed answers have a positive trace: not all of the ball is below them
+        assert h == pytest.approx(-1.0)
         lying = Lying(printed.dim, printed.R, printed.D, 1.0, True, printed.lmo)
         if p == 2:
             with pytest.raises(RuntimeError, match="along some direction"):

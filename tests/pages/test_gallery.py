@@ -635,9 +635,10 @@ def test_a_chip_leads_to_its_claim_by_keyboard(site):
             break
     assert chip.value_of_css_property("outline-style") == "solid"
     chip.send_keys(Keys.ENTER)
+    # its details opened
     assert (
         browser.execute_script(
             "return document.querySelector(':target').getBoundingClientRect().height"
         )
         > 0
-    )  # its details opened
+    )

@@ -83,9 +83,8 @@ def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
         rtol=0,
     )
     direction = world.vector / torch.linalg.vector_norm(world.vector).clamp(min=1e-300)
-    far = (
-        -direction if bool(world.vector.any()) else points(problem, 2)[1:]
-    )  # opposite of z, or anywhere if z is the center
+    # opposite of z, or anywhere if z is the center
+    far = -direction if bool(world.vector.any()) else points(problem, 2)[1:]
     torch.testing.assert_close(problem.loss(world, 0, far, None).abs(), M)
     torch.testing.assert_close(torch.linalg.vector_norm(problem.gradient(world, far), dim=1), G)
 

@@ -55,9 +55,8 @@ def test_limits_are_those_of_the_mean_not_of_trials():
     half = 4.540702858698419 * math.sqrt(8 / 3) / 2  # t_{.99, 3}
     assert check.observed == pytest.approx([2 + half]) and check.lower == pytest.approx([2 - half])
     assert check.verdict == "inconclusive" and expected(values, 2 + 1.01 * half).verdict == "holds"
-    assert (
-        expected(np.tile([[0.0], [4.0]], (500, 1)), 2.5).verdict == "holds"
-    )  # though half of the trials lie above
+    # though half of the trials lie above
+    assert expected(np.tile([[0.0], [4.0]], (500, 1)), 2.5).verdict == "holds"
     assert fails(expected(values + 10, 5.0))
     assert (
         check.inputs["median bound / mean"] == 2.5
@@ -135,9 +134,8 @@ def test_nothing_is_claimed_for_an_oracle_that_is_not_the_sets():
         bounds.tracking(np.full((2, 5, 2), 9.0), exact=False),
     ):
         assert isinstance(check, Reported) and "oracle" in check.remark
-    assert not bounds.assumption_balls(
-        cset
-    ).held.all()  # the ball is not inside what the oracle answers for
+    # the ball is not inside what the oracle answers for
+    assert not bounds.assumption_balls(cset).held.all()
     regret = np.full((5, 1), 1e9)
     assert bounds.theorem_1(
         regret, [10], unit_ball(1), exact=False
@@ -319,9 +317,8 @@ def test_broken_learners_are_flagged():
     distance = lambda run: (run.y.norm(dim=2) - 1).clamp(min=0)
     assert bounds.feasibility(distance(record(PFBCO(0.9), cset, 20).run)).verdict == "holds"
     assert fails(bounds.feasibility(distance(record(Outside(0.9), cset, 20).run)))
-    printed = lambda T: (
-        record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run
-    )  # c < 1; enough trials for all sequences of four signs
+    # c < 1; enough trials for all sequences of four signs
+    printed = lambda T: record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run
     assert fails(bounds.tracking(printed(4).ratios)) and float(
         printed(4).ratios[..., 0].max()
     ) == pytest.approx(3.0852048979)
@@ -332,9 +329,8 @@ def test_broken_learners_are_flagged():
     )
     lazy = record(PFBCO(1.0), cset, 200, loss=lambda a, y: y[:, 0]).run
     assert bounds.tracking(lazy.ratios).verdict == "holds"
-    strong = record(
-        PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]
-    ).run  # a thousand times the rate
+    # a thousand times the rate
+    strong = record(PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]).run
     assert fails(bounds.tracking(strong.ratios)) and fails(bounds.leader_step(strong))
     task = linear_task(cset)
     loud = record(PFBCO(1.0), cset, 20, loss=lambda a, y: 2 * torch.ones_like(y[:, 0]))
@@ -362,9 +358,8 @@ def test_printed_step_of_the_leader():
 
 @pytest.mark.parametrize("name", ["ball", "subsimplex", "polytope"])
 def test_false_leaders_are_flagged(name):
-    run = record(
-        PFBCO(1.0, scale=0.01), SETS[name](), 60
-    ).run  # a large rate, so that leaders reach the boundary
+    # a large rate, so that leaders reach the boundary
+    run = record(PFBCO(1.0, scale=0.01), SETS[name](), 60).run
     assert (
         bounds.be_the_leader(run, run.leaders).verdict
         == bounds.lemma_6_sharp(run, run.leaders).verdict
@@ -373,15 +368,17 @@ def test_false_leaders_are_flagged(name):
     stuck = run.x[:, :1].expand_as(run.leaders)
     assert fails(bounds.be_the_leader(run, stuck))
     zero = torch.zeros_like(run.g[:, :1])
+    # without the regularizer
     vertices = torch.stack(
         [run.cset.lmo(row) for row in torch.cat([zero, run.g.cumsum(1)], 1).unbind(1)], 1
-    )  # without the regularizer
+    )
     slow = record(PFBCO(1.0), SETS[name](), 60).run
     assert fails(bounds.lemma_6(slow, vertices)) and fails(bounds.lemma_6_sharp(slow, vertices))
     doubled = slow.leaders * 2
+    # what the sharper constant sees
     assert bounds.lemma_6(slow, doubled).verdict == "holds" and fails(
         bounds.lemma_6_sharp(slow, doubled)
-    )  # what the sharper constant sees
+    )
 
 
 @dataclass(frozen=True)
@@ -614,9 +611,10 @@ def test_theorem_2():
         and check.ratio < 0.15
         and check.informative_from == pytest.approx(1.1e6, rel=0.05)
     )
+    # false constants
     assert fails(
         bounds.theorem_2(trace["regret"], trace.rounds, Setting(2, 0.01, 0.01, 2.0, 1.0, 1.0))
-    )  # false constants
+    )
     with pytest.raises(ValueError, match="regret: shape"):
         bounds.theorem_2(trace["regret"], trace.rounds[1:], unit_ball(2))
 

@@ -67,9 +67,8 @@ def test_half_of_the_entries_are_seen(problem):
     assert bool((torch.linalg.matrix_rank(M) == min(problem.k, p)).all())
     torch.testing.assert_close(M, M.mT)
     share = (p**2 // 2) / p**2
-    assert (seen.mean(0) - share).abs().max() < 5 * (
-        share * (1 - share) / 400
-    ) ** 0.5  # no entry is favored
+    # no entry is favored
+    assert (seen.mean(0) - share).abs().max() < 5 * (share * (1 - share) / 400) ** 0.5
     assert not seen.equal(seen.mT)
 
 
@@ -136,9 +135,8 @@ def test_losses_are_added_up_once_a_run(monkeypatch):
         "_add",
         lambda self, streams, horizon: calls.append(horizon) or first.totals,
     )
-    again = world_of(
-        replace(SMALL, mode="psd"), horizon=12, seed=90
-    )  # the losses do not depend on the mode
+    # the losses do not depend on the mode
+    again = world_of(replace(SMALL, mode="psd"), horizon=12, seed=90)
     assert again.totals is first.totals and not calls
     (
         world_of(SMALL, horizon=13, seed=90),

@@ -142,9 +142,8 @@ def test_sums_and_smoothing():
     for T in (1, 2, 10, 1000):
         assert theory.steps_total(T) <= theory.steps_bound(T)
     assert theory.steps_total(3) == pytest.approx(1 + 2**-0.2 + 3**-0.2)
-    assert theory.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(
-        1 / 6
-    )  # mean of v^2 / 2 on [-1, 1]
+    # mean of v^2 / 2 on [-1, 1]
+    assert theory.smoothed_quadratic(0.0, 1.0, 1) == pytest.approx(1 / 6)
     assert sigma(np.array([1.0, 32.0])) == pytest.approx([sigma(1), sigma(32)]) and sigma(
         32
     ) == pytest.approx(0.25)

@@ -70,9 +70,8 @@ def test_single_calls_are_timed_outside_the_set():
     found = time_oracles([problem], 4, 0)
     assert {call: x.shape for call, x in found.items()} == {"lmo": (1, 4), "project": (1, 4)}
     assert (found["project"] >= 0.01).all() and (found["lmo"] < 0.01).any()
-    assert all(
-        torch.linalg.vector_norm(z).item() == pytest.approx(4.0) for z in problem.cset.asked
-    )  # twice the radius
+    # twice the radius
+    assert all(torch.linalg.vector_norm(z).item() == pytest.approx(4.0) for z in problem.cset.asked)
 
 
 def test_single_calls_are_kept():
@@ -149,8 +148,7 @@ def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
         },
     )
     steps, far = np.diff(trace["leaves"], axis=1, prepend=0), trace["far"]
-    inside = np.array(
-        [t for t in range(40) if (t + 2) & (t + 1)]
-    )  # the last round of an epoch is followed by a new start
+    # the last round of an epoch is followed by a new start
+    inside = np.array([t for t in range(40) if (t + 2) & (t + 1)])
     assert 0 < trace["leaves"][:, -1].mean() < 40
     np.testing.assert_array_equal(steps[:, inside] == 1, far[:, inside] > 1 - 1e-9)

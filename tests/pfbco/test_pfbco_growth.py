@@ -23,9 +23,8 @@ def test_local_slopes_of_a_power_law():
             pytest.approx(0.8),
             20,
         )
-    bent = factor * np.array(
-        [1.0, 2.0, 3.0, 3.0]
-    )  # trials scale as a whole, so that the mean's slope has no spread
+    # trials scale as a whole, so that the mean's slope has no spread
+    bent = factor * np.array([1.0, 2.0, 3.0, 3.0])
     assert [x.estimate for x in local_slopes(T, bent)] == pytest.approx([1, np.log2(1.5), 0])
     noisy = local_slopes(T[:2], np.column_stack([np.ones(20), np.linspace(1, 3, 20)]))[0]
     assert noisy.estimate == pytest.approx(1) and noisy.low < 0.99 and noisy.high > 1.01
@@ -55,9 +54,8 @@ def test_a_falling_exponent():
     assert (straight.estimate, straight.low, straight.high) == pytest.approx(
         (0, 0, 0), abs=1e-9
     ) and straight.n == 20
-    bent = np.where(
-        T <= 256, T**0.9, 256**0.9 * (T / 256) ** 0.7
-    )  # 2^8 is in the middle of the last six doublings
+    # 2^8 is in the middle of the last six doublings
+    bent = np.where(T <= 256, T**0.9, 256**0.9 * (T / 256) ** 0.7)
     found = falling(T, factor * bent)
     assert (found.estimate, found.low, found.high) == pytest.approx(
         (-0.2, -0.2, -0.2)

@@ -350,9 +350,8 @@ def test_learners_are_their_references(which, name, anytime):
             close(ours.played[t][trial], y, 1e-8)
             moved, count = max(moved, np.abs(x).max()), count + 1
         assert count == rounds
-    assert (
-        moved > 1e-3 or (ours.base(rounds).delta == 1).all()
-    )  # FKM of 2005 explores all of the ball inside for long
+    # FKM of 2005 explores all of the ball inside for long
+    assert moved > 1e-3 or (ours.base(rounds).delta == 1).all()
     if not hears:
         bound = torch.tensor(M)
         close(

@@ -23,9 +23,8 @@ from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = Portfolio(stocks=6, table="synthetic")
-DAYS = np.arange(
-    "2013-02-14", "2013-03-02", dtype="datetime64[D]"
-)  # 16 days, 12 of them in the window
+# 16 days, 12 of them in the window
+DAYS = np.arange("2013-02-14", "2013-03-02", dtype="datetime64[D]")
 
 
 def world_of(problem, trials=4, horizon=50, seed=0):
@@ -72,9 +71,8 @@ def test_gaps_are_bridged_up_to_a_length(fill, kept):
     assert found.tickers.tolist() == kept
     if fill:
         two = found.ratios[:, kept.index("TWO")]
-        assert (
-            two[1:3].tolist() == [1.0, 1.0] and two[3] == 9 / 6
-        )  # all of the move on the day that prices return
+        # all of the move on the day that prices return
+        assert two[1:3].tolist() == [1.0, 1.0] and two[3] == 9 / 6
 
 
 @pytest.mark.parametrize("value", [0.5, 100.0, 0.0, -1.0, np.inf])
@@ -139,9 +137,8 @@ def test_the_real_tables(table, complete, bridged, least, most):
         "2017-11-27"
     )
     assert (found.tickers[:-1] < found.tickers[1:]).all()
-    assert (
-        "BHF" not in found.tickers
-    )  # an unrelated stock's prices, which do not reach back far enough to be complete
+    # an unrelated stock's prices, which do not reach back far enough to be complete
+    assert "BHF" not in found.tickers
     for extreme, (ticker, date, ratio) in ((np.argmin, least), (np.argmax, most)):
         t, k = np.unravel_index(extreme(found.ratios), found.ratios.shape)
         assert (found.tickers[k], str(found.dates[t])) == (ticker, date) and found.ratios[
@@ -187,11 +184,12 @@ def test_stocks_are_drawn_without_replacement_and_evenly():
         (world.stocks.diff(dim=1) > 0).all()
     )
     counts = np.bincount(world.stocks.flatten(), minlength=470)
+    # binomial: 7.1
     assert (
         len(counts) == 470
         and counts.mean() == pytest.approx(300 * 100 / 470)
         and 5 < counts.std() < 9.5
-    )  # binomial: 7.1
+    )
 
 
 def test_a_trial_is_the_same_alone():
@@ -263,9 +261,8 @@ def test_what_is_invested_at_the_end_does_not_depend_on_the_losses(horizon, epoc
 def test_an_infinite_loss_is_refused_by_round_and_trial():
     with pytest.raises(ValueError, match="in round 3, trial 0; allowed: finite"):
         play(Doubling(StochOCG(tie="vertex")), SMALL, 10, 3, seed=7)
-    with pytest.raises(
-        ValueError, match="in round 3, trial 2; allowed: finite"
-    ):  # of a later chunk, in which it is the first
+    # of a later chunk, in which it is the first
+    with pytest.raises(ValueError, match="in round 3, trial 2; allowed: finite"):
         play(Doubling(StochOCG(tie="vertex")), SMALL, 10, range(2, 4), seed=5)
 
 

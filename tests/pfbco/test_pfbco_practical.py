@@ -61,11 +61,8 @@ def test_quarters_and_epochs():
         and found["epoch"][0].tolist() == [1.0, 2.5, 5.5, 11.5]
         and (found["epoch"][1] == 1).all()
     )
-    assert by_epoch(made(range(1, 13), losses.cumsum(1)[:, :12])).rounds.tolist() == [
-        1,
-        3,
-        7,
-    ]  # the epoch that is cut short is left out
+    # the epoch that is cut short is left out
+    assert by_epoch(made(range(1, 13), losses.cumsum(1)[:, :12])).rounds.tolist() == [1, 3, 7]
 
 
 def test_with_practical_constants_pf_learns():

@@ -81,9 +81,8 @@ def test_what_centers_lose_is_not_the_trace():
     ids=repr,
 )
 def test_the_estimate_is_what_the_learner_adds(learner, baseline):
-    inside = [
-        seen for seen in rounds(learner, QP) if seen.t >= 1
-    ]  # in the first round the baseline is 0
+    # in the first round the baseline is 0
+    inside = [seen for seen in rounds(learner, QP) if seen.t >= 1]
     for seen in inside:
         found = probes.GradientNorm(baseline)(seen)
         step, _ = learner.estimate(

@@ -245,24 +245,31 @@ def test_functions_of_a_notebook_count_with_what_they_use(monkeypatch, tmp_path,
     assert (before.parts != after.parts) == differs
 
 
+def test_defaults_of_a_nested_function_count():
+    make = lambda k: lambda round, k=k: k * round.feedback
+    keys = [content.key({"probes": {"x": make(k)}}).digest() for k in (1, 2)]
+    assert keys[0] != keys[1]
+
+
+def test_functions_of_one_text_are_told_apart_by_where_they_stand():
+    one, two = made(1.0), made(2.0)
+    probes = [
+        {"a": one, "b": two},
+        {"a": two, "b": one},
+        {"a": one, "b": two, "c": one},
+        {"a": one, "b": two, "c": two},
+    ]
+    keys = [content.key({"probes": chosen}).digest() for chosen in probes]
+    assert len(set(keys)) == 4
+
+
 @pytest.mark.parametrize(
-    "new, differs",
-    [
-        ("lambda seen: seen.t", False),
-        ("(  # the same\n    lambda seen: seen.t\n)", False),
-        ("lambda seen: seen.t + 1", True),
-    ],
+    "one, other",
+    [("lambda r: r", "lambda *r: r"), ("lambda r, s=0: r", "lambda r, *, s=0: r")],
 )
-def test_how_a_lambda_of_a_notebook_is_written_does_not_count(monkeypatch, tmp_path, new, differs):
-    digests = []
-    for i, text in enumerate(("probe = lambda seen: seen.t\n", f"probe = {new}\n")):
-        (tmp_path / str(i)).mkdir()
-        digests.append(
-            content.key(
-                {"probes": {"t": typed(monkeypatch, tmp_path / str(i), text)["probe"]}}
-            ).digest()
-        )
-    assert (digests[0] != digests[1]) == differs
+def test_how_a_function_takes_its_arguments_counts(one, other):
+    codes = [eval(text).__code__ for text in (one, other)]
+    assert content._bytecode(codes[0]) != content._bytecode(codes[1])
 
 
 @pytest.mark.parametrize(

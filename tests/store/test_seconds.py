@@ -119,9 +119,8 @@ def test_growth_is_the_mean_exponent_and_sees_no_hiccup():
         and found.high > 1.1
     )
     start = Seconds({A: np.where(t < 300, 1.0, 1e-4) * np.ones((2, 1))}, {})
-    assert start.growth(A, width=100, first=300).estimate == pytest.approx(
-        0, abs=1e-9
-    )  # the start does not count
+    # the start does not count
+    assert start.growth(A, width=100, first=300).estimate == pytest.approx(0, abs=1e-9)
 
 
 def test_bars_by_learner_and_setting():

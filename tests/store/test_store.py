@@ -25,9 +25,8 @@ TESTS = Path(__file__).resolve().parents[1]
 @pytest.fixture(autouse=True)
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv(
-        "PAPERLIB_LOCKS", str(tmp_path)
-    )  # a timing elsewhere on the machine is none of its business
+    # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     return tmp_path / "results"
 
 

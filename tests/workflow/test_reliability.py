@@ -69,9 +69,8 @@ def killed_at_play(work, seconds, alone):
     """A call that SIGKILL ends some seconds after it has kept its first checkpoint."""
     rounds = lambda: sum(len(work.rounds(name)) for name in SEEDS)
     process, before = work.start(), rounds()
-    until(
-        lambda: rounds() > before or process.poll() is not None, 120
-    )  # an orphan may have left it nothing to play
+    # an orphan may have left it nothing to play
+    until(lambda: rounds() > before or process.poll() is not None, 120)
     time.sleep(seconds)
     process.kill() if alone else work.kill()
     process.wait()
@@ -120,10 +119,8 @@ def test_ten_kills_ten_identical_results(undisturbed, tmp_path, caplog):
     original, seconds = undisturbed
     work, draws, left = two_notebooks(tmp_path / "home"), np.random.default_rng(1).random(10), []
     for i, draw in enumerate(draws):
-        finished, alone = (
-            work.chunks(),
-            i in (0, 7, 9),
-        )  # run.py alone: what it started goes on, beside the next call
+        # run.py alone: what it started goes on, beside the next call
+        finished, alone = (work.chunks(), i in (0, 7, 9))
         if 5 <= i < 8:
             killed_at_play(work, draw * HORIZON * NAP / 2, alone)
         else:

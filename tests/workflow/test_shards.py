@@ -47,9 +47,8 @@ SHARDED = [("", IMPORTS), ("experiment", EXPERIMENT), ("", REST)]
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))
-    monkeypatch.setenv(
-        "PAPERLIB_LOCKS", str(tmp_path)
-    )  # a timing elsewhere on the machine is none of its business
+    # a timing elsewhere on the machine is none of its business
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
     monkeypatch.delenv("PAPERLIB_SHARD", raising=False)
 
 
@@ -99,9 +98,8 @@ def test_shards_leave_what_one_run_leaves(tmp_path, monkeypatch, n, sizes):
         left.append(len(chunks(tmp_path)) - before)
     kept = chunks(tmp_path)
     merged = experiment("", monkeypatch)
-    assert (
-        left == sizes and chunks(tmp_path) == kept
-    )  # each chunk once, and nothing is left to compute
+    # each chunk once, and nothing is left to compute
+    assert left == sizes and chunks(tmp_path) == kept
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "fresh"))
     whole = experiment("", monkeypatch)
     assert all(
@@ -438,10 +436,8 @@ def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):
     text = process.communicate(timeout=400)[0]
     assert process.returncode == 1 and "toy_1 has no result: cell 3: OSError: never" in text
     assert (root / "notebooks/tries").read_text() == "xx"
-    assert {path.stem for path in root.glob("results/quick/*.done")} == {
-        "toy_2",
-        "toy_3",
-    }  # toy_3's second try began after toy_1's last
+    # toy_3's second try began after toy_1's last
+    assert {path.stem for path in root.glob("results/quick/*.done")} == {"toy_2", "toy_3"}
 
 
 @pytest.mark.slow
@@ -484,7 +480,6 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):
     assert ran(begun) == set()
     with open(copy / "paperlib/stats.py", "a") as file:
         file.write("\n")
-    os.utime(
-        copy / "paperlib/stats.py", ns=(stamp, stamp)
-    )  # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
+    # as cp -p and rsync -a leave a changed file, or an edit while the notebook ran
+    os.utime(copy / "paperlib/stats.py", ns=(stamp, stamp))
     assert ran(begun) == {"toy_1"}

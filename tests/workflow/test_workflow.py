@@ -172,9 +172,8 @@ def test_fingerprint_changes_with_code_alone(root):
 
 
 def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatch, tmp_path):
-    write(
-        root, "toy_1", "from paperlib import play\nfiles = !ls"
-    )  # a cell that is no Python may import anything
+    # a cell that is no Python may import anything
+    write(root, "toy_1", "from paperlib import play\nfiles = !ls")
     assert {
         "paperlib",
         "paperlib.stats",

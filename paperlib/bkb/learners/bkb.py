@@ -60,9 +60,8 @@ def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tenso
         return (qbar * n * s2).clamp(max=1.0)
     p = (qbar * s2).clamp(max=1.0)
     certain = p >= 1.0
-    sampled = -torch.expm1(
-        n * torch.log1p(-torch.where(certain, 0.0, p))
-    )  # 1 - (1 - p)^n without cancellation
+    # 1 - (1 - p)^n without cancellation
+    sampled = -torch.expm1(n * torch.log1p(-torch.where(certain, 0.0, p)))
     return torch.where(certain, (n > 0).to(p), sampled)
 
 
@@ -146,7 +145,7 @@ class BKB(Sketched):
     Source: Calandriello et al. (2019), Algorithm 1.
 
     Attributes:
-        kernel: see ``paperlib.gp``.
+        kernel: see ``paperlib.maths.gp``.
         confidence: radius rule and its constants.
         qbar: > 0, oversampling; the theory's is ``theory.qbar_theory``, hundreds; 5 is practical.
         merge: "pulls", the paper's coin for each pull, or "arms", one coin an arm.

@@ -88,9 +88,8 @@ class ContextualBKB(Sketched):
         played = self.predict(state, arms, x)[1].squeeze(1)
         points, rewards = state.points.append(x.squeeze(1)), state.rewards.append(reward)
         t = points.n
-        most = max(
-            64, 1 << (t - 1).bit_length()
-        )  # one purpose has one shape: the stream changes when the history doubles
+        # one purpose has one shape: the stream changes when the history doubles
+        most = max(64, 1 << (t - 1).bit_length())
         kept = (
             draw.uniform(f"dictionary of {most}", most)[:, :t]
             < self.qbar * state.widths.append(played).view

@@ -108,7 +108,7 @@ class ExactGPUCB(_Exact):
     Source: Srinivas et al. (2010); each round is one step of a pivoted Cholesky factorization over all arms.
 
     Attributes:
-        kernel: see ``paperlib.gp``.
+        kernel: see ``paperlib.maths.gp``.
         confidence: radius rule and its constants.
 
     Raises:

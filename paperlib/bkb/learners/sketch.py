@@ -166,9 +166,8 @@ def fit(
     V = (Z_P * count.unsqueeze(1)) @ Z_P.mT  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
     V.diagonal(dim1=1, dim2=2).add_(ridge)
     C, info = torch.linalg.cholesky_ex(V)
-    w = torch.cholesky_solve(
-        Z_P @ total.unsqueeze(2), C
-    )  # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
+    # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
+    w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)
     columns = []
     for part in parts:
         if not whole_set:

@@ -79,9 +79,8 @@ class SOFUL(KernelUCB):
             torch.cat([state.sketch, x.unsqueeze(1)], 1), full_matrices=False
         )
         square = sigma.square()
-        dropped = (
-            square[:, m] if square.shape[1] > m else torch.zeros_like(state.rho)
-        )  # sigma_{m+1}^2
+        # sigma_{m+1}^2
+        dropped = square[:, m] if square.shape[1] > m else torch.zeros_like(state.rho)
         h, V = (square[:, :m] - dropped.unsqueeze(1)).clamp(min=0.0), V[:, :m]
         weight = h / (h + lam)  # V~^{-1} = (I - V^T diag(weight) V) / lambda
         moment = torch.addcmul(state.moment, x, reward.unsqueeze(1))

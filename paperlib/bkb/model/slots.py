@@ -20,9 +20,8 @@ class Slots(NamedTuple):
 def listed(members: Tensor, slots: int) -> Slots:
     """The first ``slots`` members of each trial's set, by index. ``members``: R x A bool."""
     place = members.cumsum(1) - 1
-    place = torch.where(
-        members & (place < slots), place, slots
-    )  # the rest share a slot that is dropped
+    # the rest share a slot that is dropped
+    place = torch.where(members & (place < slots), place, slots)
     arms = torch.arange(members.shape[1], device=members.device).expand_as(place)
     index = torch.zeros(len(members), slots + 1, dtype=torch.int64, device=members.device).scatter_(
         1, place, arms

@@ -17,12 +17,10 @@ from ...maths.informative import informative_from
 from ...core.validation import nonnegative, one_of, positive
 from ..model.confidence import Confidence, open_interval
 
-BEST_EPS = (
-    math.sqrt(5) - 1
-) / 2  # where alpha / eps^2 is smallest: the fifth power of the golden ratio
-CHERNOFF = (
-    3 * math.log(3) - 2
-)  # P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
+# where alpha / eps^2 is smallest: the fifth power of the golden ratio
+BEST_EPS = (math.sqrt(5) - 1) / 2
+# P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
+CHERNOFF = 3 * math.log(3) - 2
 
 
 def inflation(eps: float) -> float:

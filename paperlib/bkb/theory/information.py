@@ -93,9 +93,8 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     found, total = {}, 0.0
     for t in range(1, wanted[-1] + 1):
         variance = covariance.diagonal()
-        best = int(
-            (variance >= variance.max() * (1 - 1e-12)).to(torch.int8).argmax()
-        )  # first of equal ones up to rounding
+        # first of equal ones up to rounding
+        best = int((variance >= variance.max() * (1 - 1e-12)).to(torch.int8).argmax())
         total += 0.5 * math.log1p(float(variance[best]) / ridge)
         row = covariance[best] / (variance[best] + ridge).sqrt()
         covariance = covariance.addr_(row, row, alpha=-1.0)
@@ -108,9 +107,8 @@ def _relax(
     gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float, iterations: int
 ) -> tuple[float, Tensor]:
     """A certified upper bound on gamma_T, and the fractional design behind it, from a first design ``n``."""
-    best = (
-        0.5 * horizon * math.log1p(float(gram.diagonal().max()) / ridge)
-    )  # T gamma_1: determinants are below their diagonal's product
+    # T gamma_1: determinants are below their diagonal's product
+    best = 0.5 * horizon * math.log1p(float(gram.diagonal().max()) / ridge)
     n = n * (horizon / n.sum())
     for _ in range(iterations):
         log_det, s2 = _fit(gram, n, ridge)

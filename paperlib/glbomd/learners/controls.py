@@ -149,9 +149,8 @@ class LaplaceThompson:
     def select(self, state: Posterior, arms: Tensor, draw: Draw) -> tuple[Tensor, Posterior]:
         """argmax_x x^T theta with theta ~ N(mode, scale^2 H^{-1}), R indices; purpose "posterior"."""
         normal = draw.normal("posterior", arms.shape[2]).unsqueeze(2)
-        root = torch.linalg.cholesky_ex(
-            state.precision
-        ).L  # H = L L^T, so L^{-T} normal has covariance H^{-1}
+        # H = L L^T, so L^{-T} normal has covariance H^{-1}
+        root = torch.linalg.cholesky_ex(state.precision).L
         noise = torch.linalg.solve_triangular(root.mT, normal, upper=True).squeeze(2)
         return inner(arms, state.theta + self.scale * noise).argmax(1), state
 

@@ -112,9 +112,8 @@ class ECOLog:
         # Departure: 1/2 for the weight 1 / (2 + D), and from theta' for from theta: as the authors' code has them.
         bar = proximal_point(ball, theta, 2, torch.ones_like(reward))
         z, z_bar, move = (x * theta).sum(-1), (x * bar).sum(-1), theta - bar
-        rise = (
-            link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)
-        )  # l(theta_bar) - l(theta')
+        # l(theta_bar) - l(theta')
+        rise = link.log_partition(z_bar) - link.log_partition(z) - reward * (z_bar - z)
         distance = (apply(state.precision, move) * move).sum(-1).clamp(min=0).sqrt()
         # Departure: the distance, not its square, as in the authors' code.
         slack = state.slack + 2 * (1 + S) * rise - distance / 2

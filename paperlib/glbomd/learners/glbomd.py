@@ -179,9 +179,8 @@ class GLBOMD:
         x = chosen(arms, arm)
         z, v = (x * theta).sum(-1), apply(C, x)
         q = (x * v).sum(-1)
-        a = self.link.slope(z) * (
-            eta / g
-        )  # weight of the surrogate's curvature in H~_t = H_t + a x x^T
+        # weight of the surrogate's curvature in H~_t = H_t + a x x^T
+        a = self.link.slope(z) * (eta / g)
         # (42a): H~_t^{-1} grad l_t(theta_t) by Sherman-Morrison.
         theta = torch.addcmul(
             theta, v, ((reward - self.link.mean(z)) * (eta / g) / (1.0 + a * q)).unsqueeze(1)

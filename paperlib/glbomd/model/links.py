@@ -79,9 +79,8 @@ class Bernoulli(Link):
     fractional: bool = False  # whether rewards strictly between 0 and 1 are accepted
 
     def log_partition(self, z: Tensor) -> Tensor:
-        return torch.logaddexp(
-            z, torch.zeros_like(z)
-        )  # torch's softplus is linear above 20 and loses 2e-9
+        # torch's softplus is linear above 20 and loses 2e-9
+        return torch.logaddexp(z, torch.zeros_like(z))
 
     def mean(self, z: Tensor) -> Tensor:
         return torch.sigmoid(z)

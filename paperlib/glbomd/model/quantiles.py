@@ -8,9 +8,8 @@ from torch import Tensor
 from ...core.linalg import may_look
 
 CLIP = 2.0**-53  # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
-NORMAL_FROM = (
-    2.0**20
-)  # Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out;
+# Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out;
+NORMAL_FROM = 2.0**20
 # there the library's incomplete gamma function loses digits beyond 4.5 deviations
 WALK = 16  # steps of the masked form
 
@@ -32,9 +31,8 @@ def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
     w = torch.special.ndtri(u)
     k = (mean + mean.sqrt() * w + (w * w - 4) / 6).ceil().clamp(min=0)
     large = mean >= NORMAL_FROM
-    for _ in range(
-        WALK
-    ):  # F(k; mean) = Q(k + 1, mean), the regularized upper incomplete gamma function
+    # F(k; mean) = Q(k + 1, mean), the regularized upper incomplete gamma function
+    for _ in range(WALK):
         up = torch.special.gammaincc(k + 1, mean) < u
         down = torch.special.gammaincc(k, mean) >= u  # F(-1) = 0 comes out of itself
         k = torch.where(large, k, k + up.to(k) - down.to(k))

@@ -102,9 +102,8 @@ def _instance(dim: int, arms: int, seed: int, horizon: int) -> tuple[np.ndarray,
     generator = np.random.default_rng(seed)
     u = generator.uniform(-1, 1, size=dim)
     v, rho = np.empty((horizon * arms, dim)), np.empty(horizon * arms)
-    for i in range(
-        horizon * arms
-    ):  # the two kinds alternate in one stream: no block draw gives the same numbers
+    # the two kinds alternate in one stream: no block draw gives the same numbers
+    for i in range(horizon * arms):
         generator.standard_normal(out=v[i])
         rho[i] = generator.random()
     v *= (rho ** (1 / dim) / np.linalg.norm(v, axis=1))[:, None]

@@ -153,12 +153,8 @@ def e18() -> dict[str, float]:
 
 def e19() -> dict[str, float]:
     """Appendix D adds eta times the Hessian to an H~_t that contains it: the first step of a hand example."""
-    eta, ridge, slope, error = (
-        4.0,
-        5.0,
-        0.25,
-        0.5,
-    )  # logistic, S = 3, d = 1, x = 1, r = 1, theta_1 = 0
+    # logistic, S = 3, d = 1, x = 1, r = 1, theta_1 = 0
+    eta, ridge, slope, error = (4.0, 5.0, 0.25, 0.5)
     tilde = ridge + eta * slope
     return {"(42a)": eta * error / tilde, "printed": eta * error / (tilde + eta * slope)}
 

@@ -83,9 +83,8 @@ class Optimist:
         q = (x * v).sum(-1)  # ||x||^2 in the norm of V_t^{-1}
         moment = torch.addcmul(moment, x, reward.unsqueeze(1))
         V = rank_one(V, x, torch.ones_like(q))
-        C = (
-            inverse(V) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, -1.0 / (1.0 + q))
-        )  # Sherman-Morrison
+        # Sherman-Morrison
+        C = inverse(V) if (rounds + 1) % self.refresh == 0 else rank_one(C, v, -1.0 / (1.0 + q))
         return State(apply(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
 
 

@@ -58,9 +58,8 @@ class PFBCO(OnePoint):
             self.tie, gradient, state.x, (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
         )
         x = torch.lerp(state.x, v, sigma(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
-        step, heard = self.estimate(
-            state, task, loss, draw
-        )  # after the step: g_t has no part in v_t
+        # after the step: g_t has no part in v_t
+        step, heard = self.estimate(state, task, loss, draw)
         return State(x, state.x1, state.A + step, state.eta, state.delta, state.alpha, t, heard)
 
     def gradient(self, state: State) -> Tensor:

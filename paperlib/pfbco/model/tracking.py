@@ -18,9 +18,8 @@ def sigma(t: Any) -> Any:
 def behind(x: Tensor, leader: Tensor, free: Tensor, diameter: Tensor, t: Any) -> Tensor:
     """h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), ... x 2, where F_t(x) = ||x - free||^2 + const. Points: ... x n."""
     away, s = x - leader, sigma(t)
-    gap = (away * (x + leader - 2 * free)).sum(
-        -1
-    )  # a difference of squares, factored: |free| may be large
+    # a difference of squares, factored: |free| may be large
+    gap = (away * (x + leader - 2 * free)).sum(-1)
     return torch.stack(
         [gap / (diameter**2 * s), torch.linalg.vector_norm(away, dim=-1) / (diameter * s**0.5)], -1
     )

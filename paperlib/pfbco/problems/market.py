@@ -16,10 +16,8 @@ from ...core.streams import Streams
 from ...core.validation import one_of, whole
 
 REAL, SYNTHETIC = ("stocks", "stocks_adjusted"), "synthetic"
-FIRST, LAST = (
-    np.datetime64("2013-02-18"),
-    np.datetime64("2017-11-27"),
-)  # the first is a holiday: trading begins the day after
+# the first is a holiday: trading begins the day after
+FIRST, LAST = (np.datetime64("2013-02-18"), np.datetime64("2017-11-27"))
 LEAST, MOST = 0.1, 10.0  # a ratio outside is a fault of the table
 SHAPE = (1203, 470)  # of the synthetic market, as that of "stocks"
 DRIFT, FACTOR, OWN = 5e-4, 0.008, 0.014  # its daily log return: DRIFT + FACTOR m_t + OWN eps
@@ -29,9 +27,8 @@ class Market(NamedTuple):
     """Closing prices over those of the trading day before."""
 
     tickers: np.ndarray  # K, text, sorted
-    dates: (
-        np.ndarray
-    )  # T, datetime64[D], the later day of a ratio; of a synthetic market the numbers 1..T
+    # T, datetime64[D], the later day of a ratio; of a synthetic market the numbers 1..T
+    dates: np.ndarray
     ratios: np.ndarray  # T x K, not writeable
 
 
@@ -121,9 +118,8 @@ def _bridged(close: np.ndarray, most: int) -> np.ndarray:
         short = (since > 0) & (since <= most) & (t > 0)
         filled[t, short] = filled[t - 1, short]
     until = np.zeros(close.shape[1], int)
-    for t in range(len(close))[
-        ::-1
-    ]:  # a gap's first rows do not count as bridged where its last do not
+    # a gap's first rows do not count as bridged where its last do not
+    for t in range(len(close))[::-1]:
         until = np.where(gap[t], until + np.isnan(filled[t]), 0)
         filled[t, gap[t] & (until > 0)] = np.nan
     return filled

@@ -142,9 +142,8 @@ def _task(
         for c, rho, v in zip(cset.center, cset.rho, cset.vertices)
     ]
     tables = [_monomials(x) for x in corners]
-    reach = support(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(
-        1
-    )  # ||x||^2 <= sum x, as 0 <= x <= 1
+    # ||x||^2 <= sum x, as 0 <= x <= 1
+    reach = support(cset, torch.ones_like(cset.center)) * cset.rho + cset.center.sum(1)
     found = torch.zeros(2, len(seeds), dtype=dtype, device=device)
     for G, w in problem.losses(Streams(0, seeds, device, dtype), horizon):
         block = [

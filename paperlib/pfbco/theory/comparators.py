@@ -42,9 +42,8 @@ def best_quadratic(
         ValueError: a Q that is not positive definite.
     """
     C, d, Q, w = (np.asarray(x, float) for x in (C, d, Q, w))
-    scale = np.trace(Q) / len(
-        w
-    )  # a sum over many rounds, so that the tolerance of the projection means the same for each
+    # a sum over many rounds, so that the tolerance of the projection means the same for each
+    scale = np.trace(Q) / len(w)
     try:
         L = np.linalg.cholesky(Q / scale)
     except np.linalg.LinAlgError as error:

@@ -110,9 +110,10 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
 def accumulated(run: Replay, A) -> Check:
     """What a learner has added up before round t is eta (g_1 + ... + g_{t-1}), by its points and losses. ``A``: its own, R x T x n."""
     anew = 2 * (run.x[:, :1] - run.free[:, :-1])
+    # of what is added up
     size = run.eta.view(-1, 1) * torch.cat(
         [torch.zeros_like(run.norms[:, :1]), run.norms.cumsum(1)[:, :-1]], 1
-    )  # of what is added up
+    )
     return Check(
         "Accumulated estimates",
         accumulated.statement.source,
@@ -150,9 +151,8 @@ def be_the_leader(run: Replay, star: Tensor) -> Check:
     played = (run.g * star[:, :-1]).sum(2).cumsum(1)
     moved = (run.g * (star[:, :-1] - star[:, 1:])).sum(2).cumsum(1)
     start = ((z - run.x[:, :1]) ** 2).sum(2) / run.eta.view(-1, 1)
-    size = (run.norms * torch.linalg.vector_norm(star[:, :-1], dim=2)).cumsum(
-        1
-    )  # of what is added up
+    # of what is added up
+    size = (run.norms * torch.linalg.vector_norm(star[:, :-1], dim=2)).cumsum(1)
     return Check(
         "Be the leader",
         be_the_leader.statement.source,
@@ -206,9 +206,8 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
         torch.stack([gain, step], 2),
         torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2),
     )
-    size = torch.stack(
-        [run.norms, torch.ones_like(run.norms)], 2
-    )  # of what is subtracted, times leaders of order 1
+    # of what is subtracted, times leaders of order 1
+    size = torch.stack([run.norms, torch.ones_like(run.norms)], 2)
     return Check(
         "Lemma 6, sharp",
         lemma_6_sharp.statement.source,
