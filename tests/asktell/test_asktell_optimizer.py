@@ -300,6 +300,8 @@ def interrupted(call, at):
         return True
     finally:
         sys.settrace(before)
+        # a break within no_grad's own lines would leave gradients off for all that follows
+        torch.set_grad_enabled(True)
     return False
 
 

@@ -202,7 +202,7 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
         "paperlib.toy.claims",
     ]
     names = {Path(path).name for path in workflow.inputs("toy_1")}
-    assert {"play.py", "stats.py", "core.py", "streams.py"} <= names and "workflow.py" not in names
+    assert {"play.py", "stats.py", "trace.py", "streams.py"} <= names and "plan.py" not in names
     assert all((root / path).exists() for path in workflow.inputs("toy_1"))
 
 
