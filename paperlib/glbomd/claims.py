@@ -10,112 +10,74 @@ from ..verdicts.verdict import Claim
 LOGISTIC, POISSON, SCALE, COVERTYPE, THEORY = (
     f"glbomd_{name}" for name in ("1_logistic", "2_poisson", "3_scale", "4_covertype", "5_theory")
 )
-PAIRED = "paired differences of final regret, 95 % t-interval over trials"
-RATIO = "ratio of mean final regrets, 95 % bootstrap interval over trials"
+REGRETS, TIMES = "Experiments, Figures 1a-b", "Experiments, Figure 1c"  # sources
 SECONDS = "ratio of median seconds a round, one trial, 95 % bootstrap interval over repetitions"
+RATIO = "ratio of mean final regrets, 95 % bootstrap interval over trials"
 EACH = "; against each, the least favorable decides"
 ONE = "a single figure computed from the model, no interval"
 
+# Tests, with side and threshold.
+CHEAPEST = SECONDS + EACH, "below", 1.0
+TWICE = RATIO, "below", 2.0
+FLAT = (
+    "least-squares slope of log seconds on log t over t >= 300, medians of 100 rounds, t-interval over repetitions",
+    "within",
+    (-0.1, 0.1),
+)
+SOLVERS = {
+    "certified": "our certified solver",
+    "slsqp": "a vectorized SLSQP on every 25th round",
+}
 
-def _by(scales, id, source, sentence, test, side, threshold, notebook):
+
+def _more(other, one="GLB-OMD", against=""):
+    """The test that ``other`` has more regret than ``one``."""
+    test = f"{other} minus {one}: paired differences of final regret, 95 % t-interval over trials"
+    return test + against, "above", 0.0
+
+
+def _by(scales, id, source, sentence, *rest):
     """The same claim at several norms of theta*."""
-    return [
-        Claim(f"glbomd.{id}.S{s}", source, f"{sentence} (S={s})", test, side, threshold, notebook)
-        for s in scales
-    ]
+    return [Claim(f"glbomd.{id}.S{s}", source, f"{sentence} (S={s})", *rest) for s in scales]
 
 
 def _parent(id, source, sentence, *parts):
-    return [
-        Claim(
-            f"glbomd.{id}",
-            source,
-            sentence,
-            "all parts",
-            "parts",
-            parts=tuple(f"glbomd.{id}.{part}" for part in parts),
-        )
-    ]
+    parts = tuple(f"glbomd.{id}.{part}" for part in parts)
+    return Claim(f"glbomd.{id}", source, sentence, "all parts", "parts", parts=parts)
+
+
+def _both(id, source, sentence, *rest):
+    """A claim at S = 3 and 5, where it is decided."""
+    parts = _by((3, 5), id, source, sentence, *rest)
+    return [*parts, _parent(id, source, sentence, "S3", "S5")]
 
 
 CLAIMS = [
-    *_by(
-        (3, 5),
-        "C1",
-        "Experiments, Figure 1c",
-        "GLOC is the fastest method",
-        SECONDS + EACH,
-        "below",
-        1.0,
-        LOGISTIC,
-    ),
-    *_parent("C1", "Experiments, Figure 1c", "GLOC is the fastest method", "S3", "S5"),
-    *_by(
-        (3, 5),
-        "C2",
-        "Experiments, Figures 1a-b",
-        "GLOC's regret is large beside GLB-OMD's",
-        "GLOC minus GLB-OMD: " + PAIRED,
-        "above",
-        0.0,
-        LOGISTIC,
-    ),
-    *_parent(
-        "C2", "Experiments, Figures 1a-b", "GLOC's regret is large beside GLB-OMD's", "S3", "S5"
-    ),
-    *_by(
-        (3, 5),
+    *_both("C1", TIMES, "GLOC is the fastest method", *CHEAPEST, LOGISTIC),
+    *_both("C2", REGRETS, "GLOC's regret is large beside GLB-OMD's", *_more("GLOC"), LOGISTIC),
+    *_both(
         "C3",
-        "Experiments, Figures 1a-b",
+        REGRETS,
         "OFUGLB has the lowest regret of the paper's methods",
-        "other minus OFUGLB: " + PAIRED + EACH,
-        "above",
-        0.0,
+        *_more("other", "OFUGLB", EACH),
         LOGISTIC,
     ),
-    *_parent(
-        "C3",
-        "Experiments, Figures 1a-b",
-        "OFUGLB has the lowest regret of the paper's methods",
-        "S3",
-        "S5",
+    *_both(
+        "C4", TIMES, "OFUGLB is the most expensive method", SECONDS + EACH, "above", 1.0, LOGISTIC
     ),
-    *_by(
-        (3, 5),
-        "C4",
-        "Experiments, Figure 1c",
-        "OFUGLB is the most expensive method",
-        SECONDS + EACH,
-        "above",
-        1.0,
-        LOGISTIC,
-    ),
-    *_parent("C4", "Experiments, Figure 1c", "OFUGLB is the most expensive method", "S3", "S5"),
-    *_by(
-        (3, 5),
+    *_both(
         "C5",
-        "Experiments, Figures 1a-b",
+        REGRETS,
         "GLB-OMD's logistic regret is only modestly above OFUGLB's: at most twice",
-        RATIO,
-        "below",
-        2.0,
+        *TWICE,
         LOGISTIC,
-    ),
-    *_parent(
-        "C5",
-        "Experiments, Figures 1a-b",
-        "GLB-OMD's logistic regret is only modestly above OFUGLB's: at most twice",
-        "S3",
-        "S5",
     ),
     *_by(
         (7, 9),
         "C5",
         "Figures 3a-b; shown beside C5",
         "GLB-OMD's logistic regret is at most twice OFUGLB's",
-        RATIO,
-        "below",
-        2.0,
+        *TWICE,
         SCALE,
     ),
     *_by(
@@ -123,61 +85,23 @@ CLAIMS = [
         "C5.fixed",
         "ours; shown beside C5",
         "the same when the arm set never changes",
-        RATIO,
-        "below",
-        2.0,
+        *TWICE,
         THEORY,
     ),
-    *_by(
-        (3, 5),
-        "C6",
-        "Experiments, Figures 1a-b",
-        "GLB-OMD's regret is below ECOLog's",
-        "ECOLog minus GLB-OMD: " + PAIRED,
-        "above",
-        0.0,
-        LOGISTIC,
-    ),
-    *_parent("C6", "Experiments, Figures 1a-b", "GLB-OMD's regret is below ECOLog's", "S3", "S5"),
-    *_by(
-        (3, 5),
-        "C7",
-        "Experiments, Figures 1a-b",
-        "GLB-OMD's regret is below RS-GLinCB's",
-        "RS-GLinCB minus GLB-OMD: " + PAIRED,
-        "above",
-        0.0,
-        LOGISTIC,
-    ),
-    *_parent(
-        "C7", "Experiments, Figures 1a-b", "GLB-OMD's regret is below RS-GLinCB's", "S3", "S5"
-    ),
-    *_by(
-        (3, 5),
-        "C8",
-        "Experiments, Figure 1c",
-        "GLB-OMD is cheaper than ECOLog and RS-GLinCB",
-        SECONDS + EACH,
-        "below",
-        1.0,
-        LOGISTIC,
-    ),
-    *_parent(
-        "C8", "Experiments, Figure 1c", "GLB-OMD is cheaper than ECOLog and RS-GLinCB", "S3", "S5"
-    ),
-    *[
+    *_both("C6", REGRETS, "GLB-OMD's regret is below ECOLog's", *_more("ECOLog"), LOGISTIC),
+    *_both("C7", REGRETS, "GLB-OMD's regret is below RS-GLinCB's", *_more("RS-GLinCB"), LOGISTIC),
+    *_both("C8", TIMES, "GLB-OMD is cheaper than ECOLog and RS-GLinCB", *CHEAPEST, LOGISTIC),
+    *(
         Claim(
             f"glbomd.C9.slope.{link}",
             "Experiments, Figure 3c",
             f"GLB-OMD's cost a round does not depend on t ({link}, S=3)",
-            "least-squares slope of log seconds on log t over t >= 300, medians of 100 rounds, t-interval over repetitions",
-            "within",
-            (-0.1, 0.1),
+            *FLAT,
             SCALE,
         )
         for link in ("logistic", "poisson")
-    ],
-    *[
+    ),
+    *(
         Claim(
             f"glbomd.C9.kappa.{link}",
             "Experiments, Figure 3c",
@@ -188,68 +112,47 @@ CLAIMS = [
             SCALE,
         )
         for link in ("logistic", "poisson")
-    ],
-    *_parent(
+    ),
+    _parent(
         "C9",
         "Experiments, Figure 3c",
         "GLB-OMD's cost a round depends neither on t nor on kappa",
-        "slope.logistic",
-        "slope.poisson",
-        "kappa.logistic",
-        "kappa.poisson",
+        *(f"{what}.{link}" for what in ("slope", "kappa") for link in ("logistic", "poisson")),
     ),
     Claim(
         "glbomd.C10",
-        "Experiments, Figure 1c",
+        TIMES,
         "RS-GLinCB's cost grows with kappa: S=5 against S=3, logistic",
         SECONDS,
         "above",
         1.0,
         SCALE,
     ),
-    Claim(
-        "glbomd.C11.certified",
-        "Experiments, Figure 2c",
-        "Poisson, S=3: GLB-OMD is about 1000 times cheaper than OFUGLB (at least 300), our certified solver",
-        SECONDS,
-        "above",
-        300.0,
-        POISSON,
+    *(
+        Claim(
+            f"glbomd.C11.{id}",
+            "Experiments, Figure 2c",
+            f"Poisson, S=3: GLB-OMD is about 1000 times cheaper than OFUGLB (at least 300), {solver}",
+            SECONDS,
+            "above",
+            300.0,
+            POISSON,
+        )
+        for id, solver in SOLVERS.items()
     ),
-    Claim(
-        "glbomd.C11.slsqp",
-        "Experiments, Figure 2c",
-        "Poisson, S=3: GLB-OMD is about 1000 times cheaper than OFUGLB (at least 300), a vectorized SLSQP on every 25th round",
-        SECONDS,
-        "above",
-        300.0,
-        POISSON,
-    ),
-    *_by(
-        (3, 5),
+    *_both(
         "C12",
         "Experiments, Figures 2a-b",
         "GLB-OMD's Poisson regret is only modestly above OFUGLB's: at most twice",
-        RATIO,
-        "below",
-        2.0,
+        *TWICE,
         POISSON,
-    ),
-    *_parent(
-        "C12",
-        "Experiments, Figures 2a-b",
-        "GLB-OMD's Poisson regret is only modestly above OFUGLB's: at most twice",
-        "S3",
-        "S5",
     ),
     *_by(
         (7, 9),
         "C12",
         "ours; shown beside C12",
         "GLB-OMD's Poisson regret is at most twice OFUGLB's",
-        RATIO,
-        "below",
-        2.0,
+        *TWICE,
         SCALE,
     ),
     *_by(
@@ -262,7 +165,7 @@ CLAIMS = [
         0.01,
         POISSON,
     ),
-    *_parent("C13", "Appendix F.1", "Poisson rewards are effectively below 100", "S3", "S5"),
+    _parent("C13", "Appendix F.1", "Poisson rewards are effectively below 100", "S3", "S5"),
     Claim(
         "glbomd.C14",
         "Experiments, Appendix F.1",
@@ -308,23 +211,17 @@ CLAIMS = [
         1.0,
         SCALE,
     ),
-    Claim(
-        "glbomd.C18.certified",
-        "Appendix F.2, Figure 3c",
-        "OFUGLB's cost rises with S: S=9 against S=3, Poisson, our certified solver",
-        SECONDS,
-        "above",
-        1.5,
-        SCALE,
-    ),
-    Claim(
-        "glbomd.C18.slsqp",
-        "Appendix F.2, Figure 3c",
-        "OFUGLB's cost rises with S: S=9 against S=3, Poisson, a vectorized SLSQP on every 25th round",
-        SECONDS,
-        "above",
-        1.5,
-        SCALE,
+    *(
+        Claim(
+            f"glbomd.C18.{id}",
+            "Appendix F.2, Figure 3c",
+            f"OFUGLB's cost rises with S: S=9 against S=3, Poisson, {solver}",
+            SECONDS,
+            "above",
+            1.5,
+            SCALE,
+        )
+        for id, solver in SOLVERS.items()
     ),
     Claim(
         "glbomd.C19",
@@ -361,50 +258,40 @@ CLAIMS = [
         0.5,
         COVERTYPE,
     ),
-    *_parent(
+    _parent(
         "C21",
         "Appendix F.3, Figure 4",
         "Covertype: GLB-OMD is much faster without losing regret",
         "a",
         "b",
     ),
-    Claim(
-        "glbomd.C22.glmucb",
-        "Appendix F.3, Figure 4a",
-        "Covertype: GLM-UCB explores too much (shrink factor .05)",
-        "GLM-UCB minus GLB-OMD: " + PAIRED,
-        "above",
-        0.0,
-        COVERTYPE,
+    *(
+        Claim(
+            f"glbomd.C22.{id}",
+            "Appendix F.3, Figure 4a",
+            f"Covertype: {name} explores too much (shrink factor .05)",
+            *_more(name),
+            COVERTYPE,
+        )
+        for id, name in {"glmucb": "GLM-UCB", "gloc": "GLOC"}.items()
     ),
-    Claim(
-        "glbomd.C22.gloc",
-        "Appendix F.3, Figure 4a",
-        "Covertype: GLOC explores too much (shrink factor .05)",
-        "GLOC minus GLB-OMD: " + PAIRED,
-        "above",
-        0.0,
-        COVERTYPE,
-    ),
-    *_parent(
+    _parent(
         "C22",
         "Appendix F.3, Figure 4a",
         "Covertype: classical methods explore too much",
         "glmucb",
         "gloc",
     ),
-    *[
+    *(
         Claim(
             f"glbomd.C23.time.{name}",
             "Tables 1, 2",
             f"{name}: time a round does not grow with t",
-            "least-squares slope of log seconds on log t over t >= 300, medians of 100 rounds, t-interval over repetitions",
-            "within",
-            (-0.1, 0.1),
+            *FLAT,
             THEORY,
         )
         for name in ("glbomd", "gloc", "ecolog")
-    ],
+    ),
     Claim(
         "glbomd.C23.memory",
         "Tables 1, 2",
@@ -423,15 +310,11 @@ CLAIMS = [
         (0.9, 1.1),
         THEORY,
     ),
-    *_parent(
+    _parent(
         "C23",
         "Tables 1, 2",
         "time and memory a round are O(1) for the online methods, memory O(t) for the others",
-        "time.glbomd",
-        "time.gloc",
-        "time.ecolog",
-        "memory",
-        "history",
+        *("time.glbomd", "time.gloc", "time.ecolog", "memory", "history"),
     ),
     Claim(
         "glbomd.C24",
@@ -441,23 +324,17 @@ CLAIMS = [
         "reported",
         notebook=THEORY,
     ),
-    Claim(
-        "glbomd.C25.fresh",
-        "Theorem 2",
-        "GLB-OMD's regret grows like the square root of t, fresh arms each round",
-        "slope of log mean regret on log t over the last decade, 95 % bootstrap interval over trials",
-        "within",
-        (0.4, 0.8),
-        THEORY,
-    ),
-    Claim(
-        "glbomd.C25.fixed",
-        "Theorem 2",
-        "GLB-OMD's regret grows like the square root of t, one fixed arm set",
-        "slope of log mean regret on log t over the last decade, 95 % bootstrap interval over trials",
-        "within",
-        (0.4, 0.8),
-        THEORY,
+    *(
+        Claim(
+            f"glbomd.C25.{id}",
+            "Theorem 2",
+            f"GLB-OMD's regret grows like the square root of t, {arms}",
+            "slope of log mean regret on log t over the last decade, 95 % bootstrap interval over trials",
+            "within",
+            (0.4, 0.8),
+            THEORY,
+        )
+        for id, arms in {"fresh": "fresh arms each round", "fixed": "one fixed arm set"}.items()
     ),
     Claim(
         "glbomd.C26",
