@@ -259,6 +259,14 @@ def test_printed_forms():
     assert np.allclose(bounds.lemma_7(run, printed=True).bound, bounds.lemma_7(run).bound / 2)
 
 
+def test_a_check_states_the_form_that_it_computes():
+    run = replay_of(Bernoulli(), 3.0, "dim")
+    assert "(C_mu (2 + 2 R S) / g) S_D2" in bounds.lemma_4(run, printed=True).formula
+    assert "ln(1 + 2 C_mu t / (d lambda g))" in bounds.lemma_6(run, tight=True).formula
+    assert "alpha (ln det" in bounds.lemma_7(run, printed=True).formula
+    assert "mu'(z)/(2+RD)" in bounds.lemma_8(Poisson(), 3.0, printed=True).formula
+
+
 # Tools ----------------------------------------------------------------------------------------------------
 
 

@@ -19,22 +19,14 @@ from ... import stats
 from ...verdicts.checks import Check, statement
 from ...maths.informative import informative_from
 from ...core.trace import Trace
-from .descent import PAPER, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
+from .descent import PAPER, check_of, shortfall
+from .descent import lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1
 from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
 from ..model.links import Link, kappa_ball
 from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
 from ..probes import PROBES, RadiusRatio
 from .replay import Replay
-from .constants import (
-    RegretBound,
-    RegretRow,
-    condition,
-    covered,
-    regret_bound,
-    regret_row,
-    ridge_condition,
-    sharp_constants,
-)
+from .constants import condition, regret_bound, regret_row, ridge_condition
 from ..model.setting import Setting, setting
 
 __all__ = [
@@ -42,8 +34,6 @@ __all__ = [
     "Order",
     "Replay",
     "RadiusRatio",
-    "RegretBound",
-    "RegretRow",
     "Setting",
     "assumption_1",
     "assumption_2",
@@ -70,7 +60,6 @@ __all__ = [
     "regret_row",
     "ridge_condition",
     "setting",
-    "sharp_constants",
     "table_1",
     "table_1_kappa",
     "table_2",
@@ -88,13 +77,8 @@ def _grid(reach: float, points: int = 2001) -> Tensor:
 def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
     """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
     lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
-    return Check(
-        "Assumption 1",
-        assumption_1.statement.source,
-        "||x|| <= 1, ||theta*|| / S <= 1",
-        {"S": norm_bound},
-        torch.cat(lengths),
-        1.0,
+    return check_of(
+        assumption_1, "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0
     )
 
 
@@ -103,19 +87,9 @@ def assumption_2(link: Link, norm_bound: float) -> Check:
     """c_mu <= mu'(z) <= C_mu on [-S, S]: on a grid with its ends."""
     slope = link.slope(_grid(norm_bound))
     low, high = link.min_slope(norm_bound), link.max_slope(norm_bound)
-    observed, bound = (
-        torch.stack([slope, -slope], -1),
-        torch.tensor([high, -low], dtype=torch.float64),
-    )
     inputs = {"link": type(link).__name__, "S": norm_bound, "c_mu": low, "C_mu": high}
-    return Check(
-        "Assumption 2",
-        assumption_2.statement.source,
-        "c_mu <= mu'(z) <= C_mu",
-        inputs,
-        observed,
-        bound,
-    )
+    observed = torch.stack([slope, -slope], -1)
+    return check_of(assumption_2, "c_mu <= mu'(z) <= C_mu", inputs, observed, [high, -low])
 
 
 @statement("Assumption 3", f"{PAPER}, Assumption 3")
@@ -125,22 +99,10 @@ def assumption_3(link: Link, reach: float) -> Check:
     The paper asks for it on [-S, S]; Theorem 1 needs it on the whole line, since the Gaussians P_s and Q_s have
     full support (erratum E3): call it with a large ``reach``, too.
     """
-    with torch.enable_grad():
-        z = _grid(reach).requires_grad_()
-        slope = link.slope(z)
-        second = (
-            torch.autograd.grad(slope.sum(), z)[0] if slope.requires_grad else torch.zeros_like(z)
-        )
-    inputs = {"link": type(link).__name__, "reach": reach, "R": link.self_concordance}
-    bound = link.self_concordance * slope.detach()
-    return Check(
-        "Assumption 3",
-        assumption_3.statement.source,
-        "|mu''(z)| <= R mu'(z)",
-        inputs,
-        second.abs(),
-        bound,
-    )
+    z, R = _grid(reach), link.self_concordance
+    second = torch.func.grad(lambda z: link.slope(z).sum())(z)
+    inputs = {"link": type(link).__name__, "reach": reach, "R": R}
+    return check_of(assumption_3, "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * link.slope(z))
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
@@ -156,13 +118,11 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
             ``RadiusRatio`` records, or ``Replay.error`` under the root.
         setting: its delta and ridge.
     """
-    remark = "" if covered(setting) else shortfall(setting.ridge, condition(setting, "sharp"))
     formula = "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta"
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
-    return Check(
-        "Theorem 1",
-        theorem_1.statement.source,
+    return check_of(
+        theorem_1,
         formula,
         setting.describe(),
         ratio,
@@ -170,7 +130,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
         setting.delta,
         trivial=setting.norm_bound,
         informative_from=informative_from(half_axis, lambda t: setting.norm_bound),
-        remark=remark,
+        remark=shortfall(setting.ridge, condition(setting, "sharp")),
     )
 
 
@@ -198,23 +158,18 @@ def theorem_2(
     bound = [regret_bound(setting, T, share(int(T)), **form).bound for T in trace.rounds]
     last = int(trace.rounds[-1])
     row = regret_row(setting, last, share(last), **form)
-    initial = setting.link.dispersion * setting.ridge
-    low = "" if covered(setting) else shortfall(setting.ridge, condition(setting, "sharp"))
-    kappa = kappa_ball(setting.link, setting.norm_bound)
-    remarks = [
-        low,
-        "" if initial >= 1 else f"g lambda = {initial:.3g} < 1",
-        "" if kappa >= 1 else f"kappa = {kappa:.3g} < 1",
-    ]
+    link, S = setting.link, setting.norm_bound
+    at_least_1 = {"g lambda": link.dispersion * setting.ridge, "kappa": kappa_ball(link, S)}
+    remarks = [shortfall(setting.ridge, condition(setting, "sharp"))]
+    remarks += [f"{name} = {value:.3g} < 1" for name, value in at_least_1.items() if value < 1]
     formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
     if tight:
         formula = (
             "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
         )
     inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}
-    return Check(
-        "Theorem 2",
-        theorem_2.statement.source,
+    return check_of(
+        theorem_2,
         formula,
         inputs,
         trace["regret"],
@@ -226,27 +181,21 @@ def theorem_2(
     )
 
 
-def _oracle(run: Replay) -> Tensor:
-    if run.best is None:
-        raise ValueError("run.best=None; allowed: max_x x^T theta* of every round, R x T")
-    return run.best
-
-
 @statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
 def curvature_along(run: Replay) -> Check:
-    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run."""
-    link, best = run.setting.link, _oracle(run)
+    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run.
+
+    Raises:
+        ValueError: a run without ``best``.
+    """
+    link, best = run.setting.link, run.best
+    if best is None:
+        raise ValueError("run.best=None; allowed: max_x x^T theta* of every round, R x T")
     regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
     bound = link.slope(best).cumsum(1) + link.self_concordance * regret
-    source = curvature_along.statement.source
-    return Check(
-        "Theorem 2, curvature along the run",
-        source,
-        "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t",
-        run.setting.describe(),
-        link.slope(run.true_z).cumsum(1),
-        bound,
-    )
+    observed = link.slope(run.true_z).cumsum(1)
+    formula = "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t"
+    return check_of(curvature_along, formula, run.setting.describe(), observed, bound)
 
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
@@ -264,14 +213,9 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
     bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
     gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
     formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
-    return Check(
-        "Theorem 2, optimism",
-        optimism.statement.source,
-        formula,
-        setting.describe(),
-        torch.stack([-gap, gap], -1),
-        torch.stack([torch.zeros_like(gap), 2 * bonus], -1),
-    )
+    observed = torch.stack([-gap, gap], -1)
+    bound = torch.stack([torch.zeros_like(gap), 2 * bonus], -1)
+    return check_of(optimism, formula, setting.describe(), observed, bound)
 
 
 @statement("Theorem 2, order", f"{PAPER}, Theorem 2")
@@ -282,13 +226,8 @@ def regret_order(trace: Trace, low: float = 0.4, high: float = 0.8) -> Check:
     """
     slope = stats.growth(trace.rounds, trace["regret"])
     inputs = {"slope": slope.estimate, "trials": slope.n}
-    return Check(
-        "Theorem 2, order",
-        regret_order.statement.source,
-        f"{low} <= slope <= {high}",
-        inputs,
-        [-slope.low, slope.high],
-        [-low, high],
+    return check_of(
+        regret_order, f"{low} <= slope <= {high}", inputs, [-slope.low, slope.high], [-low, high]
     )
 
 
@@ -328,12 +267,5 @@ def table_2() -> tuple[Order, ...]:
 @statement("Table 1, kappa", f"{PAPER}, caption of Table 1")
 def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
     """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
-    inputs = {"link": type(link).__name__, "S": norm_bound}
-    return Check(
-        "Table 1, kappa",
-        table_1_kappa.statement.source,
-        "kappa_* <= kappa",
-        inputs,
-        kappa_opt,
-        kappa_ball(link, norm_bound),
-    )
+    inputs, kappa = {"link": type(link).__name__, "S": norm_bound}, kappa_ball(link, norm_bound)
+    return check_of(table_1_kappa, "kappa_* <= kappa", inputs, kappa_opt, kappa)

@@ -33,11 +33,10 @@ def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp"
         ValueError: an unknown form.
     """
     one_of("form", form, FORMS)
-    R, g, eta = link.self_concordance, link.dispersion, 1 + link.self_concordance * norm_bound
+    R, g, C = link.self_concordance, link.dispersion, link.max_slope(norm_bound)
+    eta = 1 + R * norm_bound
     factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": sharp_constants().step_factor}[form]
-    return max(
-        factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * link.max_slope(norm_bound) / g
-    )
+    return max(factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * C / g)
 
 
 def condition(setting: Setting, form: str) -> float:
@@ -106,22 +105,11 @@ def regret_bound(
     g, C, kappa, T = link.dispersion, setting.max_slope, kappa_ball(link, S), float(horizon)
     factor = 1 / g if printed else g
     # Departure: (30), (33), (35) divide by g; ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} multiplies (E6).
-    G1 = (
-        2
-        * setting.radius(T)
-        * math.sqrt(factor * 2 * d * (1 + C) * math.log1p(T * C / (g * d * setting.ridge)))
-    )
+    growth = math.log1p(T * C / (g * d * setting.ridge))
+    G1 = 2 * setting.radius(T) * math.sqrt(factor * 2 * d * (1 + C) * growth)
     # Departure: (32) lacks kappa, which Lemma 11 with z = X / sqrt(kappa) brings (E17).
-    G2 = (
-        8
-        * kappa
-        * d
-        * R
-        * C
-        * factor
-        * setting.radius(T + 1) ** 2
-        * math.log1p(T / (g * kappa * d * setting.ridge))
-    )
+    growth = math.log1p(T / (g * kappa * d * setting.ridge))
+    G2 = 8 * kappa * d * R * C * factor * setting.radius(T + 1) ** 2 * growth
     share = T / kappa_opt
     if tight:
         bound = 2 * G2 + G1**2 * R / 2 + G1 * math.sqrt(G1**2 * R**2 / 4 + 2 * G2 * R + share)
@@ -151,18 +139,10 @@ class RegretRow(NamedTuple):
 
 def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> RegretRow:
     """Theorem 2 with numbers put in, and the first horizon at which it says more than (mu(S) - mu(-S)) T."""
-    G1, G2, bound = regret_bound(setting, horizon, kappa_opt, **form)
+    found = regret_bound(setting, horizon, kappa_opt, **form)
+    radii = setting.radius(1), setting.radius(horizon)
     gap = trivial_regret(setting.link, setting.norm_bound, 1)
     first = informative_from(
         lambda T: regret_bound(setting, T, kappa_opt, **form).bound, lambda T: gap * T
     )
-    return RegretRow(
-        setting.ridge,
-        setting.radius(1),
-        setting.radius(horizon),
-        G1,
-        G2,
-        bound,
-        gap * horizon,
-        first,
-    )
+    return RegretRow(setting.ridge, *radii, *found, gap * horizon, first)

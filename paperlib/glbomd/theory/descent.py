@@ -6,6 +6,9 @@ Letters: as in ``theory``; S_D2 and S_DH are the sums up to t of ||theta_{s+1} -
 and in the norm of H_s, L* and L+ those of l_s(theta*) and l_s(theta_{s+1}).
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -15,6 +18,19 @@ from .replay import Replay
 
 PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"
 ROUNDING = 1e-10  # allowed relative error of identities that involve sums of cancelling terms
+
+
+def check_of(function: Callable, formula: str, inputs: dict, *numbers: Any, **more: Any) -> Check:
+    """The check of a function's statement. ``numbers``: observed, bound and delta, as ``Check`` takes them."""
+    name, source, *_ = function.statement
+    return Check(name, source, formula, inputs, *numbers, **more)
+
+
+def shortfall(ridge: float, least: float) -> str:
+    """A remark where the ridge is below a condition."""
+    if ridge >= least * (1 - 1e-9):
+        return ""
+    return f"ridge {ridge:.3g} is below the condition, {least:.3g}"
 
 
 def surrogate_gradient(run: Replay) -> Tensor:
@@ -32,72 +48,43 @@ def proposition_1(run: Replay) -> Check:
     there is -nu theta_{t+1} with nu >= 0, and nu = 0 inside. Observed: the residual of these conditions, relative
     to the two terms that make up the gradient, R x T.
     """
-    setting, point = run.setting, run.theta[:, 1:]
-    pull = (run.precision[:, :-1] @ run.move.unsqueeze(-1)).squeeze(-1) / setting.step
+    setting, H, point = run.setting, run.precision[:, :-1], run.theta[:, 1:]
+    eta, S = setting.step, setting.norm_bound
+    norm = lambda vector: torch.linalg.vector_norm(vector, dim=-1)
+    pull = (H @ run.move.unsqueeze(-1)).squeeze(-1) / eta
     push = surrogate_gradient(run).unsqueeze(-1) * run.arm
-    gradient, norm = pull + push, torch.linalg.vector_norm(point, dim=-1)
-    at_the_edge = norm >= setting.norm_bound * (1 - 1e-9)
-    multiplier = (-(gradient * point).sum(-1) / setting.norm_bound**2).clamp(min=0) * at_the_edge
-    residual = torch.linalg.vector_norm(gradient + multiplier.unsqueeze(-1) * point, dim=-1)
-    scale = torch.linalg.vector_norm(pull, dim=-1) + torch.linalg.vector_norm(push, dim=-1) + 1e-300
+    gradient, length = pull + push, norm(point)
+    at_the_edge = length >= S * (1 - 1e-9)
+    multiplier = (-(gradient * point).sum(-1) / S**2).clamp(min=0) * at_the_edge
+    residual = norm(gradient + multiplier.unsqueeze(-1) * point)
     # Where both terms are zero to rounding, so is the residual: measured against H_t ||theta_{t+1}|| eps.
-    scale = (
-        scale
-        + 1e-6 * torch.linalg.vector_norm(run.precision[:, :-1], dim=(-2, -1)) * norm / setting.step
-    )
-    outside = (norm / setting.norm_bound - 1).clamp(min=0)
+    rounding = 1e-6 * torch.linalg.vector_norm(H, dim=(-2, -1)) * length / eta
+    scale = norm(pull) + norm(push) + 1e-300 + rounding
+    outside = (length / S - 1).clamp(min=0)
     formula = "grad l~_t(theta_{t+1}) + H_t (theta_{t+1} - theta_t) / eta = -nu theta_{t+1}, ||theta_{t+1}|| <= S"
-    return Check(
-        "Proposition 1",
-        proposition_1.statement.source,
-        formula,
-        setting.describe(),
-        residual / scale + outside,
-        1e-8,
-    )
+    return check_of(proposition_1, formula, setting.describe(), residual / scale + outside, 1e-8)
 
 
 @statement("Lemma 1", f"{PAPER}, Lemma 1")
-def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Check:
+def lemma_1(run: Replay) -> Check:
     """Three-point inequality of mirror descent, for every comparator u in the ball.
 
     ||theta_{t+1} - u||_{H_t}^2 <= 2 eta <grad l~_t(theta_{t+1}), u - theta_{t+1}> + ||theta_t - u||_{H_t}^2
     - ||theta_t - theta_{t+1}||_{H_t}^2. Any error in the update shows here, also a projection in a wrong norm; an
-    omitted projection shows in Proposition 1 alone.
-
-    Args:
-        run: the run.
-        comparator: u, broadcasting to R x T x d; by default theta* and, beside it, a random point with norm S.
-        seed: of the random points.
-
-    Returns:
-        Check of the violation relative to the terms' sizes, R x T x comparators.
+    omitted projection shows in Proposition 1 alone. Observed: the violation relative to the terms' sizes, R x T x 2,
+    with theta* and with a random point of norm S as u.
     """
     setting = run.setting
-    if comparator is None:
-        random = torch.from_numpy(np.random.default_rng(seed).normal(size=run.arm.shape))
-        random = (
-            random * setting.norm_bound / torch.linalg.vector_norm(random, dim=-1, keepdim=True)
-        )
-        comparators = [run.truth.unsqueeze(1).expand_as(run.arm), random]
-    else:
-        comparators = [comparator.expand_as(run.arm)]
-    coefficient, violations = surrogate_gradient(run), []
-    moved = run.norm_square(run.move)
-    for u in comparators:
+    random = torch.from_numpy(np.random.default_rng(0).normal(size=run.arm.shape))
+    random = random * setting.norm_bound / torch.linalg.vector_norm(random, dim=-1, keepdim=True)
+    coefficient, moved, violations = surrogate_gradient(run), run.norm_square(run.move), []
+    for u in (run.truth.unsqueeze(1), random):
         left = run.norm_square(run.theta[:, 1:] - u)
         inner = 2 * setting.step * coefficient * (run.arm * (u - run.theta[:, 1:])).sum(-1)
         start = run.norm_square(run.theta[:, :-1] - u)
         violations.append((left - inner - start + moved) / (left + inner.abs() + start + moved))
     formula = "(left - right) / (sum of the terms' sizes) <= rounding"
-    return Check(
-        "Lemma 1",
-        lemma_1.statement.source,
-        formula,
-        setting.describe(),
-        torch.stack(violations, -1),
-        ROUNDING,
-    )
+    return check_of(lemma_1, formula, setting.describe(), torch.stack(violations, -1), ROUNDING)
 
 
 @statement("Lemma 4", f"{PAPER}, Lemma 4")
@@ -111,21 +98,16 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
         run: the run.
         printed: the statement's coefficient C_mu (2 + 2 R S) / g, which lacks its proof's R S (erratum E4).
     """
-    setting = run.setting
+    setting, eta = run.setting, run.setting.step
     R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
     # Departure: the printed coefficient lacks the factor R S of (11) and (19) (E4).
-    coefficient = setting.max_slope * 2 * setting.step / g * (1 if printed else R * S)
+    coefficient = setting.max_slope * 2 * eta / g * (1 if printed else R * S)
+    text = "C_mu (2 + 2 R S)" if printed else "2 eta R S C_mu"
     euclidean = run.move.square().sum(-1).cumsum(1)
-    bound = (
-        2 * setting.step * (run.true_loss - run.next_loss)
-        + run.error[:, :1]
-        + coefficient * euclidean
-        - run.moved
-    )
-    formula = "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} + (2 eta R S C_mu / g) S_D2 - S_DH"
-    return Check(
-        "Lemma 4", lemma_4.statement.source, formula, setting.describe(), run.error[:, 1:], bound
-    )
+    start = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1]
+    bound = start + coefficient * euclidean - run.moved
+    formula = f"||theta_{{t+1}} - theta*||^2_{{H_{{t+1}}}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{{H_1}} + ({text} / g) S_D2 - S_DH"
+    return check_of(lemma_4, formula, setting.describe(), run.error[:, 1:], bound)
 
 
 @statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
@@ -135,28 +117,14 @@ def lemma_4b(run: Replay) -> Check:
     ||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 - (2/3) S_DH. Computed
     for any ridge; below the condition it may fail, and does.
     """
-    setting = run.setting
-    least = (
-        6
-        * setting.step
-        * setting.link.self_concordance
-        * setting.norm_bound
-        * setting.max_slope
-        / setting.link.dispersion
-    )
-    bound = (
-        2 * setting.step * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved
-    )
+    setting, eta = run.setting, run.setting.step
+    R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
+    least = 6 * eta * R * S * setting.max_slope / g
+    bound = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved
     formula = "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH"
     inputs = setting.describe() | {"least ridge": least}
-    return Check(
-        "Lemma 4b",
-        lemma_4b.statement.source,
-        formula,
-        inputs,
-        run.error[:, 1:],
-        bound,
-        remark=shortfall(setting.ridge, least),
+    return check_of(
+        lemma_4b, formula, inputs, run.error[:, 1:], bound, remark=shortfall(setting.ridge, least)
     )
 
 
@@ -170,28 +138,12 @@ def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
     Raises:
         ValueError: g lambda < 1 (erratum E25).
     """
-    setting = run.setting
+    setting, d, square = run.setting, run.setting.dim, run.setting.max_slope
     initial = setting.link.dispersion * setting.ridge
     if initial < 1:
         raise ValueError(f"ridge={setting.ridge}: g lambda={initial}; allowed: at least 1")
     observed = (run.curvature * run.width2).cumsum(1)
-    square = setting.max_slope
-    bound = (
-        (1 if sharp else 2)
-        * setting.dim
-        * (1 + square)
-        * torch.log1p(run.rounds * square / (setting.dim * initial))
-    )
+    growth = torch.log1p(run.rounds * square / (d * initial))
+    bound = (1 if sharp else 2) * d * (1 + square) * growth
     formula = f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))"
-    return Check(
-        "Lemma 11", lemma_11.statement.source, formula, setting.describe(), observed, bound
-    )
-
-
-def shortfall(ridge: float, least: float) -> str:
-    """A remark where the ridge is below a condition."""
-    return (
-        ""
-        if ridge >= least * (1 - 1e-9)
-        else f"ridge {ridge:.3g} is below the condition, {least:.3g}"
-    )
+    return check_of(lemma_11, formula, setting.describe(), observed, bound)

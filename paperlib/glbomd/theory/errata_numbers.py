@@ -15,7 +15,7 @@ from ..model.links import Bernoulli, Gaussian, Link, Poisson, kappa_ball
 from ..problems.sphere import SphereArms
 from .quadrature import NODES, WEIGHTS
 from ..model.setting import Setting
-from .constants import regret_bound, ridge_condition
+from .constants import FORMS, regret_bound, ridge_condition
 
 DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments
 
@@ -24,17 +24,17 @@ def _theory(link: Link, norm_bound: float, form: str = "theory") -> Setting:
     return Setting(link, norm_bound, DIM, ridge_condition(link, norm_bound, DIM, form), DELTA)
 
 
-def _scalar(value: float) -> torch.Tensor:
-    return torch.tensor(float(value), dtype=torch.float64)
+def _weighted(start: float, end: float) -> float:
+    """int_0^1 (1 - v) mu'(z_1 + v (z_2 - z_1)) dv of Lemma 8, for Poisson rewards."""
+    ends = torch.tensor([start, end], dtype=torch.float64)
+    return float(slope_integrals(Poisson(), *ends)[1])
 
 
 def e1(rounds: int = 100) -> dict[str, float]:
     """Against the worst arm, as argmin says, every rule's regret is negative; against the best it is not."""
     means = SphereArms().means(rounds)
-    return {
-        "argmin": float((means.min(1) - means[:, 0]).sum()),
-        "argmax": float((means.max(1) - means[:, 0]).sum()),
-    }
+    regret = lambda best: float((best - means[:, 0]).sum())
+    return {"argmin": regret(means.min(1)), "argmax": regret(means.max(1))}
 
 
 def e2(dispersion: float = 0.5) -> dict[str, float]:
@@ -62,14 +62,11 @@ def e5(norm_bound: float = 3.0) -> dict[str, float]:
 
 def e6() -> dict[str, float]:
     """Dividing by g makes Theorem 2's bound too small for g > 1 and too large for g < 1 (Gaussian, S = 2)."""
-    numbers = {}
-    for variance in (4.0, 0.25):
-        setting = _theory(Gaussian(variance), 2.0)
-        for name, printed in (("printed", True), ("correct", False)):
-            numbers[f"{name}, g={variance:g}"] = regret_bound(
-                setting, HORIZON, 1.0, printed=printed
-            ).bound
-    return numbers
+    bound = lambda g, printed: (
+        regret_bound(_theory(Gaussian(g), 2.0), HORIZON, 1.0, printed=printed).bound
+    )
+    forms = {"printed": True, "correct": False}
+    return {f"{name}, g={g:g}": bound(g, forms[name]) for g in (4.0, 0.25) for name in forms}
 
 
 def e7() -> dict[str, float]:
@@ -79,12 +76,11 @@ def e7() -> dict[str, float]:
 
 def e8(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
     """Lemma 8's lower bound of the weighted integral is false for z = z_2: the weight 1 - v is not symmetric (mu = exp)."""
-    _, weighted = slope_integrals(Poisson(), _scalar(start), _scalar(end))
-    distance = abs(end - start)
+    least = lambda z: math.exp(z) / (2 + abs(end - start))
     return {
-        "integral": float(weighted),
-        "claimed for z_2": math.exp(end) / (2 + distance),
-        "for z_1": math.exp(start) / (2 + distance),
+        "integral": _weighted(start, end),
+        "claimed for z_2": least(end),
+        "for z_1": least(start),
     }
 
 
@@ -107,10 +103,7 @@ def e10() -> dict[str, float]:
 
 def e11(norm_bound: float = 3.0) -> dict[str, float]:
     """Lemma 10's d enters the ridge by bounding a one-dimensional Gaussian with a d-dimensional one (logistic)."""
-    return {
-        form: ridge_condition(Bernoulli(), norm_bound, DIM, form)
-        for form in ("theory", "free", "sharp")
-    }
+    return {form: ridge_condition(Bernoulli(), norm_bound, DIM, form) for form in FORMS}
 
 
 def e14() -> dict[str, float]:
@@ -121,17 +114,14 @@ def e14() -> dict[str, float]:
 
 def e15() -> dict[str, float]:
     """An index may exceed S, where mu' <= C_mu is used: the first round's largest, Poisson, lambda = 5."""
-    return {
-        "S": 3.0,
-        "largest index": Setting(Poisson(), 3.0, DIM, 5.0, DELTA).radius(1) / math.sqrt(5),
-    }
+    setting = Setting(Poisson(), 3.0, DIM, 5.0, DELTA)
+    return {"S": 3.0, "largest index": setting.radius(1) / math.sqrt(5)}
 
 
 def e16(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
     """Taylor's remainder with weight 1 - v has no factor 1/2 in front (mu = m = exp)."""
     remainder = math.exp(end) - math.exp(start) - math.exp(start) * (end - start)
-    _, weighted = slope_integrals(Poisson(), _scalar(start), _scalar(end))
-    integral = (end - start) ** 2 * float(weighted)
+    integral = (end - start) ** 2 * _weighted(start, end)
     return {"remainder": remainder, "integral": integral, "printed": integral / 2}
 
 
@@ -145,10 +135,8 @@ def e17(kappa: float = 150.0, rounds: int = 1000) -> dict[str, float]:
 def e18() -> dict[str, float]:
     """Splitting the rounds costs Theorem 2 a factor that one Cauchy-Schwarz saves (logistic, S = 3)."""
     setting, kappa_opt = _theory(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0).kappa_opt(HORIZON)
-    return {
-        "printed": regret_bound(setting, HORIZON, kappa_opt).bound,
-        "tight": regret_bound(setting, HORIZON, kappa_opt, tight=True).bound,
-    }
+    bound = lambda tight: regret_bound(setting, HORIZON, kappa_opt, tight=tight).bound
+    return {"printed": bound(False), "tight": bound(True)}
 
 
 def e19() -> dict[str, float]:
@@ -161,10 +149,8 @@ def e19() -> dict[str, float]:
 
 def e20(norm_bound: float = 3.0) -> dict[str, float]:
     """With the theory's constants RS-GLinCB only warms up: while a unit arm is on offer, 1 / threshold - lambda rounds."""
-    kappa, log = (
-        SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON),
-        DIM * math.log(HORIZON / DELTA),
-    )
+    kappa = SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON)
+    log = DIM * math.log(HORIZON / DELTA)
     gamma = 25 * norm_bound * math.sqrt(log)
     return {"gamma": gamma, "threshold": 1 / (gamma**2 * kappa), "rounds": gamma**2 * kappa - log}
 
@@ -195,30 +181,21 @@ def e26() -> dict[str, float]:
 
 def e27() -> dict[str, float]:
     """With lambda = d the condition of Theorem 1 is missed by these factors."""
-    cases = {
-        "logistic, S=3": (Bernoulli(), 3.0),
-        "Poisson, S=7": (Poisson(), 7.0),
-        "Poisson, S=9": (Poisson(), 9.0),
-    }
-    return {
-        name: ridge_condition(link, S, DIM, "theory") / DIM for name, (link, S) in cases.items()
-    }
+    missed = lambda link, S: ridge_condition(link, S, DIM, "theory") / DIM
+    poisson = {f"Poisson, S={S:g}": missed(Poisson(), S) for S in (7.0, 9.0)}
+    return {"logistic, S=3": missed(Bernoulli(), 3.0)} | poisson
 
 
 def e30(norm_bound: float = 6.0) -> dict[str, float]:
     """kappa = 200 does not belong to S = 6: unit arms give 405, and 200 belongs to |z| <= 5.3 (logistic)."""
-    return {
-        "quoted": 200.0,
-        "kappa": kappa_ball(Bernoulli(), norm_bound),
-        "reach of 200": math.acosh(99),
-    }
+    kappa = kappa_ball(Bernoulli(), norm_bound)
+    return {"quoted": 200.0, "kappa": kappa, "reach of 200": math.acosh(99)}
 
 
 def e31() -> dict[str, float]:
     """Condition (43) holds for no constant C >= 1: smaller integrand, smaller domain (radial part, H = gamma = c = 1)."""
-    radial = lambda d, C, reach: quad(lambda r: r ** (d - 1) * math.exp(-C * r * r / 2), 0, reach)[
-        0
-    ]
+    integrand = lambda r, d, C: r ** (d - 1) * math.exp(-C * r * r / 2)
+    radial = lambda d, C, reach: quad(integrand, 0, reach, (d, C))[0]
     numbers = {}
     for d in (1, 5):
         numbers[f"left, d={d}"] = radial(d, 1, 1.5)

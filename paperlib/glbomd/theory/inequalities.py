@@ -12,9 +12,8 @@ import torch
 from torch import Tensor
 
 from ...verdicts.checks import Check, statement
-from .descent import PAPER
-from ..model.links import Link
-from ..model.links import loss
+from .descent import PAPER, check_of
+from ..model.links import Link, loss
 from .quadrature import mixed
 
 LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))
@@ -53,9 +52,10 @@ def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = 
     if printed:
         sides.append((link.slope(end) / (2 + R * distance), weighted))
     observed, bound = (torch.stack(side, -1) for side in zip(*sides))
-    formula = "mu'(z)/(1+RD) <= int mu', mu'(z_1)/(2+RD) <= int (1-v) mu' <= e^{R^2 D^2} mu'(z_1)"
+    lower = "mu'(z)/(2+RD)" if printed else "mu'(z_1)/(2+RD)"
+    formula = f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)"
     inputs = {"link": type(link).__name__, "S": norm_bound, "points": points}
-    return Check("Lemma 8", lemma_8.statement.source, formula, inputs, observed, bound)
+    return check_of(lemma_8, formula, inputs, observed, bound)
 
 
 @statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
@@ -67,15 +67,7 @@ def lemma_9(log_martingale: Tensor, delta: float) -> Check:
         delta: in (0, 1).
     """
     formula = "for all t: ln M_t <= ln(1/delta), with probability 1 - delta"
-    return Check(
-        "Lemma 9",
-        lemma_9.statement.source,
-        formula,
-        {"delta": delta},
-        log_martingale,
-        math.log(1 / delta),
-        delta,
-    )
+    return check_of(lemma_9, formula, {"delta": delta}, log_martingale, math.log(1 / delta), delta)
 
 
 @statement("Lemma 10", f"{PAPER}, Lemma 10")
@@ -92,20 +84,9 @@ def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Chec
     """
     factors = 1 - 2 * exponent * step / np.asarray(eigenvalues, float)
     observed = float(np.prod(factors) ** -0.5) if (factors > 0).all() else math.inf
-    inputs = {
-        "d": len(factors),
-        "smallest eigenvalue": float(np.min(eigenvalues)),
-        "eta": step,
-        "c": exponent,
-    }
-    return Check(
-        "Lemma 10",
-        lemma_10.statement.source,
-        "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3",
-        inputs,
-        observed,
-        4 / 3,
-    )
+    inputs = {"d": len(factors), "smallest eigenvalue": float(np.min(eigenvalues))}
+    inputs |= {"eta": step, "c": exponent}
+    return check_of(lemma_10, "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3", inputs, observed, 4 / 3)
 
 
 @statement("Lemma 12", f"{PAPER}, Lemma 12")
@@ -134,23 +115,16 @@ def lemma_12(
     mix = mixed(link, *(torch.tensor(x, dtype=torch.float64) for x in (reward, *prior)))
     span = [m + sign * 10 * s for m, s in (prior, other) for sign in (-1, 1)]
     z = torch.linspace(min(span), max(span), points, dtype=torch.float64)
-    log_normal = lambda mean, sd: (
-        -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * math.sqrt(2 * math.pi))
-    )
+    root = math.sqrt(2 * math.pi)
+    log_normal = lambda mean, sd: -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * root)
     log_p, log_q, l = log_normal(*prior), log_normal(*other), loss(link, z, torch.tensor(reward))
     width = float(z[1] - z[0])
     log_star = log_p - l - (torch.logsumexp(log_p - l, 0) + math.log(width))
     integral = lambda f: float((log_q.exp() * f).sum()) * width
     right = integral(l) + integral(log_q - log_p) - integral(log_q - log_star)
     inputs = {"link": type(link).__name__, "reward": reward, "P": prior, "Q": other}
-    return Check(
-        "Lemma 12",
-        lemma_12.statement.source,
-        "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|",
-        inputs,
-        abs(float(mix) - right),
-        1e-8,
-    )
+    formula = "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|"
+    return check_of(lemma_12, formula, inputs, abs(float(mix) - right), 1e-8)
 
 
 def gaussian_kl(
@@ -158,15 +132,10 @@ def gaussian_kl(
 ) -> Tensor:
     """KL(N(mean, covariance) || N(other_mean, other_covariance)); means ... x d, covariances ... x d x d. Returns ..."""
     half, other = torch.linalg.cholesky(covariance), torch.linalg.cholesky(other_covariance)
-    spread = torch.linalg.solve_triangular(other, half, upper=False).square().sum((-1, -2))
-    shift = (
-        torch.linalg.solve_triangular(other, (mean - other_mean).unsqueeze(-1), upper=False)
-        .square()
-        .sum((-1, -2))
-    )
-    log_det = 2 * (
-        other.diagonal(dim1=-2, dim2=-1).log() - half.diagonal(dim1=-2, dim2=-1).log()
-    ).sum(-1)
+    square = lambda x: torch.linalg.solve_triangular(other, x, upper=False).square().sum((-1, -2))
+    log_diagonal = lambda root: root.diagonal(dim1=-2, dim2=-1).log()
+    spread, shift = square(half), square((mean - other_mean).unsqueeze(-1))
+    log_det = 2 * (log_diagonal(other) - log_diagonal(half)).sum(-1)
     return 0.5 * (spread + shift - mean.shape[-1] + log_det)
 
 
@@ -186,11 +155,4 @@ def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float)
     general = gaussian_kl(mean, covariance, other_mean, covariance)
     formula = "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)"
     inputs = {"d": mean.shape[-1], "alpha": spread}
-    return Check(
-        "Lemma 13",
-        lemma_13.statement.source,
-        formula,
-        inputs,
-        (general - special).abs() / (1 + special),
-        1e-9,
-    )
+    return check_of(lemma_13, formula, inputs, (general - special).abs() / (1 + special), 1e-9)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ...verdicts.checks import Check, statement
-from .descent import PAPER, shortfall
+from .descent import PAPER, check_of, shortfall
 from .quadrature import expectation, mixed
 from .replay import Replay
 from ..model.setting import Setting
@@ -50,15 +50,9 @@ def expected_divergence(run: Replay) -> Tensor:
 
 def quadrature_ridge(setting: Setting, form: str) -> float:
     """The ridge that Lemma 7 asks for: max{k alpha R^2, 2 C_mu / g}, k = 64 d / 7, 64 / 7 or 0.344...."""
-    factor = {
-        "theory": 64 * setting.dim / 7,
-        "free": 64 / 7,
-        "sharp": sharp_constants().spread_factor,
-    }[form]
-    return max(
-        factor * setting.spread * setting.link.self_concordance**2,
-        2 * setting.max_slope / setting.link.dispersion,
-    )
+    R, g, sharp = setting.link.self_concordance, setting.link.dispersion, sharp_constants()
+    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp.spread_factor}[form]
+    return max(factor * setting.spread * R**2, 2 * setting.max_slope / g)
 
 
 def log_martingale(run: Replay) -> Tensor:
@@ -73,16 +67,10 @@ def lemma_5(run: Replay) -> Check:
     e^{L* - sum m} is a nonnegative martingale with mean 1, for any estimates that do not look ahead; Lemma 9.
     Observed: L*_t - sum m_s, R x T, to hold in all rounds of a trial at once.
     """
-    setting = run.setting
+    setting, delta = run.setting, run.setting.delta
     formula = "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta"
-    return Check(
-        "Lemma 5",
-        lemma_5.statement.source,
-        formula,
-        setting.describe(),
-        log_martingale(run),
-        math.log(1 / setting.delta),
-        setting.delta,
+    return check_of(
+        lemma_5, formula, setting.describe(), log_martingale(run), math.log(1 / delta), delta
     )
 
 
@@ -97,23 +85,15 @@ def lemma_6(run: Replay, *, tight: bool = False) -> Check:
         run: the run.
         tight: ln(1 + 2 C_mu t / (d lambda g)) instead, which the proof gives by trace and determinant (erratum E10).
     """
-    setting = run.setting
+    setting, d, alpha = run.setting, run.setting.dim, run.setting.spread
     growth = 2 * setting.max_slope * run.rounds / (setting.ridge * setting.link.dispersion)
-    log = torch.log1p(growth / setting.dim) if tight else torch.log(2 + growth)
-    bound = (
-        run.next_loss + run.moved / (2 * setting.spread) + 2 * setting.dim * setting.spread * log
-    )
-    formula = "sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g))"
+    log, text = torch.log(2 + growth), "ln(2 + 2 C_mu t / (lambda g))"
+    if tight:
+        log, text = torch.log1p(growth / d), "ln(1 + 2 C_mu t / (d lambda g))"
+    bound = run.next_loss + run.moved / (2 * alpha) + 2 * d * alpha * log
+    formula, observed = f"sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha {text}", mix_loss(run)
     remark = shortfall(setting.ridge, quadrature_ridge(setting, "sharp"))
-    return Check(
-        "Lemma 6",
-        lemma_6.statement.source,
-        formula,
-        setting.describe(),
-        mix_loss(run).cumsum(1),
-        bound,
-        remark=remark,
-    )
+    return check_of(lemma_6, formula, setting.describe(), observed.cumsum(1), bound, remark=remark)
 
 
 def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> Check:

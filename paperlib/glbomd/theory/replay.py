@@ -35,13 +35,13 @@ class Replay:
 
     def __post_init__(self):
         R, T, d = self.arm.shape
-        shapes = {"theta": (R, T + 1, d), "reward": (R, T), "truth": (R, d)} | (
-            {} if self.best is None else {"best": (R, T)}
-        )
-        for name, shape in shapes.items():
-            if tuple(getattr(self, name).shape) != shape:
+        shapes = {"theta": (R, T + 1, d), "reward": (R, T), "truth": (R, d)}
+        if self.best is not None:
+            shapes["best"] = (R, T)
+        for name, allowed in shapes.items():
+            if (shape := tuple(getattr(self, name).shape)) != allowed:
                 raise ValueError(
-                    f"{name} has shape {tuple(getattr(self, name).shape)}; allowed with arms {(R, T, d)}: {shape}"
+                    f"{name} has shape {shape}; allowed with arms {(R, T, d)}: {allowed}"
                 )
         if d != self.setting.dim:
             raise ValueError(
