@@ -36,11 +36,8 @@ STYLES = {
     "Laplace Thompson": Style("gray", "h", linestyle="-"),
 }
 
-_fresh, _fixed, _counts = (
-    SphereArms(norm=2.0, dim=3, arms=5),
-    FixedArms(norm=2.0, dim=3, arms=5),
-    SphereArms(Poisson(), 1.0, 3, 5),
-)
+_fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
+_counts = SphereArms(Poisson(), 1.0, 3, 5)
 _own = FixedArms(norm=2.0, dim=3, arms=5, per_trial=True)
 _shared = {
     "norm_bound": [0.0, -1.0, float("nan"), float("inf")],

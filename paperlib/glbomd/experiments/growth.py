@@ -19,10 +19,9 @@ def crossing(slower_start: Trace, other: Trace) -> int | None:
     """
     n = min(len(slower_start["regret"]), len(other["regret"]))
     below = slower_start["regret"][:n].mean(0) < other["regret"][:n].mean(0)
-    if not below[-1]:
-        return None
     above = np.flatnonzero(~below)
-    return int(slower_start.rounds[above[-1] + 1]) if len(above) else int(slower_start.rounds[0])
+    first = above[-1] + 1 if len(above) else 0
+    return int(slower_start.rounds[first]) if first < len(below) else None
 
 
 def ecolog_iterations(norm_bound: float, t: int) -> float:

@@ -33,23 +33,17 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
     the paper's numbers for kappa are; the published constants of RS-GLinCB, since with the theory's
     its warm-up would outlast the run.
     """
-    link, S = problem.link, problem.norm
-    known = {"link": link, "norm_bound": S, "delta": delta}
-    instance = {
-        "kappa": problem.kappa_arms(INSTANCE),
-        "reward_bound": 100.0 if isinstance(link, Poisson) else 1.0,
-    }
+    link, kappa = problem.link, problem.kappa_arms(INSTANCE)
+    known = {"link": link, "norm_bound": problem.norm, "delta": delta}
+    instance = {"kappa": kappa, "reward_bound": 100.0 if isinstance(link, Poisson) else 1.0}
     learners = {
         "GLM-UCB": GLMUCB(**known, **instance),
-        "GLOC": GLOC(**known, ridge="dim", kappa=instance["kappa"]),
+        "GLOC": GLOC(**known, ridge="dim", kappa=kappa),
         "RS-GLinCB": RSGLinCB(**known, **instance, ridge="dim", constants="public"),
         "OFUGLB": OFUGLB(**known),
     }
     if isinstance(link, Bernoulli):
-        learners |= {
-            "OFULog-r": OFULogR(norm_bound=S, delta=delta),
-            "ECOLog": ECOLog(norm_bound=S, delta=delta, ridge="dim"),
-        }
+        learners |= {"OFULog-r": OFULogR(**known), "ECOLog": ECOLog(**known, ridge="dim")}
     return learners | {
         "GLB-OMD": GLBOMD(**known, ridge="dim"),
         "greedy": GLBOMD(**known, ridge="dim", scale=0.0),
@@ -68,14 +62,13 @@ def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
     S = 6 and kappa = 200 as in Appendix F.3. The arms never change: histories are kept as counts.
     """
     known = {"link": Bernoulli(), "norm_bound": 6.0, "delta": delta, "scale": scale}
-    logistic = {"norm_bound": 6.0, "delta": delta, "scale": scale}
     return {
         "GLM-UCB": GLMUCB(**known, kappa=200.0, counts=True),
         "GLOC": GLOC(**known, kappa=200.0, ridge="dim"),
         "RS-GLinCB": RSGLinCB(**known, kappa=200.0, ridge="dim", constants="public", counts=True),
         "OFUGLB": OFUGLB(**known, counts=True),
-        "OFULog-r": OFULogR(**logistic, counts=True),
-        "ECOLog": ECOLog(**logistic, ridge="dim"),
+        "OFULog-r": OFULogR(**known, counts=True),
+        "ECOLog": ECOLog(**known, ridge="dim"),
         "GLB-OMD": GLBOMD(**known, ridge="dim"),
     }
 
