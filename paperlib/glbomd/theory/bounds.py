@@ -4,7 +4,7 @@ This module holds assumptions, theorems and tables; the lemmas stand in ``descen
 mix loss) and ``inequalities`` (tools), and are imported here, so that ``checks.statements("glbomd")`` lists all.
 A bound takes estimates and matrices from a state by field name; it never imports a learner.
 Source: Zhang, Xu, Zhao & Sugiyama (2025).
-Letters: as in ``theory``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
+Letters: as in ``constants``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
 """
 
 import math

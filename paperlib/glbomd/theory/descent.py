@@ -2,7 +2,7 @@
 
 They hold on every sequence of rewards, not just with high probability, so one violation means an error.
 Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices.
-Letters: as in ``theory``; S_D2 and S_DH are the sums up to t of ||theta_{s+1} - theta_s||^2 in the Euclidean norm
+Letters: as in ``constants``; S_D2 and S_DH are the sums up to t of ||theta_{s+1} - theta_s||^2 in the Euclidean norm
 and in the norm of H_s, L* and L+ those of l_s(theta*) and l_s(theta_{s+1}).
 """
 

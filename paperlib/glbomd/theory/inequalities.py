@@ -1,7 +1,7 @@
 """The analysis's tools, which need no run: Lemmas 8, 9, 10, 12 and 13.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices.
-Letters: as in ``theory``.
+Letters: as in ``constants``.
 """
 
 import math

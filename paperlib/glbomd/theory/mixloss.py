@@ -1,7 +1,7 @@
 """Lemmas about the mix loss, held against a run: Lemmas 5, 6, 7 and 7' (ours).
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices; Lemma 7' is ours.
-Letters: as in ``theory``; P_s = N(theta_s, alpha H_s^{-1}), m_s = -ln E_{P_s} e^{-l_s} the mix loss,
+Letters: as in ``constants``; P_s = N(theta_s, alpha H_s^{-1}), m_s = -ln E_{P_s} e^{-l_s} the mix loss,
 Q_s = N(theta_{s+1}, alpha H_s^{-1}), M_s = lambda / 2 I + sum over tau <= s of the Hessian of l_tau at theta_{tau+1},
 D the Bregman divergence of l_s. A loss depends on theta through X_s^T theta alone, which is a Gaussian number:
 every expectation is a one-dimensional quadrature.

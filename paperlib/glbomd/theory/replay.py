@@ -3,7 +3,7 @@
 ``PROBES`` records what is needed in ``play(..., record="all", probes=PROBES)``; ``Replay.of`` rebuilds everything
 else from estimates, arms and rewards alone, so that an error in a learner's matrices shows.
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1 and the proof of Theorem 1.
-Letters: R trials lead, T rounds, d dimensions; other letters as in ``theory``. Index t of a tensor is round t + 1.
+Letters: R trials lead, T rounds, d dimensions; other letters as in ``constants``. Index t of a tensor is round t + 1.
 """
 
 from dataclasses import dataclass, replace
