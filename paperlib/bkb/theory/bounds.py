@@ -4,7 +4,7 @@ Lemmas along a run stand in ``lemmas``, those about one dictionary in ``sketch_l
 all statements are imported here, so that ``checks.statements("bkb")`` lists them. A bound reads states by field name
 and computes exact quantities anew from arms; it imports no learner.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
-Letters: as in ``theory``; R trials, T' recorded rounds.
+Letters: as in ``constants``; R trials, T' recorded rounds.
 """
 
 import math

@@ -173,6 +173,6 @@ def gamma_pairs(
 def gamma_at(
     kernel: Kernel, arms: Tensor, ridge: float, gap: float = 0.05, iterations: int = ITERATIONS
 ) -> Callable[[int], float]:
-    """T -> upper bound on gamma_T, for any T: what ``theory.regret_row`` asks for."""
+    """T -> upper bound on gamma_T, for any T: what ``constants.regret_row`` asks for."""
     gram = _gram(kernel, arms)
     return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap, iterations)[0]

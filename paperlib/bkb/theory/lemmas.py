@@ -2,7 +2,7 @@
 
 All but Propositions C.4 and D.4 hold on every sequence of arms, so one violation means an error.
 Source: Calandriello et al. (2019), Sections 2 and 3.2, Appendices B, C and D.
-Letters: as in ``theory``; s2_t scaled variance after t observations, x_t arm of round t.
+Letters: as in ``constants``; s2_t scaled variance after t observations, x_t arm of round t.
 """
 
 import math
@@ -63,9 +63,7 @@ def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
 def proposition_b1(run: Replay, variance: Tensor | None = None) -> Check:
     """s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x), for every x: stated for the newest arm, used for all (E6).
 
-    Args:
-        run: the run.
-        variance: another posterior's s2_t along the same arms, R x (T + 1) x A; default: the exact one's.
+    ``variance``: another posterior's s2_t along the same arms, R x (T + 1) x A; default: the exact one's.
     """
     s2 = run.variance if variance is None else variance
     newest = s2[:, :-1].gather(2, run.index.unsqueeze(2))
@@ -80,9 +78,7 @@ def proposition_b1(run: Replay, variance: Tensor | None = None) -> Check:
 def proposition_b3(run: Replay, rounds: Sequence[int] | None = None) -> Check:
     """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t.
 
-    Args:
-        run: the run.
-        rounds: those at which ||K_t|| is computed; default: ten.
+    ``rounds``: those at which ||K_t|| is computed; default: ten.
     """
     rounds = run.some_rounds() if rounds is None else list(rounds)
     norm = run.norm(rounds)
@@ -100,9 +96,7 @@ def proposition_b3(run: Replay, rounds: Sequence[int] | None = None) -> Check:
 def sum_of_variances(run: Replay, printed: bool = False) -> Check:
     """sum_t s2_{t-1}(x_t) <= C_lambda ln det(I + K_T / lambda): the variance that chose the arm, not the one after it (E11).
 
-    Args:
-        run: the run.
-        printed: without C_lambda, which the paper's proof of Theorem 4.1 needs: false for small lambda.
+    ``printed``: without C_lambda, which the paper's proof of Theorem 4.1 needs: false for small lambda.
     """
     factor = 1.0 if printed else potential_factor(run.kappa2, run.ridge)
     return check(
@@ -120,7 +114,6 @@ def information(run: Replay, gains: Sequence[Gain], printed: bool = False) -> Ch
     """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7).
 
     Args:
-        run: the run.
         gains: bounds on gamma_T for some horizons within the run.
         printed: without the 2, which is false.
     """
@@ -141,9 +134,7 @@ def information(run: Replay, gains: Sequence[Gain], printed: bool = False) -> Ch
 def least_variance(run: Replay, variance: Tensor | None = None) -> Check:
     """s2_t(x) >= k(x, x) / (kappa2 t + lambda), by Cauchy-Schwarz: no variance is small early.
 
-    Args:
-        run: the run.
-        variance: another posterior's s2_t, R x (T + 1) x A; default: the exact one's.
+    ``variance``: another posterior's s2_t, R x (T + 1) x A; default: the exact one's.
     """
     s2 = run.variance if variance is None else variance
     time = torch.arange(s2.shape[1], dtype=torch.float64).view(1, -1, 1)
@@ -213,7 +204,6 @@ def proposition_d4(
     """With probability 1 - delta, for all t: ||Phi_t^T eta_t||^2 in A_t^{-1} <= xi^2 ln det(I + K_t / lambda) + 2 xi^2 ln(1 / delta).
 
     Args:
-        run: the run.
         noise: eta, rewards minus means, R x T.
         confidence: its noise and delta.
         printed: 2 xi^2 ln(det / delta), twice the determinant's part (E10): valid, and looser.
