@@ -48,11 +48,8 @@ UNMEASURED = {
     "warm start": "a learner around another",
 }
 
-_problem, _kernel, _radius = (
-    RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3),
-    RBF(30.0),
-    Confidence(0.3, 2.0),
-)
+_problem = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3)
+_kernel, _radius = RBF(30.0), Confidence(0.3, 2.0)
 _linear, _own = LinearArms(arms=20, dim=4), Confidence(0.1, 1.0)
 _shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
 _sketch = _shared | {

@@ -19,16 +19,16 @@ def sketch_name(qbar: float = QBAR, merge: str = "pulls") -> str:
     return ("BKB" if qbar == QBAR else f"BKB {qbar:g}") + (", arms" if merge == "arms" else "")
 
 
+# name -> qbar and how coins are tossed
+SKETCHES = {sketch_name(qbar, merge): (qbar, merge) for merge in MERGES for qbar in QBARS}
+
+
 def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
     """Exact GP-UCB, BKB by qbar and its way to toss coins, what the paper warns of, uniform play."""
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     return {
         "GP-UCB": ExactGPUCB(**known),
-        **{
-            sketch_name(qbar, merge): BKB(**known, qbar=qbar, merge=merge)
-            for merge in MERGES
-            for qbar in QBARS
-        },
+        **{name: BKB(**known, qbar=qbar, merge=merge) for name, (qbar, merge) in SKETCHES.items()},
         "SoR": BKB(**known, qbar=QBAR, variance="sor"),
         "SoR, fixed": FixedDictionary(**known, size=20, variance="sor"),
         "DTC, fixed": FixedDictionary(**known, size=20),
@@ -47,14 +47,12 @@ def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, 
         Group -> row -> geometric mean, low, high.
     """
     exact, found = traces["GP-UCB"].last(), {}
-    rows = {
-        sketch_name(qbar, merge): (sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}")
-        for merge in MERGES
-        for qbar in QBARS
-    }
-    for name in sorted(traces.keys() - {"GP-UCB"}, key=list(traces).index):
-        group, row = rows.get(name, (name, name))
-        found.setdefault(group, {})[row] = tuple(
-            stats.geometric_ratio(traces[name].last(), exact)[:3]
-        )
+    for name, trace in traces.items():
+        if name == "GP-UCB":
+            continue
+        group = row = name
+        if name in SKETCHES:
+            qbar, merge = SKETCHES[name]
+            group, row = sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}"
+        found.setdefault(group, {})[row] = tuple(stats.geometric_ratio(trace.last(), exact)[:3])
     return found

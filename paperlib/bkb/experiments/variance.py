@@ -30,11 +30,10 @@ def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
 
     "sor" has the state's dictionary and counters, "exact" the counters alone.
     """
-    sor, exact = BKB(kernel, confidence, variance="sor"), ExactGPUCB(kernel, confidence)
     return {
         "own": Estimator(confidence),
-        "sor": Estimator(confidence, sor),
-        "exact": Estimator(confidence, exact),
+        "sor": Estimator(confidence, BKB(kernel, confidence, variance="sor")),
+        "exact": Estimator(confidence, ExactGPUCB(kernel, confidence)),
     }
 
 

@@ -4,10 +4,12 @@ Lemmas along a run stand in ``lemmas``, those about one dictionary in ``sketch_l
 all statements are imported here, so that ``checks.statements("bkb")`` lists them. A bound reads states by field name
 and computes exact quantities anew from arms; it imports no learner.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
-Letters: as in ``theory``; R trials, T' recorded rounds.
+Letters: as in ``constants``; R trials, T' recorded rounds.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +21,7 @@ from ...maths.gp import Kernel
 from ..model.confidence import Confidence
 from .lemmas import (
     PAPER,
+    check,
     effective_dimension,
     exact_at_first,
     fixed_dictionary,
@@ -53,6 +56,7 @@ from .constants import (
     size_printed,
     size_tight,
     sizes_failure,
+    trivial_regret,
     validity,
 )
 
@@ -120,14 +124,7 @@ def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
     bound = torch.full_like(observed, kappa2)
     bound[0] = 1e-8 * kappa2
     formula = "-lambda_min(K) <= 1e-8 kappa2, k(x, x) <= kappa2"
-    return Check(
-        "Section 2, kernel",
-        assumption_kernel.statement.source,
-        formula,
-        {"kappa2": kappa2},
-        observed,
-        bound,
-    )
+    return check(assumption_kernel, formula, {"kappa2": kappa2}, observed, bound)
 
 
 @statement("Section 2, norm", f"{PAPER}, Section 2")
@@ -135,20 +132,10 @@ def assumption_norm(
     kernel: Kernel, centers: Tensor, coefficients: Tensor, norm_bound: float
 ) -> Check:
     """||f|| <= F for f = sum_j c_j k(z_j, .): ||f||^2 = c^T K c. ``centers``: 1 x n x d or R x n x d; ``coefficients``: R x n."""
-    square = torch.einsum(
-        "ri,rij,rj->r",
-        coefficients,
-        kernel(centers, centers).expand(len(coefficients), -1, -1),
-        coefficients,
-    )
-    return Check(
-        "Section 2, norm",
-        assumption_norm.statement.source,
-        "||f|| <= F",
-        {"F": norm_bound},
-        square.clamp(min=0).sqrt(),
-        norm_bound,
-    )
+    gram = kernel(centers, centers).expand(len(coefficients), -1, -1)
+    square = torch.einsum("ri,rij,rj->r", coefficients, gram, coefficients)
+    norm = square.clamp(min=0).sqrt()
+    return check(assumption_norm, "||f|| <= F", {"F": norm_bound}, norm, norm_bound)
 
 
 @statement("Section 2, noise", f"{PAPER}, Section 2")
@@ -157,18 +144,16 @@ def assumption_noise(noise, xi: float) -> Check:
     noise = np.asarray(noise, float).ravel()
     s = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0]) / xi
     moments = np.exp(np.outer(s, noise))
-    error = moments.std(1) / math.sqrt(noise.size)
-    return Check(
-        "Section 2, noise",
-        assumption_noise.statement.source,
-        "E e^{s eta} <= e^{s^2 xi^2 / 2}",
-        {"xi": xi, "n": noise.size},
-        moments.mean(1) - 4 * error,
-        np.exp(s**2 * xi**2 / 2),
-    )
+    observed = moments.mean(1) - 4 * (moments.std(1) / math.sqrt(noise.size))
+    inputs, formula = {"xi": xi, "n": noise.size}, "E e^{s eta} <= e^{s^2 xi^2 / 2}"
+    return check(assumption_noise, formula, inputs, observed, np.exp(s**2 * xi**2 / 2))
 
 
 # Theorem 3.1 ----------------------------------------------------------------------------------------------
+
+
+def _sketch(confidence: Confidence, qbar: float) -> dict[str, float]:
+    return {"eps": confidence.eps, "delta": confidence.delta, "qbar": qbar}
 
 
 def _shortfall(confidence: Confidence, qbar: float, horizon: int) -> str:
@@ -192,19 +177,10 @@ def theorem_3_1_accuracy(
     """
     horizon = int(trace.rounds[-1])
     exact = exact_horizon(qbar, diagonal, confidence.lam)
-    inputs = {
-        "eps": confidence.eps,
-        "delta": confidence.delta,
-        "qbar": qbar,
-        "T": horizon,
-        "exact up to": exact,
-    }
-    formula = "for all t, x: max(s2~ / s2, s2 / s2~) <= alpha, with probability 1 - delta"
-    return Check(
-        "Theorem 3.1, accuracy",
-        theorem_3_1_accuracy.statement.source,
-        formula,
-        inputs,
+    return check(
+        theorem_3_1_accuracy,
+        "for all t, x: max(s2~ / s2, s2 / s2~) <= alpha, with probability 1 - delta",
+        _sketch(confidence, qbar) | {"T": horizon, "exact up to": exact},
         trace["ratio"],
         confidence.alpha,
         confidence.delta,
@@ -214,9 +190,8 @@ def theorem_3_1_accuracy(
 
 
 def _size(
-    name: str,
+    function: Callable,
     formula: str,
-    source: str,
     trace: Trace,
     effective: Tensor,
     bound: Tensor,
@@ -224,25 +199,17 @@ def _size(
     qbar: float,
     extra: float = 0.0,
 ) -> Check:
-    rounds = np.asarray(trace.rounds)
-    inputs = {
-        "eps": confidence.eps,
-        "delta": confidence.delta,
-        "qbar": qbar,
-        "d_eff": float(effective[:, -1].mean()),
-    }
-    remark = _shortfall(confidence, qbar, int(rounds[-1]))
-    return Check(
-        name,
-        source,
+    rounds = trace.rounds
+    return check(
+        function,
         formula,
-        inputs,
+        _sketch(confidence, qbar) | {"d_eff": float(effective[:, -1].mean())},
         trace["size"],
         bound,
         min(confidence.delta + extra, 1 - 1e-12),
         trivial=float(rounds[-1]),
         informative_from=first_below(rounds, bound, rounds),
-        remark=remark,
+        remark=_shortfall(confidence, qbar, int(rounds[-1])),
     )
 
 
@@ -260,16 +227,8 @@ def theorem_3_1_size(
         kappa2: largest k(x, x).
     """
     bound = size_printed(effective, kappa2, confidence.lam, qbar, confidence.eps)
-    return _size(
-        "Theorem 3.1, size",
-        "for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), with probability 1 - delta",
-        theorem_3_1_size.statement.source,
-        trace,
-        effective,
-        bound,
-        confidence,
-        qbar,
-    )
+    formula = "for all t: |S_t| <= 3 (1 + kappa2 / lambda) alpha qbar d_eff(t), with probability 1 - delta"
+    return _size(theorem_3_1_size, formula, trace, effective, bound, confidence, qbar)
 
 
 @statement("Theorem 3.1, tight size", f"{PAPER}, Theorem 3.1 (2), tightened")
@@ -278,17 +237,9 @@ def theorem_3_1_tight(
 ) -> Check:
     """The same with 3 (alpha qbar d_eff(t) + 1): the factor 1 + kappa2 / lambda is not needed (E13). Arguments as there."""
     bound = size_tight(effective, qbar, confidence.eps)
-    return _size(
-        "Theorem 3.1, tight size",
-        "for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), with probability 1 - delta",
-        theorem_3_1_tight.statement.source,
-        trace,
-        effective,
-        bound,
-        confidence,
-        qbar,
-        sizes_failure(bound / 3),
-    )
+    formula = "for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), with probability 1 - delta"
+    extra = sizes_failure(bound / 3)
+    return _size(theorem_3_1_tight, formula, trace, effective, bound, confidence, qbar, extra)
 
 
 @statement("Theorem 3.1, expected size", f"{PAPER}, Appendix C.4, tightened")
@@ -304,18 +255,12 @@ def theorem_3_1_expected(
         qbar: the learner's.
     """
     before = torch.cat([torch.zeros_like(effective[:, :1]), effective[:, :-1]], 1)
-    formula = "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta"
-    inputs, bound = (
+    return check(
+        theorem_3_1_expected,
+        "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta",
         {"eps": confidence.eps, "qbar": qbar},
-        size_expected(before, qbar, confidence.eps),
-    )
-    return Check(
-        "Theorem 3.1, expected size",
-        theorem_3_1_expected.statement.source,
-        formula,
-        inputs,
         trace["expected size"],
-        bound,
+        size_expected(before, qbar, confidence.eps),
         confidence.delta,
         remark=_shortfall(confidence, qbar, effective.shape[1]),
     )
@@ -324,16 +269,15 @@ def theorem_3_1_expected(
 # Theorems D.1 and 4.1 -------------------------------------------------------------------------------------
 
 
-def _describe(confidence: Confidence, kappa2: float | None = None) -> dict:
-    known = {
+def _describe(confidence: Confidence) -> dict[str, float | str]:
+    return {
         "xi": confidence.noise,
         "F": confidence.norm_bound,
         "lambda": confidence.lam,
         "eps": confidence.eps,
         "delta": confidence.delta,
+        "rule": confidence.rule,
     }
-    known["rule"] = confidence.rule
-    return known if kappa2 is None else known | {"kappa2": kappa2}
 
 
 @statement("Theorem D.1", f"{PAPER}, Theorem D.1")
@@ -351,19 +295,39 @@ def theorem_d1(
         sketched: whether the posterior is.
         qbar: a sketched learner's; None: not compared with the theory's.
     """
-    remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
-    formula = (
-        "for all t, x: |f(x) - mu_t(x)| / (beta_t sqrt(s2_t(x))) <= 1, with probability 1 - 2 delta"
-    )
-    return Check(
-        "Theorem D.1",
-        theorem_d1.statement.source,
-        formula,
+    return check(
+        theorem_d1,
+        "for all t, x: |f(x) - mu_t(x)| / (beta_t sqrt(s2_t(x))) <= 1, with probability 1 - 2 delta",
         _describe(confidence) | {"sketched": sketched},
         trace["error"],
         1.0,
         failure(confidence, sketched),
-        remark=remark,
+        remark=validity(confidence, sketched, qbar, int(trace.rounds[-1])),
+    )
+
+
+def _regret(
+    function: Callable,
+    formula: str,
+    trace: Trace,
+    bound: np.ndarray,
+    confidence: Confidence,
+    kappa2: float,
+    sketched: bool = True,
+    **more: Any,
+) -> Check:
+    """``check`` of a bound on "regret", R x T', beside 2 kappa F T."""
+    trivial = trivial_regret(confidence, kappa2, trace.rounds)
+    return check(
+        function,
+        formula,
+        _describe(confidence) | {"kappa2": kappa2},
+        trace["regret"],
+        bound,
+        failure(confidence, sketched),
+        trivial=float(trivial[-1]),
+        informative_from=first_below(trace.rounds, bound, trivial),
+        **more,
     )
 
 
@@ -382,30 +346,15 @@ def theorem_4_1_printed(
         confidence: the learner's.
         kappa2: largest k(x, x).
     """
-    rounds = np.asarray(trace.rounds)
     columns = [
-        np.asarray(regret_printed(confidence, kappa2, int(T), effective[:, i]))
-        for i, T in enumerate(rounds)
+        regret_printed(confidence, kappa2, int(T), effective[:, i])
+        for i, T in enumerate(trace.rounds)
     ]
-    ratio, bound = kappa2 / confidence.lam, np.stack(columns, 1)
-    trivial = 2 * math.sqrt(kappa2) * confidence.norm_bound * rounds
-    kind, remark = (
-        (Reported, f"not applicable: kappa2 / lambda = {ratio:.4g} > 1")
-        if ratio > 1
-        else (Check, "")
-    )
-    return kind(
-        "Theorem 4.1",
-        theorem_4_1_printed.statement.source,
-        "R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1/delta))",
-        _describe(confidence, kappa2),
-        trace["regret"],
-        bound,
-        failure(confidence),
-        trivial=float(trivial[-1]),
-        informative_from=first_below(rounds, bound, trivial),
-        remark=remark,
-    )
+    bound, more = np.stack(columns, 1), {}
+    if (ratio := kappa2 / confidence.lam) > 1:
+        more = {"kind": Reported, "remark": f"not applicable: kappa2 / lambda = {ratio:.4g} > 1"}
+    formula = "R_T <= 2 (2 alpha)^{3/2} sqrt(T) (xi D + sqrt(lambda F^2 D) + xi ln(1/delta))"
+    return _regret(theorem_4_1_printed, formula, trace, bound, confidence, kappa2, **more)
 
 
 @statement("Theorem 4.1, corrected", f"{PAPER}, Theorem 4.1, corrected")
@@ -427,29 +376,11 @@ def theorem_4_1(
         sketched: whether the posterior is.
         qbar: a sketched learner's.
     """
-    rounds = np.asarray(trace.rounds)
-    bound = np.asarray(
-        regret_bound(
-            confidence,
-            kappa2,
-            torch.from_numpy(rounds).double(),
-            log_det,
-            torch.from_numpy(trace["radius"]),
-        )
-    )
-    trivial = 2 * math.sqrt(kappa2) * confidence.norm_bound * rounds
-    return Check(
-        "Theorem 4.1, corrected",
-        theorem_4_1.statement.source,
-        "for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det)",
-        _describe(confidence, kappa2),
-        trace["regret"],
-        bound,
-        failure(confidence, sketched),
-        trivial=float(trivial[-1]),
-        informative_from=first_below(rounds, bound, trivial),
-        remark=validity(confidence, sketched, qbar, int(rounds[-1])),
-    )
+    rounds, radius = (torch.from_numpy(x).double() for x in (trace.rounds, trace["radius"]))
+    bound = regret_bound(confidence, kappa2, rounds, log_det, radius).numpy()
+    formula = "for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det)"
+    remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
+    return _regret(theorem_4_1, formula, trace, bound, confidence, kappa2, sketched, remark=remark)
 
 
 @statement("Theorem 4.1, certificate", f"{PAPER}, Appendix D.2, as computed in the run")
@@ -469,17 +400,9 @@ def certificate(
         sketched: whether the posterior is.
         qbar: a sketched learner's.
     """
-    rounds = np.asarray(trace.rounds)
-    trivial = 2 * math.sqrt(kappa2) * confidence.norm_bound * rounds
-    return Check(
-        "Theorem 4.1, certificate",
-        certificate.statement.source,
-        "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))",
-        _describe(confidence, kappa2),
-        trace["regret"],
+    bound, formula = (
         trace["certificate"],
-        failure(confidence, sketched),
-        trivial=float(trivial[-1]),
-        informative_from=first_below(rounds, trace["certificate"], trivial),
-        remark=validity(confidence, sketched, qbar, int(rounds[-1])),
+        "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))",
     )
+    remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
+    return _regret(certificate, formula, trace, bound, confidence, kappa2, sketched, remark=remark)

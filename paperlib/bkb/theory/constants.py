@@ -55,13 +55,8 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
     positive("horizon", horizon)
     open_interval("delta", delta)
     one_of("dimension", dimension, (2, 4))
-    return (
-        2
-        * inflation(eps)
-        * (1 + eps / 3)
-        / eps**2
-        * math.log(dimension * horizon * (horizon + 1) / (2 * delta))
-    )
+    inside = dimension * horizon * (horizon + 1) / (2 * delta)
+    return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(inside)
 
 
 def qbar_practical(horizon: float, dim: int) -> float:
@@ -99,8 +94,7 @@ def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
 
 def exact_horizon_of_theory(delta: float, eps: float = 0.5, ridge: float = 0.01) -> int:
     """The largest T with T + lambda <= ``qbar_theory(T)``: up to there BKB is exact GP-UCB, for k(x, x) = 1."""
-    past = informative_from(lambda T: qbar_theory(T, delta, eps), lambda T: T + ridge)
-    return past - 1
+    return informative_from(lambda T: qbar_theory(T, delta, eps), lambda T: T + ridge) - 1
 
 
 # The dictionary's size ------------------------------------------------------------------------------------
@@ -173,14 +167,9 @@ def radius_worst(confidence: Confidence, gamma: float) -> float:
 
     s2~ <= alpha s2, and ln(1 + alpha^2 x) <= alpha^2 ln(1 + x).
     """
-    sketched = (
-        (1 + 1 / math.sqrt(1 - confidence.eps)) * math.sqrt(confidence.lam) * confidence.norm_bound
-    )
-    return (
-        confidence.noise
-        * math.sqrt(2 * confidence.alpha**2 * gamma + 2 * math.log(1 / confidence.delta))
-        + sketched
-    )
+    sketched = (1 + 1 / math.sqrt(1 - confidence.eps)) * math.sqrt(confidence.lam)
+    inside = 2 * confidence.alpha**2 * gamma + 2 * math.log(1 / confidence.delta)
+    return confidence.noise * math.sqrt(inside) + sketched * confidence.norm_bound
 
 
 def regret_worst(confidence: Confidence, kappa2: float, horizon: float, gamma: float) -> float:
@@ -265,18 +254,13 @@ def validity(
     """
     proved = ("corrected", "online") if sketched else ("corrected", "online", "practical", "gamma")
     kind = "a sketched" if sketched else "the exact"
-    remarks = (
-        []
-        if confidence.rule in proved
-        else [f"rule {confidence.rule!r} is not proved for {kind} posterior"]
-    )
+    remarks = []
+    if confidence.rule not in proved:
+        remarks.append(f"rule {confidence.rule!r} is not proved for {kind} posterior")
     if confidence.scale < 1:
         remarks.append(f"radius scaled by {confidence.scale:g}")
-    if (
-        sketched
-        and qbar is not None
-        and qbar < qbar_tight(horizon, confidence.delta, confidence.eps, 2)
-    ):
+    looked_at = sketched and qbar is not None
+    if looked_at and qbar < qbar_tight(horizon, confidence.delta, confidence.eps, 2):
         remarks.append(f"qbar = {qbar:g} below the theory's")
     return "; ".join(remarks)
 

@@ -1,7 +1,7 @@
 """The errata that are computations: each function returns the numbers that show the point.
 
 ``errata.ERRATA`` says where each stands and what this package does instead.
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``theory``.
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``constants``.
 """
 
 import math
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from scipy.stats import binom
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from ...maths.gp import RBF, Kernel, Linear, exact_posterior
 from ...core.streams import Streams
@@ -81,8 +82,8 @@ def e8(means: tuple[float, ...] = (1.0, 3.0, 5.0), coins: int = 10**5) -> dict[s
     """P(Binomial(n, d / n) >= 3 d) exceeds both printed bounds for some d, not exp(-(3 ln 3 - 2) d)."""
     found = {}
     for d in means:
-        found[f"first printed, d={d:g}"] = math.exp(-3 * d * (3 * d - math.log(3 * d) - 1))
         found |= {
+            f"first printed, d={d:g}": math.exp(-3 * d * (3 * d - math.log(3 * d) - 1)),
             f"P, d={d:g}": float(binom.sf(math.ceil(3 * d) - 1, coins, d / coins)),
             f"printed, d={d:g}": theory.size_failure(d, printed=True),
             f"repaired, d={d:g}": theory.size_failure(d),
@@ -138,24 +139,16 @@ def counterexample(noise: float, trials: int = 200, arms: int = 10) -> Counterex
     points = torch.eye(arms, dtype=torch.float64).unsqueeze(0)
     means = torch.zeros(arms, dtype=torch.float64)
     means[-1] = confidence.norm_bound
-    lam, streams, kappa2 = (
-        confidence.lam,
-        Streams(0, range(trials)),
-        torch.ones(1, dtype=torch.float64),
-    )
-    n, ysum = torch.zeros(2, trials, arms, dtype=torch.float64)
-    empty, regret = (
-        torch.zeros(trials, dtype=torch.float64),
-        torch.zeros(trials, dtype=torch.float64),
-    )
+    lam, streams = confidence.lam, Streams(0, range(trials))
+    kappa2 = torch.ones(1, dtype=torch.float64)
+    n = ysum = torch.zeros(trials, arms, dtype=torch.float64)
+    empty = regret = torch.zeros(trials, dtype=torch.float64)
     arm = (streams.at(0).uniform("arm") * arms).long()
     for t in range(arms):
         reward = means[arm] + noise * streams.at(t).normal("noise")
-        at, regret = arm.unsqueeze(1), regret + means.max() - means[arm]
-        n, ysum = (
-            n.scatter_add(1, at, torch.ones_like(reward).unsqueeze(1)),
-            ysum.scatter_add(1, at, reward.unsqueeze(1)),
-        )
+        regret = regret + means.max() - means[arm]
+        pulled = one_hot(arm, arms).double()
+        n, ysum = n + pulled, ysum + pulled * reward.unsqueeze(1)
         mu, variance, _ = exact_posterior(Linear(), points, n, ysum, lam, points)
         s2 = variance / lam
         effective = (n * s2).sum(1)

@@ -31,12 +31,8 @@ class Gain(NamedTuple):
 
 def _gram(kernel: Kernel, arms: Tensor) -> Tensor:
     """K, A x A. ``arms``: A x d or 1 x A x d."""
-    points = (
-        arms.reshape(arms.shape[-2:])
-        if arms.dim() == 2 or (arms.dim() == 3 and arms.shape[0] == 1)
-        else None
-    )
-    if points is None or not len(points):
+    points = arms[0] if arms.dim() == 3 and arms.shape[0] == 1 else arms
+    if points.dim() != 2 or not len(points):
         raise ValueError(
             f"arms: shape {tuple(arms.shape)}; allowed: A x d or 1 x A x d with at least one arm"
         )
@@ -72,9 +68,8 @@ def effective_dimension(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -
 def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float) -> float:
     """d_eff of the uniform design: every arm T / A times."""
     count = arms.shape[-2]
-    return effective_dimension(
-        kernel, arms, torch.full((count,), horizon / count, dtype=torch.float64), ridge
-    )
+    each = torch.full((count,), horizon / count, dtype=torch.float64)
+    return effective_dimension(kernel, arms, each, ridge)
 
 
 def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) -> dict[int, float]:
@@ -97,7 +92,7 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
         best = int((variance >= variance.max() * (1 - 1e-12)).to(torch.int8).argmax())
         total += 0.5 * math.log1p(float(variance[best]) / ridge)
         row = covariance[best] / (variance[best] + ridge).sqrt()
-        covariance = covariance.addr_(row, row, alpha=-1.0)
+        covariance.addr_(row, row, alpha=-1.0)
         if t in wanted:
             found[t] = total
     return found
@@ -157,10 +152,8 @@ def information_gain(
     kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], **options
 ) -> list[Gain]:
     """gamma_T between greedy and certified bound. ``options``: of ``upper``."""
-    low, high = (
-        greedy(kernel, arms, ridge, horizons),
-        upper(kernel, arms, ridge, horizons, **options),
-    )
+    low = greedy(kernel, arms, ridge, horizons)
+    high = upper(kernel, arms, ridge, horizons, **options)
     return [Gain(T, low[T], high[T]) for T in low]
 
 
@@ -180,6 +173,6 @@ def gamma_pairs(
 def gamma_at(
     kernel: Kernel, arms: Tensor, ridge: float, gap: float = 0.05, iterations: int = ITERATIONS
 ) -> Callable[[int], float]:
-    """T -> upper bound on gamma_T, for any T: what ``theory.regret_row`` asks for."""
+    """T -> upper bound on gamma_T, for any T: what ``constants.regret_row`` asks for."""
     gram = _gram(kernel, arms)
     return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap, iterations)[0]

@@ -2,11 +2,12 @@
 
 All but Propositions C.4 and D.4 hold on every sequence of arms, so one violation means an error.
 Source: Calandriello et al. (2019), Sections 2 and 3.2, Appendices B, C and D.
-Letters: as in ``theory``; s2_t scaled variance after t observations, x_t arm of round t.
+Letters: as in ``constants``; s2_t scaled variance after t observations, x_t arm of round t.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,6 +24,19 @@ PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
 ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
 
 
+def check(
+    function: Callable,
+    formula: str,
+    inputs: dict,
+    *held: Any,
+    kind: type[Check] = Check,
+    **more: Any,
+) -> Check:
+    """What a marked function states, held against a run. ``held``, ``more``: of ``Check``, from ``observed`` on."""
+    marked = function.statement
+    return kind(marked.name, marked.source, formula, inputs, *held, **more)
+
+
 def _inputs(run: Replay) -> dict[str, float]:
     return {"T": run.index.shape[1], "lambda": run.ridge, "kappa2": run.kappa2}
 
@@ -32,14 +46,8 @@ def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
     """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i). ``effective``: a learner's, R x T; else the replay's."""
     found = run.effective if effective is None else effective
     difference = (found - run.dense_effective).abs() / (1 + run.dense_effective)
-    return Check(
-        "Section 2, effective dimension",
-        effective_dimension.statement.source,
-        "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)",
-        _inputs(run),
-        difference,
-        ROUNDING,
-    )
+    formula = "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)"
+    return check(effective_dimension, formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Section 2, log-determinant", f"{PAPER}, Section 2")
@@ -47,49 +55,30 @@ def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
     """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s)). ``log_det``: a learner's, R x T; else the replay's."""
     found = run.log_det if log_det is None else log_det
     difference = (found - run.dense_log_det).abs() / (1 + run.dense_log_det)
-    return Check(
-        "Section 2, log-determinant",
-        log_determinant.statement.source,
-        "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)",
-        _inputs(run),
-        difference,
-        ROUNDING,
-    )
+    formula = "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)"
+    return check(log_determinant, formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Proposition B.1", f"{PAPER}, Proposition B.1, for all arms")
 def proposition_b1(run: Replay, variance: Tensor | None = None) -> Check:
     """s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x), for every x: stated for the newest arm, used for all (E6).
 
-    Args:
-        run: the run.
-        variance: another posterior's s2_t along the same arms, R x (T + 1) x A; default: the exact one's.
+    ``variance``: another posterior's s2_t along the same arms, R x (T + 1) x A; default: the exact one's.
     """
     s2 = run.variance if variance is None else variance
     newest = s2[:, :-1].gather(2, run.index.unsqueeze(2))
     before, after = s2[:, :-1], s2[:, 1:]
-    observed, bound = (
-        torch.stack([before / (1 + newest), after], 1),
-        torch.stack([after, before], 1),
-    )
-    return Check(
-        "Proposition B.1",
-        proposition_b1.statement.source,
-        "s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x)",
-        _inputs(run),
-        observed,
-        bound + 1e-12 * s2.max(),
-        tolerance=ROUNDING,
-    )
+    observed = torch.stack([before / (1 + newest), after], 1)
+    bound = torch.stack([after, before], 1) + 1e-12 * s2.max()
+    formula = "s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x)"
+    return check(proposition_b1, formula, _inputs(run), observed, bound, tolerance=ROUNDING)
 
 
 @statement("Proposition B.3", f"{PAPER}, Proposition B.3")
 def proposition_b3(run: Replay, rounds: Sequence[int] | None = None) -> Check:
     """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t.
 
-    Args:
-        run: the run.
-        rounds: those at which ||K_t|| is computed; default: ten.
+    ``rounds``: those at which ||K_t|| is computed; default: ten.
     """
     rounds = run.some_rounds() if rounds is None else list(rounds)
     norm = run.norm(rounds)
@@ -99,29 +88,19 @@ def proposition_b3(run: Replay, rounds: Sequence[int] | None = None) -> Check:
     most = run.kappa2 * torch.tensor(rounds, dtype=torch.float64).expand_as(norm)
     observed = torch.stack([effective, total, log_det, norm], 2)
     bound = torch.stack([total, log_det, effective * (1 + (norm / run.ridge).log1p()), most], 2)
-    return Check(
-        "Proposition B.3",
-        proposition_b3.statement.source,
-        "d_eff <= sum s2_t(x_t) <= ln det <= d_eff (1 + ln(1 + ||K|| / lambda))",
-        _inputs(run),
-        observed,
-        bound,
-        tolerance=ROUNDING,
-    )
+    formula = "d_eff <= sum s2_t(x_t) <= ln det <= d_eff (1 + ln(1 + ||K|| / lambda))"
+    return check(proposition_b3, formula, _inputs(run), observed, bound, tolerance=ROUNDING)
 
 
 @statement("Appendix D.2, sum of variances", f"{PAPER}, Appendix D.2, repaired")
 def sum_of_variances(run: Replay, printed: bool = False) -> Check:
     """sum_t s2_{t-1}(x_t) <= C_lambda ln det(I + K_T / lambda): the variance that chose the arm, not the one after it (E11).
 
-    Args:
-        run: the run.
-        printed: without C_lambda, which the paper's proof of Theorem 4.1 needs: false for small lambda.
+    ``printed``: without C_lambda, which the paper's proof of Theorem 4.1 needs: false for small lambda.
     """
     factor = 1.0 if printed else potential_factor(run.kappa2, run.ridge)
-    return Check(
-        "Appendix D.2, sum of variances",
-        sum_of_variances.statement.source,
+    return check(
+        sum_of_variances,
         "sum s2_{t-1}(x_t) <= C_lambda ln det(I + K_t / lambda)",
         _inputs(run) | {"C_lambda": factor},
         run.played.cumsum(1),
@@ -135,48 +114,33 @@ def information(run: Replay, gains: Sequence[Gain], printed: bool = False) -> Ch
     """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7).
 
     Args:
-        run: the run.
         gains: bounds on gamma_T for some horizons within the run.
         printed: without the 2, which is false.
     """
-    inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
+    last = run.index.shape[1]
+    inside = [gain for gain in gains if gain.horizon <= last]
     if not inside:
         raise ValueError(
-            f"gains: horizons {[gain.horizon for gain in gains]}; allowed: at least one up to {run.index.shape[1]}"
+            f"gains: horizons {[gain.horizon for gain in gains]}; allowed: at least one up to {last}"
         )
-    observed = run.at(run.settled.cumsum(1), [gain.horizon for gain in inside])
-    bound = np.array([(1 if printed else 2) * gain.upper for gain in inside])
-    return Check(
-        "Section 3.2, information gain",
-        information.statement.source,
-        "sum s2_t(x_t) <= 2 gamma_t",
-        _inputs(run) | {"T": [gain.horizon for gain in inside]},
-        observed,
-        bound,
-        tolerance=ROUNDING,
-    )
+    horizons = [gain.horizon for gain in inside]
+    observed = run.at(run.settled.cumsum(1), horizons)
+    bound = (1 if printed else 2) * np.array([gain.upper for gain in inside])
+    inputs, formula = _inputs(run) | {"T": horizons}, "sum s2_t(x_t) <= 2 gamma_t"
+    return check(information, formula, inputs, observed, bound, tolerance=ROUNDING)
 
 
 @statement("Section 3.2, least variance", f"{PAPER}, Theorem 3.1; ours")
 def least_variance(run: Replay, variance: Tensor | None = None) -> Check:
     """s2_t(x) >= k(x, x) / (kappa2 t + lambda), by Cauchy-Schwarz: no variance is small early.
 
-    Args:
-        run: the run.
-        variance: another posterior's s2_t, R x (T + 1) x A; default: the exact one's.
+    ``variance``: another posterior's s2_t, R x (T + 1) x A; default: the exact one's.
     """
     s2 = run.variance if variance is None else variance
     time = torch.arange(s2.shape[1], dtype=torch.float64).view(1, -1, 1)
-    least = run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)
-    return Check(
-        "Section 3.2, least variance",
-        least_variance.statement.source,
-        "k(x, x) / (kappa2 t + lambda) <= s2_t(x)",
-        _inputs(run),
-        least.expand_as(s2),
-        s2,
-        tolerance=ROUNDING,
-    )
+    least = (run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)).expand_as(s2)
+    formula = "k(x, x) / (kappa2 t + lambda) <= s2_t(x)"
+    return check(least_variance, formula, _inputs(run), least, s2, tolerance=ROUNDING)
 
 
 @statement("Section 3.2, exact at first", f"{PAPER}, Theorem 3.1; ours")
@@ -196,14 +160,9 @@ def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float
         raise ValueError(
             f"rounds={np.asarray(rounds).min()}...; allowed: at least one up to {last}, where every pull is kept"
         )
-    return Check(
-        "Section 3.2, exact at first",
-        exact_at_first.statement.source,
-        "pulled arms outside the dictionary <= 0",
-        {"qbar": qbar, "lambda": ridge, "up to": last},
-        np.asarray(left_out)[:, early],
-        0.0,
-    )
+    inputs = {"qbar": qbar, "lambda": ridge, "up to": last}
+    formula = "pulled arms outside the dictionary <= 0"
+    return check(exact_at_first, formula, inputs, np.asarray(left_out)[:, early], 0.0)
 
 
 @statement(
@@ -218,15 +177,8 @@ def fixed_dictionary(shrinkage) -> Check:
     """
     low, high, most = np.moveaxis(np.asarray(shrinkage, float), -1, 0)
     observed, bound = np.stack([1 / low, high], -1), np.stack([np.ones_like(low), most], -1)
-    return Check(
-        "Section 3.2, fixed dictionary",
-        fixed_dictionary.statement.source,
-        "1 <= s2_b / s2_t <= 1 + sum_s s2_b(x_s)",
-        {"largest": float(most.max())},
-        observed,
-        bound,
-        tolerance=ROUNDING,
-    )
+    inputs, formula = {"largest": float(most.max())}, "1 <= s2_b / s2_t <= 1 + sum_s s2_b(x_s)"
+    return check(fixed_dictionary, formula, inputs, observed, bound, tolerance=ROUNDING)
 
 
 @statement("Proposition C.4", f"{PAPER}, Proposition C.4, repaired")
@@ -241,14 +193,8 @@ def proposition_c4(means: Sequence[float], trials: int = 10**5, printed: bool = 
     d = np.asarray(means, float)
     observed = binom.sf(np.ceil(3 * d) - 1, trials, d / trials)
     bound = np.array([size_failure(x, printed) for x in d])
-    return Check(
-        "Proposition C.4",
-        proposition_c4.statement.source,
-        "P(sum >= 3 d) <= exp(-(3 ln 3 - 2) d)",
-        {"coins": trials, "d": list(map(float, d))},
-        observed,
-        bound,
-    )
+    inputs = {"coins": trials, "d": d.tolist()}
+    return check(proposition_c4, "P(sum >= 3 d) <= exp(-(3 ln 3 - 2) d)", inputs, observed, bound)
 
 
 @statement("Proposition D.4", f"{PAPER}, Proposition D.4, in its sharp form")
@@ -258,21 +204,12 @@ def proposition_d4(
     """With probability 1 - delta, for all t: ||Phi_t^T eta_t||^2 in A_t^{-1} <= xi^2 ln det(I + K_t / lambda) + 2 xi^2 ln(1 / delta).
 
     Args:
-        run: the run.
         noise: eta, rewards minus means, R x T.
         confidence: its noise and delta.
         printed: 2 xi^2 ln(det / delta), twice the determinant's part (E10): valid, and looser.
     """
-    square = confidence.noise**2
-    bound = square * (
-        (2 if printed else 1) * run.dense_log_det + 2 * math.log(1 / confidence.delta)
-    )
-    return Check(
-        "Proposition D.4",
-        proposition_d4.statement.source,
-        "for all t: ||Phi^T eta||^2_{A^-1} <= xi^2 ln det + 2 xi^2 ln(1/delta)",
-        _inputs(run) | {"xi": confidence.noise, "delta": confidence.delta},
-        run.noise_energy(noise),
-        bound,
-        confidence.delta,
-    )
+    xi, delta = confidence.noise, confidence.delta
+    bound = xi**2 * ((2 if printed else 1) * run.dense_log_det + 2 * math.log(1 / delta))
+    inputs = _inputs(run) | {"xi": xi, "delta": delta}
+    formula = "for all t: ||Phi^T eta||^2_{A^-1} <= xi^2 ln det + 2 xi^2 ln(1/delta)"
+    return check(proposition_d4, formula, inputs, run.noise_energy(noise), bound, delta)

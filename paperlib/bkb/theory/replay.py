@@ -17,6 +17,7 @@ from torch import Tensor
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ...core.validation import finite, positive
+from ..model.slots import points_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,43 +131,35 @@ class Replay:
     @cached_property
     def factor(self) -> Tensor:
         """Cholesky factor of K_T + lambda I, R x T x T; its leading t x t block is round t's."""
-        R, T = self.index.shape
-        points = self.arms.expand(R, -1, -1).gather(
-            1, self.index.unsqueeze(2).expand(-1, -1, self.arms.shape[2])
-        )
-        return torch.linalg.cholesky(
-            self.kernel(points, points) + self.ridge * torch.eye(T, dtype=torch.float64)
-        )
+        points = points_at(self.arms, self.index)
+        eye = torch.eye(points.shape[1], dtype=torch.float64)
+        return torch.linalg.cholesky(self.kernel(points, points) + self.ridge * eye)
 
     @cached_property
     def dense_log_det(self) -> Tensor:
         """ln det(I + K_t / lambda) from the factor, R x T."""
-        return 2 * self.factor.diagonal(dim1=1, dim2=2).log().cumsum(1) - self.rounds * math.log(
-            self.ridge
-        )
+        roots = self.factor.diagonal(dim1=1, dim2=2)
+        return 2 * roots.log().cumsum(1) - self.rounds * math.log(self.ridge)
 
     @cached_property
     def dense_effective(self) -> Tensor:
         """Tr K_t (K_t + lambda I)^{-1} = t - lambda ||L_t^{-1}||_F^2, R x T."""
-        eye = torch.eye(self.index.shape[1], dtype=torch.float64).expand_as(self.factor)
+        eye = torch.eye(self.index.shape[1], dtype=torch.float64)
         inverse = torch.linalg.solve_triangular(self.factor, eye, upper=False)
         return self.rounds - self.ridge * inverse.square().sum(2).cumsum(1)
 
     def noise_energy(self, noise: Tensor) -> Tensor:
         """||Phi_t^T eta_t||^2 in the norm of A_t^{-1}: ||eta||^2 - lambda ||L_t^{-1} eta||^2, R x T. ``noise``: R x T."""
-        white = torch.linalg.solve_triangular(self.factor, noise.unsqueeze(2), upper=False).squeeze(
-            2
-        )
-        return (noise.square() - self.ridge * white.square()).cumsum(1).clamp(min=0)
+        white = torch.linalg.solve_triangular(self.factor, noise.unsqueeze(2), upper=False)
+        return (noise.square() - self.ridge * white.squeeze(2).square()).cumsum(1).clamp(min=0)
 
     def norm(self, rounds: Sequence[int]) -> Tensor:
         """||K_t|| for the given rounds, R x len(rounds)."""
         found = []
         for t in rounds:
             root = self.counts[:, t - 1].sqrt()
-            found.append(
-                torch.linalg.eigvalsh(self.gram * root.unsqueeze(1) * root.unsqueeze(2))[:, -1]
-            )
+            weighted = self.gram * root.unsqueeze(1) * root.unsqueeze(2)
+            found.append(torch.linalg.eigvalsh(weighted)[:, -1])
         return torch.stack(found, 1)
 
     def at(self, values: Tensor, rounds: Sequence[int]) -> Tensor:

@@ -7,6 +7,7 @@ dictionary's rows, n pulls; A_t = Phi^T diag(n) Phi + lambda I, A~_t = P Phi^T d
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,12 +18,11 @@ from torch import Tensor
 
 from ...verdicts.checks import Check, statement
 from ...maths.gp import Kernel
-from .lemmas import PAPER, ROUNDING
+from .lemmas import PAPER, ROUNDING, check
 
 SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
-JITTERED = (
-    1e-6  # allowed relative error of a learner's posterior, whose Cholesky factor needs a jitter
-)
+# allowed relative error of a learner's posterior, whose Cholesky factor needs a jitter
+JITTERED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +57,8 @@ class Snapshot:
     ) -> "Snapshot":
         """One trial of a state with n, mask, s2 and log_det. ``arms``: 1 x A x d or R x A x d."""
         points = arms[0 if arms.shape[0] == 1 else trial]
-        return cls(
-            kernel,
-            points,
-            state.n[trial],
-            state.mask[trial],
-            ridge,
-            state.s2[trial],
-            float(state.log_det[trial]),
-        )
+        n, mask, s2, log_det = (x[trial] for x in (state.n, state.mask, state.s2, state.log_det))
+        return cls(kernel, points, n, mask, ridge, s2, float(log_det))
 
     @cached_property
     def features(self) -> Tensor:
@@ -96,10 +89,8 @@ class Snapshot:
         return self._matrix(self.features @ self.projection)
 
     def _matrix(self, rows: Tensor) -> Tensor:
-        return (
-            torch.eye(rows.shape[1], dtype=rows.dtype)
-            + rows.mT @ (self.n.unsqueeze(1) * rows) / self.ridge
-        )
+        eye = torch.eye(rows.shape[1], dtype=rows.dtype)
+        return eye + rows.mT @ (self.n.unsqueeze(1) * rows) / self.ridge
 
     def _variance(self, matrix: Tensor, rows: Tensor) -> Tensor:
         half = torch.linalg.solve_triangular(torch.linalg.cholesky(matrix), rows.mT, upper=False)
@@ -132,12 +123,10 @@ class Snapshot:
             raise ValueError(
                 "kept=None; allowed: the multiplicities and probabilities of the dictionary"
             )
-        weight = (
-            torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0) - self.n
-        )
+        weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0)
         factor = torch.linalg.cholesky(self.exact)
         half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
-        return float(torch.linalg.matrix_norm((half * weight) @ half.mT / self.ridge, 2))
+        return float(torch.linalg.matrix_norm((half * (weight - self.n)) @ half.mT / self.ridge, 2))
 
     @property
     def inputs(self) -> dict[str, float]:
@@ -154,14 +143,8 @@ class Snapshot:
 def sketched_posterior(shot: Snapshot) -> Check:
     """s2~(x) = phi^T A~^{-1} phi: a learner's variance against the dense one."""
     difference = (shot.claimed - shot.sketched_s2).abs() / shot.sketched_s2.clamp(min=1e-300)
-    return Check(
-        "Section 3, posterior",
-        sketched_posterior.statement.source,
-        "|s2~ - phi^T A~^-1 phi| / s2~",
-        shot.inputs,
-        difference,
-        JITTERED,
-    )
+    formula = "|s2~ - phi^T A~^-1 phi| / s2~"
+    return check(sketched_posterior, formula, shot.inputs, difference, JITTERED)
 
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
@@ -179,34 +162,18 @@ def sketched_variance(shot: Snapshot) -> Check:
         (claimed, prior),
     ]
     observed, bound = (torch.cat(side) for side in zip(*pairs))
-    return Check(
-        "Section 3, sketched variance",
-        sketched_variance.statement.source,
-        "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
-        shot.inputs,
-        observed,
-        bound + 1e-9 * prior.max(),
-        tolerance=JITTERED,
-    )
+    bound = bound + 1e-9 * prior.max()
+    formula = "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S"
+    return check(sketched_variance, formula, shot.inputs, observed, bound, tolerance=JITTERED)
 
 
 @statement("Appendix D.1, determinant", f"{PAPER}, Appendix D.1")
 def determinant(shot: Snapshot) -> Check:
     """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it."""
-    sketched = (
-        float(torch.linalg.slogdet(shot.sketched).logabsdet)
-        if shot.log_det is None
-        else shot.log_det
-    )
-    return Check(
-        "Appendix D.1, determinant",
-        determinant.statement.source,
-        "ln det(A~ / lambda) <= ln det(A / lambda)",
-        shot.inputs,
-        sketched,
-        float(torch.linalg.slogdet(shot.exact).logabsdet),
-        tolerance=JITTERED,
-    )
+    log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
+    sketched = log_det(shot.sketched) if shot.log_det is None else shot.log_det
+    exact, formula = log_det(shot.exact), "ln det(A~ / lambda) <= ln det(A / lambda)"
+    return check(determinant, formula, shot.inputs, sketched, exact, tolerance=JITTERED)
 
 
 def _factor(shot: Snapshot) -> float:
@@ -214,8 +181,11 @@ def _factor(shot: Snapshot) -> float:
     return (1 + shot.accuracy) / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
 
 
-def _remark(shot: Snapshot) -> str:
-    return "" if shot.accuracy < 1 else f"accuracy {shot.accuracy:.3g}, not below 1"
+def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **more: Any) -> Check:
+    """``check`` of what a dictionary's accuracy e bounds: e is among the inputs, and a remark says where it is not below 1."""
+    e = shot.accuracy
+    remark = "" if e < 1 else f"accuracy {e:.3g}, not below 1"
+    return check(function, formula, shot.inputs | {"e": e}, *held, remark=remark, **more)
 
 
 @statement("Lemma C.1", f"{PAPER}, Lemma C.1, without the minimum")
@@ -224,17 +194,8 @@ def lemma_c1(shot: Snapshot) -> Check:
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
-    a = _factor(shot)
-    return Check(
-        "Lemma C.1",
-        lemma_c1.statement.source,
-        "A / a <= A~ <= a A",
-        shot.inputs | {"e": shot.accuracy},
-        torch.stack([1 / values, values]),
-        a,
-        tolerance=ROUNDING,
-        remark=_remark(shot),
-    )
+    both, formula = torch.stack([1 / values, values]), "A / a <= A~ <= a A"
+    return _accurate(lemma_c1, formula, shot, both, _factor(shot), tolerance=ROUNDING)
 
 
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
@@ -242,16 +203,8 @@ def corollary_4_2(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, a = (1 + e) / (1 - e), e the accuracy."""
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
-    return Check(
-        "Corollary 4.2",
-        corollary_4_2.statement.source,
-        "s2 / a <= s2~ <= a s2",
-        shot.inputs | {"e": shot.accuracy},
-        torch.stack([1 / ratio, ratio]),
-        _factor(shot),
-        tolerance=JITTERED,
-        remark=_remark(shot),
-    )
+    both, formula = torch.stack([1 / ratio, ratio]), "s2 / a <= s2~ <= a s2"
+    return _accurate(corollary_4_2, formula, shot, both, _factor(shot), tolerance=JITTERED)
 
 
 @statement("Proposition D.3", f"{PAPER}, Proposition D.3")
@@ -260,27 +213,16 @@ def proposition_d3(shot: Snapshot) -> Check:
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
     largest = float(torch.linalg.matrix_norm(rest, 2)) ** 2
     bound = shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
-    return Check(
-        "Proposition D.3",
-        proposition_d3.statement.source,
-        "||Phi (I - P) Phi^T|| <= lambda / (1 - e)",
-        shot.inputs | {"e": shot.accuracy},
-        largest,
-        bound,
-        remark=_remark(shot),
-    )
+    formula = "||Phi (I - P) Phi^T|| <= lambda / (1 - e)"
+    return _accurate(proposition_d3, formula, shot, largest, bound)
 
 
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
 def proposition_c3(accuracies, eps: float, delta: float) -> Check:
     """With probability 1 - delta, for all t: the dictionary is eps-accurate. ``accuracies``: e, R x T'."""
-    formula = (
-        "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta"
-    )
-    return Check(
-        "Proposition C.3",
-        proposition_c3.statement.source,
-        formula,
+    return check(
+        proposition_c3,
+        "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta",
         {"eps": eps, "delta": delta},
         np.asarray(accuracies, float),
         eps,

@@ -34,16 +34,8 @@ def snapshots(
         )
     found = []
     for trial, n, mask, s2, before in zip(trace.trials, *(trace[name] for name in SHOT)):
-        p = np.clip(qbar * before, 0.0, 1.0)
-        given = {"s2": s2, "kept": redrawn(seed + trial, 0, mask > 0, n, p), "probability": p}
-        found.append(
-            Snapshot(
-                kernel,
-                arms[0],
-                torch.from_numpy(n),
-                torch.from_numpy(mask > 0),
-                ridge,
-                **{name: torch.from_numpy(x) for name, x in given.items()},
-            )
-        )
+        p, mask = np.clip(qbar * before, 0.0, 1.0), mask > 0
+        kept = redrawn(seed + trial, 0, mask, n, p)
+        n, mask, s2, kept, p = (torch.from_numpy(x) for x in (n, mask, s2, kept, p))
+        found.append(Snapshot(kernel, arms[0], n, mask, ridge, s2, kept=kept, probability=p))
     return found
