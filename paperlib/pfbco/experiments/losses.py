@@ -38,8 +38,8 @@ def average(
 def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Mean loss in the last whole epoch, and in the one before; R each."""
     m = (int(trace.rounds[-1]) + 1).bit_length() - 1
-    ends = [2**k - 1 for k in (m, m - 1, m - 2)]
-    return average(trace, ends[0], ends[1]), average(trace, ends[1], ends[2])
+    last, middle, first = (2**k - 1 for k in (m, m - 1, m - 2))
+    return average(trace, last, middle), average(trace, middle, first)
 
 
 def decline(trace: Trace) -> stats.Interval:

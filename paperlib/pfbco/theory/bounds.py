@@ -4,7 +4,7 @@ Statements along a run stand in ``lemmas``; all are imported here, so that ``che
 Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials at every
 horizon, each with its own trials' M, G, D and R (``checks.Expected``); the regret of one trial may be above, or negative.
 Source: Chen, Zhang & Karbasi (2019).
-Letters: as in ``theory``; R trials, T' horizons or recorded rounds.
+Letters: as in ``constants``; R trials, T' horizons or recorded rounds.
 """
 
 from collections.abc import Callable, Sequence

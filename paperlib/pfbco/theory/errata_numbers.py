@@ -1,7 +1,7 @@
 """The errata that are computations: each function returns the numbers that show the point.
 
 ``errata.ERRATA`` says where each stands and what this package does instead.
-Source: Chen, Zhang & Karbasi (2019); letters as in ``theory``.
+Source: Chen, Zhang & Karbasi (2019); letters as in ``constants``.
 """
 
 import datetime

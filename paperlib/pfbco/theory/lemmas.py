@@ -3,7 +3,7 @@
 All but "Unbiased estimate" and "Regret of the leader" hold on every run, so one violation means an error. Names are ours
 where no number is cited; ``f.statement[:2]`` is the name and the source that a function is marked with.
 Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
-Letters: as in ``theory``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
+Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
 """
 
 import dataclasses

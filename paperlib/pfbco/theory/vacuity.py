@@ -1,6 +1,6 @@
 """From which horizon on a regret bound says something: below it the largest possible regret, 2 M T, is smaller.
 
-Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2; letters as in ``theory``.
+Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2; letters as in ``constants``.
 """
 
 import math
