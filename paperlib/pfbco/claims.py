@@ -23,35 +23,21 @@ BOOT = "95 % bootstrap over trials"
 PAIRED = "one-sided Wilcoxon signed-rank over paired trials, Holm over the claim's comparisons"
 RATIO = f"ratio of mean final average losses, {BOOT}"
 BOTH = "; on both price tables, else inconclusive"
+TEXT = "text on the experiments"
+FKM_MOST = "FKM minus PF, Unregularized and StochOCG"
+PF_LEAST = "FKM, Unregularized and StochOCG minus PF"
+PANELS = {"a": (QUADRATIC, ""), "b": (PORTFOLIO, BOTH), "c": (COMPLETION, "")}
 ORACLES = {
-    "printed": "the oracle as printed",
-    "exact": "the exact oracle",
-    "psd": "the spectrahedron",
+    "printed": ("Figure 1c", "the oracle as printed"),
+    "exact": ("Figure 1c, corrected", "the exact oracle"),
+    "psd": ("Figure 1c, corrected", "the spectrahedron"),
 }
 
 
-def _noise(panel, notebook, extra=""):
-    return Claim(
-        f"pfbco.C9.{panel}",
-        "text on the experiments, in our test",
-        f"StochOCG's gradient noise is comparable to PF's (panel {panel})",
-        f"mean norm of PF's estimates / norm of the noise, {BOOT}{extra}",
-        "within",
-        (0.5, 2.0),
-        notebook,
-    )
-
-
-def _sham(panel, notebook, extra=""):
-    return Claim(
-        f"pfbco.N1.{panel}",
-        "ours",
-        f"PF's result is that of feedback without information: with the signs of its losses drawn at random PF ends within 2 % (panel {panel})",
-        f"mean paired difference over the control's mean, 95 % t-interval over trials{extra}",
-        "within",
-        (-0.02, 0.02),
-        notebook,
-    )
+def _order(id, source, sentence, differences, notebook, both=""):
+    """Of learners by their final average losses. ``differences``: which are above 0, if it is so."""
+    test = f"{differences}: {PAIRED}{both}"
+    return Claim(f"pfbco.{id}", source, sentence, test, "test", LEVEL, notebook)
 
 
 CLAIMS = [
@@ -90,13 +76,11 @@ CLAIMS = [
         (0.85, 1.15),
         QUADRATIC,
     ),
-    Claim(
-        "pfbco.C1c",
+    _order(
+        "C1c",
         "Figure 1a",
         "FKM has the lowest loss",
-        f"PF, Unregularized and StochOCG minus FKM: {PAIRED}",
-        "test",
-        LEVEL,
+        "PF, Unregularized and StochOCG minus FKM",
         QUADRATIC,
     ),
     Claim(
@@ -108,56 +92,23 @@ CLAIMS = [
         1.0,
         QUADRATIC,
     ),
-    Claim(
-        "pfbco.C2a",
-        "Figure 1b",
-        "FKM has the highest loss",
-        f"FKM minus PF, Unregularized and StochOCG: {PAIRED}{BOTH}",
-        "test",
-        LEVEL,
-        PORTFOLIO,
-    ),
-    Claim(
-        "pfbco.C2a.small",
+    _order("C2a", "Figure 1b", "FKM has the highest loss", FKM_MOST, PORTFOLIO, BOTH),
+    _order(
+        "C2a.small",
         "Figure 1b, in our setting",
         "FKM has the highest loss also at c = 1 with M = 1",
-        f"FKM minus PF, Unregularized and StochOCG: {PAIRED}{BOTH}",
-        "test",
-        LEVEL,
+        FKM_MOST,
         PORTFOLIO,
+        BOTH,
     ),
-    Claim(
-        "pfbco.C2b",
-        "Figure 1b",
-        "PF has the lowest loss",
-        f"FKM, Unregularized and StochOCG minus PF: {PAIRED}{BOTH}",
-        "test",
-        LEVEL,
-        PORTFOLIO,
-    ),
+    _order("C2b", "Figure 1b", "PF has the lowest loss", PF_LEAST, PORTFOLIO, BOTH),
     *[
-        Claim(
-            f"pfbco.C3a.{key}",
-            "Figure 1c" if key == "printed" else "Figure 1c, corrected",
-            f"PF has the lowest loss ({where})",
-            f"FKM, Unregularized and StochOCG minus PF: {PAIRED}",
-            "test",
-            LEVEL,
-            COMPLETION,
-        )
-        for key, where in ORACLES.items()
+        _order(f"C3a.{key}", source, f"PF has the lowest loss ({where})", PF_LEAST, COMPLETION)
+        for key, (source, where) in ORACLES.items()
     ],
     *[
-        Claim(
-            f"pfbco.C3b.{key}",
-            "Figure 1c" if key == "printed" else "Figure 1c, corrected",
-            f"FKM has the highest loss ({where})",
-            f"FKM minus PF, Unregularized and StochOCG: {PAIRED}",
-            "test",
-            LEVEL,
-            COMPLETION,
-        )
-        for key, where in ORACLES.items()
+        _order(f"C3b.{key}", source, f"FKM has the highest loss ({where})", FKM_MOST, COMPLETION)
+        for key, (source, where) in ORACLES.items()
     ],
     *[
         Claim(
@@ -182,42 +133,29 @@ CLAIMS = [
         )
         for panel in "abc"
     ],
-    Claim(
-        "pfbco.C6.a",
-        "text on the experiments",
-        "the curves rise at first: PF's average loss is larger after 63 rounds than after 3 (panel a)",
-        f"ratio of the two means, {BOOT}",
-        "above",
-        1.0,
-        QUADRATIC,
-    ),
-    Claim(
-        "pfbco.C6.b",
-        "text on the experiments",
-        "the curves rise at first: PF's average loss is larger after 3 rounds than after 1 (panel b)",
-        f"ratio of the two means, {BOOT}{BOTH}",
-        "above",
-        1.0,
-        PORTFOLIO,
-    ),
-    Claim(
-        "pfbco.C6.b.vertex",
-        "text on the experiments, with the other tie rule",
-        "the curves rise at first: PF's average loss is larger after 3 rounds than after 1 (panel b, where the oracle answers 0 with the empty portfolio)",
-        f"ratio of the two means, {BOOT}{BOTH}",
-        "above",
-        1.0,
-        PORTFOLIO,
-    ),
-    Claim(
-        "pfbco.C6.c",
-        "text on the experiments",
-        "the curves rise at first: PF's average loss is larger after 63 rounds than after 3 (panel c, the oracle as printed)",
-        f"ratio of the two means, {BOOT}",
-        "above",
-        1.0,
-        COMPLETION,
-    ),
+    *[
+        Claim(
+            f"pfbco.C6.{id}",
+            source,
+            f"the curves rise at first: PF's average loss is larger after {late} rounds than after {early} (panel {panel})",
+            f"ratio of the two means, {BOOT}{PANELS[id[0]][1]}",
+            "above",
+            1.0,
+            PANELS[id[0]][0],
+        )
+        for id, source, late, early, panel in (
+            ("a", TEXT, 63, 3, "a"),
+            ("b", TEXT, 3, 1, "b"),
+            (
+                "b.vertex",
+                f"{TEXT}, with the other tie rule",
+                3,
+                1,
+                "b, where the oracle answers 0 with the empty portfolio",
+            ),
+            ("c", TEXT, 63, 3, "c, the oracle as printed"),
+        )
+    ],
     *[
         Claim(
             f"pfbco.C7.n{n}",
@@ -251,22 +189,38 @@ CLAIMS = [
     *[
         Claim(
             f"pfbco.C8.{panel}",
-            "text on the experiments",
+            TEXT,
             f"one-point estimates and Frank-Wolfe steps without a regularizer do not work: Unregularized has more loss than PF (panel {panel})",
-            f"Unregularized minus PF: one-sided Wilcoxon signed-rank over paired trials{BOTH if panel == 'b' else ''}",
+            f"Unregularized minus PF: one-sided Wilcoxon signed-rank over paired trials{both}",
             "test",
             LEVEL,
             notebook,
         )
-        for panel, notebook in zip("abc", (QUADRATIC, PORTFOLIO, COMPLETION))
+        for panel, (notebook, both) in PANELS.items()
     ],
     *[
-        _noise(panel, notebook, BOTH if panel == "b" else "")
-        for panel, notebook in zip("abc", (QUADRATIC, PORTFOLIO, COMPLETION))
+        Claim(
+            f"pfbco.C9.{panel}",
+            f"{TEXT}, in our test",
+            f"StochOCG's gradient noise is comparable to PF's (panel {panel})",
+            f"mean norm of PF's estimates / norm of the noise, {BOOT}{both}",
+            "within",
+            (0.5, 2.0),
+            notebook,
+        )
+        for panel, (notebook, both) in PANELS.items()
     ],
     *[
-        _sham(panel, notebook, BOTH if panel == "b" else "")
-        for panel, notebook in zip("abc", (QUADRATIC, PORTFOLIO, COMPLETION))
+        Claim(
+            f"pfbco.N1.{panel}",
+            "ours",
+            f"PF's result is that of feedback without information: with the signs of its losses drawn at random PF ends within 2 % (panel {panel})",
+            f"mean paired difference over the control's mean, 95 % t-interval over trials{both}",
+            "within",
+            (-0.02, 0.02),
+            notebook,
+        )
+        for panel, (notebook, both) in PANELS.items()
     ],
     Claim(
         "pfbco.N2",

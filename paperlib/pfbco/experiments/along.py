@@ -108,44 +108,32 @@ def parted(
     return parts, [joined(checks) for checks in zip(*throughout)], ends
 
 
-def of_problems(
-    problems: dict[str, Problem], trials: int, seed: int, round: int = 3
-) -> list[Check]:
+def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Check]:
     """What is assumed of sets and losses: balls, diameters, and that a round's losses are convex.
 
-    Losses are looked at between vertices and other points of the set, in directions that are drawn
-    the same way each time.
+    The losses of round 3 are looked at between vertices and other points of the set, in directions
+    that are drawn the same way each time.
     """
     balls, diameters, convexity, draw = [], [], [], np.random.default_rng(0)
     for problem in problems.values():
         played = world(problem, 8, trials, seed)
-        cset, at = played.task.cset, played.streams.at(round)
+        cset, loss = played.task.cset, lambda y: problem.loss(played, 3, y, played.streams.at(3))
         point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))
         balls.append(bounds.assumption_balls(cset))
         diameters.append(bounds.assumption_diameter(cset))
-        convexity.append(
-            bounds.assumption_convex(
-                lambda y: problem.loss(played, round, y, at), point(), 0.5 * point()
-            )
-        )
+        convexity.append(bounds.assumption_convex(loss, point(), 0.5 * point()))
     return [joined(checks) for checks in (balls, diameters, convexity)]
 
 
 def averages(directions: int = 10**6) -> list[Check]:
     """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
-    x, a = (
-        torch.tensor(values, dtype=torch.float64) for values in ([0.2, 0.1, -0.5], [0.6, -0.8, 0.0])
-    )
+    x, a = torch.tensor([[0.2, 0.1, -0.5], [0.6, -0.8, 0.0]], dtype=torch.float64)
     u = np.random.default_rng(0).normal(size=(directions, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
     square = np.linspace(0.0, 1.0, 11)
     losses = [(lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)]
-    return [
-        bounds.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3),
-        joined(
-            [
-                bounds.unbiased_estimate(bounds.one_point(f, x, u, 0.4), gradient)
-                for f, gradient in losses
-            ]
-        ),
+    unbiased = [
+        bounds.unbiased_estimate(bounds.one_point(f, x, u, 0.4), gradient) for f, gradient in losses
     ]
+    smoothing = bounds.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
+    return [smoothing, joined(unbiased)]

@@ -12,6 +12,15 @@ from ... import stats
 from .losses import RESAMPLES
 
 
+def _check_doubling(horizons: Sequence[int], regret: np.ndarray, least: int) -> None:
+    T = np.asarray(horizons)
+    if T.ndim != 1 or len(T) < least or (T[1:] != 2 * T[:-1]).any() or regret.shape[1:] != T.shape:
+        many = f"at least {least}, " if least > 2 else ""
+        raise ValueError(
+            f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: {many}each twice the one before, a column each"
+        )
+
+
 def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Interval]:
     """log2(R_2T / R_T) of the mean regrets, one for each doubling.
 
@@ -20,15 +29,11 @@ def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Inte
     Raises:
         ValueError: horizons that do not double, or another number of columns.
     """
-    T = np.asarray(horizons)
-    if T.ndim != 1 or len(T) < 2 or (T[1:] != 2 * T[:-1]).any() or regret.shape[1:] != T.shape:
-        raise ValueError(
-            f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: each twice the one before, a column each"
-        )
+    _check_doubling(horizons, regret, 2)
     slope = lambda mean: np.log2(mean[..., 1] / mean[..., 0])
     return [
         stats.bootstrap(regret[:, i : i + 2], slope, of="local slope", resamples=RESAMPLES)
-        for i in range(len(T) - 1)
+        for i in range(len(horizons) - 1)
     ]
 
 
@@ -40,16 +45,7 @@ def falling(horizons: Sequence[int], regret: np.ndarray, doublings: int = 3) -> 
     Raises:
         ValueError: horizons that do not double, too few of them, or another number of columns.
     """
-    T = np.asarray(horizons)
-    if (
-        T.ndim != 1
-        or len(T) < 2 * doublings + 1
-        or (T[1:] != 2 * T[:-1]).any()
-        or regret.shape[1:] != T.shape
-    ):
-        raise ValueError(
-            f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: at least {2 * doublings + 1}, each twice the one before, a column each"
-        )
+    _check_doubling(horizons, regret, 2 * doublings + 1)
     x = np.arange(doublings + 1) - doublings / 2
     slope = lambda mean: np.log2(mean) @ x / (x @ x)
     difference = lambda mean: slope(mean[..., doublings:]) - slope(mean[..., : doublings + 1])

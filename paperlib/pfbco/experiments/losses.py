@@ -38,8 +38,8 @@ def average(
 def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Mean loss in the last whole epoch, and in the one before; R each."""
     m = (int(trace.rounds[-1]) + 1).bit_length() - 1
-    ends = [2**k - 1 for k in (m, m - 1, m - 2)]
-    return average(trace, ends[0], ends[1]), average(trace, ends[1], ends[2])
+    last, middle, first = (2**k - 1 for k in (m, m - 1, m - 2))
+    return average(trace, last, middle), average(trace, middle, first)
 
 
 def decline(trace: Trace) -> stats.Interval:
@@ -91,13 +91,8 @@ def relative_difference(a: np.ndarray, b: np.ndarray) -> stats.Interval:
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired(a, b), float(b.mean())
     low, high = sorted((found.low / base, found.high / base))
-    return stats.Interval(
-        found.estimate / base,
-        low,
-        high,
-        len(a),
-        "relative mean difference, 95 % t-interval over paired trials",
-    )
+    words = "relative mean difference, 95 % t-interval over paired trials"
+    return stats.Interval(found.estimate / base, low, high, len(a), words)
 
 
 def agreed(found: dict[str, Found]) -> Found:
@@ -105,20 +100,14 @@ def agreed(found: dict[str, Found]) -> Found:
 
     It holds where all hold, fails where all fail, and decides nothing otherwise.
     """
-    worst = next(iter(found))
-    if isinstance(found[worst], stats.Test):
-        worst = max(found, key=lambda name: found[name].p)
-        return found[worst]._replace(
-            opposite=max(test.opposite for test in found.values()),
-            n=min(test.n for test in found.values()),
-            method=f"{found[worst].method} ({worst})",
-        )
-    return found[worst]._replace(
-        low=min(x.low for x in found.values()),
-        high=max(x.high for x in found.values()),
-        n=min(x.n for x in found.values()),
-        method=f"{found[worst].method}, hull over {', '.join(found)}",
-    )
+    first, n = next(iter(found.values())), min(x.n for x in found.values())
+    if isinstance(first, stats.Test):
+        name, worst = max(found.items(), key=lambda item: item[1].p)
+        opposite = max(test.opposite for test in found.values())
+        return worst._replace(opposite=opposite, n=n, method=f"{worst.method} ({name})")
+    low, high = min(x.low for x in found.values()), max(x.high for x in found.values())
+    method = f"{first.method}, hull over {', '.join(found)}"
+    return first._replace(low=low, high=high, n=n, method=method)
 
 
 def averaged(
@@ -143,11 +132,12 @@ def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
     """Of PF's estimates, and of StochOCG's noise: over rounds and trials."""
-    ours, theirs = (
-        float(found[name].last(key).mean() / found[name].rounds[-1])
-        for name, key in (("PF", "norm"), ("StochOCG", "noise"))
-    )
-    return ours, theirs
+    return _a_round(found["PF"], "norm"), _a_round(found["StochOCG"], "noise")
+
+
+def _a_round(trace: Trace, name: str) -> float:
+    """A sum over rounds as the mean over rounds and trials."""
+    return float(trace.last(name).mean() / trace.rounds[-1])
 
 
 class Row(NamedTuple):
@@ -159,15 +149,16 @@ class Row(NamedTuple):
     p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
     def __str__(self) -> str:
-        words = [_bracket(self.loss)]
+        words = [bracket(self.loss)]
         if self.difference is not None:
-            words.append(f"difference {_bracket(self.difference)}, p {self.p:.2g}")
-        return "  ".join(
-            words + ([] if self.center is None else [f"centers {number(self.center)}"])
-        )
+            words.append(f"difference {bracket(self.difference)}, p {self.p:.2g}")
+        if self.center is not None:
+            words.append(f"centers {number(self.center)}")
+        return "  ".join(words)
 
 
-def _bracket(x: stats.Interval) -> str:
+def bracket(x: stats.Interval) -> str:
+    """Estimate [low, high]."""
     return f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
 
 
@@ -181,30 +172,17 @@ def loss_table(
     Raises:
         As ``beats``.
     """
-    base, values = (
-        average(traces[against]),
-        {name: average(trace) for name, trace in traces.items()},
-    )
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
-    p = {
-        name: test(_difference(trace, traces[against]))
-        for name, trace in traces.items()
-        if name != against
-    }
-    adjusted = stats.holm({name: p[name] for name in p if name in family}) | stats.holm(
-        {name: p[name] for name in p if name not in family}
-    )
+    inside, outside = {}, {}
+    for name, trace in traces.items():
+        if name != against:
+            p = test(_difference(trace, traces[against]))
+            (inside if name in family else outside)[name] = p
+    adjusted, base = stats.holm(inside) | stats.holm(outside), average(traces[against])
     found = {}
-    for name, value in values.items():
-        center = (
-            float(traces[name].last("center").mean() / traces[name].rounds[-1])
-            if "center" in traces[name].series
-            else None
-        )
-        found[name] = Row(
-            stats.mean(value),
-            center,
-            None if name == against else stats.paired(value, base),
-            adjusted.get(name),
-        )
+    for name, trace in traces.items():
+        value = average(trace)
+        center = _a_round(trace, "center") if "center" in trace.series else None
+        difference = None if name == against else stats.paired(value, base)
+        found[name] = Row(stats.mean(value), center, difference, adjusted.get(name))
     return found

@@ -16,7 +16,7 @@ from ..learners.block import BlockPFBCO
 from ..learners.fkm import FKM
 from ..learners.onepoint import practical
 from ..learners.pfbco import PFBCO
-from .losses import average, ratio
+from .losses import average, bracket, ratio
 
 
 def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
@@ -36,11 +36,9 @@ def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
         "FKM, practical": FKM(c, baseline=True, scale=10.0, warm_start=True),
         "Block, practical": BlockPFBCO(c, baseline=True, scale=3.0, warm_start=True),
     }
-    pairs = {
-        key: learner
-        for name, base in ours.items()
-        for key, learner in ((name, base), (f"{name}, sham", replace(base, sham=True)))
-    }
+    pairs = {}
+    for name, base in ours.items():
+        pairs |= {name: base, f"{name}, sham": replace(base, sham=True)}
     return {name: Doubling(base) for name, base in (pairs | others).items()}
 
 
@@ -62,12 +60,8 @@ def by_epoch(trace: Trace) -> Trace:
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
     """Mean loss over the last quarter over that of the learner's own control, 90 % interval."""
-    return ratio(
-        last_quarter(traces[name]),
-        last_quarter(traces[f"{name}, sham"]),
-        "last quarters",
-        level=0.9,
-    )
+    ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
+    return ratio(ours, control, "last quarters", level=0.9)
 
 
 class Late(NamedTuple):
@@ -77,16 +71,14 @@ class Late(NamedTuple):
     quarter: float  # over the last quarter
     beyond: stats.Interval  # that less what the center loses in the same rounds, paired
     above: int  # trials in which it is above 0
-    control: tuple[float, float] | None
+    control: tuple[float, float] | None  # the first two of its sham control
     share: stats.Interval | None  # the quarter over the control's
 
     def __str__(self) -> str:
         line = f"{number(self.average):>6s} {number(self.quarter):>6s}   {self.beyond.estimate:+.3f} [{self.beyond.low:+.3f}, {self.beyond.high:+.3f}] {self.above:3d}"
         if self.share is not None:
-            line += (
-                f"   {number(self.share.estimate)} [{number(self.share.low)}, {number(self.share.high)}]  "
-                + " ".join(f"{number(x):>6s}" for x in self.control)
-            )
+            control = " ".join(f"{number(x):>6s}" for x in self.control)
+            line += f"   {bracket(self.share)}  {control}"
         return line
 
 
@@ -96,20 +88,15 @@ def late(traces: dict[str, Trace]) -> dict[str, Late]:
     ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
     """
     center, found = last_quarter(traces["PF"], "center"), {}
+    both = lambda trace: (float(average(trace).mean()), float(last_quarter(trace).mean()))
     for name, trace in traces.items():
         if not name.endswith(", sham"):
             quarter, sham = last_quarter(trace), traces.get(f"{name}, sham")
-            control = (
-                None
-                if sham is None
-                else (float(average(sham).mean()), float(last_quarter(sham).mean()))
-            )
             found[name] = Late(
-                float(average(trace).mean()),
-                float(quarter.mean()),
+                *both(trace),
                 stats.paired(quarter, center),
                 int((quarter > center).sum()),
-                control,
-                learns(traces, name) if control else None,
+                None if sham is None else both(sham),
+                None if sham is None else learns(traces, name),
             )
     return found

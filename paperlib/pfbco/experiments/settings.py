@@ -80,24 +80,16 @@ def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
 
 def recorded(horizon: int, count: int = 60) -> list[int]:
     """Rounds evenly spaced on a log axis, the ends of all epochs, 2^m - 1, and the last round."""
-    ends = [2**m - 1 for m in range(1, horizon.bit_length() + 1) if 2**m - 1 <= horizon]
-    return sorted(
-        {
-            *np.geomspace(1, horizon, count).round().astype(int).tolist(),
-            *ends,
-            (horizon + 1) // 16,
-            3 * (horizon + 1) // 4,
-            horizon,
-        }
-        - {0}
-    )
+    spaced = np.geomspace(1, horizon, count).round().astype(int).tolist()
+    ends = [2**m - 1 for m in range(1, (horizon + 1).bit_length())]
+    shares = {(horizon + 1) // 16, 3 * (horizon + 1) // 4, horizon} - {0}
+    return sorted({*spaced, *ends, *shares})
 
 
 def world(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
     """What the problem of a run was, which a trace does not keep."""
-    return problem.init(
-        trials, horizon, Streams(seed, range(trials)).at(-1), dtype=torch.float64, device="cpu"
-    )
+    draw = Streams(seed, range(trials)).at(-1)
+    return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu")
 
 
 def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.ndarray:
@@ -112,13 +104,9 @@ def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.
         return bcrp(played.history(horizon)).value.numpy()
     if isinstance(problem, MatrixCompletion):
         sums = played.totals
-        return (
-            (best_completion(sums.weight, sums.target, cset, 1e-6 * horizon).value + sums.constant)
-            / horizon
-        ).numpy()
+        best = best_completion(sums.weight, sums.target, cset, 1e-6 * horizon)
+        return ((best.value + sums.constant) / horizon).numpy()
     Q, w = (x.numpy() for x in problem.total(played, horizon))
-    C = cset.normals.numpy()
-    d = (C @ cset.center.numpy()[:, :, None])[:, :, 0] + cset.rho.numpy()[
-        :, None
-    ] * cset.offsets.numpy()
+    C, rho = cset.normals.numpy(), cset.rho.numpy()[:, None]
+    d = (C @ cset.center.numpy()[:, :, None])[:, :, 0] + rho * cset.offsets.numpy()
     return np.array([best_quadratic(*of)[1] for of in zip(C, d, Q, w)]) / horizon

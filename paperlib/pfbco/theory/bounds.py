@@ -4,7 +4,7 @@ Statements along a run stand in ``lemmas``; all are imported here, so that ``che
 Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials at every
 horizon, each with its own trials' M, G, D and R (``checks.Expected``); the regret of one trial may be above, or negative.
 Source: Chen, Zhang & Karbasi (2019).
-Letters: as in ``theory``; R trials, T' horizons or recorded rounds.
+Letters: as in ``constants``; R trials, T' horizons or recorded rounds.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,21 +13,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...verdicts.checks import Check, Expected, statement
+from ...verdicts.checks import Check, Expected, Statement, statement
 from ...maths.sets import ConvexSet, support
 from ...maths.oracles import DIRECTIONS
 from ...core.streams import Streams
 from . import constants as theory
 from .lemmas import (
     HALF,
-    NOT_ITS_OWN,
     PAPER,
     accumulated,
     be_the_leader,
     beyond,
+    by_trial,
     decomposition,
     estimate_norm,
     feasibility,
+    if_own,
     leader_regret,
     leader_step,
     lemma_6,
@@ -90,110 +91,71 @@ __all__ = [
 def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) -> Check:
     """f((a + b) / 2) <= (f(a) + f(b)) / 2. ``loss``: of one round, R x n -> R; ``a``, ``b``: points of K, R x n."""
     middle, left, right = loss((a + b) / 2), loss(a), loss(b)
-    size = left.abs() + right.abs()
-    return Check(
-        "Assumption, convexity",
-        assumption_convex.statement.source,
-        "f((a + b) / 2) <= (f(a) + f(b)) / 2",
-        {},
-        middle,
-        (left + right) / 2 + 1e-12 * size,
-    )
-
-
-def _by_trial(value, like: np.ndarray) -> np.ndarray:
-    """A number, or one a trial, beside R x ...."""
-    value = np.asarray(value, float)
-    return value.reshape(-1, *(1,) * (like.ndim - 1)) if value.ndim else value
+    bound = (left + right) / 2 + 1e-12 * (left.abs() + right.abs())
+    formula = "f((a + b) / 2) <= (f(a) + f(b)) / 2"
+    return Check(*assumption_convex.statement[:2], formula, {}, middle, bound)
 
 
 @statement("Assumption, bounded losses", f"{PAPER}, assumptions of Theorem 1")
 def assumption_bounded(losses, loss_bound) -> Check:
     """|f_t| <= M at every point that was played. ``losses``: R x ...; ``loss_bound``: a number or R."""
-    losses = np.asarray(losses, float)
-    return Check(
-        "Assumption, bounded losses",
-        assumption_bounded.statement.source,
-        "|f_t(y_t)| <= M",
-        {"M": float(np.max(loss_bound))},
-        np.abs(losses),
-        _by_trial(loss_bound, losses),
-    )
+    size, inputs = np.abs(np.asarray(losses, float)), {"M": float(np.max(loss_bound))}
+    bound = by_trial(loss_bound, size)
+    return Check(*assumption_bounded.statement[:2], "|f_t(y_t)| <= M", inputs, size, bound)
 
 
 @statement("Assumption, bounded gradients", f"{PAPER}, assumptions of Theorem 1")
 def assumption_gradient(norms, grad_bound) -> Check:
     """||grad f_t|| <= G, in normalized coordinates, at every point that was looked at. ``norms``: R x ...; ``grad_bound``: a number or R."""
-    norms = np.asarray(norms, float)
-    return Check(
-        "Assumption, bounded gradients",
-        assumption_gradient.statement.source,
-        "||grad f_t|| <= G",
-        {"G": float(np.max(grad_bound))},
-        norms,
-        _by_trial(grad_bound, norms),
-    )
+    norms, inputs = np.asarray(norms, float), {"G": float(np.max(grad_bound))}
+    bound = by_trial(grad_bound, norms)
+    return Check(*assumption_gradient.statement[:2], "||grad f_t|| <= G", inputs, norms, bound)
 
 
-def _supports(cset: ConvexSet, trials: int) -> Tensor:
+def _supports(cset: ConvexSet) -> Tensor:
     """Support function along fixed directions and their opposites, R x 64 x 2."""
-    draws = (
-        Streams(0, [k], cset.D.device, cset.D.dtype).at(-1).sphere("assumption", cset.dim)
-        for k in range(DIRECTIONS)
-    )
-    return torch.stack(
-        [
-            torch.stack(
-                [support(cset, u.expand(trials, -1)), support(cset, -u.expand(trials, -1))], 1
-            )
-            for u in draws
-        ],
-        1,
-    )
+    found = []
+    for k in range(DIRECTIONS):
+        draw = Streams(0, [k], cset.D.device, cset.D.dtype).at(-1)
+        u = draw.sphere("assumption", cset.dim).expand(len(cset.D), -1)
+        found.append(torch.stack([support(cset, u), support(cset, -u)], 1))
+    return torch.stack(found, 1)
 
 
 @statement("Assumption, balls", f"{PAPER}, assumptions of Theorem 1")
 def assumption_balls(cset: ConvexSet) -> Check:
     """r B in K in R B: the support function lies between r and R along 64 directions and their opposites."""
-    h = _supports(cset, len(cset.D))
+    h = _supports(cset)
     R = cset.R.view(-1, 1, 1).expand_as(h)
     check = Check(
-        "Assumption, balls",
-        assumption_balls.statement.source,
+        *assumption_balls.statement[:2],
         "r <= max over K of <u, .> <= R",
         {"r": cset.r, "R": float(cset.R.max())},
         torch.stack([-h, h], 3).cpu(),
         torch.stack([torch.full_like(h, -cset.r), R], 3).cpu(),
     )
-    return beyond(check, "" if cset.exact else NOT_ITS_OWN)
+    return if_own(check, cset.exact)
 
 
 @statement("Assumption, diameter", f"{PAPER}, assumptions of Theorem 1")
 def assumption_diameter(cset: ConvexSet) -> Check:
     """diam K = D: no width along 64 directions exceeds it."""
     check = Check(
-        "Assumption, diameter",
-        assumption_diameter.statement.source,
+        *assumption_diameter.statement[:2],
         "max - min over K of <u, .> <= D",
         {"D": float(cset.D.max())},
-        _supports(cset, len(cset.D)).sum(2).cpu(),
+        _supports(cset).sum(2).cpu(),
         cset.D.view(-1, 1).cpu(),
     )
-    return beyond(check, "" if cset.exact else NOT_ITS_OWN)
+    return if_own(check, cset.exact)
 
 
 @statement("Assumption, oblivious losses", f"{PAPER}, proof of Theorem 1, implicit")
 def assumption_oblivious(first, second) -> Check:
     """The losses do not depend on what is played: at the same points they are the same in two runs that play differently (E5). R x ... each."""
     first, second = np.asarray(first, float), np.asarray(second, float)
-    return Check(
-        "Assumption, oblivious losses",
-        assumption_oblivious.statement.source,
-        "|f_t(p) - f'_t(p)| <= 1e-12 |f_t(p)|",
-        {},
-        np.abs(first - second),
-        1e-12 * np.abs(first),
-    )
+    formula, bound = "|f_t(p) - f'_t(p)| <= 1e-12 |f_t(p)|", 1e-12 * np.abs(first)
+    return Check(*assumption_oblivious.statement[:2], formula, {}, np.abs(first - second), bound)
 
 
 @statement("Assumption, exploration", f"{PAPER}, Theorem 1")
@@ -201,8 +163,7 @@ def assumption_exploration(c: float, horizon: int, inner: float = 1.0) -> Check:
     """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5)."""
     delta = c * horizon**-0.2
     return Check(
-        "Assumption, exploration",
-        assumption_exploration.statement.source,
+        *assumption_exploration.statement[:2],
         "0 < c T^{-1/5} <= r",
         {"c": c, "T": horizon, "r": inner},
         [-delta, delta],
@@ -214,40 +175,22 @@ def assumption_exploration(c: float, horizon: int, inner: float = 1.0) -> Check:
 
 
 def _regret_check(
-    name: str,
-    source: str,
-    formula: str,
-    bound: Callable,
-    regret,
-    horizons: Sequence[int],
-    s: Setting,
-    remark: str = "",
+    of: Statement, formula: str, bound: Callable, regret, horizons: Sequence[int], s: Setting
 ) -> Check:
     """Regret of runs of the given horizons, or of one run after these rounds, against a bound."""
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
     if regret.ndim != 2 or regret.shape[1] != len(T):
         raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
-    grid = np.stack([np.asarray(bound(s, t), float) for t in T], -1)
-    inputs = {
-        "n": s.dim,
-        "M": s.loss_bound,
-        "G": s.grad_bound,
-        "D": s.diameter,
-        "R": s.outer,
-        "c": s.c,
-    }
-    inputs = {key: float(np.max(value)) for key, value in inputs.items()} | {"T": T}
-    check = Expected.over_trials(
-        name,
-        source,
+    inputs = dict(n=s.dim, M=s.loss_bound, G=s.grad_bound, D=s.diameter, R=s.outer, c=s.c)
+    return Expected.over_trials(
+        *of[:2],
         formula,
-        inputs,
+        {key: float(np.max(value)) for key, value in inputs.items()} | {"T": T},
         regret,
-        grid,
+        np.stack([np.asarray(bound(s, t), float) for t in T], -1),
         trivial=float(np.max(theory.trivial_regret(s, T[-1]))),
         informative_from=first_informative(bound, s),
     )
-    return beyond(check, remark)
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1, corrected")
@@ -260,17 +203,9 @@ def theorem_1(regret, horizons: Sequence[int], s: Setting, exact: bool = True) -
         s: constants, by trial where they vary.
         exact: whether the set's oracle is its own; where not, nothing is claimed.
     """
-    remark = "" if exact else NOT_ITS_OWN
-    return _regret_check(
-        "Theorem 1",
-        theorem_1.statement.source,
-        "E R_T <= A T^{4/5} + B T^{3/5}",
-        theory.theorem_1,
-        regret,
-        horizons,
-        s,
-        remark,
-    )
+    formula = "E R_T <= A T^{4/5} + B T^{3/5}"
+    found = _regret_check(theorem_1.statement, formula, theory.theorem_1, regret, horizons, s)
+    return if_own(found, exact)
 
 
 @statement("Theorem 1, printed", f"{PAPER}, Theorem 1")
@@ -282,16 +217,11 @@ def theorem_1_printed(regret, horizons: Sequence[int], s: Setting) -> Check:
     Raises:
         ValueError: c below the inscribed radius, where its proof fails (E1).
     """
-    return _regret_check(
-        "Theorem 1, printed",
-        theorem_1_printed.statement.source,
-        "E R_T <= A' T^{4/5} + B' T^{3/5}",
-        theory.theorem_1_printed,
-        regret,
-        horizons,
-        s,
-        HALF,
+    formula = "E R_T <= A' T^{4/5} + B' T^{3/5}"
+    found = _regret_check(
+        theorem_1_printed.statement, formula, theory.theorem_1_printed, regret, horizons, s
     )
+    return beyond(found, HALF)
 
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2, with the corrected coefficients")
@@ -300,43 +230,21 @@ def theorem_2(regret, rounds: Sequence[int], s: Setting, exact: bool = True) -> 
 
     ``regret``: R x T', one run after ``rounds``; the rest as for ``theorem_1``.
     """
-    remark = "" if exact else NOT_ITS_OWN
-    return _regret_check(
-        "Theorem 2",
-        theorem_2.statement.source,
-        "E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5})",
-        theory.theorem_2,
-        regret,
-        rounds,
-        s,
-        remark,
-    )
+    formula = "E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5})"
+    found = _regret_check(theorem_2.statement, formula, theory.theorem_2, regret, rounds, s)
+    return if_own(found, exact)
 
 
 @statement("FKM", "Hazan, Introduction to Online Convex Optimization, FKM, with general constants")
 def fkm(regret, horizons: Sequence[int], s: Setting) -> Check:
     """E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4} for FKM in its book form. Arguments as for ``theorem_1``."""
-    return _regret_check(
-        "FKM",
-        fkm.statement.source,
-        "E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4}",
-        theory.fkm_bound,
-        regret,
-        horizons,
-        s,
-    )
+    formula = "E R_T <= (n M D / c + 2 c G + c R G / r) T^{3/4}"
+    return _regret_check(fkm.statement, formula, theory.fkm_bound, regret, horizons, s)
 
 
 @statement("Block variant", "ours, after Garber & Kretzu (2020)")
 def block_variant(regret, horizons: Sequence[int], s: Setting, exact: bool = True) -> Check:
     """E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4} for BlockPFBCO, blocks rounded. Arguments as for ``theorem_1``."""
-    return _regret_check(
-        "Block variant",
-        block_variant.statement.source,
-        "E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4}",
-        theory.block_bound,
-        regret,
-        horizons,
-        s,
-        "" if exact else NOT_ITS_OWN,
-    )
+    formula = "E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4}"
+    found = _regret_check(block_variant.statement, formula, theory.block_bound, regret, horizons, s)
+    return if_own(found, exact)

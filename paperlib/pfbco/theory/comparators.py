@@ -89,11 +89,8 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
         z = z / z.sum(1, keepdim=True)
         lower, after = _mean_loss(r, z)
         gains = moves & (lower <= value).unsqueeze(1)
-        x, factor, value = (
-            torch.where(gains, z, x),
-            torch.where(gains, after, factor),
-            torch.where(gains.squeeze(1), lower, value),
-        )
+        x, factor = torch.where(gains, z, x), torch.where(gains, after, factor)
+        value = torch.where(gains.squeeze(1), lower, value)
         power = torch.where(gains, 1.5 * power, (power / 4).clamp(min=1.0))
     raise RuntimeError(f"EM: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}")
 
@@ -101,9 +98,8 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
 def _mean_loss(r: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """-mean_t log(r_t . x), R, and mean_t(r_t / r_t . x), R x n."""
     wealth = torch.bmm(r, x.unsqueeze(2)).squeeze(2)
-    return -wealth.log().mean(1), torch.bmm(wealth.reciprocal().unsqueeze(1), r).squeeze(
-        1
-    ) / r.shape[1]
+    total = torch.bmm(wealth.reciprocal().unsqueeze(1), r).squeeze(1)
+    return -wealth.log().mean(1), total / r.shape[1]
 
 
 def best_completion(

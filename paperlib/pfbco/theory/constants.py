@@ -33,16 +33,12 @@ class Setting(NamedTuple):
     @classmethod
     def of(cls, task: Any, c: float) -> "Setting":
         """That of a learner's context (``task.Task``): numbers where the trials share them, else arrays over trials."""
+        cset = task.cset
         values = [
-            np.asarray(x.cpu(), float)
-            for x in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+            np.asarray(x.cpu(), float) for x in (task.loss_bound, task.grad_bound, cset.D, cset.R)
         ]
-        return cls(
-            task.cset.dim,
-            *(float(x[0]) if x.size == 1 else x for x in values),
-            c,
-            float(task.cset.r),
-        )
+        shared = (float(x[0]) if x.size == 1 else x for x in values)
+        return cls(cset.dim, *shared, c, float(cset.r))
 
     @classmethod
     def recorded(cls, constants: Any, dim: int, c: float) -> "Setting":
@@ -157,6 +153,16 @@ class Coefficients(NamedTuple):
         return self.A * horizon**0.8 + self.B * horizon**0.6
 
 
+def _of_leaders(s: Setting) -> Coefficients:
+    variance = s.dim * s.loss_bound * s.diameter / s.c
+    return Coefficients(math.sqrt(2) * variance, variance / (2 * math.sqrt(2)))
+
+
+def leader_bound(s: Setting, horizon):
+    """Expected regret of the leaders against (1 - alpha) K: sqrt(2) n M D / c T^{4/5} + n M D / (2 sqrt(2) c) T^{3/5}, the first part of ``coefficients``."""
+    return _of_leaders(s).at(horizon)
+
+
 def coefficients(s: Setting, kappa: float = KAPPA) -> Coefficients:
     """Theorem 1 corrected: A = sqrt(2) n M D / c + (5 sqrt(kappa) / 4) D G + 2 c G + c R G / r, B = n M D / (2 sqrt(2) c).
 
@@ -166,20 +172,9 @@ def coefficients(s: Setting, kappa: float = KAPPA) -> Coefficients:
     (E4); shrinking the set costs alpha R G T. Holds for c T^{-1/5} <= r and eta = c D / (sqrt(2) n M) T^{-4/5} (E1, E2).
     """
     positive("c", s.c)
-    variance = s.dim * s.loss_bound * s.diameter / s.c
-    A = (
-        math.sqrt(2) * variance
-        + 1.25 * math.sqrt(kappa) * s.diameter * s.grad_bound
-        + 2 * s.c * s.grad_bound
-        + s.unit * s.outer * s.grad_bound
-    )
-    return Coefficients(A, variance / (2 * math.sqrt(2)))
-
-
-def leader_bound(s: Setting, horizon):
-    """Expected regret of the leaders against (1 - alpha) K: sqrt(2) n M D / c T^{4/5} + n M D / (2 sqrt(2) c) T^{3/5}, the first part of ``coefficients``."""
-    variance = s.dim * s.loss_bound * s.diameter / s.c
-    return math.sqrt(2) * variance * horizon**0.8 + variance / (2 * math.sqrt(2)) * horizon**0.6
+    (A, B), D, G = _of_leaders(s), s.diameter, s.grad_bound
+    A = A + 1.25 * math.sqrt(kappa) * D * G + 2 * s.c * G + s.unit * s.outer * G
+    return Coefficients(A, B)
 
 
 def coefficients_printed(s: Setting) -> Coefficients:
@@ -193,13 +188,9 @@ def coefficients_printed(s: Setting) -> Coefficients:
         raise ValueError(
             f"c={s.c!r}; allowed: at least the inscribed radius {s.inner:g}, since the printed bound is not proved below (E1)"
         )
-    variance = math.sqrt(2) * s.dim * s.loss_bound * s.diameter
-    A = (
-        variance
-        + 1.25 * math.sqrt(2) * s.diameter * s.grad_bound
-        + 3 * s.c * s.grad_bound
-        + s.unit * s.outer * s.grad_bound
-    )
+    D, G = s.diameter, s.grad_bound
+    variance = math.sqrt(2) * s.dim * s.loss_bound * D
+    A = variance + 1.25 * math.sqrt(2) * D * G + 3 * s.c * G + s.unit * s.outer * G
     return Coefficients(A, variance / s.c**2)
 
 
@@ -240,9 +231,8 @@ def trivial_regret(s: Setting, horizon):
 def fkm_bound(s: Setting, horizon):
     """Expected regret of ``FKM`` in its book form: (n M D / c + 2 c G + c R G / r) T^{3/4}, delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}."""
     positive("c", s.c)
-    return (
-        s.dim * s.loss_bound * s.diameter / s.c + (2 * s.c + s.unit * s.outer) * s.grad_bound
-    ) * horizon**0.75
+    variance = s.dim * s.loss_bound * s.diameter / s.c
+    return (variance + (2 * s.c + s.unit * s.outer) * s.grad_bound) * horizon**0.75
 
 
 def block_bound(s: Setting, horizon):
@@ -255,8 +245,7 @@ def block_bound(s: Setting, horizon):
     positive("c", s.c)
     D, G = s.diameter, s.grad_bound
     Q = np.sqrt((s.dim * s.loss_bound / s.c) ** 2 + G**2)
-    root = np.sqrt(float(horizon) if np.isscalar(horizon) else np.asarray(horizon, float))
+    root = np.sqrt(np.asarray(horizon, float))
     longer = np.maximum(np.maximum(np.rint(root), 1) - root, 0.0)
-    return (
-        math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G
-    ) * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25
+    rate = math.sqrt(2) * D * Q + G * D + (2 * s.c + s.unit * s.outer) * G
+    return rate * horizon**0.75 + D * G**2 / (math.sqrt(2) * Q) * longer * horizon**0.25

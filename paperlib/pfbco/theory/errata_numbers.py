@@ -1,7 +1,7 @@
 """The errata that are computations: each function returns the numbers that show the point.
 
 ``errata.ERRATA`` says where each stands and what this package does instead.
-Source: Chen, Zhang & Karbasi (2019); letters as in ``theory``.
+Source: Chen, Zhang & Karbasi (2019); letters as in ``constants``.
 """
 
 import datetime
@@ -51,33 +51,24 @@ def worst_on_interval(horizon: int, c: float, rule: str) -> float:
 
 def e1(horizon: int = 4, c: float = 0.1) -> dict[str, float]:
     """Largest h_t / (D^2 sigma_t) on [-1, 1] with c = .1, T = 4 and loss 1, over all directions: above 2 with the printed rate, which the proof excludes."""
-    found = {f"{rule} rate": worst_on_interval(horizon, c, rule) for rule in ("paper", "corrected")}
-    return found | {
-        f"limit of the printed rate, c={x:g}": theory.kappa_infinity(x) for x in (1.0, 0.5, 0.1)
-    }
+    worst = {f"{rule} rate": worst_on_interval(horizon, c, rule) for rule in ("paper", "corrected")}
+    limit = "limit of the printed rate, c="
+    return worst | {f"{limit}{x:g}": theory.kappa_infinity(x) for x in (1.0, 0.5, 0.1)}
 
 
 def e2() -> dict[str, float]:
     """F = ||x||^2 after half a step from 0 to a unit vector, with the printed bound on it; what the right one makes of the induction."""
     t = np.arange(1, 10**6 + 1)
-    found = {
+    margin = lambda kappa: float(theory.induction_margin(t[:10], kappa).min())
+    s, _ = panel("a", 1.0)  # D is so large against c that the printed A is below what is proved
+    return {
         "F": 0.5**2,
         "printed bound": 0.5**2 / 2,
         "least polynomial, 3": float(theory.polynomial(t).min()),
         "largest polynomial, 2": float(theory.polynomial(t, 2.0).max()),
         "polynomial, 2, t=1": float(theory.polynomial(1, 2.0)),
-    }
-    found |= {
-        f"worst tracking, T={T}": float(theory.worst_tracking(T).max()) for T in (2, 4, 16, 64)
-    }
-    found |= {
-        f"least margin up to t=10, kappa={kappa:g}": float(
-            theory.induction_margin(t[:10], kappa).min()
-        )
-        for kappa in (2.2, theory.KAPPA)
-    }
-    s, _ = panel("a", 1.0)  # D is so large against c that the printed A is below what is proved
-    return found | {
+        **{f"worst tracking, T={T}": float(theory.worst_tracking(T).max()) for T in (2, 4, 16, 64)},
+        **{f"least margin up to t=10, kappa={x:g}": margin(x) for x in (2.2, theory.KAPPA)},
         "D G, printed": 1.25 * math.sqrt(2),
         "D G, corrected": 1.25 * math.sqrt(theory.KAPPA),
         "A, panel a, printed": theory.coefficients_printed(s).A,
@@ -111,10 +102,8 @@ def e6(
     found = {}
     for c in (1.0, 0.1):
         wealth = least * c * horizon**-0.2 * (1 - dim**-0.5) / 2
-        found |= {
-            f"M, c={c:g}": -math.log(wealth),
-            f"G, c={c:g}": most / (2 * math.sqrt(dim) * wealth),
-        }
+        found[f"M, c={c:g}"] = -math.log(wealth)
+        found[f"G, c={c:g}"] = most / (2 * math.sqrt(dim) * wealth)
     return found
 
 
@@ -132,7 +121,7 @@ def e8(dim: int = 4, alpha: float = 0.1) -> dict[str, float]:
     """Wealth that a portfolio invests in round 2, when sigma_1 = 1 has made v_1 its center, by the answer to the gradient 0 of round 1; StochOCG does not shrink."""
     cset = SubSimplex.of(dim, dtype=torch.float64)
     zero = torch.zeros(1, dim, dtype=torch.float64)
-    first = cset.lmo(torch.eye(1, dim, dtype=torch.float64) * -1)  # the vertex e_1
+    first = cset.lmo(-torch.eye(1, dim, dtype=torch.float64))  # the vertex e_1
     answers = {
         "stay": zero,
         "oracle": (1 - alpha) * cset.lmo(zero),
@@ -156,21 +145,16 @@ def e9() -> dict[str, float]:
 
 def e10() -> dict[str, float]:
     """G in StochOCG's rate, with the noise of deviation n a coordinate over G without: panels a and c."""
-    found = {}
-    for name in ("a", "c"):
-        s, _ = panel(name, 0.1)
-        found[f"panel {name}"] = math.sqrt(s.grad_bound**2 + s.dim**3) / s.grad_bound
-    return found
+    over = lambda s: math.sqrt(s.grad_bound**2 + s.dim**3) / s.grad_bound
+    return {f"panel {name}": over(panel(name, 0.1)[0]) for name in "ac"}
 
 
 def e11() -> dict[str, float]:
     """Horizon up to which FKM's delta of 2005 exceeds the inscribed radius, so that it sits at the center: (R n M r / (3 (G r + M)))^2 / r^4."""
     found = {}
     for name in PANELS:
-        s, _ = panel(name, 0.1)
-        found[f"panel {name}"] = (
-            s.outer * s.dim * s.loss_bound * s.inner / (3 * (s.grad_bound * s.inner + s.loss_bound))
-        ) ** 2 / s.inner**4
+        (n, M, G, _, R, _, r), _ = panel(name, 0.1)
+        found[f"panel {name}"] = (R * n * M * r / (3 * (G * r + M))) ** 2 / r**4
     return found
 
 
@@ -179,11 +163,9 @@ def e12() -> dict[str, float]:
     found = {}
     for name in PANELS:
         for c in (1.0, 0.1):
-            row = vacuity(*panel(name, c))
-            found |= {
-                f"ratio, {name}, c={c:g}": row.ratio,
-                f"informative from, {name}, c={c:g}": float(row.informative_from),
-            }
+            row, where = vacuity(*panel(name, c)), f"{name}, c={c:g}"
+            found[f"ratio, {where}"] = row.ratio
+            found[f"informative from, {where}"] = float(row.informative_from)
     return found
 
 
@@ -200,22 +182,19 @@ def e14() -> dict[str, float]:
 
 def e15(p: int = 20, k: int = 18) -> dict[str, float]:
     """Expected loss of matrix completion, (||X - k I||^2 + k p (p + 1)) / 4, over the ball of nuclear norm k, and the mean nuclear norm of the matrices seen."""
-    ball, eye = (
-        NuclearBall.of(p, float(k), dtype=torch.float64),
-        torch.eye(p, dtype=torch.float64).unsqueeze(0),
-    )
+    ball = NuclearBall.of(p, float(k), dtype=torch.float64)
+    eye = torch.eye(p, dtype=torch.float64).unsqueeze(0)
     mean = lambda X: float((((X - k * eye) ** 2).sum() + k * p * (p + 1)) / 4)
     corner = torch.zeros_like(eye)
     corner[0, 0, 0] = k
     nearest = smat(ball.to_native(ball.project(svec(k * eye) / ball.rho)), p)
-    found = {
-        "at 0": mean(0 * eye),
-        "least": mean(nearest),
-        "largest": max(mean(corner), mean(-corner)),
+    zero, least, largest = mean(0 * eye), mean(nearest), max(mean(corner), mean(-corner))
+    return {
+        "at 0": zero,
+        "least": least,
+        "largest": largest,
         "nuclear norm seen": float(k * p),
         "radius": float(k),
-    }
-    return found | {
-        "range, below": 1 - found["least"] / found["at 0"],
-        "range, above": found["largest"] / found["at 0"] - 1,
+        "range, below": 1 - least / zero,
+        "range, above": largest / zero - 1,
     }

@@ -1,9 +1,9 @@
 """Statements along a run: estimates, leaders, how far the center is from them, and what the regret is made of.
 
 All but "Unbiased estimate" and "Regret of the leader" hold on every run, so one violation means an error. Names are ours
-where no number is cited.
+where no number is cited; ``f.statement[:2]`` is the name and the source that a function is marked with.
 Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
-Letters: as in ``theory``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
+Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
 """
 
 import dataclasses
@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
-from ...verdicts.checks import Check, Expected, Reported, statement
+from ...verdicts.checks import Check, Expected, Reported, Statement, statement
 from . import constants as theory
 from .replay import ROUNDING, Replay, Split
 from .constants import KAPPA, KAPPA_PRINTED, TAIL, Setting
@@ -25,13 +26,20 @@ HALF = "not applicable: proved with half the smoothness of F_t (E2)"
 
 
 def beyond(check: Check, remark: str) -> Check:
-    """The check as ``Reported``, since its statement does not apply; with an empty remark, as it is."""
-    if not remark:
-        return check
-    return Reported(
-        **{field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
-        | {"remark": remark}
-    )
+    """The check as ``Reported``, since its statement does not apply."""
+    kept = {field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
+    return Reported(**kept | {"remark": remark})
+
+
+def if_own(check: Check, exact: bool) -> Check:
+    """The check, ``Reported`` where the set's oracle is not its own."""
+    return check if exact else beyond(check, NOT_ITS_OWN)
+
+
+def by_trial(value, like: np.ndarray) -> np.ndarray:
+    """A number, or one a trial, beside R x ...."""
+    value = np.asarray(value, float)
+    return value.reshape(-1, *(1,) * (like.ndim - 1)) if value.ndim else value
 
 
 # Estimates ------------------------------------------------------------------------------------------------
@@ -50,33 +58,27 @@ def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
         values: f at some points, any shape.
         smoothed: f^ there.
     """
-    values, smoothed = np.asarray(values, float), np.asarray(smoothed, float)
-    observed, bound = (
-        np.stack([values, smoothed], -1),
-        np.stack([smoothed, values + delta * grad_bound], -1),
-    )
+    values = np.asarray(values, float)
     return Check(
-        "Smoothing",
-        smoothing.statement.source,
+        *smoothing.statement[:2],
         "f <= f^ <= f + delta G",
         {"delta": delta, "G": grad_bound},
-        observed,
-        bound,
+        np.stack([values, smoothed], -1),
+        np.stack([smoothed, values + delta * grad_bound], -1),
     )
 
 
 @statement("Unbiased estimate", PROOF)
-def unbiased_estimate(estimates, gradient, deviations: float = 5.0) -> Check:
+def unbiased_estimate(estimates, gradient) -> Check:
     """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors a coordinate. ``estimates``: N x n, a sample; ``gradient``: of f^, n."""
     g = np.asarray(estimates, float)
     error = g.std(0, ddof=1) / len(g) ** 0.5
     return Check(
-        "Unbiased estimate",
-        unbiased_estimate.statement.source,
+        *unbiased_estimate.statement[:2],
         "|mean g - grad f^(x)| <= 5 standard errors",
         {"draws": len(g)},
         np.abs(g.mean(0) - np.asarray(gradient, float)),
-        deviations * error,
+        5 * error,
     )
 
 
@@ -90,20 +92,9 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
         delta: a number, or what broadcasts against ``norms`` where it changes by epoch.
     """
     norms = np.asarray(norms, float)
-    M = (
-        np.reshape(s.loss_bound, (-1,) + (1,) * (norms.ndim - 1))
-        if np.ndim(s.loss_bound)
-        else s.loss_bound
-    )
     inputs = {"n": s.dim, "M": float(np.max(s.loss_bound)), "delta": float(np.min(delta))}
-    return Check(
-        "Estimate norm",
-        estimate_norm.statement.source,
-        "||g_t|| <= n M / delta",
-        inputs,
-        norms,
-        s.dim * M / np.asarray(delta, float),
-    )
+    bound = s.dim * by_trial(s.loss_bound, norms) / np.asarray(delta, float)
+    return Check(*estimate_norm.statement[:2], "||g_t|| <= n M / delta", inputs, norms, bound)
 
 
 @statement("Accumulated estimates", f"{PAPER}, Algorithm 1")
@@ -111,12 +102,9 @@ def accumulated(run: Replay, A) -> Check:
     """What a learner has added up before round t is eta (g_1 + ... + g_{t-1}), by its points and losses. ``A``: its own, R x T x n."""
     anew = 2 * (run.x[:, :1] - run.free[:, :-1])
     # of what is added up
-    size = run.eta.view(-1, 1) * torch.cat(
-        [torch.zeros_like(run.norms[:, :1]), run.norms.cumsum(1)[:, :-1]], 1
-    )
+    size = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
     return Check(
-        "Accumulated estimates",
-        accumulated.statement.source,
+        *accumulated.statement[:2],
         "A_t = eta (g_1 + ... + g_{t-1})",
         run.inputs,
         torch.linalg.vector_norm(torch.as_tensor(A) - anew, dim=2),
@@ -127,14 +115,8 @@ def accumulated(run: Replay, A) -> Check:
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
     """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
-    return Check(
-        "Feasibility",
-        feasibility.statement.source,
-        "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9",
-        {},
-        distances,
-        1e-9,
-    )
+    formula = "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9"
+    return Check(*feasibility.statement[:2], formula, {}, distances, 1e-9)
 
 
 # Leaders --------------------------------------------------------------------------------------------------
@@ -154,8 +136,7 @@ def be_the_leader(run: Replay, star: Tensor) -> Check:
     # of what is added up
     size = (run.norms * torch.linalg.vector_norm(star[:, :-1], dim=2)).cumsum(1)
     return Check(
-        "Be the leader",
-        be_the_leader.statement.source,
+        *be_the_leader.statement[:2],
         "sum g_t (x*_t - z) <= ||z - x_1||^2 / eta + sum g_t (x*_t - x*_{t+1})",
         run.inputs,
         played - (total * z).sum(2),
@@ -168,8 +149,7 @@ def leader_step(run: Replay) -> Check:
     """eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1}), which the induction on h_t uses."""
     s = torch.arange(2, run.x.shape[1] + 2, dtype=run.x.dtype) ** -0.4
     return Check(
-        "Leader's step",
-        leader_step.statement.source,
+        *leader_step.statement[:2],
         "eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1})",
         run.inputs,
         run.eta.view(-1, 1) * run.norms / 2,
@@ -187,33 +167,22 @@ def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def lemma_6(run: Replay, star: Tensor) -> Check:
     """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``star``: a learner's leaders, R x (T + 1) x n."""
     gain, _, eta = _moves(run, star)
-    return Check(
-        "Lemma 6",
-        lemma_6.statement.source,
-        "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2",
-        run.inputs,
-        gain,
-        2 * eta * run.norms**2,
-        tolerance=ROUNDING,
-    )
+    formula, bound = "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2", 2 * eta * run.norms**2
+    return Check(*lemma_6.statement[:2], formula, run.inputs, gain, bound, tolerance=ROUNDING)
 
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
 def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
     """g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2 and ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2: four times better (E3). ``star``: as there."""
     gain, step, eta = _moves(run, star)
-    observed, bound = (
-        torch.stack([gain, step], 2),
-        torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2),
-    )
+    bound = torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2)
     # of what is subtracted, times leaders of order 1
     size = torch.stack([run.norms, torch.ones_like(run.norms)], 2)
     return Check(
-        "Lemma 6, sharp",
-        lemma_6_sharp.statement.source,
+        *lemma_6_sharp.statement[:2],
         "g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2, ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2",
         run.inputs,
-        observed,
+        torch.stack([gain, step], 2),
         bound + 1e-13 * run.cset.R.view(-1, 1, 1) * size,
         tolerance=ROUNDING,
     )
@@ -222,20 +191,14 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
 # Tracking -------------------------------------------------------------------------------------------------
 
 
-def _tracking(name: str, source: str, ratios, kappa: float) -> Check:
+def _tracking(of: Statement, ratios, kappa: float) -> Check:
     ratios = np.asarray(ratios, float)
     if ratios.shape[-1:] != (2,):
         raise ValueError(
             f"ratios: shape {ratios.shape}; allowed: R x ... x 2, of h_t and of the distance"
         )
-    return Check(
-        name,
-        source,
-        "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}",
-        {"kappa": kappa},
-        ratios,
-        np.broadcast_to([kappa, kappa**0.5], ratios.shape),
-    )
+    formula = "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}"
+    return Check(*of[:2], formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
 
 
 @statement("Tracking", f"{PROOF}, corrected")
@@ -246,19 +209,13 @@ def tracking(ratios, exact: bool = True) -> Check:
         ratios: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2 (``probes.Tracking``, largest so far).
         exact: whether the set's oracle is its own; where not, nothing is claimed.
     """
-    return beyond(
-        _tracking("Tracking", tracking.statement.source, ratios, KAPPA),
-        "" if exact else NOT_ITS_OWN,
-    )
+    return if_own(_tracking(tracking.statement, ratios, KAPPA), exact)
 
 
 @statement("Tracking, printed", PROOF)
 def tracking_printed(ratios) -> Check:
     """h_t <= 2 D^2 sigma_t: its proof halves the smoothness of F_t (E2), so that it is reported, not judged. ``ratios``: as for ``tracking``."""
-    return beyond(
-        _tracking("Tracking, printed", tracking_printed.statement.source, ratios, KAPPA_PRINTED),
-        HALF,
-    )
+    return beyond(_tracking(tracking_printed.statement, ratios, KAPPA_PRINTED), HALF)
 
 
 @statement("Tracking, recursion", f"{PROOF}, corrected")
@@ -266,13 +223,11 @@ def tracking_recursion(
     horizons: Sequence[int], c: float = 1.0, rule: str = "corrected", kappa: float = KAPPA
 ) -> Check:
     """The worst that the one-step inequality allows, sup_{t <= T} H_t / sigma_t, is at most kappa: false for 2, and for the printed rate with c < 1."""
-    observed = [theory.worst_tracking(T, c, rule).max() for T in horizons]
     return Check(
-        "Tracking, recursion",
-        tracking_recursion.statement.source,
+        *tracking_recursion.statement[:2],
         "sup_{t <= T} H_t / sigma_t <= kappa",
         {"T": list(map(int, horizons)), "c": c, "rule": rule, "kappa": kappa},
-        observed,
+        [theory.worst_tracking(T, c, rule).max() for T in horizons],
         kappa,
     )
 
@@ -280,25 +235,17 @@ def tracking_recursion(
 @statement("Tracking, induction", f"{PROOF}, corrected")
 def tracking_induction(kappa: float = KAPPA) -> Check:
     """(t + 1)^{-3/5} / sqrt(2) <= psi(t) for all t >= 1: by evaluation up to t = 10, then by one inequality that holds from t = 11 on."""
-    margins = np.append(
-        theory.induction_margin(np.arange(1, TAIL), kappa), theory.tail_margin(TAIL, kappa)
-    )
-    return Check(
-        "Tracking, induction",
-        tracking_induction.statement.source,
-        "(t + 1)^{-3/5} / sqrt(2) <= psi(t)",
-        {"kappa": kappa},
-        -margins,
-        0.0,
-    )
+    early = theory.induction_margin(np.arange(1, TAIL), kappa)
+    margins = np.append(early, theory.tail_margin(TAIL, kappa))
+    formula = "(t + 1)^{-3/5} / sqrt(2) <= psi(t)"
+    return Check(*tracking_induction.statement[:2], formula, {"kappa": kappa}, -margins, 0.0)
 
 
 @statement("Polynomial", PROOF)
 def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
     """0 <= -4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + 3 (t+1)^{2/5}, t <= T: true, but with the right smoothness the 3 is a 2, and it is false."""
     return Check(
-        "Polynomial",
-        polynomial.statement.source,
+        *polynomial.statement[:2],
         "0 <= polynomial in t^{1/5}, (t + 1)^{1/5}",
         {"T": horizon, "factor": factor},
         -theory.polynomial(np.arange(1, horizon + 1), factor),
@@ -310,8 +257,7 @@ def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
 def sum_of_steps(horizons: Sequence[int]) -> Check:
     """sum_{t <= T} t^{-1/5} <= (5 / 4) T^{4/5}."""
     return Check(
-        "Sum of steps",
-        sum_of_steps.statement.source,
+        *sum_of_steps.statement[:2],
         "sum t^{-1/5} <= (5 / 4) T^{4/5}",
         {"T": list(map(int, horizons))},
         [theory.steps_total(T) for T in horizons],
@@ -328,22 +274,18 @@ def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
     T, G = horizon, s.grad_bound
     regret, explore, track, leader, shrink = (np.asarray(part, float) for part in parts)
     missing = np.abs(regret - (explore + track + leader + shrink))
-    observed = np.stack([explore, track, shrink, missing], 1)
     bound = [
         s.c * G * T**0.8,
         KAPPA**0.5 * 1.25 * s.diameter * G * T**0.8,
         s.unit * s.outer * G * T**0.8,
         ROUNDING * G * s.diameter * T,
     ]
-    bound = np.stack([np.broadcast_to(x, regret.shape) for x in bound], 1)
-    formula = "explore <= delta G T, tracking <= sqrt(kappa) (5/4) D G T^{4/5}, shrink <= alpha R G T, sum of parts = regret"
     return Check(
-        "Decomposition",
-        decomposition.statement.source,
-        formula,
+        *decomposition.statement[:2],
+        "explore <= delta G T, tracking <= sqrt(kappa) (5/4) D G T^{4/5}, shrink <= alpha R G T, sum of parts = regret",
         {"T": T, "mean leader": float(leader.mean())},
-        observed,
-        bound,
+        np.stack([explore, track, shrink, missing], 1),
+        np.stack([np.broadcast_to(x, regret.shape) for x in bound], 1),
     )
 
 
@@ -351,10 +293,9 @@ def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
 def leader_regret(parts: Split, s: Setting, horizon: int) -> Check:
     """E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2: the upper 99 % limit of the mean over trials. Linear losses."""
     return Expected.over_trials(
-        "Regret of the leader",
-        leader_regret.statement.source,
+        *leader_regret.statement[:2],
         "E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2",
         {"T": horizon, "c": s.c},
-        np.asarray(parts.leader, float),
+        parts.leader,
         theory.leader_bound(s, horizon),
     )

@@ -56,22 +56,14 @@ class Replay:
             raise ValueError(
                 f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
             )
-        return cls(
-            cset,
-            *(
-                torch.from_numpy(trace[name])
-                for name in ("x", "y", "loss", "eta", "delta", "alpha")
-            ),
-        )
+        names = ("x", "y", "loss", "eta", "delta", "alpha")
+        return cls(cset, *(torch.from_numpy(trace[name]) for name in names))
 
     @cached_property
     def g(self) -> Tensor:
         """Estimates (n / delta^2) f_t(y_t) (y_t - x_t), R x T x n."""
-        return (
-            (self.cset.dim / self.delta**2).view(-1, 1, 1)
-            * self.loss.unsqueeze(2)
-            * (self.y - self.x)
-        )
+        scale = (self.cset.dim / self.delta**2).view(-1, 1, 1)
+        return scale * self.loss.unsqueeze(2) * (self.y - self.x)
 
     @cached_property
     def norms(self) -> Tensor:
@@ -87,10 +79,8 @@ class Replay:
     @cached_property
     def leaders(self) -> Tensor:
         """x*_1, ..., x*_{T+1}, R x (T + 1) x n."""
-        return torch.stack(
-            [self.cset.project(self.free[:, t], 1 - self.alpha) for t in range(self.free.shape[1])],
-            1,
-        )
+        found = [self.cset.project(free, 1 - self.alpha) for free in self.free.unbind(1)]
+        return torch.stack(found, 1)
 
     @cached_property
     def ratios(self) -> Tensor:
@@ -101,13 +91,8 @@ class Replay:
     @property
     def inputs(self) -> dict[str, Any]:
         """For a check."""
-        return {
-            "T": self.x.shape[1],
-            "n": self.cset.dim,
-            "eta": float(self.eta.max()),
-            "delta": float(self.delta.max()),
-            "alpha": float(self.alpha.max()),
-        }
+        largest = {name: float(getattr(self, name).max()) for name in ("eta", "delta", "alpha")}
+        return {"T": self.x.shape[1], "n": self.cset.dim} | largest
 
 
 class Split(NamedTuple):

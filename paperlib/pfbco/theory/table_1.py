@@ -1,7 +1,7 @@
 """Table 1 as data, and Theorem 1 in numbers on the unit ball.
 
 Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is ours.
-Letters: as in ``theory``.
+Letters: as in ``constants``.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """From which horizon on a regret bound says something: below it the largest possible regret, 2 M T, is smaller.
 
-Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2; letters as in ``theory``.
+Source: Chen, Zhang & Karbasi (2019), Theorems 1 and 2; letters as in ``constants``.
 """
 
 import math
@@ -16,11 +16,17 @@ from .constants import Setting, theorem_1, trivial_regret
 CAP = 10**40  # largest horizon to look at
 
 
-def first_informative(bound: Callable[[Setting, Any], Any], s: Setting) -> int | None:
+Bound = Callable[[Setting, Any], Any]  # of a setting and a horizon
+
+
+def _ratio(bound: Bound, s: Setting, horizon: int) -> float:
+    """Over 2 M T, the largest over trials."""
+    return float(np.max(bound(s, horizon) / trivial_regret(s, horizon)))
+
+
+def first_informative(bound: Bound, s: Setting) -> int | None:
     """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
-    return informative_from(
-        lambda T: float(np.max(bound(s, T) / trivial_regret(s, T))), lambda T: 1.0, CAP
-    )
+    return informative_from(lambda T: _ratio(bound, s, T), lambda T: 1.0, CAP)
 
 
 def rule_of_thumb(s: Setting) -> float:
@@ -36,11 +42,7 @@ class Vacuity(NamedTuple):
     informative_from: int | None
 
 
-def vacuity(s: Setting, horizon: int, bound: Callable[[Setting, Any], Any] = theorem_1) -> Vacuity:
+def vacuity(s: Setting, horizon: int, bound: Bound = theorem_1) -> Vacuity:
     """How far a bound is from the trivial one."""
     whole("horizon", horizon)
-    return Vacuity(
-        horizon,
-        float(np.max(bound(s, horizon) / trivial_regret(s, horizon))),
-        first_informative(bound, s),
-    )
+    return Vacuity(horizon, _ratio(bound, s, horizon), first_informative(bound, s))
