@@ -13,13 +13,17 @@ from torch import Tensor
 
 from ..core.contracts import Problem
 from .model.tracking import behind
-from ..core.rounds import Probe
-from ..core.rounds import Round
+from ..core.rounds import Probe, Round
 
 
 def own(state: Any) -> Any:
     """The state of the learner itself, below a learner around it."""
     return own(state.base) if hasattr(state, "base") else state
+
+
+def loss_at(problem: Problem, seen: Round, y: Tensor) -> Tensor:
+    """The round's loss at other points, R. ``y``: R x n."""
+    return problem.loss(seen.world, seen.t, y, seen.world.streams.at(seen.t))
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,7 @@ class CenterLoss:
     problem: Problem
 
     def __call__(self, seen: Round) -> Tensor:
-        return self.problem.loss(
-            seen.world, seen.t, own(seen.before).x, seen.world.streams.at(seen.t)
-        )
+        return loss_at(self.problem, seen, own(seen.before).x)
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,8 @@ class Feasible:
         before, project = own(seen.before), seen.context.cset.project
         distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
         # StochOCG does not explore, and its set does not shrink.
-        return torch.stack(
-            [
-                distance(before.x, 1 - before.alpha if hasattr(before, "alpha") else 1.0),
-                distance(seen.action, 1.0),
-            ],
-            1,
-        )
+        scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
+        return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
 
 
 @dataclass(frozen=True)
@@ -110,13 +107,8 @@ class Constants:
 
     def __call__(self, seen: Round) -> Tensor:
         task = seen.context
-        return torch.stack(
-            [
-                value.expand(len(seen.action))
-                for value in (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
-            ],
-            1,
-        )
+        values = (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+        return torch.stack([value.expand(len(seen.action)) for value in values], 1)
 
 
 @dataclass(frozen=True)
@@ -132,12 +124,7 @@ class FixedLoss:
     value: float = 0.0
 
     def __call__(self, seen: Round) -> Tensor:
-        return self.problem.loss(
-            seen.world,
-            seen.t,
-            torch.full_like(own(seen.before).x, self.value),
-            seen.world.streams.at(seen.t),
-        )
+        return loss_at(self.problem, seen, torch.full_like(own(seen.before).x, self.value))
 
 
 # How often ------------------------------------------------------------------------------------------------
@@ -150,9 +137,8 @@ class Leaves:
     def __call__(self, seen: Round) -> Tensor:
         before, cset = own(seen.before), seen.context.cset
         weight = before.eta * seen.feedback * (cset.dim / before.delta)
-        z = before.x - weight.unsqueeze(1) * seen.world.streams.at(seen.t).sphere(
-            "direction", cset.dim
-        )
+        u = seen.world.streams.at(seen.t).sphere("direction", cset.dim)
+        z = before.x - weight.unsqueeze(1) * u
         return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 
 

@@ -49,23 +49,16 @@ class BlockPFBCO(OnePoint):
         """delta, alpha = delta / r and eta."""
         n = task.cset.dim
         delta = torch.full_like(task.cset.D[:1], self.c * horizon**-0.25)
-        eta = (
-            math.sqrt(2)
-            * task.cset.D
-            * horizon**-0.75
-            / ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
-        )
+        Q = ((n * bound / self.c) ** 2 + task.grad_bound**2).sqrt()
+        eta = math.sqrt(2) * task.cset.D * horizon**-0.75 / Q
         return Epoch(delta, delta / task.cset.r, eta)
 
     def init(
         self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
     ) -> BlockState:
         """As ``OnePoint.init``."""
-        return self._blocks(
-            super().init(trials, task, horizon, draw, **tkwargs),
-            horizon,
-            torch.zeros(trials, **tkwargs),
-        )
+        state = super().init(trials, task, horizon, draw, **tkwargs)
+        return self._blocks(state, horizon, torch.zeros(trials, **tkwargs))
 
     def restart(self, state: BlockState, task: Task, horizon: int, draw: Draw) -> BlockState:
         """As ``OnePoint.restart``."""
@@ -74,20 +67,8 @@ class BlockPFBCO(OnePoint):
     @staticmethod
     def _blocks(state: State, horizon: int, oracle: Tensor) -> BlockState:
         length = max(1, round(math.sqrt(horizon)))
-        return BlockState(
-            state.x,
-            state.x1,
-            state.A,
-            torch.zeros_like(state.x),
-            state.eta,
-            state.delta,
-            state.alpha,
-            0,
-            length,
-            horizon**-0.5,
-            oracle,
-            state.heard,
-        )
+        more = {"block": torch.zeros_like(state.x), "length": length, "gap": horizon**-0.5}
+        return BlockState(**state._asdict(), **more, oracle=oracle)
 
     def update(
         self, state: BlockState, task: Task, y: Tensor, loss: Tensor, draw: Draw

@@ -61,6 +61,4 @@ class FKM(OnePoint):
         """A step along the estimate and a projection. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         x = task.cset.project(state.x - step, 1 - state.alpha)
-        return State(
-            x, state.x1, state.A, state.eta, state.delta, state.alpha, state.rounds + 1, heard
-        )
+        return state._replace(x=x, rounds=state.rounds + 1, heard=heard)

@@ -39,16 +39,8 @@ class RegularizedLeader(PFBCO):
         """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         A = state.A + step
-        return State(
-            leader(task, state.x1, A, state.alpha),
-            state.x1,
-            A,
-            state.eta,
-            state.delta,
-            state.alpha,
-            state.rounds + 1,
-            heard,
-        )
+        x = leader(task, state.x1, A, state.alpha)
+        return state._replace(x=x, A=A, rounds=state.rounds + 1, heard=heard)
 
 
 def leader(task: Task, x1: Tensor, A: Tensor, alpha: Tensor) -> Tensor:

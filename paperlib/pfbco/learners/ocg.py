@@ -107,6 +107,5 @@ class StochOCG:
         v = untie(self.tie, direction, state.x, task.cset.lmo(direction))
         after = torch.lerp(state.x, v, min(1.0, 2 / t**0.5))
         heard = gradient + self.deviation(n) * draw.normal("gradient noise", n)
-        return OCGState(
-            after, state.x1, torch.addcmul(state.A, state.eta.unsqueeze(1), heard), state.eta, t
-        )
+        A = torch.addcmul(state.A, state.eta.unsqueeze(1), heard)
+        return state._replace(x=after, A=A, rounds=t)

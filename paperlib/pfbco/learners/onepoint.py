@@ -112,12 +112,8 @@ class OnePoint:
             RuntimeError: an oracle whose set is not between its balls.
         """
         prepare(self, task, horizon)
-        state = self._begin(
-            task,
-            horizon,
-            self._first(torch.zeros(trials, task.cset.dim, **tkwargs)),
-            Heard.none(trials, **tkwargs),
-        )
+        x1 = self._first(torch.zeros(trials, task.cset.dim, **tkwargs))
+        state = self._begin(task, horizon, x1, Heard.none(trials, **tkwargs))
         if state.x.device.type != "meta":
             self._feasible(state, task, horizon)
         return state
@@ -138,11 +134,9 @@ class OnePoint:
         """M of the learning rate, 1 or R."""
         if self.scale == "spread":
             return heard.spread()
-        return (
-            task.loss_bound
-            if self.scale == "task"
-            else torch.full_like(task.loss_bound, self.scale)
-        )
+        if self.scale == "task":
+            return task.loss_bound
+        return torch.full_like(task.loss_bound, self.scale)
 
     def _feasible(self, state: State, task: Task, horizon: int) -> None:
         """The horizon that comes first has the largest alpha: what is allowed there is so for all."""
@@ -151,21 +145,17 @@ class OnePoint:
             raise ValueError(
                 f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: exploration up to the inscribed radius {task.cset.r:g}, alpha up to 1"
             )
-        away = (
-            (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
-            if self.start is not None
-            else 0.0
-        )
-        if float(away) > 1e-9:
-            raise ValueError(
-                f"start={self.start!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
-            )
+        if self.start is not None:
+            away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
+            if float(away) > 1e-9:
+                raise ValueError(
+                    f"start={self.start!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
+                )
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """y = x + delta u. Returns R x n."""
-        return torch.addcmul(
-            state.x, state.delta.unsqueeze(1), draw.sphere("direction", task.cset.dim)
-        ), state
+        u = draw.sphere("direction", task.cset.dim)
+        return torch.addcmul(state.x, state.delta.unsqueeze(1), u), state
 
     def estimate(self, state: State, task: Task, loss: Tensor, draw: Draw) -> tuple[Tensor, Heard]:
         """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
@@ -174,10 +164,8 @@ class OnePoint:
             signal = signal - state.heard.mean
         if self.sham:
             signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
-        weight = state.eta * signal * (n / state.delta)
-        return weight.unsqueeze(1) * draw.sphere("direction", n), state.heard.hear(
-            loss, task.loss_bound
-        )
+        step = (state.eta * signal * (n / state.delta)).unsqueeze(1) * draw.sphere("direction", n)
+        return step, state.heard.hear(loss, task.loss_bound)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``above``: losses beyond M, R."""

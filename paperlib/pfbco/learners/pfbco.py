@@ -54,13 +54,12 @@ class PFBCO(OnePoint):
         """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
         t = state.rounds + 1
         gradient = self.gradient(state)  # of F_t at x_t: g_1, ..., g_{t-1} only
-        v = untie(
-            self.tie, gradient, state.x, (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
-        )
+        vertex = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
+        v = untie(self.tie, gradient, state.x, vertex)
         x = torch.lerp(state.x, v, sigma(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
         # after the step: g_t has no part in v_t
         step, heard = self.estimate(state, task, loss, draw)
-        return State(x, state.x1, state.A + step, state.eta, state.delta, state.alpha, t, heard)
+        return state._replace(x=x, A=state.A + step, rounds=t, heard=heard)
 
     def gradient(self, state: State) -> Tensor:
         """Gradient of F_t at x_t, R x n."""

@@ -37,12 +37,8 @@ class Heard(NamedTuple):
         """One more loss of every trial, by Welford's update. ``loss``: R; ``bound``: 1 or R."""
         step = loss - self.mean
         mean = self.mean + step / (self.count + 1)
-        return Heard(
-            self.count + 1,
-            mean,
-            self.deviation + step * (loss - mean),
-            self.above + (loss.abs() > bound),
-        )
+        deviation, above = self.deviation + step * (loss - mean), self.above + (loss.abs() > bound)
+        return Heard(self.count + 1, mean, deviation, above)
 
     def spread(self) -> Tensor:
         """Standard deviation, of fewer than five losses their root mean square; 1 where there are none or all are equal. Returns R."""

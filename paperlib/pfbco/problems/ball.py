@@ -96,20 +96,12 @@ class BallQuadratic(_OnBall):
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and z."""
-        cset, direction, number = (
-            Ball.of(self.dim, **tkwargs),
-            draw.sphere("problem", self.dim),
-            lambda x: torch.full((1,), x, **tkwargs),
-        )
+        cset, direction = Ball.of(self.dim, **tkwargs), draw.sphere("problem", self.dim)
+        number = lambda x: torch.full((1,), x, **tkwargs)
         reach, beyond = 1 + self.distance, max(self.distance - 1, 0.0)
         task = Task(cset, number(reach**2 / 2), number(reach))
-        return World(
-            task,
-            draw.streams,
-            self.distance * direction,
-            number(beyond**2 / 2),
-            min(self.distance, 1.0) * direction,
-        )
+        z, best = self.distance * direction, min(self.distance, 1.0) * direction
+        return World(task, draw.streams, z, number(beyond**2 / 2), best)
 
     def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
         """||y - z||^2 / 2, R. ``y``: R x n."""

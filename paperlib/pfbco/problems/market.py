@@ -129,12 +129,7 @@ def synthetic() -> Market:
     """A market of one factor, log r = 5e-4 + .008 m_t + .014 eps with standard normal m_t and eps, from a fixed stream."""
     T, K = SHAPE
     draw = Streams(0, [0]).at(-1)
-    factor, own = (
-        draw.normal("market factor", T, 1)[0].numpy(),
-        draw.normal("market own", T, K)[0].numpy(),
-    )
-    return Market(
-        np.array([f"S{k:03d}" for k in range(1, K + 1)]),
-        np.arange(1, T + 1),
-        np.exp(DRIFT + FACTOR * factor + OWN * own),
-    )
+    factor = draw.normal("market factor", T, 1)[0].numpy()
+    own = draw.normal("market own", T, K)[0].numpy()
+    tickers = np.array([f"S{k:03d}" for k in range(1, K + 1)])
+    return Market(tickers, np.arange(1, T + 1), np.exp(DRIFT + FACTOR * factor + OWN * own))

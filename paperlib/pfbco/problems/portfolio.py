@@ -70,11 +70,8 @@ class Portfolio:
         if self.days is not None:
             whole("days", self.days)
         one_of("allow_infinite", self.allow_infinite, (False, True))
-        object.__setattr__(
-            self,
-            "data_checksum",
-            None if self.table == SYNTHETIC else datasets.checksum(self.table),
-        )
+        found = None if self.table == SYNTHETIC else datasets.checksum(self.table)
+        object.__setattr__(self, "data_checksum", found)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> PortfolioWorld:
         """The market and each trial's stocks.
@@ -121,7 +118,10 @@ class Portfolio:
 
     def gradient(self, world: PortfolioWorld, t: int, y: Tensor) -> Tensor:
         """-r_t / (2 n r_t . x), R x n."""
-        return world.relatives(t) / (-2 * self.stocks * self._wealth(world, t, y)).unsqueeze(1)
+        return self._slope(world, t, self._wealth(world, t, y))
+
+    def _slope(self, world: PortfolioWorld, t: int, wealth: Tensor) -> Tensor:
+        return world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
 
     @staticmethod
     def _wealth(world: PortfolioWorld, t: int, y: Tensor) -> Tensor:
@@ -134,11 +134,7 @@ class Portfolio:
         one_of("wants", wants, ("loss", "gradient"))
         wealth = self._wealth(world, t, action)
         loss = _loss(wealth)
-        heard = (
-            loss
-            if wants == "loss"
-            else world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
-        )
+        heard = loss if wants == "loss" else self._slope(world, t, wealth)
         # Departure: a lost trial plays on and hears 0, instead of being frozen: a problem without a state knows nothing of
         # earlier rounds, and the trial's infinite sum is the same. Where that is not allowed, what is heard is infinite, also a
         # gradient at a wealth below 0, which would be finite.

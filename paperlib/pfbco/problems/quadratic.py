@@ -62,16 +62,8 @@ class QuadraticPolytope:
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The polytopes and the bounds on all losses of the horizon; those of the last calls are kept."""
         seeds = tuple(draw.streams.seeds.tolist())
-        return World(
-            _task(
-                self,
-                seeds,
-                horizon,
-                tkwargs.get("dtype", torch.float64),
-                str(tkwargs.get("device", "cpu")),
-            ),
-            draw.streams,
-        )
+        dtype, device = tkwargs.get("dtype", torch.float64), str(tkwargs.get("device", "cpu"))
+        return World(_task(self, seeds, horizon, dtype, device), draw.streams)
 
     def context(self, world: World, t: int) -> Task:
         """The polytopes with M and G, the same in all rounds."""
@@ -179,18 +171,10 @@ def _bounds(G: Tensor, w: Tensor, table: Tensor, i: Tensor, j: Tensor) -> Tensor
         some = slice(k, k + step)
         high.append((table @ torch.cat([Q[some][:, i, j] * (twice / 2), w[some]], 1).mT).amax())
         low.append((table[:, -n:] @ w[some].mT).amin())
-        steep.append(
-            (
-                (table @ torch.cat([square[some], linear[some]], 1).mT).amax(0)
-                + (w[some] ** 2).sum(1)
-            ).amax()
-        )
-    return torch.stack(
-        [
-            torch.maximum(torch.stack(high).amax(), -torch.stack(low).amin()),
-            torch.stack(steep).amax().sqrt(),
-        ]
-    )
+        form = (table @ torch.cat([square[some], linear[some]], 1).mT).amax(0)
+        steep.append((form + (w[some] ** 2).sum(1)).amax())
+    largest = torch.maximum(torch.stack(high).amax(), -torch.stack(low).amin())
+    return torch.stack([largest, torch.stack(steep).amax().sqrt()])
 
 
 def _norms(G: Tensor, w: Tensor, reach: Tensor) -> Tensor:

@@ -73,14 +73,11 @@ class SolverSet(NamedTuple):
 
     def _closest(self, z: Tensor) -> Tensor:
         if isinstance(self.inner, NuclearBall):
-            p = self.inner.p
-            solve = _onto_matrices(p, self.inner.k / self.inner.rho)
-            return svec(
-                torch.from_numpy(np.stack([solve(Z) for Z in smat(z, p).cpu().numpy()])).to(z)
-            )
-        found = [
-            _onto_polytope(*self._rows(i), self.dim)(row) for i, row in enumerate(z.cpu().numpy())
-        ]
+            solve = _onto_matrices(self.inner.p, self.inner.k / self.inner.rho)
+            found = [solve(Z) for Z in smat(z, self.inner.p).cpu().numpy()]
+            return svec(torch.from_numpy(np.stack(found)).to(z))
+        onto = lambda i: _onto_polytope(*self._rows(i), self.dim)
+        found = [onto(i)(row) for i, row in enumerate(z.cpu().numpy())]
         return torch.from_numpy(np.stack(found)).to(z)
 
     def _rows(self, i: int) -> tuple[bytes, bytes]:
@@ -107,12 +104,8 @@ def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndar
     e = np.frombuffer(e)
     y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
     rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
-    return _solver(
-        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e]),
-        y,
-        z,
-        solver="CLARABEL",
-    )
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e])
+    return _solver(problem, y, z, solver="CLARABEL")
 
 
 @functools.lru_cache(maxsize=8)
@@ -120,14 +113,9 @@ def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
     import cvxpy
 
     X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
-    return _solver(
-        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), [cvxpy.normNuc(X) <= k]),
-        X,
-        Z,
-        solver="SCS",
-        eps_abs=ACCURACY,
-        eps_rel=ACCURACY,
-    )
+    within = [cvxpy.normNuc(X) <= k]
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), within)
+    return _solver(problem, X, Z, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
 
 
 def _solver(
