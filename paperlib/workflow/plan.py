@@ -42,13 +42,11 @@ def notebook(stem: str) -> Path:
     return root() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
 
 
-def stems() -> list[str]:
-    """Every notebook of the project, in order; those with names of another form are not."""
-    return sorted(
-        path.stem
-        for path in (root() / "notebooks").glob("*.ipynb")
-        if re.fullmatch(STEM, path.stem)
-    )
+def stems(paper: str | None = None) -> list[str]:
+    """Every notebook of the project, or of a paper, in order; those with names of another form are not."""
+    found = sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb"))
+    of = rf"{paper}_\w+" if paper else STEM
+    return [stem for stem in found if re.fullmatch(of, stem)]
 
 
 def section(stem: str) -> dict:
