@@ -23,7 +23,7 @@ from .markdown import MANY
 from .notebooks import Picture, image, refresh, style, title
 from ..output import PROFILES, folder, write_text
 from ..papers import heading, papers
-from ..verdicts.verdict import Row, table
+from ..verdicts.verdict import Row, short, table
 from .frame import CSS, SHEET, document
 
 MARKS = {"holds": "✓", "fails": "✕", "inconclusive": "?", "reported": "•", "not run": "–"}
@@ -148,10 +148,6 @@ def counts(rows: list[Row]) -> str:
     found = Counter(row.verdict for row in rows if not row.claim.parts)
     total = [f'<span class="count">Of {found.total()} tests</span>'] if found else []
     return chips(total + [chip(*said) for said in _said(found).items()], "Verdicts")
-
-
-def short(id: str) -> str:
-    return id.split(".", 1)[-1]
 
 
 def shown(figure: Saved, rows: list[Row]) -> list[Row]:

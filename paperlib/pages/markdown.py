@@ -7,6 +7,7 @@ import numpy as np
 
 from .ledger import float_of
 from ..output import number
+from ..verdicts.verdict import short
 
 # verdicts in the plural
 MANY = {
@@ -71,11 +72,6 @@ def many(n: int, one: str, more: str | None = None) -> str:
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 
-def _short(id: str) -> str:
-    """An id within its paper."""
-    return id.split(".", 1)[-1]
-
-
 def figure(claim: dict) -> str:
     """Statistic with its interval; of a parent the verdicts of its parts; of a claim not run the reason."""
     if claim["statistic"] is None:
@@ -96,7 +92,7 @@ def claims_tables(found: dict) -> Text:
     head = ("id", "source", "claim", "test", "verdict" + quick, "statistic [interval]", "n")
     rows = lambda paper: [
         (
-            _short(c["id"]),
+            short(c["id"]),
             c["source"],
             c["sentence"],
             c["test"],
@@ -173,7 +169,7 @@ def block(found: dict) -> str:
     head, parts = ("id", "what the paper says", "verdict", "number [interval]", "n"), []
     for name, paper in found["papers"].items():
         ids = {c["id"] for c in paper["claims"]}
-        row = lambda c: (_short(c["id"]), c["sentence"], c["verdict"], figure(c), _count(c))
+        row = lambda c: (short(c["id"]), c["sentence"], c["verdict"], figure(c), _count(c))
         part = lambda c: any(c["id"].startswith(f"{other}.") for other in ids)
         main = [row(c) for c in paper["claims"] if not part(c)]
         folded = [row(c) for c in paper["claims"] if part(c)]
