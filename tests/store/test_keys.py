@@ -16,7 +16,7 @@ from paperlib.bkb import Confidence, LazyBKB, Matern, TableArms
 from paperlib.core.imports import digest
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
 from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
-from paperlib.store import keys as content, results as store
+from paperlib.store import keys as content
 
 
 # ---- what renews a run ------------------------------------------------------------------------------------
