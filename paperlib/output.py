@@ -49,7 +49,12 @@ def plain(x: Any) -> Any:
 
 def write_json(path: Path, content: Any) -> None:
     """Write ``plain(content)`` atomically."""
-    text = json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(path, f"{text}\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` atomically, in UTF-8."""
     write_atomically(path, lambda file: file.write(text.encode()))
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,16 @@ def papers() -> list[str]:
         for found in there
         if (Path(found.module_finder.path) / found.name / "claims.py").exists()
     )
+
+
+def heading(paper: str) -> tuple[str, str]:
+    """Title and source as the docstring of a paper's package has them; "" for a source that it lacks.
+
+    Each is on one line; the title, without its dot, is the package's name where there is no docstring.
+    """
+    text = inspect.getdoc(importlib.import_module(f"paperlib.{paper}")) or paper
+    source = text.partition("\nSource: ")[2].split("\n\n")[0]
+    return text.split("\n")[0].rstrip("."), " ".join(source.split())
 
 
 def room(paper: str, name: str) -> ModuleType | None:

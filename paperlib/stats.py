@@ -80,21 +80,15 @@ def mean(x, level: float = LEVEL) -> Interval:
     """Mean over trials with a t-interval. ``x``: R."""
     x = _trials("x", x)
     center, half = float(x.mean()), float(_half(x, level))
-    return Interval(
-        center,
-        center - half,
-        center + half,
-        len(x),
-        f"mean, {_percent(level)} t-interval over trials",
-    )
+    method = f"mean, {_percent(level)} t-interval over trials"
+    return Interval(center, center - half, center + half, len(x), method)
 
 
 def paired(a, b, level: float = LEVEL) -> Interval:
     """Mean of a - b over the trials both have, with a t-interval. ``a``, ``b``: R each."""
     a, b = _common(a, b)
-    return mean(a - b, level)._replace(
-        method=f"mean difference, {_percent(level)} t-interval over paired trials"
-    )
+    method = f"mean difference, {_percent(level)} t-interval over paired trials"
+    return mean(a - b, level)._replace(method=method)
 
 
 def band(curves, level: float = LEVEL) -> Band:
@@ -109,13 +103,17 @@ def _resamples(n: int, seed: int, resamples: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, n, (resamples, n))
 
 
-def _percentiles(values: np.ndarray, level: float) -> tuple[float, float]:
+def _bootstrapped(
+    estimate: float, values: np.ndarray, n: int, of: str, level: float, over: str = "trials"
+) -> Interval:
+    """The estimate of ``n`` trials with the percentiles of its ``values`` in the resamples."""
     shares = [(1 - level) / 2, (1 + level) / 2]
     if np.isinf(values).any():  # no interpolation between infinities
         low, high = (np.sort(values)[math.ceil(share * len(values)) - 1] for share in shares)
     else:
         low, high = np.quantile(values, shares)
-    return float(low), float(high)
+    method = f"{of}, {_percent(level)} bootstrap over {over}"
+    return Interval(float(estimate), float(low), float(high), n, method)
 
 
 def ratio(
@@ -145,16 +143,9 @@ def ratio(
         )
     rows = _resamples(len(a), seed, resamples)
     above, below = a[rows].mean(1), b[rows].mean(1)
-    low, high = _percentiles(
-        np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0), level
-    )
-    return Interval(
-        float(a.mean() / b.mean()),
-        low,
-        high,
-        len(a),
-        f"ratio of {of}, {_percent(level)} bootstrap over {over} together",
-    )
+    values = np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)
+    estimate, of, over = a.mean() / b.mean(), f"ratio of {of}", f"{over} together"
+    return _bootstrapped(estimate, values, len(a), of, level, over)
 
 
 def bootstrap(
@@ -170,14 +161,7 @@ def bootstrap(
     x = _trials("x", x)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = statistic(x[_resamples(len(x), seed, resamples)].mean(1))
-    low, high = _percentiles(values[np.isfinite(values)], level)
-    return Interval(
-        float(statistic(x.mean(0))),
-        low,
-        high,
-        len(x),
-        f"{of}, {_percent(level)} bootstrap over trials",
-    )
+    return _bootstrapped(statistic(x.mean(0)), values[np.isfinite(values)], len(x), of, level)
 
 
 def bootstrap_mean(
@@ -198,22 +182,15 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
         raise ValueError(
             f"a has {a.min()}, b has {b.min()}; allowed: numbers above 0, else a ratio has no logarithm"
         )
-    found = mean(np.log(a / b), level)
-    return Interval(
-        math.exp(found.estimate),
-        math.exp(found.low),
-        math.exp(found.high),
-        found.n,
-        f"geometric mean ratio, {_percent(level)} t-interval over paired trials",
-    )
+    *logarithms, n, _ = mean(np.log(a / b), level)
+    method = f"geometric mean ratio, {_percent(level)} t-interval over paired trials"
+    return Interval(*map(math.exp, logarithms), n, method)
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Rank correlation along the last axis, NaN where one is constant."""
-    a, b = (
-        ranks - ranks.mean(-1, keepdims=True)
-        for ranks in (scipy_stats.rankdata(x, axis=-1), scipy_stats.rankdata(y, axis=-1))
-    )
+    ranks = [scipy_stats.rankdata(values, axis=-1) for values in (x, y)]
+    a, b = (rank - rank.mean(-1, keepdims=True) for rank in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
         return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
 
@@ -242,15 +219,9 @@ def rank_correlation(
         estimates.append(_correlations(x, y))
         samples.append(_correlations(x[rows], y[rows]))
     values = np.mean(samples, 0)
-    low, high = _percentiles(values[np.isfinite(values)], level)
-    n = min(len(x) for x, _ in pairs.values())
-    return Interval(
-        float(np.mean(estimates)),
-        low,
-        high,
-        n,
-        f"mean rank correlation, {_percent(level)} bootstrap over trials",
-    )
+    estimate, n = np.mean(estimates), min(len(x) for x, _ in pairs.values())
+    finite = values[np.isfinite(values)]
+    return _bootstrapped(estimate, finite, n, "mean rank correlation", level)
 
 
 def least(intervals: dict[str, Interval]) -> Interval:
@@ -266,13 +237,8 @@ def greatest(intervals: dict[str, Interval]) -> Interval:
 def _extreme(intervals: dict[str, Interval], word: str, pick) -> Interval:
     name = pick(intervals, key=lambda k: intervals[k].estimate)
     estimates, lows, highs, counts, _ = zip(*intervals.values())
-    return Interval(
-        pick(estimates),
-        pick(lows),
-        pick(highs),
-        min(counts),
-        f"{word} {intervals[name].method} ({name})",
-    )
+    method = f"{word} {intervals[name].method} ({name})"
+    return Interval(pick(estimates), pick(lows), pick(highs), min(counts), method)
 
 
 def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
@@ -280,13 +246,8 @@ def proportion(successes: int, n: int, level: float = LEVEL) -> Interval:
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"successes={successes}, n={n}; allowed: 0 <= successes <= n, n >= 1")
     exact = scipy_stats.binomtest(int(successes), int(n)).proportion_ci(level, method="exact")
-    return Interval(
-        successes / n,
-        float(exact.low),
-        float(exact.high),
-        int(n),
-        f"share, {_percent(level)} Clopper-Pearson",
-    )
+    method = f"share, {_percent(level)} Clopper-Pearson"
+    return Interval(successes / n, float(exact.low), float(exact.high), int(n), method)
 
 
 def trials_needed(delta: float, level: float = LEVEL) -> int:
@@ -299,8 +260,8 @@ def trials_needed(delta: float, level: float = LEVEL) -> int:
     return math.ceil(math.log((1 - level) / 2) / math.log1p(-delta))
 
 
-def _slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Least-squares slope of each row of ``y`` on ``x``."""
+def slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Least-squares slope of each row of ``y``, ... x T', on ``x``, T'."""
     x = x - x.mean()
     return y @ x / (x @ x)
 
@@ -308,10 +269,8 @@ def _slopes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def slope(x, y, level: float = LEVEL) -> Interval:
     """Least-squares slope per trial, and its mean with a t-interval. ``x``: T'; ``y``: R x T'."""
     x, y = _trials("x", x, least=2), _trials("y", y)
-    per_trial = _slopes(x, np.atleast_2d(y))
-    return mean(per_trial, level)._replace(
-        method=f"slope, {_percent(level)} t-interval over trials"
-    )
+    method = f"slope, {_percent(level)} t-interval over trials"
+    return mean(slopes(x, np.atleast_2d(y)), level)._replace(method=method)
 
 
 def growth(
@@ -340,20 +299,13 @@ def growth(
         raise ValueError(
             f"first={first}; allowed: at least two rounds from there on, with a positive mean curve"
         )
-    counts = np.stack(
-        [
-            np.bincount(row, minlength=len(curves))
-            for row in _resamples(len(curves), seed, resamples)
-        ]
-    )
-    means = counts @ late_curves / len(curves)
+    R = len(curves)
+    counts = [np.bincount(row, minlength=R) for row in _resamples(R, seed, resamples)]
+    means = np.stack(counts) @ late_curves / R
     # a resample of trials that all stand at zero has no logarithm
     means = means[(means > 0).all(1)]
-    low, high = _percentiles(_slopes(x, np.log(means)), level)
-    estimate = float(_slopes(x, np.log(late_curves.mean(0))))
-    return Interval(
-        estimate, low, high, len(curves), f"log-log slope, {_percent(level)} bootstrap over trials"
-    )
+    estimate = slopes(x, np.log(late_curves.mean(0)))
+    return _bootstrapped(estimate, slopes(x, np.log(means)), R, "log-log slope", level)
 
 
 def holm(p: dict[str, float]) -> dict[str, float]:
@@ -386,11 +338,6 @@ def wilcoxon(differences: dict[str, np.ndarray]) -> dict[str, Test]:
 
 def weakest(tests: dict[str, Test]) -> Test:
     """All tests as one: it holds when each of them does, its opposite when one of theirs does."""
-    name = max(tests, key=lambda k: tests[k].p)
-    return Test(
-        tests[name].statistic,
-        tests[name].p,
-        min(t.opposite for t in tests.values()),
-        min(t.n for t in tests.values()),
-        f"{tests[name].method}, weakest against {name}",
-    )
+    name, worst = max(tests.items(), key=lambda item: item[1].p)
+    opposite, n = min(t.opposite for t in tests.values()), min(t.n for t in tests.values())
+    return Test(worst.statistic, worst.p, opposite, n, f"{worst.method}, weakest against {name}")

@@ -93,21 +93,19 @@ def restored(path: str | os.PathLike, now: Now, head: dict, arrays: dict[str, np
     try:
         state, context = unpack(now.state, arrays, head["plain"]), now.context
         if any(name.split(".")[0] == "context" for name in arrays):
-            offered = unpack(_without_functions(context), arrays, head["plain"], "context")
-            context = _with_functions(offered, context)
+            functions = {path: x for path, x in leaves(context, "context") if callable(x)}
+            context = unpack(context, arrays, head["plain"] | functions, "context")
         counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
         if not all(type(count) is int and count >= 0 for count in counts.values()):
             raise ValueError(f"{counts}; allowed: integers, at least 0")
         flags = {name: bool(head.get(name, False)) for name in ("warned", "late")}
-        failures = [Failure(t, _point(x), why) for t, x, why in head.get("failures", ())]
+        failures = [  # JSON makes lists of tuples
+            Failure(t, tuple(x) if isinstance(x, list) else x, why)
+            for t, x, why in head.get("failures", ())
+        ]
         return Now(state, context, **counts, **flags, failures=tuple(failures))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise refusal(path, error) from error
-
-
-def _point(action: Any) -> Any:
-    """A recorded action as it was: JSON makes lists of tuples."""
-    return tuple(action) if isinstance(action, list) else action
 
 
 def _without_functions(tree: Any) -> Any:
@@ -116,11 +114,3 @@ def _without_functions(tree: Any) -> Any:
         kids = [_without_functions(kid) for kid in tree]
         return type(tree)(*kids) if hasattr(tree, "_fields") else tuple(kids)
     return None if callable(tree) else tree
-
-
-def _with_functions(tree: Any, like: Any) -> Any:
-    """The tree with the functions of ``like`` back in their places."""
-    if isinstance(like, tuple):
-        kids = [_with_functions(kid, other) for kid, other in zip(tree, like)]
-        return type(like)(*kids) if hasattr(like, "_fields") else tuple(kids)
-    return like if callable(like) else tree

@@ -15,33 +15,26 @@ def number(name: str, value: Any) -> Tensor:
     """A copy of numbers of any shape, float64, led by the one trial.
 
     Raises:
-        ValueError: no numbers (text and complex ones are none), or not finite; it says ``name``.
+        ValueError: no numbers (text, complex numbers, dates and ragged rows are none), or not
+            finite; it says ``name``.
     """
     if getattr(value, "dtype", None) in (np.float32, torch.float32):
         warn(f"{name} comes in float32 and is computed with in float64")
     try:
-        x = _copy(value)
+        if isinstance(value, Tensor):
+            if value.is_complex():
+                raise TypeError("complex numbers are none here")
+            x = value.detach().to(**TKWARGS, copy=True)
+        else:
+            given = np.array(value)
+            if given.dtype.kind not in "biufO":  # numpy would read text
+                raise TypeError(f"{given.dtype} is no kind of number here")
+            x = torch.from_numpy(given.astype(float))
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}={value!r}; allowed: numbers") from error
     if not bool(x.isfinite().all()):
         raise ValueError(f"{name}={value!r}; allowed: finite numbers")
     return x.unsqueeze(0)
-
-
-def _copy(value: Any) -> Tensor:
-    """A float64 copy: the caller's numbers stay the caller's.
-
-    Raises:
-        TypeError, ValueError: text (which numpy would read), complex numbers, dates, ragged rows.
-    """
-    if isinstance(value, Tensor):
-        if value.is_complex():
-            raise TypeError("complex numbers are none here")
-        return value.detach().to(**TKWARGS, copy=True)
-    given = np.array(value)
-    if given.dtype.kind not in "biufO":
-        raise TypeError(f"{given.dtype} is no kind of number here")
-    return torch.from_numpy(given.astype(float))
 
 
 def warn(message: str) -> None:

@@ -61,9 +61,8 @@ class AskTell:
         # sizes of parts of a state may hang on it
         self._first = list(begin.shape[1:]) if isinstance(begin, Tensor) else None
         with torch.no_grad():
-            self._now = Now(
-                learner.init(1, begin, self.horizon, self._streams.at(-1), **TKWARGS), begin
-            )
+            state = learner.init(1, begin, self.horizon, self._streams.at(-1), **TKWARGS)
+        self._now = Now(state, begin)
         caution = learner.caution(begin) if hasattr(learner, "caution") else None
         if caution:
             warn(caution)

@@ -34,13 +34,11 @@ def shown_name(name: str, learner: dict[str, Any]) -> str:
 
 def along(learner: dict[str, Any], axis: str) -> list[dict]:
     """The points that differ from the learner's base in ``axis`` alone, in its order; none where it was not varied."""
-    rest = [name for name in AXES if name != axis]
-    found = [
-        point
-        for point in learner["points"]
-        if all(point[name] == learner["base"][name] for name in rest)
-    ]
-    return [] if axis in learner["not_varied"] else sorted(found, key=lambda point: point[axis])
+    if axis in learner["not_varied"]:
+        return []
+    rest = AXES.keys() - {axis}
+    beside = lambda point: all(point[name] == learner["base"][name] for name in rest)
+    return sorted(filter(beside, learner["points"]), key=lambda point: point[axis])
 
 
 def lines_panel(
@@ -70,30 +68,17 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
     with style():
         for row, (name, learner) in enumerate(learners.items()):
             peak, how = learner["peak_memory"], look(name)
-            # one page: a log axis has no 0
-            megabytes = (
-                max(peak["process"] if peak["device"] is None else peak["device"], 4096) / 1e6
-            )
-            ax.plot(
-                megabytes,
-                row,
-                color=how["color"],
-                marker=how["marker"] or "o",
-                linestyle="none",
-                markersize=4,
-            )
+            size = peak["process"] if peak["device"] is None else peak["device"]
+            megabytes = max(size, 4096) / 1e6  # one page: a log axis has no 0
+            dot = {"color": how["color"], "marker": how["marker"] or "o", "markersize": 4}
+            ax.plot(megabytes, row, linestyle="none", **dot)
             numbers[name] = {"trials": peak["trials"], "MB": megabytes}
         decades = np.log10([found["MB"] for found in numbers.values()])
-        ax.set(
-            title=title,
-            xlabel="peak memory, MB",
-            xscale="log",
-            xlim=(10 ** (np.floor(decades.min()) - 0.1), 10 ** (np.ceil(decades.max()) + 0.1)),
-        )
+        ends = np.floor(decades.min()) - 0.1, np.ceil(decades.max()) + 0.1
+        ax.set(title=title, xlabel="peak memory, MB", xscale="log", xlim=[10**end for end in ends])
         ax.set_ylim(len(learners) - 0.4, -0.6)
-        ax.set_yticks(
-            range(len(learners)), [shown_name(*item) for item in learners.items()], fontsize=6
-        )
+        labels = [shown_name(*item) for item in learners.items()]
+        ax.set_yticks(range(len(learners)), labels, fontsize=6)
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         ax.xaxis.set_minor_formatter(NullFormatter())
@@ -102,14 +87,10 @@ def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str
 
 def draw(report: dict[str, Any], paper: str) -> str:
     """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
-    learners, (R, t, _, _), most = (
-        report["papers"][paper],
-        report["plan"]["base"].values(),
-        max(report["plan"]["along"]["trials"]),
-    )
+    learners, plan = report["papers"][paper], report["plan"]
+    R, t, _, _ = plan["base"].values()
     fig, axes = figures.panels(3, 2, height=2.4)
-    host = any(learner["on_host"] for learner in learners.values())
-    batch = f"{R} trials" + " (*: 1)" * host
+    batch = f"{R} trials" + " (*: 1)" * _on_host(learners)
     titles = {
         "trials": f"(a) after {t} rounds",
         "played": f"(b) {batch}",
@@ -124,6 +105,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
     numbers["state"] = lines_panel(
         axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial"
     )
+    most = max(plan["along"]["trials"])
     numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {most} trials, {t} rounds")
     where = f"{report['device']}, one thread"
     figures.legend(fig, columns=6)
@@ -138,7 +120,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
         trials={name: learner["peak_memory"]["trials"] for name, learner in learners.items()},
         device=report["device"],
         numbers=numbers,
-        parameters=report["plan"],
+        parameters=plan,
         caption=caption(report, learners, where),
         alt=f"Six panels with a line or a dot for each of {len(learners)} learners: seconds a round and trial against the number of trials, of rounds, of arms "
         "and of dimensions, bytes of state against rounds, and peak memory.",
@@ -157,8 +139,8 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
         f"before, where the axis says nothing else. (e) Numbers in the state. (f) Peak memory of a run beyond what it takes with one trial."
     )
-    return text + (
-        " *: works on the host; one trial in (b) to (e)."
-        if any(learner["on_host"] for learner in learners.values())
-        else ""
-    )
+    return text + " *: works on the host; one trial in (b) to (e)." * _on_host(learners)
+
+
+def _on_host(learners: dict[str, dict]) -> bool:
+    return any(learner["on_host"] for learner in learners.values())

@@ -80,10 +80,7 @@ def subjects(only: str | None = None) -> list[Subject]:
         ValueError: ``only`` names neither a paper nor a learner.
     """
     packages = {paper: room(paper, "cases") for paper in papers()}
-    known = {
-        *REFERENCES,
-        *(name for package in packages.values() for name in getattr(package, "STYLES", {})),
-    }
+    known = {*REFERENCES}.union(*(getattr(package, "STYLES", {}) for package in packages.values()))
     found = [
         Subject(paper, name, case)
         for paper, package in packages.items()
@@ -92,17 +89,15 @@ def subjects(only: str | None = None) -> list[Subject]:
     ]
     wanted = [subject for subject in found if only in (None, subject.paper, subject.name)]
     if not wanted:
-        raise ValueError(
-            f"only={only!r}; allowed: {', '.join([*packages, *dict.fromkeys(subject.name for subject in found)])}"
-        )
+        names = dict.fromkeys(subject.name for subject in found)
+        raise ValueError(f"only={only!r}; allowed: {', '.join([*packages, *names])}")
     return wanted
 
 
 def base(subject: Subject, plan: Plan) -> Point:
     """The point that the subject's axes cross in."""
-    fields = {field.name for field in dataclasses.fields(subject.case.problem)}
-    fixed = {name: None for name in ("arms", "dim") if name not in fields}
-    return plan.base._replace(**fixed, **({"trials": 1} if subject.on_host else {}))
+    own = plan.base._replace(**dict.fromkeys(lacking(subject)))
+    return own._replace(trials=1) if subject.on_host else own
 
 
 def points(subject: Subject, plan: Plan) -> list[Point]:
@@ -116,10 +111,8 @@ def points(subject: Subject, plan: Plan) -> list[Point]:
 
 def lacking(subject: Subject) -> dict[str, str]:
     """Axis -> why the subject cannot be measured along it."""
-    kind, fields = (
-        type(subject.case.problem).__name__,
-        {field.name for field in dataclasses.fields(subject.case.problem)},
-    )
+    fields = {field.name for field in dataclasses.fields(subject.case.problem)}
+    kind = type(subject.case.problem).__name__
     return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
 
 
@@ -140,24 +133,17 @@ class Run:
     """
 
     def __init__(self, case: Case, point: Point, device: str, horizon: int):
-        sizes = {
-            name: getattr(point, name)
-            for name in ("arms", "dim")
-            if getattr(point, name) is not None
-        }
-        self.learner, self.problem, self.t = (
-            case.learner,
-            dataclasses.replace(case.problem, **sizes),
-            0,
-        )
+        sizes = {"arms": point.arms, "dim": point.dim}
+        sizes = {name: size for name, size in sizes.items() if size is not None}
+        self.learner, self.problem = case.learner, dataclasses.replace(case.problem, **sizes)
+        self.t = 0
         self.new_streams = lambda: Streams(0, range(point.trials), device)
         self.streams = self.new_streams()
         tkwargs, draw = {"dtype": torch.float64, "device": device}, self.streams.at(-1)
         with torch.no_grad():
             self.world = self.problem.init(point.trials, horizon, draw, **tkwargs)
-            self.state = self.learner.init(
-                point.trials, self.problem.context(self.world, 0), horizon, draw, **tkwargs
-            )
+            context = self.problem.context(self.world, 0)
+            self.state = self.learner.init(point.trials, context, horizon, draw, **tkwargs)
 
     def step(self) -> Heard:
         """Play one round; returns what the learner was given in it."""
@@ -221,19 +207,9 @@ def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
     """
     most = max(point.trials for point in points(subject, plan))
     point = base(subject, plan)._replace(trials=most)
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "paperlib.bench.measure",
-            subject.paper,
-            subject.name,
-            device,
-            json.dumps(point),
-        ],
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "paperlib.bench.measure"]
+    command += [subject.paper, subject.name, device, json.dumps(point)]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {done.stderr[-500:]}")
     return {"trials": most, **json.loads(done.stdout)}
@@ -241,6 +217,5 @@ def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     paper, name, where, at = sys.argv[1:]
-    print(
-        json.dumps(measure_memory(room(paper, "cases").CASES[name], Point(*json.loads(at)), where))
-    )
+    case = room(paper, "cases").CASES[name]
+    print(json.dumps(measure_memory(case, Point(*json.loads(at)), where)))

@@ -20,9 +20,9 @@ import torch
 from . import measure as speed
 from .figure import along, draw, shown_name, slug
 from ..store.keys import versions
-from ..core.files import CHECKOUT, write_atomically
+from ..core.files import CHECKOUT
 from ..core.linalg import pick_device
-from ..output import folder, plain
+from ..output import folder, plain, write_text
 from ..store.timing import computing
 from ..workflow.plan import results, root
 
@@ -37,16 +37,8 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
     """
     with tempfile.TemporaryDirectory() as place:
         raw = Path(place) / "raw.json"
-        options = [
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--benchmark-quiet",
-            f"--benchmark-storage={place}",
-            f"--benchmark-json={raw}",
-            "--device",
-            device,
-        ]
+        options = ["-q", "-p", "no:cacheprovider", "--benchmark-quiet", "--device", device]
+        options += [f"--benchmark-storage={place}", f"--benchmark-json={raw}"]
         options += ["--quick"] * (plan == speed.QUICK) + (["--only", only] if only else [])
         # of a test that calls this
         outer = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
@@ -54,12 +46,10 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
             raise RuntimeError("the bench failed; what failed stands above")
         found = json.loads(raw.read_text())
     with computing(), ThreadPoolExecutor(2) as pool:
-        subjects = speed.subjects(only)
-        found["memory"] = {subject.paper: {} for subject in subjects}
-        for subject, peak in zip(
-            subjects, pool.map(lambda subject: speed.memory(subject, plan, device), subjects)
-        ):
-            found["memory"][subject.paper][subject.name] = peak
+        subjects, found["memory"] = speed.subjects(only), {}
+        peaks = pool.map(lambda subject: speed.memory(subject, plan, device), subjects)
+        for subject, peak in zip(subjects, peaks):
+            found["memory"].setdefault(subject.paper, {})[subject.name] = peak
     return found
 
 
@@ -87,14 +77,9 @@ def distill(raw: dict[str, Any], plan: speed.Plan, *, device: str, profile: str)
         about, stats = measured["extra_info"], measured["stats"]
         share = plan.block * about["point"]["trials"]
         seconds = {name: stats[name] / share for name in ("median", "iqr", "min")}
-        papers[about["paper"]][about["learner"]]["points"].append(
-            {
-                **about["point"],
-                **seconds,
-                "blocks": stats["rounds"],
-                "state_bytes": about["state_bytes"],
-            }
-        )
+        sizes = {"blocks": stats["rounds"], "state_bytes": about["state_bytes"]}
+        learner = papers[about["paper"]][about["learner"]]
+        learner["points"].append({**about["point"], **seconds, **sizes})
     return plain(
         {
             "device": device,
@@ -117,12 +102,9 @@ def device_name(device: str, raw: dict[str, Any]) -> str:
 
 def write(report: dict[str, Any], path: Path) -> None:
     """JSON with a line a point, atomically."""
-    text = re.sub(
-        r"[\[{][^\[\]{}]*[\]}]",
-        lambda inner: " ".join(inner[0].split()),
-        json.dumps(report, indent=1, ensure_ascii=False),
-    )
-    write_atomically(path, lambda file: file.write(f"{text}\n".encode()))
+    text = json.dumps(report, indent=1, ensure_ascii=False)
+    in_line = lambda inner: " ".join(inner[0].split())
+    write_text(path, re.sub(r"[\[{][^\[\]{}]*[\]}]", in_line, text) + "\n")
 
 
 def table(report: dict[str, Any]) -> str:
@@ -134,17 +116,12 @@ def table(report: dict[str, Any]) -> str:
             for name, learner in learners.items()
         }
         counts = sorted({trials for medians in found.values() for trials in medians})
-        lines.append(
-            f"\n{paper + ': microseconds a round and trial':40}"
-            + "".join(f"{f'R = {R}':>10}" for R in counts)
-        )
+        head = f"\n{paper + ': microseconds a round and trial':40}"
+        lines.append(head + "".join(f"{f'R = {R}':>10}" for R in counts))
         for name, medians in found.items():
-            lines.append(
-                f"{shown_name(name, learners[name]):40}"
-                + "".join(
-                    f"{1e6 * medians[R]:>10.3g}" if R in medians else f"{'-':>10}" for R in counts
-                )
-            )
+            cells = (f"{1e6 * medians[R]:.3g}" if R in medians else "-" for R in counts)
+            label = f"{shown_name(name, learners[name]):40}"
+            lines.append(label + "".join(f"{cell:>10}" for cell in cells))
     return "\n".join(lines)
 
 
@@ -162,20 +139,15 @@ def main(argv: list[str] | None = None) -> int:
         speed.subjects(options.only)
     except ValueError as error:
         parser.error(str(error))
-    plan, profile = (
-        speed.QUICK if options.quick else speed.FULL,
-        "quick" if options.quick or options.only else "paper",
-    )
+    plan = speed.QUICK if options.quick else speed.FULL
+    profile = "quick" if options.quick or options.only else "paper"
     try:
         raw = measure(plan, device, options.only)
     except RuntimeError as error:
         sys.exit(str(error))
     report = distill(raw, plan, device=device_name(device, raw), profile=profile)
-    path = (
-        (root() if profile == "paper" else results("quick"))
-        / "bench"
-        / f"{slug(report['device'])}.json"
-    )
+    place = root() if profile == "paper" else results("quick")
+    path = place / "bench" / f"{slug(report['device'])}.json"
     write(report, path)
     print(table(report), f"\nNumbers: {path}")
     for paper in report["papers"]:

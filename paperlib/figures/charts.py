@@ -10,8 +10,12 @@ from matplotlib.ticker import NullFormatter
 
 from .. import stats
 from ..core.trace import Trace
-from .drawing import look, style
+from .drawing import QUARTILES, look, style
 from ..styles import COLORS, Style
+
+
+# a name on a line, some points off
+SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}
 
 
 def sweep_panel(
@@ -40,16 +44,9 @@ def sweep_panel(
             found = numbers[name] = stats.mean(sample)
             line = {**look(name), "marker": None, "linewidth": 0.8, "zorder": 1}
             ax.plot([least / 3, max(every)], [found.estimate] * 2, **{**line, "label": None})
-            ax.annotate(
-                line["label"],
-                (least / 3, found.estimate),
-                (2, 2),
-                textcoords="offset points",
-                color=COLORS["gray"],
-                fontsize=6.5,
-                zorder=9,
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2},
-            )
+            box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
+            words = {**SMALL, "color": COLORS["gray"], "bbox": box}
+            ax.annotate(line["label"], (least / 3, found.estimate), (2, 2), **words)
         for name, sample in samples.items():
             settings = sorted(sample)
             found = [stats.mean(sample[setting]) for setting in settings]
@@ -65,11 +62,9 @@ def sweep_panel(
                 "n": [x.n for x in found],
             }
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log")
-        ax.set_xticks(
-            [least / 3, *every[1 if every[0] == 0 else 0 :]],
-            labels=["0", *(f"{x:g}" for x in every if x > 0)],
-            rotation=45,
-        )
+        above = [setting for setting in every if setting > 0]
+        labels = ["0", *(f"{setting:g}" for setting in above)]
+        ax.set_xticks([least / 3, *above], labels=labels, rotation=45)
         ax.minorticks_off()
         ax.set_ylim(bottom=0)
         ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -95,16 +90,12 @@ def scatter_panel(
     numbers = {}
     with style():
         for name, (x, y) in pairs.items():
-            low, middle, high = np.quantile(np.asarray(x, float), [0.25, 0.5, 0.75])
+            low, middle, high = np.quantile(np.asarray(x, float), QUARTILES)
             found = stats.mean(y)
             how = {**look(name), "linestyle": "none", "linewidth": 0.8, "markersize": 5}
-            ax.errorbar(
-                middle,
-                found.estimate,
-                [[found.estimate - found.low], [found.high - found.estimate]],
-                [[middle - low], [high - middle]],
-                **how,
-            )
+            up = [[found.estimate - found.low], [found.high - found.estimate]]
+            across = [[middle - low], [high - middle]]
+            ax.errorbar(middle, found.estimate, up, across, **how)
             numbers[name] = {"x": [low, middle, high], "y": found}
         middles = [found["x"][1] for found in numbers.values()]
         decades = max(middles) > 10 * min(middles)
@@ -144,15 +135,8 @@ def dots_panel(
         for name, values in found.items():
             how = looks[name]
             color = COLORS[how.color]
-            ax.plot(
-                [],
-                [],
-                color=color,
-                marker=how.marker,
-                linestyle="none",
-                markersize=4,
-                label=how.label or name,
-            )
+            dot = {"color": color, "linestyle": "none", "markersize": 4}
+            ax.plot([], [], marker=how.marker, label=how.label or name, **dot)
             for row, (estimate, low, high) in values.items():
                 beside = [group for group in found if row in found[group]]
                 y = rows.index(row) + 0.8 * ((beside.index(name) + 0.5) / len(beside) - 0.5)
@@ -160,24 +144,11 @@ def dots_panel(
                 marker = how.marker if at == estimate else ">" if at < estimate else "<"
                 if at == estimate:
                     ax.plot([low, high], [y, y], color=color, linewidth=1.0)
-                ax.plot(
-                    [at],
-                    [y],
-                    color=color,
-                    marker=marker,
-                    linestyle="none",
-                    markersize=4,
-                    clip_on=False,
-                    zorder=3,
-                )
+                ax.plot([at], [y], marker=marker, clip_on=False, zorder=3, **dot)
         if line is not None:
             ax.axvline(line, color=COLORS["black"], linewidth=0.8, zorder=1)
-        ax.set(
-            title=title,
-            xlabel=xlabel,
-            xscale="log" if log_x else "linear",
-            ylim=(len(rows) - 0.4, -0.6),
-        )
+        ax.set(title=title, xlabel=xlabel, xscale="log" if log_x else "linear")
+        ax.set_ylim(len(rows) - 0.4, -0.6)
         ax.set_xlim(*(end if math.isfinite(end) else None for end in limits))
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(axis="y", length=0)
@@ -212,21 +183,15 @@ def bound_panel(
     if len(bounds) > 3:
         raise ValueError(f"bounds: {len(bounds)} of them; allowed: at most 3")
     horizons = np.geomspace(trace.rounds[0], until, 121)
-    band, lines = stats.band(trace["regret"]), ["-", "--", "-."]
+    band = stats.band(trace["regret"])
     numbers = {name: {"rounds": trace.rounds, "mean": band.estimate, "n": band.n}}
     with style():
         ax.plot(trace.rounds, band.estimate, **{**look(name), "marker": None})
-        for (label, bound), linestyle in zip(
-            {**bounds, "largest possible": trivial}.items(), [*lines[: len(bounds)], ":"]
-        ):
+        lines = [*zip(bounds.items(), ("-", "--", "-.")), (("largest possible", trivial), ":")]
+        for (label, bound), linestyle in lines:
             values = np.array([bound(T) for T in horizons])
-            ax.plot(
-                horizons,
-                values,
-                color=COLORS["gray" if linestyle == ":" else "black"],
-                linestyle=linestyle,
-                label=label,
-            )
+            color = COLORS["gray" if linestyle == ":" else "black"]
+            ax.plot(horizons, values, color=color, linestyle=linestyle, label=label)
             numbers[label] = {"rounds": horizons, "value": values}
         ax.axvline(trace.rounds[-1], color=COLORS["gray"], linewidth=0.6, zorder=1)
         ax.set(title=title, xlabel="rounds", ylabel="regret", xscale="log", yscale="log")
@@ -247,19 +212,16 @@ def lines_across(
     """
     with style():
         for name, height in lines.items():
-            ax.axhline(
-                height, color=COLORS["black"], linewidth=0.7, linestyle=(0, (1, 2)), zorder=1
-            )
+            dots = {"linewidth": 0.7, "linestyle": (0, (1, 2)), "zorder": 1}
+            ax.axhline(height, color=COLORS["black"], **dots)
             ax.annotate(
                 name,
                 (1 if right else 0, height),
                 (-2 if right else 2, -2 if below else 1.5),
                 xycoords=("axes fraction", "data"),
-                textcoords="offset points",
                 color=COLORS["black"],
                 ha="right" if right else "left",
                 va="top" if below else "bottom",
-                fontsize=6.5,
-                zorder=9,
+                **SMALL,
             )
     return lines

@@ -31,6 +31,15 @@ from ..styles import COLORS, REFERENCES, Style
 
 COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
 DPI = 200
+QUARTILES = (0.25, 0.5, 0.75)
+DIAMOND = {  # a white one in a bar
+    "marker": "D",
+    "linestyle": "none",
+    "color": "white",
+    "markersize": 3,
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.6,
+}
 END = "end of line"  # marks a label that belongs to the end of its line
 LOOK = {
     "font.family": "DejaVu Sans",
@@ -113,10 +122,8 @@ def panels(
     ``width`` and ``height`` of a row in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
     """
     with style():
-        fig = Figure(
-            figsize=(width or (COLUMN if columns == 1 else DOUBLE), height * rows),
-            layout="constrained",
-        )
+        size = width or (COLUMN if columns == 1 else DOUBLE), height * rows
+        fig = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(fig)
         return fig, fig.subplots(rows, columns, squeeze=False, **subplots)
 
@@ -143,46 +150,20 @@ def regret_panel(
     numbers = {}
     with style():
         for i, (name, trace) in enumerate(traces.items()):
-            how, band = look(name), stats.band(trace[series], level)
-            rounds, every = trace.rounds, max(1, len(trace.rounds) // 8)
-            ax.plot(
-                rounds,
-                band.estimate,
-                markevery=(every * (i + 1) // (len(traces) + 1), every),
-                **how,
-            )
-            if band.n > 1:
-                ax.fill_between(
-                    rounds,
-                    band.low,
-                    band.high,
-                    color=how["color"],
-                    alpha=0.2,
-                    linewidth=0,
-                    zorder=how["zorder"] - 0.5,
-                )
-            numbers[name] = {
-                "rounds": rounds,
-                "mean": band.estimate,
-                "low": band.low,
-                "high": band.high,
-                "n": band.n,
-            }
-        ax.set(
-            title=title,
-            xlabel="rounds",
-            ylabel=ylabel,
-            xscale="log" if log_x else "linear",
-            yscale="log" if log_y else "linear",
-        )
+            how, rounds = look(name), trace.rounds
+            mean, low, high, n = stats.band(trace[series], level)
+            every = max(1, len(rounds) // 8)
+            ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
+            if n > 1:
+                shade = {"color": how["color"], "alpha": 0.2, "linewidth": 0}
+                ax.fill_between(rounds, low, high, zorder=how["zorder"] - 0.5, **shade)
+            numbers[name] = {"rounds": rounds, "mean": mean, "low": low, "high": high, "n": n}
+        ax.set(title=title, xlabel="rounds", ylabel=ylabel)
+        ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
         ax.margins(x=0)
-        if log_y:  # a band may reach below zero: the means set the range
-            ax.set_ylim(
-                bottom=0.5
-                * min(curve["mean"][curve["mean"] > 0].min() for curve in numbers.values())
-            )
-        else:
-            ax.set_ylim(bottom=0)
+        means = (curve["mean"] for curve in numbers.values())
+        # a band may reach below zero: the means set the range
+        ax.set_ylim(bottom=0.5 * min(mean[mean > 0].min() for mean in means) if log_y else 0)
         if labels:
             _label_ends(ax)
     return numbers
@@ -218,15 +199,14 @@ def time_panel(
         for i, (name, samples) in enumerate(seconds.items()):
             for setting, sample in samples.items():
                 j = settings.index(setting)
-                low, middle, high = (
-                    float(q) for q in np.quantile(np.asarray(sample, float), [0.25, 0.5, 0.75])
-                )
+                x = i + (j - (len(settings) - 1) / 2) * width
+                low, middle, high = map(float, np.quantile(np.asarray(sample, float), QUARTILES))
                 if low <= 0:
                     raise ValueError(
                         f"seconds[{name!r}][{setting!r}]: lower quartile {low}; allowed: above 0, for a log axis"
                     )
                 ax.bar(
-                    i + (j - (len(settings) - 1) / 2) * width,
+                    x,
                     middle,
                     0.9 * width,
                     yerr=[[middle - low], [high - middle]],
@@ -237,35 +217,18 @@ def time_panel(
                     error_kw={"elinewidth": 0.7, "capsize": 1.5},
                 )
                 ends += [low, high]
-                shown = numbers.setdefault(name, {})[setting] = {
-                    "median": middle,
-                    "quartiles": [low, high],
-                    "n": np.size(sample),
-                }
+                shown = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
                 if setting in (batch or {}).get(name, {}):
                     shown["batch"] = float(np.median(batch[name][setting]))
                     ends.append(shown["batch"])
-                    ax.plot(
-                        i + (j - (len(settings) - 1) / 2) * width,
-                        shown["batch"],
-                        "D",
-                        color="white",
-                        markeredgecolor="black",
-                        markersize=3,
-                        markeredgewidth=0.6,
-                    )
+                    ax.plot(x, shown["batch"], **DIAMOND)
+                numbers.setdefault(name, {})[setting] = shown
         decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
-        ax.set(
-            title=title,
-            ylabel=ylabel,
-            yscale="log",
-            ylim=(10**decade, 10 ** max(decade + 1, np.ceil(np.log10(max(ends))))),
-        )
+        top = max(decade + 1, np.ceil(np.log10(max(ends))))
+        ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
         ax.yaxis.set_minor_formatter(NullFormatter())
-        labels = [
-            look(name)["label"] + ("*" if batch is not None and name not in batch else "")
-            for name in seconds
-        ]
+        star = lambda name: "*" * (batch is not None and name not in batch)
+        labels = [look(name)["label"] + star(name) for name in seconds]
         ax.set_xticks(range(len(seconds)), labels, rotation=35, ha="right", rotation_mode="anchor")
         ax.grid(visible=False, axis="x")
         if len(settings) > 1:
@@ -306,9 +269,8 @@ def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
     counts = {name: len(trace.trials) for name, trace in traces.items()}
     most = max(counts.values())
     fewer = ", ".join(f"{look(name)['label']} {n}" for name, n in counts.items() if n != most)
-    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials" + (
-        f" ({fewer})." if fewer else "."
-    )
+    more = f" ({fewer})" if fewer else ""
+    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials{more}."
 
 
 def _label_ends(ax: Axes) -> None:
@@ -385,22 +347,10 @@ def save(
     with style():
         _settle(fig)
         pdf, png = io.BytesIO(), io.BytesIO()
-        fig.savefig(
-            pdf,
-            format="pdf",
-            metadata={
-                "Title": title,
-                "Subject": about,
-                "Creator": f"paperlib {__version__}",
-                "CreationDate": None,
-            },
-        )
-        fig.savefig(
-            png,
-            format="png",
-            dpi=DPI,
-            metadata={"Title": title, "Description": alt, "Comment": about},
-        )
+        creator = {"Creator": f"paperlib {__version__}", "CreationDate": None}
+        fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, **creator})
+        words = {"Title": title, "Description": alt, "Comment": about}
+        fig.savefig(png, format="png", dpi=DPI, metadata=words)
     write_atomically(place / f"{name}.pdf", lambda file: file.write(pdf.getvalue()))
     write_atomically(place / f"{name}.png", lambda file: file.write(png.getvalue()))
     write_json(

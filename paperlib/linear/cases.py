@@ -13,11 +13,12 @@ STYLES = {
     "OFUL, error": Style("black", linestyle="--", label="observed error"),
 }
 
-_noise, _delta = (
-    {"noise": [0.0, -1.0, float("nan"), "large"]},
-    {"delta": [0.0, 1.5, -0.1, float("nan")]},
-)
-_shared = _noise | _delta | {"scale": [-1.0, float("inf")], "refresh": [0, 1.5]}
+_shared = {
+    "noise": [0.0, -1.0, float("nan"), "large"],
+    "delta": [0.0, 1.5, -0.1, float("nan")],
+    "scale": [-1.0, float("inf")],
+    "refresh": [0, 1.5],
+}
 
 CASES = {
     "OFUL": Case(

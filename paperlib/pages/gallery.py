@@ -15,20 +15,18 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from html import escape
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from ..workflow import plan as workflow
-from ..core.files import write_atomically
+from .markdown import MANY
 from .notebooks import Picture, image, refresh, style, title
-from ..output import PROFILES, folder
-from ..papers import papers
-from ..verdicts.verdict import Row, table
+from ..output import PROFILES, folder, write_text
+from ..papers import heading, papers
+from ..verdicts.verdict import Row, short, table
 from .frame import CSS, SHEET, document
 
 MARKS = {"holds": "✓", "fails": "✕", "inconclusive": "?", "reported": "•", "not run": "–"}
-SAID = {"holds": "hold", "fails": "fail"}
 NUMBERS = re.compile(r"Figures? ([\d a-z,-]+)")  # "Experiments, Figures 1a-b" names 1
 
 
@@ -73,11 +71,8 @@ def saved(place: Path) -> list[Saved]:
     found = []
     for path in sorted(place.glob("*.json")):
         about, png = json.loads(path.read_text()), path.with_suffix(".png")
-        if (
-            isinstance(about, dict)
-            and {"figure", "caption", "alt"} <= about.keys()
-            and png.exists()
-        ):
+        known = isinstance(about, dict) and {"figure", "caption", "alt"} <= about.keys()
+        if known and png.exists():
             content = png.read_bytes()
             width, height = struct.unpack(">II", content[16:24])  # of the PNG's header
             picture = Picture(f"{place.name}/{png.name}", about["alt"], width, height)
@@ -90,26 +85,22 @@ def notebooks(place: Path) -> list[Notebook]:
     """The project's notebooks in order; those with a page under ``place`` know its address."""
     found = []
     for stem in workflow.stems():
-        names = []
+        names, page = [], f"notebooks/{stem}.html"
         for cell in workflow.code(stem):
             with suppress(SyntaxError):
-                calls = [
-                    node
-                    for node in ast.walk(ast.parse(cell["source"]))
-                    if isinstance(node, ast.Call) and len(node.args) > 1
-                ]
-                names += [
-                    call.args[1].value
-                    for call in calls
-                    if getattr(call.func, "attr", "") == "save"
-                    and isinstance(call.args[1], ast.Constant)
-                ]
-        page = f"notebooks/{stem}.html"
+                names += _saves(cell["source"])
         cells = json.loads(workflow.notebook(stem).read_text())["cells"]
-        found.append(
-            Notebook(stem, title(cells) or stem, names, page if (place / page).exists() else "")
-        )
+        address = page if (place / page).exists() else ""
+        found.append(Notebook(stem, title(cells) or stem, names, address))
     return found
+
+
+def _saves(source: str) -> list[str]:
+    """Names of the figures that code saves by ``figures.save(fig, "name", ...)``."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    saves = [call for call in calls if getattr(call.func, "attr", "") == "save"]
+    names = [call.args[1] for call in saves if len(call.args) > 1]
+    return [name.value for name in names if isinstance(name, ast.Constant)]
 
 
 def collect(profile: str) -> list[Paper]:
@@ -121,67 +112,42 @@ def collect(profile: str) -> list[Paper]:
     )
     found = []
     for name in papers() + others:
-        known = name in papers()
-        first, _, rest = (
-            (
-                (import_module(f"paperlib.{name}").__doc__ or name)
-                if known
-                else name.replace("_", " ").capitalize()
-            )
-            .strip()
-            .partition("\n")
-        )
-        source = rest.partition("Source:")[2].strip().split("\n\n")[0]
-        paper = Paper(
-            name,
-            first.rstrip("."),
-            " ".join(source.split()),
-            saved(place / name),
-            table(profile, name) if known else [],
-        )
-        found += [paper] if paper.figures or paper.rows else []
-    return found
+        if name in papers():
+            (about, source), rows = heading(name), table(profile, name)
+        else:
+            about, source, rows = name.replace("_", " ").capitalize(), "", []
+        found.append(Paper(name, about, source, saved(place / name), rows))
+    return [paper for paper in found if paper.figures or paper.rows]
 
 
 def chip(verdict: str, text: str, says: str = "", href: str = "") -> str:
     """A verdict as a word and a mark, never by color alone; ``says`` is its tooltip and is read aloud."""
-    spoken = f'<span class="hidden"> {escape(verdict)}: {escape(says)}</span>' if says else ""
-    attributes = f'class="chip {verdict.replace(" ", "-")}"' + (
-        f' title="{escape(verdict)}: {escape(says)}"' if says else ""
-    )
+    said = escape(f"{verdict}: {says}")
+    spoken = f'<span class="hidden"> {said}</span>' if says else ""
+    attributes = f'class="chip {verdict.replace(" ", "-")}"'
+    attributes += f' title="{said}"' if says else ""
     inside = f'<span aria-hidden="true">{MARKS[verdict]}</span> {escape(text)}{spoken}'
-    return (
-        f'<a {attributes} href="#{escape(href)}">{inside}</a>'
-        if href
-        else f"<span {attributes}>{inside}</span>"
-    )
+    if href:
+        return f'<a {attributes} href="#{escape(href)}">{inside}</a>'
+    return f"<span {attributes}>{inside}</span>"
 
 
 def chips(items: list[str], label: str) -> str:
-    return (
-        f'<ul class="chips" aria-label="{escape(label)}">{"".join(f"<li>{item}</li>" for item in items)}</ul>\n'
-        if items
-        else ""
-    )
+    """A labeled list of chips; nothing for none."""
+    inside = "".join(f"<li>{item}</li>" for item in items)
+    return f'<ul class="chips" aria-label="{escape(label)}">{inside}</ul>\n' if items else ""
+
+
+def _said(found: Counter) -> dict[str, str]:
+    """Verdict -> "3 hold", in a fixed order."""
+    return {verdict: f"{found[verdict]} {MANY[verdict]}" for verdict in MARKS if found[verdict]}
 
 
 def counts(rows: list[Row]) -> str:
     """How many tests came out how; claims that are decided by their parts are not counted again."""
     found = Counter(row.verdict for row in rows if not row.claim.parts)
-    items = [
-        chip(verdict, f"{found[verdict]} {SAID.get(verdict, verdict)}")
-        for verdict in MARKS
-        if found[verdict]
-    ]
-    return (
-        chips([f'<span class="count">Of {found.total()} tests</span>', *items], "Verdicts")
-        if items
-        else ""
-    )
-
-
-def short(id: str) -> str:
-    return id.split(".", 1)[-1]
+    total = [f'<span class="count">Of {found.total()} tests</span>'] if found else []
+    return chips(total + [chip(*said) for said in _said(found).items()], "Verdicts")
 
 
 def shown(figure: Saved, rows: list[Row]) -> list[Row]:
@@ -205,20 +171,14 @@ def checks(figure: Saved) -> list[str]:
     """One chip for each statement of the theory that the figure shows; checks beyond a statement's conditions, with a remark, do not count against it."""
     found: dict[str, tuple[Counter, Counter]] = {}
     for check in figure.about.get("checks") or []:
-        found.setdefault(check["statement"], (Counter(), Counter()))[bool(check["remark"])][
-            check["verdict"]
-        ] += 1
-    said = lambda verdicts: ", ".join(
-        f"{verdicts[verdict]} {SAID.get(verdict, verdict)}"
-        for verdict in MARKS
-        if verdicts[verdict]
-    )
+        within, beyond = found.setdefault(check["statement"], (Counter(), Counter()))
+        place = beyond if check["remark"] else within
+        place[check["verdict"]] += 1
+    said = lambda verdicts: ", ".join(_said(verdicts).values())
     result = []
     for statement, (within, beyond) in found.items():
-        worst = next(
-            (verdict for verdict in ("fails", "inconclusive", "holds") if within[verdict]),
-            "reported",
-        )
+        from_worst = ("fails", "inconclusive", "holds")
+        worst = next((verdict for verdict in from_worst if within[verdict]), "reported")
         parts = [said(within), f"beyond its conditions {said(beyond)}" if beyond else ""]
         result.append(chip(worst, f"{statement}: {'; '.join(filter(None, parts))}"))
     return result
@@ -243,33 +203,25 @@ def figure_html(figure: Saved, rows: list[Row]) -> str:
 
 def claims_html(paper: Paper) -> str:
     """Every claim with its sentence, source and verdict, its variants below it, folded away."""
+    if not paper.rows:
+        return ""
     rows = {row.claim.id: row for row in paper.rows}
-    above = {
-        id: next(
-            (other for other in sorted(rows, key=len, reverse=True) if id.startswith(f"{other}.")),
-            "",
-        )
-        for id in rows
-    }
+    nearest = sorted(rows, key=len, reverse=True)
+    parent = lambda id: next((other for other in nearest if id.startswith(f"{other}.")), "")
+    above = {id: parent(id) for id in rows}
 
     def item(row: Row) -> str:
         c = row.claim
         below = "".join(item(other) for id, other in rows.items() if above[id] == c.id)
-        line = (
-            "" if c.parts else row.line.partition(row.verdict)[2].removeprefix(" (quick)").strip()
-        )
-        words = [line, c.source] if c.parts else [line, c.source, f"test: {c.test}"]
+        line = row.line.partition(row.verdict)[2].removeprefix(" (quick)").strip()
+        words = [c.source] if c.parts else [line, c.source, f"test: {c.test}"]
         return (
             f'<li id="claim-{escape(c.id)}">{chip(row.verdict, f"{short(c.id)} {row.verdict}")} {escape(c.sentence)}'
             f"<p><small>{escape(' · '.join(filter(None, words)))}</small></p>{f'<ul>{below}</ul>' if below else ''}</li>\n"
         )
 
-    top = [row for id, row in rows.items() if not above[id]]
-    return (
-        f'<details>\n<summary>Every claim with its test and its numbers</summary>\n<ul class="claims">\n{"".join(map(item, top))}</ul>\n</details>\n'
-        if top
-        else ""
-    )
+    top = "".join(item(row) for id, row in rows.items() if not above[id])
+    return f'<details>\n<summary>Every claim with its test and its numbers</summary>\n<ul class="claims">\n{top}</ul>\n</details>\n'
 
 
 def paper_html(paper: Paper, known: list[Notebook]) -> str:
@@ -284,12 +236,10 @@ def paper_html(paper: Paper, known: list[Notebook]) -> str:
         mine = [left.pop(name) for name in dict.fromkeys(notebook.saves) if name in left]
         judged = [row for row in paper.rows if row.claim.notebook == notebook.stem]
         if mine or judged:
-            link = (
-                f'<p class="links"><a href="{escape(notebook.page)}">Executed notebook<span class="hidden">: {escape(notebook.title)}</span></a></p>'
-                if notebook.page
-                else ""
-            )
-            parts.append(f'<section class="group">\n<h3>{escape(notebook.title)}</h3>\n{link}')
+            called, link = escape(notebook.title), ""
+            if notebook.page:
+                link = f'<p class="links"><a href="{escape(notebook.page)}">Executed notebook<span class="hidden">: {called}</span></a></p>'
+            parts.append(f'<section class="group">\n<h3>{called}</h3>\n{link}')
             parts += [figure_html(figure, paper.rows) for figure in mine] + ["</section>"]
     parts += [figure_html(figure, paper.rows) for figure in left.values()]
     return "\n".join([*parts, claims_html(paper) + "</section>"])
@@ -299,27 +249,18 @@ def page(profile: str) -> str:
     """The whole page of a profile."""
     place = folder(profile)
     known, found = notebooks(place), collect(profile)
-    files = [("claims.json", "All verdicts as JSON")]
-    links = [
-        f'<li><a href="#{escape(paper.name)}">{escape(paper.title)}</a></li>' for paper in found
-    ]
-    links += [
-        f'<li><a href="{escape(n.page)}">{escape(n.title)}</a></li>'
-        for n in known
-        if n.page and n.stem.split("_")[0] not in {p.name for p in found}
-    ]
-    links += [
-        f'<li><a href="{name}">{text}</a></li>' for name, text in files if (place / name).exists()
-    ]
-    sizes = (
-        "the papers' own sizes"
-        if profile == "paper"
-        else "the quick profile's small sizes: a look, not a result"
-    )
+    links, own = [(f"#{paper.name}", paper.title) for paper in found], {p.name for p in found}
+    links += [(n.page, n.title) for n in known if n.page and n.stem.split("_")[0] not in own]
+    if (place / "claims.json").exists():
+        links.append(("claims.json", "All verdicts as JSON"))
+    listed = "".join(f'<li><a href="{escape(to)}">{escape(text)}</a></li>' for to, text in links)
+    sizes = "the quick profile's small sizes: a look, not a result"
+    if profile == "paper":
+        sizes = "the papers' own sizes"
     lead = f"Papers on bandits and global optimization as running code: each figure computed anew at {sizes}, and each claim, declared before the run, with what became of it."
     body = (
         '<a class="skip" href="#papers">Skip to the figures</a>\n<header class="wide">\n<h1>Figures and verdicts</h1>\n'
-        f'<p class="lead soft">{escape(lead)}</p>\n<nav aria-label="On this page"><ul>\n{"".join(links)}\n</ul></nav>\n</header>\n<main class="wide" id="papers">\n'
+        f'<p class="lead soft">{escape(lead)}</p>\n<nav aria-label="On this page"><ul>\n{listed}\n</ul></nav>\n</header>\n<main class="wide" id="papers">\n'
         + "\n".join(paper_html(paper, known) for paper in found)
         + '\n</main>\n<footer class="wide">A claim holds or fails when the whole interval of its statistic lies on one side of the threshold that was set before the run; otherwise it is inconclusive. '
         f"Written by paperlib from the {escape(profile)} profile's files.</footer>"
@@ -329,15 +270,12 @@ def page(profile: str) -> str:
 
 def write(profile: str) -> Path:
     """Write the style sheet, the pages of the notebooks that ran, then ``index.html``; returns its path."""
-    target = folder(profile) / "index.html"
-    pictures = {
-        figure.digest: figure.picture for paper in collect(profile) for figure in paper.figures
-    }
-    write_atomically(target.parent / SHEET, lambda file: file.write((CSS + style()).encode()))
-    refresh(profile, target.parent, pictures)
-    text = page(profile)
-    write_atomically(target, lambda file: file.write(text.encode()))
-    return target
+    place = folder(profile)
+    figures = [figure for paper in collect(profile) for figure in paper.figures]
+    write_text(place / SHEET, CSS + style())
+    refresh(profile, place, {figure.digest: figure.picture for figure in figures})
+    write_text(place / "index.html", page(profile))
+    return place / "index.html"
 
 
 def main(argv: list[str]) -> int:

@@ -10,14 +10,13 @@ import json
 import math
 import re
 from collections import Counter
-from importlib import import_module
 from typing import Any
 
 from ..verdicts import verdict as verdicts
 from ..workflow import plan as workflow
 from ..verdicts.checks import Statement, statements
 from ..output import folder, plain, write_json
-from ..papers import papers, room
+from ..papers import heading, papers, room
 
 
 def gather(profile: str) -> dict[str, Any]:
@@ -33,10 +32,7 @@ def gather(profile: str) -> dict[str, Any]:
 def _paper(paper: str, profile: str) -> dict[str, Any]:
     claims = _claims(paper, profile)
     return {
-        "title": (import_module(f"paperlib.{paper}").__doc__ or paper)
-        .strip()
-        .split("\n")[0]
-        .rstrip("."),
+        "title": heading(paper)[0],
         "counts": dict(Counter(claim["verdict"] for claim in claims if not claim["parts"])),
         "claims": claims,
         "statements": _statements(paper, profile),
@@ -65,10 +61,7 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
     within = [check for check in checks if not check["remark"]]
     beyond = [check for check in checks if check["remark"]]
     covered = [check["coverage"] for check in within if check["coverage"]]
-    starts = sorted(
-        {check["informative_from"] for check in within if check["informative_from"] is not None},
-        key=float_of,
-    )
+    starts = {check["informative_from"] for check in within} - {None}
     return {
         "name": statement.name,
         "source": statement.source,
@@ -79,7 +72,7 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
         "coverage": min(covered, key=lambda share: share["low"], default=None),
         "ratio": max((check["ratio"] for check in within), key=float_of, default=None),
         "slack": min((check["slack"] for check in within), key=float_of, default=None),
-        "informative_from": [starts[0], starts[-1]] if starts else None,
+        "informative_from": [f(starts, key=float_of) for f in (min, max)] if starts else None,
         "checks": [
             {key: value for key, value in check.items() if key not in ("statement", "source")}
             for check in checks
@@ -103,25 +96,16 @@ def _errata(paper: str) -> list[dict]:
     found = []
     for erratum in module.ERRATA if module else ():
         notebook, cell = _place(erratum.id, cells)
-        found.append(
-            {
-                "id": erratum.id,
-                "where": erratum.where,
-                "problem": erratum.problem,
-                "resolution": erratum.resolution,
-                "notebook": notebook,
-                "cell": cell,
-            }
-        )
+        text = {key: value for key, value in erratum._asdict().items() if key != "function"}
+        found.append({**text, "notebook": notebook, "cell": cell})
     return found
 
 
 def _notebook_cells(paper: str) -> list[tuple[str, dict]]:
     """Stem and cell, of all notebooks of a paper."""
-    own = [stem for stem in workflow.stems() if stem.split("_")[0] == paper]
     return [
         (stem, cell)
-        for stem in own
+        for stem in workflow.stems(paper)
         for cell in json.loads(workflow.notebook(stem).read_text())["cells"]
     ]
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .ledger import float_of
 from ..output import number
+from ..verdicts.verdict import short
 
 # verdicts in the plural
 MANY = {
@@ -31,11 +32,8 @@ class Text(str):
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A Markdown table; cells with Markdown of their own are ``Text``, in all others its signs are escaped."""
-    lines = [
-        head,
-        ["---"] * len(head),
-        *([x if isinstance(x, Text) else escape(str(x)) for x in row] for row in rows),
-    ]
+    cells = ([x if isinstance(x, Text) else escape(str(x)) for x in row] for row in rows)
+    lines = [head, ["---"] * len(head), *cells]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -74,26 +72,14 @@ def many(n: int, one: str, more: str | None = None) -> str:
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 
-def _short(id: str) -> str:
-    """An id within its paper."""
-    return id.split(".", 1)[-1]
-
-
 def figure(claim: dict) -> str:
     """Statistic with its interval; of a parent the verdicts of its parts; of a claim not run the reason."""
     if claim["statistic"] is None:
         return claim["reason"] or NOTHING
     value = ", ".join(number(v) for v in np.atleast_1d(claim["statistic"]).tolist())
     sign = "p " if claim["side"] == "test" else ""
-    return (
-        sign
-        + value
-        + (
-            f" [{number(claim['interval'][0])}, {number(claim['interval'][1])}]"
-            if claim["interval"]
-            else ""
-        )
-    )
+    ends = f" [{', '.join(map(number, claim['interval']))}]" if claim["interval"] else ""
+    return sign + value + ends
 
 
 def _count(claim: dict) -> str:
@@ -106,7 +92,7 @@ def claims_tables(found: dict) -> Text:
     head = ("id", "source", "claim", "test", "verdict" + quick, "statistic [interval]", "n")
     rows = lambda paper: [
         (
-            _short(c["id"]),
+            short(c["id"]),
             c["source"],
             c["sentence"],
             c["test"],
@@ -120,21 +106,16 @@ def claims_tables(found: dict) -> Text:
 
 
 def _coverage(statement: dict) -> str:
-    share = statement["coverage"]
-    return (
-        NOTHING
-        if share is None
-        else f"{number(share['estimate'])} [{number(share['low'])}, {number(share['high'])}], n {share['n']}"
-    )
+    if (share := statement["coverage"]) is None:
+        return NOTHING
+    estimate, low, high = (number(share[key]) for key in ("estimate", "low", "high"))
+    return f"{estimate} [{low}, {high}], n {share['n']}"
 
 
 def _start(statement: dict) -> str:
     """First round at which the bound is informative; a range where the settings differ."""
-    return (
-        NOTHING
-        if statement["informative_from"] is None
-        else " to ".join(dict.fromkeys(number(x) for x in statement["informative_from"]))
-    )
+    ends = statement["informative_from"]
+    return NOTHING if ends is None else " to ".join(dict.fromkeys(map(number, ends)))
 
 
 def _worst(x: float | str | None) -> str:
@@ -171,27 +152,16 @@ def statements_tables(found: dict) -> Text:
 
 def errata_tables(found: dict) -> Text:
     """Every erratum, its id a link to its cell, relative to notebooks/."""
-    link = lambda e: (
-        Text(f"[{e['id']}]({e['notebook']}.ipynb#cell-id={e['cell']})")
-        if e["notebook"]
-        else e["id"]
-    )
-    rows = lambda paper: [
-        (link(e), e["where"], e["problem"], e["resolution"]) for e in paper["errata"]
-    ]
-    return _by_paper(
-        found, "errata", lambda paper: table(("id", "where", "problem", "here"), rows(paper))
-    )
+    to = lambda e: Text(f"[{e['id']}]({e['notebook']}.ipynb#cell-id={e['cell']})")
+    row = lambda e: (to(e) if e["notebook"] else e["id"], e["where"], e["problem"], e["resolution"])
+    head = ("id", "where", "problem", "here")
+    return _by_paper(found, "errata", lambda paper: table(head, map(row, paper["errata"])))
 
 
 def _by_paper(found: dict, kind: str, text) -> Text:
-    return Text(
-        "\n\n".join(
-            f"**{name}**: {paper['title']}\n\n{text(paper)}"
-            for name, paper in found["papers"].items()
-            if paper[kind]
-        )
-    )
+    papers = [(name, paper) for name, paper in found["papers"].items() if paper[kind]]
+    parts = [f"**{name}**: {paper['title']}\n\n{text(paper)}" for name, paper in papers]
+    return Text("\n\n".join(parts))
 
 
 def block(found: dict) -> str:
@@ -199,15 +169,13 @@ def block(found: dict) -> str:
     head, parts = ("id", "what the paper says", "verdict", "number [interval]", "n"), []
     for name, paper in found["papers"].items():
         ids = {c["id"] for c in paper["claims"]}
-        row = lambda c: (_short(c["id"]), c["sentence"], c["verdict"], figure(c), _count(c))
+        row = lambda c: (short(c["id"]), c["sentence"], c["verdict"], figure(c), _count(c))
         part = lambda c: any(c["id"].startswith(f"{other}.") for other in ids)
-        main, folded = (
-            [row(c) for c in paper["claims"] if part(c) == wanted] for wanted in (False, True)
-        )
+        main = [row(c) for c in paper["claims"] if not part(c)]
+        folded = [row(c) for c in paper["claims"] if part(c)]
         if ids:
-            parts.append(
-                f"**{name}**, {paper['title'][0].lower() + paper['title'][1:]}. {tests(paper)}.\n\n{table(head, main)}"
-            )
+            title = paper["title"][0].lower() + paper["title"][1:]
+            parts.append(f"**{name}**, {title}. {tests(paper)}.\n\n{table(head, main)}")
         if folded:
             parts.append(
                 f"<details>\n<summary>{many(len(folded), 'part')} and variants of these claims</summary>\n\n{table(head, folded)}\n\n</details>"

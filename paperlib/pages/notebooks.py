@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..workflow import plan as workflow
-from ..core.files import write_atomically
+from ..output import write_text
 from .mathml import formulas
 from .frame import document
 
@@ -79,15 +79,11 @@ def page(notebook, pictures: dict[str, Picture]) -> str:
         exclude_anchor_links=True,
     )
     body, _ = exporter.from_notebook_node(notebook)
-    body = re.sub(
-        r'href="(\w+)\.ipynb(?=["#])', r'href="\1.html', body
-    )  # cells have the same anchors there
+    # cells have the same anchors there
+    body = re.sub(r'href="(\w+)\.ipynb(?=["#])', r'href="\1.html', body)
     back = '<nav class="wide notebook" aria-label="Pages"><ul><li><a href="../index.html">All figures</a></li></ul></nav>'
-    return document(
-        title(notebook.cells),
-        f'{back}\n<main class="wide notebook">\n{body}\n</main>\n<footer class="wide notebook"></footer>',
-        up="../",
-    )
+    body = f'{back}\n<main class="wide notebook">\n{body}\n</main>\n<footer class="wide notebook"></footer>'
+    return document(title(notebook.cells), body, up="../")
 
 
 def title(cells: list) -> str:
@@ -101,12 +97,9 @@ def refresh(profile: str, folder: Path, pictures: dict[str, Picture]) -> None:
     import nbformat
 
     for stem in workflow.stems():
-        copy, target = (
-            workflow.results(profile) / f"{stem}.ipynb",
-            folder / "notebooks" / f"{stem}.html",
-        )
+        copy = workflow.results(profile) / f"{stem}.ipynb"
+        target = folder / "notebooks" / f"{stem}.html"
         if not (copy.exists() and copy.with_suffix(".done").exists()):
             continue
         if not target.exists() or target.stat().st_mtime_ns < copy.stat().st_mtime_ns:
-            text = page(nbformat.read(copy, as_version=4), pictures)
-            write_atomically(target, lambda file: file.write(text.encode()))
+            write_text(target, page(nbformat.read(copy, as_version=4), pictures))

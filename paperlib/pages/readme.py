@@ -6,14 +6,14 @@ which is gathered anew from the verdicts and figures that the paper profile's no
 
 import inspect
 import json
-import re
 import sys
 from importlib import import_module
 
-from . import ledger, markdown as ledger_text
+from . import ledger
+from .markdown import Text, block, table
 from ..workflow import plan as workflow
-from ..core.files import write_atomically
-from ..papers import papers
+from ..output import write_text
+from ..papers import heading, papers
 
 MARK = "<!-- {0}: begin, written by python -m paperlib.pages.readme -->", "<!-- {0}: end -->"
 
@@ -24,28 +24,21 @@ def source(paper: str) -> str:
     Raises:
         ValueError: its docstring has no paragraph that begins with "Source:".
     """
-    text = inspect.cleandoc(import_module(f"paperlib.{paper}").__doc__ or "")
-    found = re.search(r"^Source: (.+?)\.?(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    _, found = heading(paper)
     if not found:
+        text = inspect.getdoc(import_module(f"paperlib.{paper}")) or ""
         raise ValueError(
             f"paperlib/{paper}/__init__.py has the docstring {text!r}; allowed: one with a paragraph 'Source: ...'"
         )
-    return " ".join(found[1].split())
+    return found.removesuffix(".")
 
 
 def papers_block() -> str:
     """A row a paper: its package, its source, its notebooks."""
     link = lambda stem: f"[{stem.split('_', 1)[1]}](notebooks/{stem}.ipynb)"
-    own = lambda paper: [stem for stem in workflow.stems() if stem.split("_")[0] == paper]
-    rows = [
-        (
-            ledger_text.Text(f"`{paper}`"),
-            source(paper),
-            ledger_text.Text(", ".join(map(link, own(paper)))),
-        )
-        for paper in papers()
-    ]
-    return ledger_text.table(("package", "paper", "notebooks"), rows)
+    own = lambda paper: Text(", ".join(map(link, workflow.stems(paper))))
+    rows = [(Text(f"`{paper}`"), source(paper), own(paper)) for paper in papers()]
+    return table(("package", "paper", "notebooks"), rows)
 
 
 def learners_block() -> str:
@@ -59,14 +52,9 @@ def learners_block() -> str:
                     raise ValueError(
                         f"paperlib/{paper}/__init__.py: CHOICES names {name!r}; allowed: what the package has"
                     )
-            rows.append(
-                (
-                    have,
-                    ledger_text.Text(", ".join(f"`{paper}.{name}`" for name in names)),
-                    ledger_text.Text(because),
-                )
-            )
-    return ledger_text.table(("you have", "take", "because"), rows)
+            take = ", ".join(f"`{paper}.{name}`" for name in names)
+            rows.append((have, Text(take), Text(because)))
+    return table(("you have", "take", "because"), rows)
 
 
 def measured_block(found: dict) -> str:
@@ -77,16 +65,12 @@ def measured_block(found: dict) -> str:
         for name, took in found["commands"].items()
     ]
     about = f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}) with {machine['memory_gib']} GiB; memory is the sum over all processes:"
-    return f"{about}\n\n{ledger_text.table(('command', 'time', 'memory at most'), rows)}"
+    return f"{about}\n\n{table(('command', 'time', 'memory at most'), rows)}"
 
 
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    found = {
-        "learners": learners_block(),
-        "papers": papers_block(),
-        "claims": ledger_text.block(claims),
-    }
+    found = {"learners": learners_block(), "papers": papers_block(), "claims": block(claims)}
     commands = workflow.root() / "bench" / "commands.json"
     if commands.exists():  # measured on a quiet machine only
         found["measured"] = measured_block(json.loads(commands.read_text()))
@@ -115,7 +99,7 @@ def main() -> None:
     text = path.read_text()
     for name, new in blocks(ledger.write("paper")).items():
         text = replaced(text, name, new)
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_text(path, text)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import dataclasses
 import dis
 import functools
 import hashlib
-import inspect
 import json
 import os
 import platform
@@ -29,17 +28,11 @@ import torch
 import paperlib
 
 from ..core.describe import PLAIN, describe
-from ..core.imports import (
-    INSTALLED,
-    digest,
-    follow,
-    follow_name,
-    inside,
-    label,
-    module_file,
-    packages,
-    resolve,
-)
+from ..core import imports
+
+
+# what ``dataclass`` writes into a class
+GENERATED = {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"}
 
 
 def versions(files: Iterable[Path] = ()) -> dict[str, str]:
@@ -50,7 +43,7 @@ def versions(files: Iterable[Path] = ()) -> dict[str, str]:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
     }
-    return found | {name: version(name) for name in sorted(packages(files) - found.keys())}
+    return found | {name: version(name) for name in sorted(imports.packages(files) - found.keys())}
 
 
 @functools.cache
@@ -90,9 +83,11 @@ def _file(part: Any) -> Path | None:
     if _typed(part):
         return None
     if part.__module__.split(".")[0] == "paperlib":
-        return module_file(part.__module__)
+        return imports.module_file(part.__module__)
     path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
-    return None if path is None or os.path.realpath(path).startswith(INSTALLED) else Path(path)
+    if path is None or os.path.realpath(path).startswith(imports.INSTALLED):
+        return None
+    return Path(path)
 
 
 def _typed(part: Any) -> bool:
@@ -105,12 +100,8 @@ def _typed(part: Any) -> bool:
 
 def _bytecode(code: CodeType) -> list:
     """What a function does, apart from where it stands and how it is commented."""
-    constants = [
-        _bytecode(c)
-        if isinstance(c, CodeType)
-        else repr(sorted(c, key=repr) if isinstance(c, frozenset) else c)
-        for c in code.co_consts
-    ]
+    text = lambda c: repr(sorted(c, key=repr) if isinstance(c, frozenset) else c)
+    constants = [_bytecode(c) if isinstance(c, CodeType) else text(c) for c in code.co_consts]
     counts = [code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount]
     caught = code.co_exceptiontable.hex()
     return [code.co_code.hex(), code.co_names, code.co_varnames, constants, counts, caught]
@@ -121,22 +112,16 @@ def _globals(code: CodeType) -> set[str]:
     return own.union(*(_globals(c) for c in code.co_consts if isinstance(c, CodeType)))
 
 
+def _inner(x: Any) -> Any:
+    """The function of a property, a cached one, or a static or class method; else ``x``."""
+    inner = (getattr(x, name, None) for name in ("fget", "func", "__func__"))
+    return next((f for f in inner if isinstance(f, FunctionType)), x)
+
+
 def _functions(owner: type) -> list[FunctionType]:
     """The functions that a typed class defines; what ``dataclass`` and ``NamedTuple`` generate is none of it."""
-    made = (
-        {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"}
-        if dataclasses.is_dataclass(owner)
-        else set()
-    )
-    inner = lambda x: next(
-        (
-            f
-            for name in ("fget", "func", "__func__")
-            if isinstance(f := getattr(x, name, None), FunctionType)
-        ),
-        x,
-    )
-    found = [inner(value) for name, value in vars(owner).items() if name not in made]
+    made = GENERATED if dataclasses.is_dataclass(owner) else ()
+    found = [_inner(value) for name, value in vars(owner).items() if name not in made]
     return [f for f in found if isinstance(f, FunctionType) and f.__module__ == owner.__module__]
 
 
@@ -158,7 +143,7 @@ class _Text:
                 self.add(part.__self__)
                 self.add(part.__func__)
                 continue
-            follow(_file(part), self.files)
+            imports.follow(_file(part), self.files)
             if isinstance(part, FunctionType):
                 self.function(part)
             elif _typed(part):
@@ -175,31 +160,22 @@ class _Text:
     def function(self, f: FunctionType) -> None:
         """Its bytecode, unless its file and name say it all; what it has captured; a typed function's globals."""
         typed = _typed(f)
-        part = [f.__qualname__, _bytecode(f.__code__) if typed or "<" in f.__qualname__ else None]
+        unnamed = typed or "<" in f.__qualname__
+        part = [f.__qualname__, _bytecode(f.__code__) if unnamed else None]
         self.parts.append(part)
-        names = {
-            name: cell.cell_contents
-            for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())
-            if name != "__class__"
-        }
-        if typed or "<" in f.__qualname__:
-            names |= {
-                f"default {i}": v
-                for i, v in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
-            }
+        cells = zip(f.__code__.co_freevars, f.__closure__ or ())
+        names = {name: cell.cell_contents for name, cell in cells if name != "__class__"}
+        if unnamed:
+            defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
+            names |= {f"default {i}": value for i, value in enumerate(defaults)}
         if typed:
-            names |= {
-                name: f.__globals__[name]
-                for name in sorted(_globals(f.__code__))
-                if name in f.__globals__
-            }
+            used = sorted(_globals(f.__code__) & f.__globals__.keys())
+            names |= {name: f.__globals__[name] for name in used}
         for name, value in names.items():
             if isinstance(value, ModuleType):
-                follow_name(value.__name__, self.files)
+                imports.follow_name(value.__name__, self.files)
             elif isinstance(value, (type, FunctionType, MethodType)):
                 self.add(value)
-            elif inspect.isbuiltin(value):
-                part.append([name, describe(value)])
             else:
                 try:
                     part.append([name, describe(value)])
@@ -224,14 +200,14 @@ def sources(*names: Any) -> list[Path]:
     found: set[Path] = set()
     for name in names:
         if isinstance(name, str):
-            if (file := resolve(name)) is None:
+            if (file := imports.resolve(name)) is None:
                 raise ValueError(f"name={name!r}; allowed: a module of paperlib, or a name in one")
-            follow(file, found)
+            imports.follow(file, found)
         else:
             text = _Text()
             text.add(name)
             found |= text.files
-    return sorted(file for file in found if inside(file))
+    return sorted(file for file in found if imports.inside(file))
 
 
 # What this process runs: of the package the text at its import, of other files the text when first asked for, which
@@ -253,7 +229,7 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        return [label(file) for file in self.files if _late(file) or _differs(file)]
+        return [imports.label(file) for file in self.files if _late(file) or _differs(file)]
 
 
 def _late(file: Path) -> bool:
@@ -268,7 +244,7 @@ def _differs(file: Path) -> bool:
     """Whether a file holds other code than this process runs."""
     try:
         first, now = _first[file], file.read_bytes()
-        return first != now and digest(first, str(file)) != digest(now, str(file))
+        return first != now and imports.digest(first, str(file)) != imports.digest(now, str(file))
     except (OSError, SyntaxError):  # moved, or half an edit
         return True
 
@@ -300,13 +276,10 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     for file, now in zip(files, texts):
         _first.setdefault(file, now)
     # pairs: two files may share a label
-    named = sorted([label(file), digest(now, str(file))] for file, now in zip(files, texts))
-    content = {
-        "inputs": describe(inputs),
-        "files": named,
-        "code": text.parts,
-        "versions": versions(files),
-    }
+    digests = (imports.digest(now, str(file)) for file, now in zip(files, texts))
+    named = sorted([imports.label(file), code] for file, code in zip(files, digests))
+    content = {"inputs": describe(inputs), "files": named}
+    content |= {"code": text.parts, "versions": versions(files)}
     if typed := _by_name(inputs.get("probes", {})):
         content["typed"] = typed
     return Key(content, tuple(files))

@@ -6,6 +6,7 @@ write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of a
 without that variable loads what the shards have left.
 """
 
+import functools
 import itertools
 import logging
 import os
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .keys import Key, key, sources
+from .keys import Key, key
 from ..core.contracts import Learner, Problem
 from ..core.trace import Trace
 from ..core.files import CHECKOUT, write_atomically
@@ -27,8 +28,6 @@ from ..core.settings import for_trials
 from ..play import play
 from .timing import computing
 from ..core.validation import whole
-
-__all__ = ["chunks", "once", "root", "run", "shard", "sources"]
 
 log = logging.getLogger(__name__)
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
@@ -131,25 +130,11 @@ def run(
         known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
         # described once, for the key
         about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
-        compute = lambda ids, checkpoint: play(
-            learner,
-            problem,
-            horizon,
-            ids,
-            seed,
-            device=device,
-            record=record,
-            probes=probes,
-            checkpoint=checkpoint,
-            every=every,
-            progress=progress,
-            about=about,
-        )
-        mine = [
-            ids
-            for ids in chunks(counts[name], chunk)
-            if part is None or next(_numbers) % part[1] == part[0] - 1
-        ]
+        how = {"device": device, "every": every, "progress": progress, "about": about}
+        compute = functools.partial(play, **inputs, **how)
+        mine = chunks(counts[name], chunk)
+        if part is not None:
+            mine = [ids for ids in mine if next(_numbers) % part[1] == part[0] - 1]
         traces = [_chunk(known, ids, compute) for ids in mine]
         out[name] = Trace.merge(traces) if part is None else _Unread(name)
     return out
@@ -174,12 +159,9 @@ def once(
     found = _load(path, _arrays)
     if found is None:
         result = function(**inputs)
-        found = (
-            {k: np.asarray(v) for k, v in result.items()}
-            if isinstance(result, dict)
-            else {"": np.array(None)}
-        )
-        if any(array.dtype.hasobject for array in found.values()):
+        numbers = isinstance(result, dict)
+        found = {k: np.asarray(v) for k, v in result.items()} if numbers else {}
+        if not numbers or any(array.dtype.hasobject for array in found.values()):
             raise ValueError(
                 f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings"
             )
@@ -187,7 +169,7 @@ def once(
     return found
 
 
-def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace]) -> Trace:
+def _chunk(known: Key, ids: range, compute: Callable[..., Trace]) -> Trace:
     """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
     path = root() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
@@ -203,28 +185,24 @@ def _chunk(known: Key, ids: range, compute: Callable[[range, Path | None], Trace
             return trace
         # the key speaks for the newer text: what the older computes must not lie beside it
         if known.edited():
-            trace = compute(ids, None)
+            trace = compute(trials=ids)
         else:
             _load(checkpoint, _arrays)  # a damaged one goes
             try:
-                trace = compute(ids, checkpoint)
-            except (
-                FileNotFoundError
-            ):  # another process finished and removed the checkpoint that was to be read
-                trace = compute(ids, checkpoint)
-    if not _keep(known, path, lambda: trace.save(path)):
-        return trace
-    checkpoint.unlink(missing_ok=True)
+                trace = compute(trials=ids, checkpoint=checkpoint)
+            # another process finished and removed the checkpoint that was to be read
+            except FileNotFoundError:
+                trace = compute(trials=ids, checkpoint=checkpoint)
+    if _keep(known, path, lambda: trace.save(path)):
+        checkpoint.unlink(missing_ok=True)
     return trace
 
 
 def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
     """Whether the result was saved: not if it may come from code that is older than its key."""
     if edited := known.edited():
-        log.warning(
-            "%s changed while this process ran: the result is not kept; restart it",
-            ", ".join(edited),
-        )
+        text = "%s changed while this process ran: the result is not kept; restart it"
+        log.warning(text, ", ".join(edited))
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     save()
@@ -243,11 +221,8 @@ def _load(path: Path, read: Callable[[Path], Any]) -> Any:
     except PermissionError:
         raise
     except Exception as error:  # flipped bytes make zipfile and numpy raise all sorts
-        log.warning(
-            "%s is damaged (%s): computed again",
-            path.name,
-            str(error).splitlines()[0] if str(error) else type(error).__name__,
-        )
+        why = (str(error) or type(error).__name__).splitlines()[0]
+        log.warning("%s is damaged (%s): computed again", path.name, why)
         path.unlink(missing_ok=True)
         return None
 

@@ -135,9 +135,8 @@ class Seconds(Mapping[Run, np.ndarray]):
         x, y = np.log(middles[late]), np.log(medians[:, late])
         if resamples is None:
             return stats.slope(x, y)
-        x = x - x.mean()
         of = "log-log slope of seconds"
-        return stats.bootstrap_mean(y @ x / (x @ x), of=of, resamples=resamples)
+        return stats.bootstrap_mean(stats.slopes(x, y), of=of, resamples=resamples)
 
     def bars(
         self, of: str = "median", scale: float = 1.0, label: str = "{}"

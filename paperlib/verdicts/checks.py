@@ -29,9 +29,8 @@ def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
     """
 
     def mark(function: Callable) -> Callable:
-        function.statement = Statement(
-            name, source, (function.__doc__ or "").strip().split("\n")[0], function
-        )
+        summary = (function.__doc__ or "").strip().split("\n")[0]
+        function.statement = Statement(name, source, summary, function)
         return function
 
     return mark
@@ -63,9 +62,8 @@ class Check:
     delta: float | None = None  # failure probability; None: deterministic
     tolerance: float = 1e-9  # of rounding, relative to |bound|
     trivial: float | None = None  # what holds without any theory, at this horizon
-    informative_from: int | None = (
-        None  # first round at which the bound beats the trivial one; None: never
-    )
+    # first round at which the bound beats the trivial one; None: never
+    informative_from: int | None = None
     remark: str = ""  # which condition of the statement is not met
 
     def __post_init__(self):
@@ -89,10 +87,9 @@ class Check:
     def ratio(self) -> float:
         """The worst observed / bound; infinite where a positive quantity meets a bound of zero or less."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(
-                self.bound > 0, self.observed / self.bound, np.where(self.held, 0.0, math.inf)
-            )
-        return float(ratios.max())
+            ratios = self.observed / self.bound
+        ends = np.where(self.held, 0.0, math.inf)
+        return float(np.where(self.bound > 0, ratios, ends).max())
 
     @property
     def held(self) -> np.ndarray:
@@ -115,13 +112,9 @@ class Check:
         if self.delta is None:
             return "holds" if self.held.all() else "fails"
         share = self.coverage
-        return (
-            "holds"
-            if share.low >= 1 - self.delta
-            else "fails"
-            if share.high < 1 - self.delta
-            else "inconclusive"
-        )
+        if share.low >= 1 - self.delta:
+            return "holds"
+        return "fails" if share.high < 1 - self.delta else "inconclusive"
 
     def __str__(self) -> str:
         """One short, rounded line."""
@@ -132,10 +125,9 @@ class Check:
             count = f"{int(self.by_trial.sum())} of {share.n} trials [{number(share.low)}, {number(share.high)}]"
         words = [self.statement, self.verdict, f"{count}, worst ratio {number(self.ratio)}"]
         if self.trivial is not None:
+            first = self.informative_from
             words.append(
-                "never informative"
-                if self.informative_from is None
-                else f"informative from {number(self.informative_from)}"
+                "never informative" if first is None else f"informative from {number(first)}"
             )
         return "  ".join(words + ([self.remark] if self.remark else []))
 
@@ -143,13 +135,7 @@ class Check:
 
     def to_json(self) -> dict:
         """Everything but the entries: those are summed up."""
-        informative = (
-            None
-            if self.trivial is None
-            else "never"
-            if self.informative_from is None
-            else self.informative_from
-        )
+        informative = "never" if self.informative_from is None else self.informative_from
         return plain(
             {
                 "statement": self.statement,
@@ -163,7 +149,7 @@ class Check:
                 "ratio": self.ratio,
                 "slack": float(self.slack.min()),
                 "trivial": self.trivial,
-                "informative_from": informative,
+                "informative_from": None if self.trivial is None else informative,
                 "coverage": None if self.delta is None else self.coverage,
                 "remark": self.remark,
                 "line": str(self),
@@ -200,9 +186,8 @@ class Expected(Check):
             raise ValueError(
                 f"{self.statement}: lower={self.lower!r}; allowed: lower limits of the mean, numbers"
             )
-        object.__setattr__(
-            self, "lower", np.broadcast_to(np.asarray(self.lower, float), self.observed.shape)
-        )
+        lower = np.broadcast_to(np.asarray(self.lower, float), self.observed.shape)
+        object.__setattr__(self, "lower", lower)
 
     @classmethod
     def over_trials(
@@ -242,24 +227,13 @@ class Expected(Check):
         half = student.ppf(level, R - 1) * ratio.std(0, ddof=1) / math.sqrt(R)
         middle = float(np.median(1 / center[center > 0])) if (center > 0).any() else math.inf
         inputs = inputs | {"trials": R, "level": level, "median bound / mean": middle}
-        return cls(
-            statement,
-            source,
-            formula,
-            inputs,
-            (center + half) * scale,
-            scale,
-            lower=(center - half) * scale,
-            **more,
-        )
+        lower, upper = (center - half) * scale, (center + half) * scale
+        return cls(statement, source, formula, inputs, upper, scale, lower=lower, **more)
 
     @property
     def verdict(self) -> str:
         """holds, fails or inconclusive, by the limits of the mean."""
         if self.held.all():
             return "holds"
-        return (
-            "fails"
-            if (self.lower > self.bound + self.tolerance * np.abs(self.bound)).any()
-            else "inconclusive"
-        )
+        above = self.lower > self.bound + self.tolerance * np.abs(self.bound)
+        return "fails" if above.any() else "inconclusive"

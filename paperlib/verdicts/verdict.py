@@ -15,27 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import stats
-from .checks import Check, Statement, statement, statements
-from ..maths.informative import informative_from
 from ..output import folder, number, plain, write_json
 from ..papers import papers, room
-
-__all__ = [
-    "Check",
-    "Claim",
-    "Row",
-    "Statement",
-    "Verdict",
-    "claim",
-    "claims",
-    "conclude",
-    "informative_from",
-    "judge",
-    "not_run",
-    "statement",
-    "statements",
-    "table",
-]
 
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
@@ -86,25 +67,23 @@ class Verdict:
     reason: str = ""
 
     def __str__(self) -> str:
-        words = [
-            self.id.split(".", 1)[-1],
-            self.verdict + (" (quick)" if self.profile == "quick" else ""),
-        ]
+        words = [short(self.id), self.verdict + (" (quick)" if self.profile == "quick" else "")]
         if self.statistic is not None:
-            label = self.method.split(",")[0]
             exact = self.interval is None and self.n is None
-            value = ", ".join(
-                f"{v:.6g}" if exact and isinstance(v, float) else number(v)
-                for v in np.atleast_1d(self.statistic).tolist()
-            )
+            text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else number(v)
+            value = ", ".join(map(text, np.atleast_1d(self.statistic).tolist()))
             if self.interval is not None:
                 value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
-            words.append(
-                f"{label} {value}".strip() + (f", n {self.n}" if self.n is not None else "")
-            )
+            value += f", n {self.n}" if self.n is not None else ""
+            words.append(f"{self.method.split(',')[0]} {value}".strip())
         return "  ".join(words + ([self.reason] if self.reason else []))
 
     __repr__ = __str__
+
+
+def short(id: str) -> str:
+    """A claim's id within its paper."""
+    return id.split(".", 1)[-1]
 
 
 def claims(paper: str) -> dict[str, Claim]:
@@ -145,20 +124,21 @@ def claim(id: str) -> Claim:
 def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
     """``holds`` when the whole interval is on the claimed side, ``fails`` when wholly on the other.
 
-    A statistic without an interval is exact: it holds or fails, and on the threshold it holds.
+    A statistic without an interval is exact: it holds or fails, and on the threshold it holds. Of a
+    ``stats.Test`` its p decides, and that of its opposite.
     """
+    if c.side == "reported":
+        return "reported"
     if c.side == "equal":
-        return (
-            "holds"
-            if np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold))
-            else "fails"
-        )
+        equal = np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold))
+        return "holds" if equal else "fails"
+    if c.side == "test":
+        right, wrong = statistic.p < c.threshold, statistic.opposite < c.threshold
+        return "holds" if right else "fails" if wrong else "inconclusive"
     low, high = (statistic, statistic) if interval is None else interval
     if c.side == "within":
-        right, wrong = (
-            c.threshold[0] <= low and high <= c.threshold[1],
-            high < c.threshold[0] or low > c.threshold[1],
-        )
+        least, most = c.threshold
+        right, wrong = least <= low and high <= most, high < least or low > most
     elif c.side == "above":
         right, wrong = low >= c.threshold, high <= c.threshold
     else:
@@ -197,38 +177,16 @@ def judge(
             f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there"
         )
     if isinstance(statistic, stats.Test):
-        found = (
-            "reported"
-            if c.side == "reported"
-            else "holds"
-            if statistic.p < c.threshold
-            else "fails"
-            if statistic.opposite < c.threshold
-            else "inconclusive"
-        )
-        verdict = Verdict(
-            id, found, profile, statistic.p, None, statistic.n, f"p, {statistic.method}", reason
-        )
-    else:
-        if isinstance(statistic, stats.Interval):
-            statistic, interval, n, method = (
-                statistic.estimate,
-                (statistic.low, statistic.high),
-                statistic.n,
-                statistic.method,
-            )
-        numbers = [
-            v
-            for v in (*np.atleast_1d(statistic), *(interval or ()))
-            if isinstance(v, (float, np.floating))
-        ]
-        if any(math.isnan(v) for v in numbers):
-            raise ValueError(
-                f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN"
-            )
-        found = "reported" if c.side == "reported" else decide(c, statistic, interval)
-        verdict = Verdict(id, found, profile, statistic, interval, n, method, reason)
-    return _keep(verdict)
+        found, n, method = decide(c, statistic, None), statistic.n, f"p, {statistic.method}"
+        return _keep(Verdict(id, found, profile, statistic.p, None, n, method, reason))
+    if isinstance(statistic, stats.Interval):
+        statistic, low, high, n, method = statistic
+        interval = low, high
+    numbers = (*np.atleast_1d(statistic), *(interval or ()))
+    if any(isinstance(v, (float, np.floating)) and math.isnan(v) for v in numbers):
+        raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN")
+    found = decide(c, statistic, interval)
+    return _keep(Verdict(id, found, profile, statistic, interval, n, method, reason))
 
 
 def not_run(id: str, reason: str, profile: str) -> Verdict:
@@ -256,12 +214,8 @@ def _conclusion(c: Claim, known: dict[str, Claim], profile: str) -> Verdict:
         verdict = "holds"
     else:
         verdict = "not run" if found == {"not run"} else "inconclusive"
-    return Verdict(
-        c.id,
-        verdict,
-        profile,
-        reason=", ".join(f"{part.split('.', 1)[-1]} {v}" for part, v in parts.items()),
-    )
+    reason = ", ".join(f"{short(part)} {v}" for part, v in parts.items())
+    return Verdict(c.id, verdict, profile, reason=reason)
 
 
 def _file(id: str, profile: str) -> Path:
@@ -269,10 +223,8 @@ def _file(id: str, profile: str) -> Path:
 
 
 def _keep(verdict: Verdict) -> Verdict:
-    write_json(
-        _file(verdict.id, verdict.profile),
-        {**plain(verdict), "line": str(verdict), "notebook": claim(verdict.id).notebook},
-    )
+    content = {**plain(verdict), "line": str(verdict), "notebook": claim(verdict.id).notebook}
+    write_json(_file(verdict.id, verdict.profile), content)
     return verdict
 
 

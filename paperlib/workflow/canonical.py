@@ -4,11 +4,11 @@
 the notebooks; ``python3 run.py figures --commit-notebooks`` calls it after a run.
 """
 
-import os
 import sys
 
 import nbformat
 
+from ..core.files import write_atomically
 from .plan import notebook, results
 
 ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
@@ -35,11 +35,8 @@ def canonical(source, executed):
         "name": "python3",
     }
     result.metadata.language_info = {"name": "python"}
-    ran = [
-        c
-        for c in executed.cells
-        if c.cell_type == "code" and not ADDED & set(c.metadata.get("tags", []))
-    ]
+    cells = [c for c in executed.cells if c.cell_type == "code"]
+    ran = [c for c in cells if not ADDED & set(c.metadata.get("tags", []))]
     if [c.source for c in ran] != [c.source for c in source.cells if c.cell_type == "code"]:
         raise ValueError("the executed copy has other code cells than the notebook; run it again")
     remaining, count = iter(ran), 0
@@ -53,12 +50,9 @@ def canonical(source, executed):
         }
         if cell.cell_type == "code":
             count += 1
-            new |= {
-                "execution_count": count,
-                "outputs": _whole(
-                    [_clean(o, count) for o in next(remaining).outputs if o.get("name") != "stderr"]
-                ),
-            }
+            kept = [o for o in next(remaining).outputs if o.get("name") != "stderr"]
+            new["execution_count"] = count
+            new["outputs"] = _whole([_clean(output, count) for output in kept])
         result.cells.append(nbformat.from_dict(new))
     return result
 
@@ -83,9 +77,7 @@ def _clean(output, count: int):
     if "execution_count" in output:
         output.execution_count = count
     if "data" in output:
-        output.data = {
-            kind: value for kind, value in output.data.items() if "jupyter.widget" not in kind
-        }
+        output.data = {k: value for k, value in output.data.items() if "jupyter.widget" not in k}
     return output
 
 
@@ -95,9 +87,7 @@ def commit(stem: str) -> None:
     source = nbformat.reads(path.read_text(), as_version=4)
     new = canonical(source, nbformat.read(results("quick") / path.name, as_version=4))
     nbformat.validate(new)
-    part = path.with_suffix(".part")
-    part.write_text(nbformat.writes(new) + "\n")
-    os.replace(part, path)
+    write_atomically(path, lambda file: file.write(f"{nbformat.writes(new)}\n".encode()))
 
 
 if __name__ == "__main__":

@@ -21,18 +21,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+from ..core.files import write_atomically
 from .plan import PROFILES, checked, code, figures, notebook, products, results, settings, stems
 
 MENDED = ": computed again"  # how the store's word of a damaged file ends
+ROOM = "make room there"
+RIGHTS = "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES"
 REMEDY = {  # what to do about errors of the machine, by what the system calls them
-    os.strerror(errno.ENOSPC): "make room there",
-    os.strerror(errno.EDQUOT): "make room there",
-    os.strerror(
-        errno.EROFS
-    ): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
-    os.strerror(
-        errno.EACCES
-    ): "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES",
+    os.strerror(errno.ENOSPC): ROOM,
+    os.strerror(errno.EDQUOT): ROOM,
+    os.strerror(errno.EROFS): RIGHTS,
+    os.strerror(errno.EACCES): RIGHTS,
 }
 NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
 
@@ -80,15 +79,11 @@ def run_cells(stem: str, values: dict, part: str) -> None:
         os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch, MPLBACKEND="Agg")
         for number, cell in cells:
             file = f"{stem}, code cell {number}"
-            # as IPython does
-            linecache.cache[file] = (
-                len(cell["source"]),
-                None,
-                (cell["source"] + "\n").splitlines(keepends=True),
-                file,
-            )
+            source = cell["source"]
+            lines = f"{source}\n".splitlines(keepends=True)
+            linecache.cache[file] = (len(source), None, lines, file)  # as IPython does
             try:
-                exec(compile(cell["source"], file, "exec", dont_inherit=True), vars(main))
+                exec(compile(source, file, "exec", dont_inherit=True), vars(main))
             except Exception as error:
                 raise CellFailed(number, error) from error
             if "parameters" in cell["tags"]:
@@ -140,11 +135,9 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
 
 def reason(error: Exception, profile: str, place: Path) -> str:
     """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
-    text = (
-        f"cell {error.exec_count}: {error.ename}: {error.evalue}"
-        if hasattr(error, "ename")
-        else f"{type(error).__name__}: {error}"
-    )
+    text = f"{type(error).__name__}: {error}"
+    if hasattr(error, "ename"):
+        text = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
     if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
         text += f" (results are written to {results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
     return " ".join(text.split())
@@ -159,18 +152,18 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
     """
     folder, place = results(profile).resolve(), figures()  # before a shard has a place of its own
     folder.mkdir(parents=True, exist_ok=True)
-    name, shown = (
-        (f"{stem}.shard{part.replace('/', 'of')}", f"{stem} {part}") if part else (stem, stem)
-    )
+    name = f"{stem}.shard{part.replace('/', 'of')}" if part else stem
+    shown = f"{stem} {part}" if part else stem
     done = folder / f"{name}.done"
     done.unlink(missing_ok=True)
     with _output_to(folder / f"{name}.log") as say:
         since, start = time.time_ns(), time.perf_counter()
         try:
             values = checked(stem, settings(stem, profile, device))
-            run_cells(stem, values, part) if part else run_notebook(
-                stem, values, folder / f"{stem}.ipynb"
-            )
+            if part:
+                run_cells(stem, values, part)
+            else:
+                run_notebook(stem, values, folder / f"{stem}.ipynb")
         except Exception as error:
             story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
             # on a full disk; past Python's buffer, which would keep the text
@@ -181,11 +174,8 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
             return False
         seconds = round(time.perf_counter() - start, 1)
         made = [] if part else products(profile, since)
-        unfinished = done.with_suffix(".part")
-        unfinished.write_text(
-            json.dumps({"notebook": stem, "profile": profile, "seconds": seconds, "products": made})
-        )
-        os.replace(unfinished, done)
+        kept = {"notebook": stem, "profile": profile, "seconds": seconds, "products": made}
+        write_atomically(done, lambda file: file.write(json.dumps(kept).encode()))
         for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():
             if line.endswith(MENDED):
                 say(f"  {shown}  {line}")

@@ -20,6 +20,13 @@ from ..core.imports import follow, resolve
 from ..papers import papers
 
 PROFILES = ("quick", "paper")
+SECTION = {  # of a notebook in profiles.toml
+    "after": list[str],  # notebooks whose results it reuses
+    "datasets": list[str],  # names in the registry
+    "timing": bool,  # it runs alone, on one thread
+    "shards": int,  # see ``shards``
+    **dict.fromkeys(PROFILES, dict),  # parameters
+}
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
 KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
 STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
@@ -42,49 +49,31 @@ def notebook(stem: str) -> Path:
     return root() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
 
 
-def stems() -> list[str]:
-    """Every notebook of the project, in order; those with names of another form are not."""
-    return sorted(
-        path.stem
-        for path in (root() / "notebooks").glob("*.ipynb")
-        if re.fullmatch(STEM, path.stem)
-    )
+def stems(paper: str | None = None) -> list[str]:
+    """Every notebook of the project, or of a paper, in order; those with names of another form are not."""
+    found = sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb"))
+    of = rf"{paper}_\w+" if paper else STEM
+    return [stem for stem in found if re.fullmatch(of, stem)]
 
 
 def section(stem: str) -> dict:
-    """A notebook's section of profiles.toml, checked.
-
-    Keys: ``after`` (notebooks whose results it reuses), ``datasets`` (names in the registry),
-    ``timing`` (true: it runs alone, on one thread), ``shards`` (see ``shards``), and one table of
-    parameters per profile.
+    """A notebook's section of profiles.toml, checked; for its keys see ``SECTION``.
 
     Raises:
         ValueError: a key, a type or a notebook in ``after`` is unknown.
     """
     path = root() / "notebooks" / "profiles.toml"
     found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
-    allowed = {
-        "after": list[str],
-        "datasets": list[str],
-        "timing": bool,
-        "shards": int,
-        **dict.fromkeys(PROFILES, dict),
-    }
+    here = f"profiles.toml [{stem}]"
     for key, value in found.items():
-        if key not in allowed:
-            raise ValueError(
-                f"profiles.toml [{stem}]: unknown key {key!r}; allowed: {', '.join(allowed)}"
-            )
-        convert(value, allowed[key], f"profiles.toml [{stem}]: {key}")
+        if key not in SECTION:
+            raise ValueError(f"{here}: unknown key {key!r}; allowed: {', '.join(SECTION)}")
+        convert(value, SECTION[key], f"{here}: {key}")
     if found.get("shards", 1) < 1:
-        raise ValueError(
-            f"profiles.toml [{stem}]: shards is {found['shards']}; it must be at least 1"
-        )
+        raise ValueError(f"{here}: shards is {found['shards']}; it must be at least 1")
     for other in found.get("after", []):
         if other not in stems() or other == stem:
-            raise ValueError(
-                f"profiles.toml [{stem}]: after names {other!r}; there are {', '.join(stems())}"
-            )
+            raise ValueError(f"{here}: after names {other!r}; there are {', '.join(stems())}")
     return found
 
 
@@ -95,10 +84,10 @@ def shards(stem: str, profile: str) -> int:
 
 def after(stem: str) -> list[str]:
     """Notebooks that run before this one: those that its section names; before one of the last, all that are not."""
-    last = (
-        [other for other in stems() if not other.startswith(LAST)] if stem.startswith(LAST) else []
-    )
-    return sorted({*section(stem).get("after", []), *last})
+    before = {*section(stem).get("after", [])}
+    if stem.startswith(LAST):
+        before.update(other for other in stems() if not other.startswith(LAST))
+    return sorted(before)
 
 
 def settings(stem: str, profile: str, device: str = "auto") -> dict:
@@ -180,18 +169,13 @@ def imports(stem: str) -> list[str]:
     """
     names = {f"paperlib.{stem.split('_')[0]}.claims"}
     if stem.startswith(LAST):
-        names |= {
-            f"paperlib.{paper}.{room}"
-            for paper in papers()
-            for room in ("claims", "theory.bounds", "errata")
-        }
+        rooms = ("claims", "theory.bounds", "errata")
+        names |= {f"paperlib.{paper}.{room}" for paper in papers() for room in rooms}
     for cell in code(stem):
-        source = "\n".join(
-            "" if line.lstrip().startswith(("%", "!")) else line
-            for line in cell["source"].splitlines()
-        )
+        lines = cell["source"].splitlines()
+        python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
         try:
-            tree = ast.parse(source)
+            tree = ast.parse("\n".join(python))
         except SyntaxError:  # it may import anything: rather run too often than miss an edit
             names |= everything()
             continue
@@ -221,11 +205,8 @@ def inputs(stem: str) -> list[str]:
         follow(resolve(name), found)
     paths = sorted(found)
     if any(path.is_relative_to(PACKAGE / "datasets") for path in paths):
-        paths += sorted(
-            path
-            for path in (CHECKOUT / "data").glob("*")
-            if path.suffix in {".csv", ".toml", ".json"}
-        )
+        tables = (CHECKOUT / "data").glob("*")
+        paths += sorted(path for path in tables if path.suffix in {".csv", ".toml", ".json"})
     for name in section(stem).get("datasets", []):
         # here: Snakemake asks often, and few notebooks have any
         from ..datasets import registry as datasets
@@ -246,11 +227,8 @@ def digest(files: list[str]) -> str:
     total = hashlib.sha256()
     for name in files:
         stat = (path := root() / name).stat()
-        text = (
-            f"{stat.st_size} {stat.st_mtime_ns}".encode()
-            if stat.st_size > LARGE
-            else path.read_bytes()
-        )
+        large = f"{stat.st_size} {stat.st_mtime_ns}".encode()
+        text = large if stat.st_size > LARGE else path.read_bytes()
         total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
     return total.hexdigest()
 
@@ -278,7 +256,6 @@ def products(profile: str, since: int) -> list[str]:
 def forget_incomplete(stem: str, profile: str) -> None:
     """Drop a notebook's ``.done`` file when a figure or verdict it had written is gone."""
     done = results(profile) / f"{stem}.done"
-    if done.exists() and not all(
-        (figures() / name).exists() for name in json.loads(done.read_text())["products"]
-    ):
+    made = json.loads(done.read_text())["products"] if done.exists() else []
+    if not all((figures() / name).exists() for name in made):
         done.unlink()

@@ -16,7 +16,7 @@ from paperlib.workflow import plan as workflow
 from paperlib.output import write_json
 from paperlib.papers import papers
 from paperlib.pages.readme import blocks, replaced
-from paperlib.verdicts.verdict import Check
+from paperlib.verdicts.checks import Check
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = {

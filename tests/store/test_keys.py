@@ -16,7 +16,7 @@ from paperlib.bkb import Confidence, LazyBKB, Matern, TableArms
 from paperlib.core.imports import digest
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
 from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
-from paperlib.store import keys as content, results as store
+from paperlib.store import keys as content
 
 
 # ---- what renews a run ------------------------------------------------------------------------------------
@@ -321,14 +321,14 @@ def toy_paper(tmp_path, monkeypatch):
     ],
 )
 def test_sources_follow_imports(toy_paper, name, expected):
-    assert sorted(path.stem for path in store.sources(name)) == expected
+    assert sorted(path.stem for path in content.sources(name)) == expected
 
 
 def test_sources_of_objects(toy_paper):
     from paperlib.toy.a import A
 
-    assert sorted(path.stem for path in store.sources(A)) == ["a", "b", "linalg"]
-    assert {path.stem for path in store.sources(Index(), "paperlib.play")} == {
+    assert sorted(path.stem for path in content.sources(A)) == ["a", "b", "linalg"]
+    assert {path.stem for path in content.sources(Index(), "paperlib.play")} == {
         "contracts",
         "trees",
         "trace",
@@ -341,13 +341,13 @@ def test_sources_of_objects(toy_paper):
         "streams",
         "validation",
     }
-    assert store.sources(torch.nn.functional.one_hot) == []
+    assert content.sources(torch.nn.functional.one_hot) == []
 
 
 @pytest.mark.parametrize("name", ["paperlib.nothing.there", "numpy", "nothing"])
 def test_sources_refuse_what_is_not_there(name):
     with pytest.raises(ValueError, match="allowed: a module of paperlib"):
-        store.sources(name)
+        content.sources(name)
 
 
 def test_source_of_what_is_used_is_in_the_key(toy_paper):

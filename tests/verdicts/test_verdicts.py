@@ -10,7 +10,9 @@ import pytest
 import paperlib
 from paperlib import output, stats
 from paperlib.verdicts import verdict as verdicts
-from paperlib.verdicts.verdict import Check, Claim, informative_from
+from paperlib.maths.informative import informative_from
+from paperlib.verdicts.checks import Check, statements
+from paperlib.verdicts.verdict import Claim
 
 CLAIMS = """
 from paperlib.verdicts.verdict import Claim
@@ -22,7 +24,7 @@ CLAIMS = [
 ]
 """
 BOUNDS = '''
-from paperlib.verdicts.verdict import statement
+from paperlib.verdicts.checks import statement
 
 @statement("Lemma 2", "Toy (2020)")
 def lemma_2(x):
@@ -204,7 +206,7 @@ def test_declarations_are_checked(monkeypatch, ids, words):
 
 
 def test_statements_are_listed_in_order():
-    found = verdicts.statements("toy")
+    found = statements("toy")
     assert [s.name for s in found] == ["Lemma 2", "Theorem 1"]
     assert found[0].summary == "Twice." and found[1].function(2) == 6
     assert found[1].source == "Toy (2020), page 3"
