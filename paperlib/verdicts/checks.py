@@ -21,6 +21,15 @@ class Statement(NamedTuple):
     summary: str  # first line of the function's docstring
     function: Callable
 
+    def check(self, formula: str, inputs: dict, *numbers: Any, kind=None, **more: Any) -> "Check":
+        """What it says, held against a run.
+
+        Args:
+            formula, inputs, numbers, more: the fields of ``Check`` behind the source, in their order.
+            kind: ``Check``, or a class on it.
+        """
+        return (kind or Check)(self.name, self.source, formula, inputs, *numbers, **more)
+
 
 def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
     """Mark a function of ``bounds.py`` as the computation of a paper's statement.

@@ -21,7 +21,6 @@ from ...maths.gp import Kernel
 from ..model.confidence import Confidence
 from .lemmas import (
     PAPER,
-    check,
     effective_dimension,
     exact_at_first,
     fixed_dictionary,
@@ -124,7 +123,7 @@ def assumption_kernel(kernel: Kernel, arms: Tensor, kappa2: float) -> Check:
     bound = torch.full_like(observed, kappa2)
     bound[0] = 1e-8 * kappa2
     formula = "-lambda_min(K) <= 1e-8 kappa2, k(x, x) <= kappa2"
-    return check(assumption_kernel, formula, {"kappa2": kappa2}, observed, bound)
+    return assumption_kernel.statement.check(formula, {"kappa2": kappa2}, observed, bound)
 
 
 @statement("Section 2, norm", f"{PAPER}, Section 2")
@@ -135,7 +134,7 @@ def assumption_norm(
     gram = kernel(centers, centers).expand(len(coefficients), -1, -1)
     square = torch.einsum("ri,rij,rj->r", coefficients, gram, coefficients)
     norm = square.clamp(min=0).sqrt()
-    return check(assumption_norm, "||f|| <= F", {"F": norm_bound}, norm, norm_bound)
+    return assumption_norm.statement.check("||f|| <= F", {"F": norm_bound}, norm, norm_bound)
 
 
 @statement("Section 2, noise", f"{PAPER}, Section 2")
@@ -146,7 +145,7 @@ def assumption_noise(noise, xi: float) -> Check:
     moments = np.exp(np.outer(s, noise))
     observed = moments.mean(1) - 4 * (moments.std(1) / math.sqrt(noise.size))
     inputs, formula = {"xi": xi, "n": noise.size}, "E e^{s eta} <= e^{s^2 xi^2 / 2}"
-    return check(assumption_noise, formula, inputs, observed, np.exp(s**2 * xi**2 / 2))
+    return assumption_noise.statement.check(formula, inputs, observed, np.exp(s**2 * xi**2 / 2))
 
 
 # Theorem 3.1 ----------------------------------------------------------------------------------------------
@@ -177,8 +176,7 @@ def theorem_3_1_accuracy(
     """
     horizon = int(trace.rounds[-1])
     exact = exact_horizon(qbar, diagonal, confidence.lam)
-    return check(
-        theorem_3_1_accuracy,
+    return theorem_3_1_accuracy.statement.check(
         "for all t, x: max(s2~ / s2, s2 / s2~) <= alpha, with probability 1 - delta",
         _sketch(confidence, qbar) | {"T": horizon, "exact up to": exact},
         trace["ratio"],
@@ -200,8 +198,7 @@ def _size(
     extra: float = 0.0,
 ) -> Check:
     rounds = trace.rounds
-    return check(
-        function,
+    return function.statement.check(
         formula,
         _sketch(confidence, qbar) | {"d_eff": float(effective[:, -1].mean())},
         trace["size"],
@@ -255,8 +252,7 @@ def theorem_3_1_expected(
         qbar: the learner's.
     """
     before = torch.cat([torch.zeros_like(effective[:, :1]), effective[:, :-1]], 1)
-    return check(
-        theorem_3_1_expected,
+    return theorem_3_1_expected.statement.check(
         "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta",
         {"eps": confidence.eps, "qbar": qbar},
         trace["expected size"],
@@ -295,8 +291,7 @@ def theorem_d1(
         sketched: whether the posterior is.
         qbar: a sketched learner's; None: not compared with the theory's.
     """
-    return check(
-        theorem_d1,
+    return theorem_d1.statement.check(
         "for all t, x: |f(x) - mu_t(x)| / (beta_t sqrt(s2_t(x))) <= 1, with probability 1 - 2 delta",
         _describe(confidence) | {"sketched": sketched},
         trace["error"],
@@ -316,10 +311,9 @@ def _regret(
     sketched: bool = True,
     **more: Any,
 ) -> Check:
-    """``check`` of a bound on "regret", R x T', beside 2 kappa F T."""
+    """The check of a bound on "regret", R x T', beside 2 kappa F T."""
     trivial = trivial_regret(confidence, kappa2, trace.rounds)
-    return check(
-        function,
+    return function.statement.check(
         formula,
         _describe(confidence) | {"kappa2": kappa2},
         trace["regret"],

@@ -6,8 +6,7 @@ Letters: as in ``constants``; s2_t scaled variance after t observations, x_t arm
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -24,19 +23,6 @@ PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
 ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
 
 
-def check(
-    function: Callable,
-    formula: str,
-    inputs: dict,
-    *held: Any,
-    kind: type[Check] = Check,
-    **more: Any,
-) -> Check:
-    """What a marked function states, held against a run. ``held``, ``more``: of ``Check``, from ``observed`` on."""
-    marked = function.statement
-    return kind(marked.name, marked.source, formula, inputs, *held, **more)
-
-
 def _inputs(run: Replay) -> dict[str, float]:
     return {"T": run.index.shape[1], "lambda": run.ridge, "kappa2": run.kappa2}
 
@@ -47,7 +33,7 @@ def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
     found = run.effective if effective is None else effective
     difference = (found - run.dense_effective).abs() / (1 + run.dense_effective)
     formula = "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)"
-    return check(effective_dimension, formula, _inputs(run), difference, ROUNDING)
+    return effective_dimension.statement.check(formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Section 2, log-determinant", f"{PAPER}, Section 2")
@@ -56,7 +42,7 @@ def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
     found = run.log_det if log_det is None else log_det
     difference = (found - run.dense_log_det).abs() / (1 + run.dense_log_det)
     formula = "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)"
-    return check(log_determinant, formula, _inputs(run), difference, ROUNDING)
+    return log_determinant.statement.check(formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Proposition B.1", f"{PAPER}, Proposition B.1, for all arms")
@@ -71,7 +57,9 @@ def proposition_b1(run: Replay, variance: Tensor | None = None) -> Check:
     observed = torch.stack([before / (1 + newest), after], 1)
     bound = torch.stack([after, before], 1) + 1e-12 * s2.max()
     formula = "s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x)"
-    return check(proposition_b1, formula, _inputs(run), observed, bound, tolerance=ROUNDING)
+    return proposition_b1.statement.check(
+        formula, _inputs(run), observed, bound, tolerance=ROUNDING
+    )
 
 
 @statement("Proposition B.3", f"{PAPER}, Proposition B.3")
@@ -89,7 +77,9 @@ def proposition_b3(run: Replay, rounds: Sequence[int] | None = None) -> Check:
     observed = torch.stack([effective, total, log_det, norm], 2)
     bound = torch.stack([total, log_det, effective * (1 + (norm / run.ridge).log1p()), most], 2)
     formula = "d_eff <= sum s2_t(x_t) <= ln det <= d_eff (1 + ln(1 + ||K|| / lambda))"
-    return check(proposition_b3, formula, _inputs(run), observed, bound, tolerance=ROUNDING)
+    return proposition_b3.statement.check(
+        formula, _inputs(run), observed, bound, tolerance=ROUNDING
+    )
 
 
 @statement("Appendix D.2, sum of variances", f"{PAPER}, Appendix D.2, repaired")
@@ -99,8 +89,7 @@ def sum_of_variances(run: Replay, printed: bool = False) -> Check:
     ``printed``: without C_lambda, which the paper's proof of Theorem 4.1 needs: false for small lambda.
     """
     factor = 1.0 if printed else potential_factor(run.kappa2, run.ridge)
-    return check(
-        sum_of_variances,
+    return sum_of_variances.statement.check(
         "sum s2_{t-1}(x_t) <= C_lambda ln det(I + K_t / lambda)",
         _inputs(run) | {"C_lambda": factor},
         run.played.cumsum(1),
@@ -127,7 +116,7 @@ def information(run: Replay, gains: Sequence[Gain], printed: bool = False) -> Ch
     observed = run.at(run.settled.cumsum(1), horizons)
     bound = (1 if printed else 2) * np.array([gain.upper for gain in inside])
     inputs, formula = _inputs(run) | {"T": horizons}, "sum s2_t(x_t) <= 2 gamma_t"
-    return check(information, formula, inputs, observed, bound, tolerance=ROUNDING)
+    return information.statement.check(formula, inputs, observed, bound, tolerance=ROUNDING)
 
 
 @statement("Section 3.2, least variance", f"{PAPER}, Theorem 3.1; ours")
@@ -140,7 +129,7 @@ def least_variance(run: Replay, variance: Tensor | None = None) -> Check:
     time = torch.arange(s2.shape[1], dtype=torch.float64).view(1, -1, 1)
     least = (run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)).expand_as(s2)
     formula = "k(x, x) / (kappa2 t + lambda) <= s2_t(x)"
-    return check(least_variance, formula, _inputs(run), least, s2, tolerance=ROUNDING)
+    return least_variance.statement.check(formula, _inputs(run), least, s2, tolerance=ROUNDING)
 
 
 @statement("Section 3.2, exact at first", f"{PAPER}, Theorem 3.1; ours")
@@ -162,7 +151,7 @@ def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float
         )
     inputs = {"qbar": qbar, "lambda": ridge, "up to": last}
     formula = "pulled arms outside the dictionary <= 0"
-    return check(exact_at_first, formula, inputs, np.asarray(left_out)[:, early], 0.0)
+    return exact_at_first.statement.check(formula, inputs, np.asarray(left_out)[:, early], 0.0)
 
 
 @statement(
@@ -178,7 +167,7 @@ def fixed_dictionary(shrinkage) -> Check:
     low, high, most = np.moveaxis(np.asarray(shrinkage, float), -1, 0)
     observed, bound = np.stack([1 / low, high], -1), np.stack([np.ones_like(low), most], -1)
     inputs, formula = {"largest": float(most.max())}, "1 <= s2_b / s2_t <= 1 + sum_s s2_b(x_s)"
-    return check(fixed_dictionary, formula, inputs, observed, bound, tolerance=ROUNDING)
+    return fixed_dictionary.statement.check(formula, inputs, observed, bound, tolerance=ROUNDING)
 
 
 @statement("Proposition C.4", f"{PAPER}, Proposition C.4, repaired")
@@ -194,7 +183,9 @@ def proposition_c4(means: Sequence[float], trials: int = 10**5, printed: bool = 
     observed = binom.sf(np.ceil(3 * d) - 1, trials, d / trials)
     bound = np.array([size_failure(x, printed) for x in d])
     inputs = {"coins": trials, "d": d.tolist()}
-    return check(proposition_c4, "P(sum >= 3 d) <= exp(-(3 ln 3 - 2) d)", inputs, observed, bound)
+    return proposition_c4.statement.check(
+        "P(sum >= 3 d) <= exp(-(3 ln 3 - 2) d)", inputs, observed, bound
+    )
 
 
 @statement("Proposition D.4", f"{PAPER}, Proposition D.4, in its sharp form")
@@ -212,4 +203,4 @@ def proposition_d4(
     bound = xi**2 * ((2 if printed else 1) * run.dense_log_det + 2 * math.log(1 / delta))
     inputs = _inputs(run) | {"xi": xi, "delta": delta}
     formula = "for all t: ||Phi^T eta||^2_{A^-1} <= xi^2 ln det + 2 xi^2 ln(1/delta)"
-    return check(proposition_d4, formula, inputs, run.noise_energy(noise), bound, delta)
+    return proposition_d4.statement.check(formula, inputs, run.noise_energy(noise), bound, delta)

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ...verdicts.checks import Check, statement
 from ...maths.gp import Kernel
-from .lemmas import PAPER, ROUNDING, check
+from .lemmas import PAPER, ROUNDING
 
 SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
 # allowed relative error of a learner's posterior, whose Cholesky factor needs a jitter
@@ -144,7 +144,7 @@ def sketched_posterior(shot: Snapshot) -> Check:
     """s2~(x) = phi^T A~^{-1} phi: a learner's variance against the dense one."""
     difference = (shot.claimed - shot.sketched_s2).abs() / shot.sketched_s2.clamp(min=1e-300)
     formula = "|s2~ - phi^T A~^-1 phi| / s2~"
-    return check(sketched_posterior, formula, shot.inputs, difference, JITTERED)
+    return sketched_posterior.statement.check(formula, shot.inputs, difference, JITTERED)
 
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
@@ -164,7 +164,9 @@ def sketched_variance(shot: Snapshot) -> Check:
     observed, bound = (torch.cat(side) for side in zip(*pairs))
     bound = bound + 1e-9 * prior.max()
     formula = "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S"
-    return check(sketched_variance, formula, shot.inputs, observed, bound, tolerance=JITTERED)
+    return sketched_variance.statement.check(
+        formula, shot.inputs, observed, bound, tolerance=JITTERED
+    )
 
 
 @statement("Appendix D.1, determinant", f"{PAPER}, Appendix D.1")
@@ -173,7 +175,7 @@ def determinant(shot: Snapshot) -> Check:
     log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
     sketched = log_det(shot.sketched) if shot.log_det is None else shot.log_det
     exact, formula = log_det(shot.exact), "ln det(A~ / lambda) <= ln det(A / lambda)"
-    return check(determinant, formula, shot.inputs, sketched, exact, tolerance=JITTERED)
+    return determinant.statement.check(formula, shot.inputs, sketched, exact, tolerance=JITTERED)
 
 
 def _factor(shot: Snapshot) -> float:
@@ -185,7 +187,7 @@ def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **mo
     """``check`` of what a dictionary's accuracy e bounds: e is among the inputs, and a remark says where it is not below 1."""
     e = shot.accuracy
     remark = "" if e < 1 else f"accuracy {e:.3g}, not below 1"
-    return check(function, formula, shot.inputs | {"e": e}, *held, remark=remark, **more)
+    return function.statement.check(formula, shot.inputs | {"e": e}, *held, remark=remark, **more)
 
 
 @statement("Lemma C.1", f"{PAPER}, Lemma C.1, without the minimum")
@@ -220,8 +222,7 @@ def proposition_d3(shot: Snapshot) -> Check:
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
 def proposition_c3(accuracies, eps: float, delta: float) -> Check:
     """With probability 1 - delta, for all t: the dictionary is eps-accurate. ``accuracies``: e, R x T'."""
-    return check(
-        proposition_c3,
+    return proposition_c3.statement.check(
         "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta",
         {"eps": eps, "delta": delta},
         np.asarray(accuracies, float),

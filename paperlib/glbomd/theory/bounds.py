@@ -19,7 +19,7 @@ from ... import stats
 from ...verdicts.checks import Check, statement
 from ...maths.informative import informative_from
 from ...core.trace import Trace
-from .descent import PAPER, check_of, shortfall
+from .descent import PAPER, shortfall
 from .descent import lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1
 from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
 from ..model.links import Link, kappa_ball
@@ -77,8 +77,8 @@ def _grid(reach: float, points: int = 2001) -> Tensor:
 def assumption_1(arms: Tensor, truth: Tensor, norm_bound: float) -> Check:
     """||x|| <= 1 for every arm and ||theta*|| <= S. ``arms``: ... x d; ``truth``: ... x d."""
     lengths = [torch.linalg.vector_norm(x, dim=-1).flatten() for x in (arms, truth / norm_bound)]
-    return check_of(
-        assumption_1, "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0
+    return assumption_1.statement.check(
+        "||x|| <= 1, ||theta*|| / S <= 1", {"S": norm_bound}, torch.cat(lengths), 1.0
     )
 
 
@@ -89,7 +89,7 @@ def assumption_2(link: Link, norm_bound: float) -> Check:
     low, high = link.min_slope(norm_bound), link.max_slope(norm_bound)
     inputs = {"link": type(link).__name__, "S": norm_bound, "c_mu": low, "C_mu": high}
     observed = torch.stack([slope, -slope], -1)
-    return check_of(assumption_2, "c_mu <= mu'(z) <= C_mu", inputs, observed, [high, -low])
+    return assumption_2.statement.check("c_mu <= mu'(z) <= C_mu", inputs, observed, [high, -low])
 
 
 @statement("Assumption 3", f"{PAPER}, Assumption 3")
@@ -102,7 +102,9 @@ def assumption_3(link: Link, reach: float) -> Check:
     z, R = _grid(reach), link.self_concordance
     second = torch.func.grad(lambda z: link.slope(z).sum())(z)
     inputs = {"link": type(link).__name__, "reach": reach, "R": R}
-    return check_of(assumption_3, "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * link.slope(z))
+    return assumption_3.statement.check(
+        "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * link.slope(z)
+    )
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
@@ -121,8 +123,7 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
     formula = "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta"
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
-    return check_of(
-        theorem_1,
+    return theorem_1.statement.check(
         formula,
         setting.describe(),
         ratio,
@@ -168,8 +169,7 @@ def theorem_2(
             "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
         )
     inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}
-    return check_of(
-        theorem_2,
+    return theorem_2.statement.check(
         formula,
         inputs,
         trace["regret"],
@@ -195,7 +195,7 @@ def curvature_along(run: Replay) -> Check:
     bound = link.slope(best).cumsum(1) + link.self_concordance * regret
     observed = link.slope(run.true_z).cumsum(1)
     formula = "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t"
-    return check_of(curvature_along, formula, run.setting.describe(), observed, bound)
+    return curvature_along.statement.check(formula, run.setting.describe(), observed, bound)
 
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
@@ -215,7 +215,7 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
     formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
     observed = torch.stack([-gap, gap], -1)
     bound = torch.stack([torch.zeros_like(gap), 2 * bonus], -1)
-    return check_of(optimism, formula, setting.describe(), observed, bound)
+    return optimism.statement.check(formula, setting.describe(), observed, bound)
 
 
 @statement("Theorem 2, order", f"{PAPER}, Theorem 2")
@@ -226,8 +226,8 @@ def regret_order(trace: Trace, low: float = 0.4, high: float = 0.8) -> Check:
     """
     slope = stats.growth(trace.rounds, trace["regret"])
     inputs = {"slope": slope.estimate, "trials": slope.n}
-    return check_of(
-        regret_order, f"{low} <= slope <= {high}", inputs, [-slope.low, slope.high], [-low, high]
+    return regret_order.statement.check(
+        f"{low} <= slope <= {high}", inputs, [-slope.low, slope.high], [-low, high]
     )
 
 
@@ -268,4 +268,4 @@ def table_2() -> tuple[Order, ...]:
 def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
     """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
     inputs, kappa = {"link": type(link).__name__, "S": norm_bound}, kappa_ball(link, norm_bound)
-    return check_of(table_1_kappa, "kappa_* <= kappa", inputs, kappa_opt, kappa)
+    return table_1_kappa.statement.check("kappa_* <= kappa", inputs, kappa_opt, kappa)

@@ -6,9 +6,6 @@ Letters: as in ``constants``; S_D2 and S_DH are the sums up to t of ||theta_{s+1
 and in the norm of H_s, L* and L+ those of l_s(theta*) and l_s(theta_{s+1}).
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -18,12 +15,6 @@ from .replay import Replay
 
 PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"
 ROUNDING = 1e-10  # allowed relative error of identities that involve sums of cancelling terms
-
-
-def check_of(function: Callable, formula: str, inputs: dict, *numbers: Any, **more: Any) -> Check:
-    """The check of a function's statement. ``numbers``: observed, bound and delta, as ``Check`` takes them."""
-    name, source, *_ = function.statement
-    return Check(name, source, formula, inputs, *numbers, **more)
 
 
 def shortfall(ridge: float, least: float) -> str:
@@ -62,7 +53,9 @@ def proposition_1(run: Replay) -> Check:
     scale = norm(pull) + norm(push) + 1e-300 + rounding
     outside = (length / S - 1).clamp(min=0)
     formula = "grad l~_t(theta_{t+1}) + H_t (theta_{t+1} - theta_t) / eta = -nu theta_{t+1}, ||theta_{t+1}|| <= S"
-    return check_of(proposition_1, formula, setting.describe(), residual / scale + outside, 1e-8)
+    return proposition_1.statement.check(
+        formula, setting.describe(), residual / scale + outside, 1e-8
+    )
 
 
 @statement("Lemma 1", f"{PAPER}, Lemma 1")
@@ -84,7 +77,9 @@ def lemma_1(run: Replay) -> Check:
         start = run.norm_square(run.theta[:, :-1] - u)
         violations.append((left - inner - start + moved) / (left + inner.abs() + start + moved))
     formula = "(left - right) / (sum of the terms' sizes) <= rounding"
-    return check_of(lemma_1, formula, setting.describe(), torch.stack(violations, -1), ROUNDING)
+    return lemma_1.statement.check(
+        formula, setting.describe(), torch.stack(violations, -1), ROUNDING
+    )
 
 
 @statement("Lemma 4", f"{PAPER}, Lemma 4")
@@ -107,7 +102,7 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     start = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1]
     bound = start + coefficient * euclidean - run.moved
     formula = f"||theta_{{t+1}} - theta*||^2_{{H_{{t+1}}}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{{H_1}} + ({text} / g) S_D2 - S_DH"
-    return check_of(lemma_4, formula, setting.describe(), run.error[:, 1:], bound)
+    return lemma_4.statement.check(formula, setting.describe(), run.error[:, 1:], bound)
 
 
 @statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
@@ -123,8 +118,8 @@ def lemma_4b(run: Replay) -> Check:
     bound = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved
     formula = "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH"
     inputs = setting.describe() | {"least ridge": least}
-    return check_of(
-        lemma_4b, formula, inputs, run.error[:, 1:], bound, remark=shortfall(setting.ridge, least)
+    return lemma_4b.statement.check(
+        formula, inputs, run.error[:, 1:], bound, remark=shortfall(setting.ridge, least)
     )
 
 
@@ -146,4 +141,4 @@ def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
     growth = torch.log1p(run.rounds * square / (d * initial))
     bound = (1 if sharp else 2) * d * (1 + square) * growth
     formula = f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))"
-    return check_of(lemma_11, formula, setting.describe(), observed, bound)
+    return lemma_11.statement.check(formula, setting.describe(), observed, bound)

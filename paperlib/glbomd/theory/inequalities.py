@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...verdicts.checks import Check, statement
-from .descent import PAPER, check_of
+from .descent import PAPER
 from ..model.links import Link, loss
 from .quadrature import mixed
 
@@ -55,7 +55,7 @@ def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = 
     lower = "mu'(z)/(2+RD)" if printed else "mu'(z_1)/(2+RD)"
     formula = f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)"
     inputs = {"link": type(link).__name__, "S": norm_bound, "points": points}
-    return check_of(lemma_8, formula, inputs, observed, bound)
+    return lemma_8.statement.check(formula, inputs, observed, bound)
 
 
 @statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
@@ -67,7 +67,9 @@ def lemma_9(log_martingale: Tensor, delta: float) -> Check:
         delta: in (0, 1).
     """
     formula = "for all t: ln M_t <= ln(1/delta), with probability 1 - delta"
-    return check_of(lemma_9, formula, {"delta": delta}, log_martingale, math.log(1 / delta), delta)
+    return lemma_9.statement.check(
+        formula, {"delta": delta}, log_martingale, math.log(1 / delta), delta
+    )
 
 
 @statement("Lemma 10", f"{PAPER}, Lemma 10")
@@ -86,7 +88,9 @@ def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Chec
     observed = float(np.prod(factors) ** -0.5) if (factors > 0).all() else math.inf
     inputs = {"d": len(factors), "smallest eigenvalue": float(np.min(eigenvalues))}
     inputs |= {"eta": step, "c": exponent}
-    return check_of(lemma_10, "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3", inputs, observed, 4 / 3)
+    return lemma_10.statement.check(
+        "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3", inputs, observed, 4 / 3
+    )
 
 
 @statement("Lemma 12", f"{PAPER}, Lemma 12")
@@ -124,7 +128,7 @@ def lemma_12(
     right = integral(l) + integral(log_q - log_p) - integral(log_q - log_star)
     inputs = {"link": type(link).__name__, "reward": reward, "P": prior, "Q": other}
     formula = "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|"
-    return check_of(lemma_12, formula, inputs, abs(float(mix) - right), 1e-8)
+    return lemma_12.statement.check(formula, inputs, abs(float(mix) - right), 1e-8)
 
 
 def gaussian_kl(
@@ -155,4 +159,6 @@ def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float)
     general = gaussian_kl(mean, covariance, other_mean, covariance)
     formula = "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)"
     inputs = {"d": mean.shape[-1], "alpha": spread}
-    return check_of(lemma_13, formula, inputs, (general - special).abs() / (1 + special), 1e-9)
+    return lemma_13.statement.check(
+        formula, inputs, (general - special).abs() / (1 + special), 1e-9
+    )

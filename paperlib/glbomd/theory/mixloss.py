@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ...verdicts.checks import Check, statement
-from .descent import PAPER, check_of, shortfall
+from .descent import PAPER, shortfall
 from .quadrature import expectation, mixed
 from .replay import Replay
 from ..model.setting import Setting
@@ -69,8 +69,8 @@ def lemma_5(run: Replay) -> Check:
     """
     setting, delta = run.setting, run.setting.delta
     formula = "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta"
-    return check_of(
-        lemma_5, formula, setting.describe(), log_martingale(run), math.log(1 / delta), delta
+    return lemma_5.statement.check(
+        formula, setting.describe(), log_martingale(run), math.log(1 / delta), delta
     )
 
 
@@ -93,7 +93,9 @@ def lemma_6(run: Replay, *, tight: bool = False) -> Check:
     bound = run.next_loss + run.moved / (2 * alpha) + 2 * d * alpha * log
     formula, observed = f"sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha {text}", mix_loss(run)
     remark = shortfall(setting.ridge, quadrature_ridge(setting, "sharp"))
-    return check_of(lemma_6, formula, setting.describe(), observed.cumsum(1), bound, remark=remark)
+    return lemma_6.statement.check(
+        formula, setting.describe(), observed.cumsum(1), bound, remark=remark
+    )
 
 
 def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> Check:

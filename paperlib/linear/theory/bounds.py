@@ -26,9 +26,7 @@ def theorem_2(trace: Trace, ellipsoid: Ellipsoid) -> Check:
     """
     large = np.flatnonzero((trace["half axis"] >= ellipsoid.norm_bound).any(0))
     first = 0 if not len(large) else large[-1] + 1
-    return Check(
-        "Theorem 2",
-        theorem_2.statement.source,
+    return theorem_2.statement.check(
         "for all t: ||theta_t - theta*||_{V_t} / radius_t <= 1, with probability 1 - delta",
         dataclasses.asdict(ellipsoid),
         trace["ratio"],

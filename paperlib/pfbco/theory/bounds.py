@@ -93,7 +93,7 @@ def assumption_convex(loss: Callable[[Tensor], Tensor], a: Tensor, b: Tensor) ->
     middle, left, right = loss((a + b) / 2), loss(a), loss(b)
     bound = (left + right) / 2 + 1e-12 * (left.abs() + right.abs())
     formula = "f((a + b) / 2) <= (f(a) + f(b)) / 2"
-    return Check(*assumption_convex.statement[:2], formula, {}, middle, bound)
+    return assumption_convex.statement.check(formula, {}, middle, bound)
 
 
 @statement("Assumption, bounded losses", f"{PAPER}, assumptions of Theorem 1")
@@ -101,7 +101,7 @@ def assumption_bounded(losses, loss_bound) -> Check:
     """|f_t| <= M at every point that was played. ``losses``: R x ...; ``loss_bound``: a number or R."""
     size, inputs = np.abs(np.asarray(losses, float)), {"M": float(np.max(loss_bound))}
     bound = by_trial(loss_bound, size)
-    return Check(*assumption_bounded.statement[:2], "|f_t(y_t)| <= M", inputs, size, bound)
+    return assumption_bounded.statement.check("|f_t(y_t)| <= M", inputs, size, bound)
 
 
 @statement("Assumption, bounded gradients", f"{PAPER}, assumptions of Theorem 1")
@@ -109,7 +109,7 @@ def assumption_gradient(norms, grad_bound) -> Check:
     """||grad f_t|| <= G, in normalized coordinates, at every point that was looked at. ``norms``: R x ...; ``grad_bound``: a number or R."""
     norms, inputs = np.asarray(norms, float), {"G": float(np.max(grad_bound))}
     bound = by_trial(grad_bound, norms)
-    return Check(*assumption_gradient.statement[:2], "||grad f_t|| <= G", inputs, norms, bound)
+    return assumption_gradient.statement.check("||grad f_t|| <= G", inputs, norms, bound)
 
 
 def _supports(cset: ConvexSet) -> Tensor:
@@ -127,8 +127,7 @@ def assumption_balls(cset: ConvexSet) -> Check:
     """r B in K in R B: the support function lies between r and R along 64 directions and their opposites."""
     h = _supports(cset)
     R = cset.R.view(-1, 1, 1).expand_as(h)
-    check = Check(
-        *assumption_balls.statement[:2],
+    check = assumption_balls.statement.check(
         "r <= max over K of <u, .> <= R",
         {"r": cset.r, "R": float(cset.R.max())},
         torch.stack([-h, h], 3).cpu(),
@@ -140,8 +139,7 @@ def assumption_balls(cset: ConvexSet) -> Check:
 @statement("Assumption, diameter", f"{PAPER}, assumptions of Theorem 1")
 def assumption_diameter(cset: ConvexSet) -> Check:
     """diam K = D: no width along 64 directions exceeds it."""
-    check = Check(
-        *assumption_diameter.statement[:2],
+    check = assumption_diameter.statement.check(
         "max - min over K of <u, .> <= D",
         {"D": float(cset.D.max())},
         _supports(cset).sum(2).cpu(),
@@ -155,15 +153,14 @@ def assumption_oblivious(first, second) -> Check:
     """The losses do not depend on what is played: at the same points they are the same in two runs that play differently (E5). R x ... each."""
     first, second = np.asarray(first, float), np.asarray(second, float)
     formula, bound = "|f_t(p) - f'_t(p)| <= 1e-12 |f_t(p)|", 1e-12 * np.abs(first)
-    return Check(*assumption_oblivious.statement[:2], formula, {}, np.abs(first - second), bound)
+    return assumption_oblivious.statement.check(formula, {}, np.abs(first - second), bound)
 
 
 @statement("Assumption, exploration", f"{PAPER}, Theorem 1")
 def assumption_exploration(c: float, horizon: int, inner: float = 1.0) -> Check:
     """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5)."""
     delta = c * horizon**-0.2
-    return Check(
-        *assumption_exploration.statement[:2],
+    return assumption_exploration.statement.check(
         "0 < c T^{-1/5} <= r",
         {"c": c, "T": horizon, "r": inner},
         [-delta, delta],
@@ -183,7 +180,8 @@ def _regret_check(
         raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
     inputs = dict(n=s.dim, M=s.loss_bound, G=s.grad_bound, D=s.diameter, R=s.outer, c=s.c)
     return Expected.over_trials(
-        *of[:2],
+        of.name,
+        of.source,
         formula,
         {key: float(np.max(value)) for key, value in inputs.items()} | {"T": T},
         regret,

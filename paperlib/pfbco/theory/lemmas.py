@@ -1,7 +1,7 @@
 """Statements along a run: estimates, leaders, how far the center is from them, and what the regret is made of.
 
 All but "Unbiased estimate" and "Regret of the leader" hold on every run, so one violation means an error. Names are ours
-where no number is cited; ``f.statement[:2]`` is the name and the source that a function is marked with.
+where no number is cited.
 Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
 Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
 """
@@ -59,8 +59,7 @@ def smoothing(values, smoothed, delta: float, grad_bound: float) -> Check:
         smoothed: f^ there.
     """
     values = np.asarray(values, float)
-    return Check(
-        *smoothing.statement[:2],
+    return smoothing.statement.check(
         "f <= f^ <= f + delta G",
         {"delta": delta, "G": grad_bound},
         np.stack([values, smoothed], -1),
@@ -73,8 +72,7 @@ def unbiased_estimate(estimates, gradient) -> Check:
     """E (n / delta) f(x + delta u) u = grad f^(x), up to five standard errors a coordinate. ``estimates``: N x n, a sample; ``gradient``: of f^, n."""
     g = np.asarray(estimates, float)
     error = g.std(0, ddof=1) / len(g) ** 0.5
-    return Check(
-        *unbiased_estimate.statement[:2],
+    return unbiased_estimate.statement.check(
         "|mean g - grad f^(x)| <= 5 standard errors",
         {"draws": len(g)},
         np.abs(g.mean(0) - np.asarray(gradient, float)),
@@ -94,7 +92,7 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
     norms = np.asarray(norms, float)
     inputs = {"n": s.dim, "M": float(np.max(s.loss_bound)), "delta": float(np.min(delta))}
     bound = s.dim * by_trial(s.loss_bound, norms) / np.asarray(delta, float)
-    return Check(*estimate_norm.statement[:2], "||g_t|| <= n M / delta", inputs, norms, bound)
+    return estimate_norm.statement.check("||g_t|| <= n M / delta", inputs, norms, bound)
 
 
 @statement("Accumulated estimates", f"{PAPER}, Algorithm 1")
@@ -103,8 +101,7 @@ def accumulated(run: Replay, A) -> Check:
     anew = 2 * (run.x[:, :1] - run.free[:, :-1])
     # of what is added up
     size = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
-    return Check(
-        *accumulated.statement[:2],
+    return accumulated.statement.check(
         "A_t = eta (g_1 + ... + g_{t-1})",
         run.inputs,
         torch.linalg.vector_norm(torch.as_tensor(A) - anew, dim=2),
@@ -116,7 +113,7 @@ def accumulated(run: Replay, A) -> Check:
 def feasibility(distances) -> Check:
     """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
     formula = "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9"
-    return Check(*feasibility.statement[:2], formula, {}, distances, 1e-9)
+    return feasibility.statement.check(formula, {}, distances, 1e-9)
 
 
 # Leaders --------------------------------------------------------------------------------------------------
@@ -135,8 +132,7 @@ def be_the_leader(run: Replay, star: Tensor) -> Check:
     start = ((z - run.x[:, :1]) ** 2).sum(2) / run.eta.view(-1, 1)
     # of what is added up
     size = (run.norms * torch.linalg.vector_norm(star[:, :-1], dim=2)).cumsum(1)
-    return Check(
-        *be_the_leader.statement[:2],
+    return be_the_leader.statement.check(
         "sum g_t (x*_t - z) <= ||z - x_1||^2 / eta + sum g_t (x*_t - x*_{t+1})",
         run.inputs,
         played - (total * z).sum(2),
@@ -148,8 +144,7 @@ def be_the_leader(run: Replay, star: Tensor) -> Check:
 def leader_step(run: Replay) -> Check:
     """eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1}), which the induction on h_t uses."""
     s = torch.arange(2, run.x.shape[1] + 2, dtype=run.x.dtype) ** -0.4
-    return Check(
-        *leader_step.statement[:2],
+    return leader_step.statement.check(
         "eta ||g_t|| / 2 <= sqrt(2 D^2 sigma_{t+1})",
         run.inputs,
         run.eta.view(-1, 1) * run.norms / 2,
@@ -168,7 +163,7 @@ def lemma_6(run: Replay, star: Tensor) -> Check:
     """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``star``: a learner's leaders, R x (T + 1) x n."""
     gain, _, eta = _moves(run, star)
     formula, bound = "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2", 2 * eta * run.norms**2
-    return Check(*lemma_6.statement[:2], formula, run.inputs, gain, bound, tolerance=ROUNDING)
+    return lemma_6.statement.check(formula, run.inputs, gain, bound, tolerance=ROUNDING)
 
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
@@ -178,8 +173,7 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
     bound = torch.stack([eta * run.norms**2 / 2, eta * run.norms / 2], 2)
     # of what is subtracted, times leaders of order 1
     size = torch.stack([run.norms, torch.ones_like(run.norms)], 2)
-    return Check(
-        *lemma_6_sharp.statement[:2],
+    return lemma_6_sharp.statement.check(
         "g_t (x*_t - x*_{t+1}) <= eta ||g_t||^2 / 2, ||x*_t - x*_{t+1}|| <= eta ||g_t|| / 2",
         run.inputs,
         torch.stack([gain, step], 2),
@@ -198,7 +192,7 @@ def _tracking(of: Statement, ratios, kappa: float) -> Check:
             f"ratios: shape {ratios.shape}; allowed: R x ... x 2, of h_t and of the distance"
         )
     formula = "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}"
-    return Check(*of[:2], formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
+    return of.check(formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
 
 
 @statement("Tracking", f"{PROOF}, corrected")
@@ -223,8 +217,7 @@ def tracking_recursion(
     horizons: Sequence[int], c: float = 1.0, rule: str = "corrected", kappa: float = KAPPA
 ) -> Check:
     """The worst that the one-step inequality allows, sup_{t <= T} H_t / sigma_t, is at most kappa: false for 2, and for the printed rate with c < 1."""
-    return Check(
-        *tracking_recursion.statement[:2],
+    return tracking_recursion.statement.check(
         "sup_{t <= T} H_t / sigma_t <= kappa",
         {"T": list(map(int, horizons)), "c": c, "rule": rule, "kappa": kappa},
         [theory.worst_tracking(T, c, rule).max() for T in horizons],
@@ -238,14 +231,13 @@ def tracking_induction(kappa: float = KAPPA) -> Check:
     early = theory.induction_margin(np.arange(1, TAIL), kappa)
     margins = np.append(early, theory.tail_margin(TAIL, kappa))
     formula = "(t + 1)^{-3/5} / sqrt(2) <= psi(t)"
-    return Check(*tracking_induction.statement[:2], formula, {"kappa": kappa}, -margins, 0.0)
+    return tracking_induction.statement.check(formula, {"kappa": kappa}, -margins, 0.0)
 
 
 @statement("Polynomial", PROOF)
 def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
     """0 <= -4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + 3 (t+1)^{2/5}, t <= T: true, but with the right smoothness the 3 is a 2, and it is false."""
-    return Check(
-        *polynomial.statement[:2],
+    return polynomial.statement.check(
         "0 <= polynomial in t^{1/5}, (t + 1)^{1/5}",
         {"T": horizon, "factor": factor},
         -theory.polynomial(np.arange(1, horizon + 1), factor),
@@ -256,8 +248,7 @@ def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
 @statement("Sum of steps", PROOF)
 def sum_of_steps(horizons: Sequence[int]) -> Check:
     """sum_{t <= T} t^{-1/5} <= (5 / 4) T^{4/5}."""
-    return Check(
-        *sum_of_steps.statement[:2],
+    return sum_of_steps.statement.check(
         "sum t^{-1/5} <= (5 / 4) T^{4/5}",
         {"T": list(map(int, horizons))},
         [theory.steps_total(T) for T in horizons],
@@ -280,8 +271,7 @@ def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
         s.unit * s.outer * G * T**0.8,
         ROUNDING * G * s.diameter * T,
     ]
-    return Check(
-        *decomposition.statement[:2],
+    return decomposition.statement.check(
         "explore <= delta G T, tracking <= sqrt(kappa) (5/4) D G T^{4/5}, shrink <= alpha R G T, sum of parts = regret",
         {"T": T, "mean leader": float(leader.mean())},
         np.stack([explore, track, shrink, missing], 1),
