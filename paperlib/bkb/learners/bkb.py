@@ -4,7 +4,7 @@ Source: Calandriello et al. (2019), Algorithm 1.
 Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -89,9 +89,8 @@ class Sketched(KernelUCB):
         n = pulls.n[rows]
         if state.tally.rounds == 0:
             return n > 0
-        return draw.uniform("dictionary", n.shape[1])[rows] < inclusion(
-            n, state.s2[rows], self.qbar, self.merge
-        )
+        coins = draw.uniform("dictionary", n.shape[1])[rows]
+        return coins < inclusion(n, state.s2[rows], self.qbar, self.merge)
 
     def fitted(
         self,
@@ -130,9 +129,8 @@ class Sketched(KernelUCB):
 
     def root_of(self, arms: Tensor, tally: Tally) -> bool:
         """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
-        return by_eigenvalues(
-            self.root, self.kernel, arms.shape[2], tally.kappa2, self.confidence.lam
-        )
+        kappa2, lam = tally.kappa2, self.confidence.lam
+        return by_eigenvalues(self.root, self.kernel, arms.shape[2], kappa2, lam)
 
 
 @dataclass(frozen=True)
@@ -202,11 +200,8 @@ class BKB(Sketched):
 
         Go on with ``dataclasses.replace(learner, qbar=qbar)``.
         """
-        oversampling(qbar)
         pulls = Pulls(state.n, state.ysum)
-        mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(
-            pulls.n, state.s2, qbar, self.merge
-        )
+        mask = replace(self, qbar=qbar).sampled(state, pulls, draw)
         new = self._refit(state, arms, mask, pulls, state.tally.rounds)
         return new._replace(tally=state.tally._replace(effective=(new.n * new.s2).sum(1)))
 
