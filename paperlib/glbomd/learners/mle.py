@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ...core.linalg import Rows, apply, chosen, inner, may_look, needed, rank_one
-from ...core.trees import take, where
+from ...core.trees import take
 from ...maths.sets import project_ball
 
 TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
@@ -200,7 +200,8 @@ def _renew(rows: Tensor, sample: Sample, last: Fit, f: Callable[[Sample, Tensor]
         if 2 * len(at) <= len(rows):
             new = f(take(sample, at), last.theta[at])
             return Fit(*(old.index_put((at,), part) for old, part in zip(last, new)))
-    return where(rows, f(sample, last.theta), last)
+    new = f(sample, last.theta)
+    return Fit(*(torch.where(rows.view(-1, *[1] * (a.dim() - 1)), b, a) for a, b in zip(last, new)))
 
 
 def _newton_step(gradient: Tensor, hessian: Tensor) -> Tensor:
