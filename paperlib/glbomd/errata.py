@@ -190,4 +190,8 @@ _TEXTS = (  # id, where, what is wrong, what is done
         "noted; nothing depends on it",
     ),
 )
-ERRATA = tuple(Erratum(*text, getattr(numbers, text[0].lower(), None)) for text in _TEXTS)
+_WORDS = {"E12", "E13", "E22", "E23", "E24", "E28", "E29"}  # shown by no computation
+ERRATA = tuple(
+    Erratum(*text, None if text[0] in _WORDS else getattr(numbers, text[0].lower()))
+    for text in _TEXTS
+)

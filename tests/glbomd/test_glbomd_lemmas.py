@@ -197,6 +197,15 @@ def test_projection_in_a_wrong_norm_is_flagged():
     assert bounds.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
 
 
+def test_lemma_1_is_held_against_any_comparator_in_the_ball():
+    run = replay_of(Bernoulli(), 3.0, 5.0)
+    for u in (torch.zeros(run.arm.shape[-1], dtype=torch.float64), run.theta[:, :-1]):
+        check = bounds.lemma_1(run, comparator=u)
+        assert check.verdict == "holds" and check.observed.shape == (*run.arm.shape[:2], 1)
+    one, other = (bounds.lemma_1(run, seed=seed).observed for seed in (0, 1))
+    assert (one[..., 0] == other[..., 0]).all() and (one[..., 1] != other[..., 1]).any()
+
+
 def test_small_ridge_breaks_lemma_4b():
     three, seven = replay_of(Poisson(), 3.0, 5.0), replay_of(Poisson(), 7.0, 5.0)
     check = bounds.lemma_4b(three)

@@ -99,11 +99,15 @@ def assumption_3(link: Link, reach: float) -> Check:
     The paper asks for it on [-S, S]; Theorem 1 needs it on the whole line, since the Gaussians P_s and Q_s have
     full support (erratum E3): call it with a large ``reach``, too.
     """
-    z, R = _grid(reach), link.self_concordance
-    second = torch.func.grad(lambda z: link.slope(z).sum())(z)
+    R = link.self_concordance
+    with torch.enable_grad():
+        z = _grid(reach).requires_grad_()
+        slope = link.slope(z)
+        constant = not slope.requires_grad
+        second = torch.zeros_like(z) if constant else torch.autograd.grad(slope.sum(), z)[0]
     inputs = {"link": type(link).__name__, "reach": reach, "R": R}
     return assumption_3.statement.check(
-        "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * link.slope(z)
+        "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * slope.detach()
     )
 
 

@@ -44,11 +44,6 @@ def condition(setting: Setting, form: str) -> float:
     return ridge_condition(setting.link, setting.norm_bound, setting.dim, form)
 
 
-def covered(setting: Setting) -> bool:
-    """Whether a setting's ridge meets the weakest condition under which Theorem 1 is proved."""
-    return setting.ridge >= condition(setting, "sharp") * (1 - 1e-9)
-
-
 class SharpConstants(NamedTuple):
     """Constants of Lemma 7', see ``bounds.lemma_7_sharp`` for the proof."""
 

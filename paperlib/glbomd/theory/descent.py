@@ -59,19 +59,28 @@ def proposition_1(run: Replay) -> Check:
 
 
 @statement("Lemma 1", f"{PAPER}, Lemma 1")
-def lemma_1(run: Replay) -> Check:
+def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Check:
     """Three-point inequality of mirror descent, for every comparator u in the ball.
 
     ||theta_{t+1} - u||_{H_t}^2 <= 2 eta <grad l~_t(theta_{t+1}), u - theta_{t+1}> + ||theta_t - u||_{H_t}^2
     - ||theta_t - theta_{t+1}||_{H_t}^2. Any error in the update shows here, also a projection in a wrong norm; an
-    omitted projection shows in Proposition 1 alone. Observed: the violation relative to the terms' sizes, R x T x 2,
-    with theta* and with a random point of norm S as u.
+    omitted projection shows in Proposition 1 alone.
+
+    Args:
+        run: the run.
+        comparator: u, broadcasting to R x T x d; by default theta* and, beside it, a random point with norm S.
+        seed: of the random points.
+
+    Returns:
+        Check of the violation relative to the terms' sizes, R x T x comparators.
     """
-    setting = run.setting
-    random = torch.from_numpy(np.random.default_rng(0).normal(size=run.arm.shape))
-    random = random * setting.norm_bound / torch.linalg.vector_norm(random, dim=-1, keepdim=True)
+    setting, comparators = run.setting, [comparator]
+    if comparator is None:
+        point = torch.from_numpy(np.random.default_rng(seed).normal(size=run.arm.shape))
+        length = torch.linalg.vector_norm(point, dim=-1, keepdim=True)
+        comparators = [run.truth.unsqueeze(1), point * setting.norm_bound / length]
     coefficient, moved, violations = surrogate_gradient(run), run.norm_square(run.move), []
-    for u in (run.truth.unsqueeze(1), random):
+    for u in comparators:
         left = run.norm_square(run.theta[:, 1:] - u)
         inner = 2 * setting.step * coefficient * (run.arm * (u - run.theta[:, 1:])).sum(-1)
         start = run.norm_square(run.theta[:, :-1] - u)

@@ -26,7 +26,9 @@ HALF = "not applicable: proved with half the smoothness of F_t (E2)"
 
 
 def beyond(check: Check, remark: str) -> Check:
-    """The check as ``Reported``, since its statement does not apply."""
+    """The check as ``Reported``, since its statement does not apply; with an empty remark, as it is."""
+    if not remark:
+        return check
     kept = {field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
     return Reported(**kept | {"remark": remark})
 
