@@ -965,6 +965,11 @@ def test_fields_out_of_range_are_refused(learner, field, value):
         replace(learner, **{field: value})
 
 
+def test_who_gives_no_kernel_is_told_where_they_are():
+    with pytest.raises(ValueError, match=f"see {RBF.__module__}, or FunctionKernel"):
+        ExactGPUCB(None, CONF)
+
+
 @every_learner
 def test_arms_and_rewards_out_of_range_are_refused(learner):
     user = AskTell(learner, LINE[0].numpy())

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from paperlib.core import validation as rules
 from paperlib.glbomd.model import links, validation
 from paperlib.glbomd.model.links import (
     CLIP,
@@ -199,13 +200,13 @@ def test_family_parameters_out_of_range(make):
 @settings(max_examples=50, deadline=None)
 def test_numbers_are_accepted_exactly_where_allowed(x):
     number = isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x)
-    rules = [
-        (validation.positive, number and x > 0),
-        (validation.nonnegative, number and x >= 0),
-        (validation.probability, number and 0 < x <= 1),
-        (validation.whole, isinstance(x, int) and number and x >= 1),
+    cases = [
+        (rules.positive, number and x > 0),
+        (rules.nonnegative, number and x >= 0),
+        (rules.probability, number and 0 < x <= 1),
+        (rules.whole, isinstance(x, int) and number and x >= 1),
     ]
-    for rule, fine in rules:
+    for rule, fine in cases:
         if fine:
             rule("field", x)
         else:
@@ -214,10 +215,10 @@ def test_numbers_are_accepted_exactly_where_allowed(x):
 
 
 def test_one_value_a_trial():
-    validation.nonnegative("scale", tensor(0.0, 1.0))
+    rules.nonnegative("scale", tensor(0.0, 1.0))
     for bad in (tensor(1.0, -1.0), tensor(1.0, math.nan), tensor(1.0, math.inf)):
         with pytest.raises(ValueError, match="scale="):
-            validation.nonnegative("scale", bad)
+            rules.nonnegative("scale", bad)
 
 
 def test_link_and_horizon():

@@ -4,8 +4,7 @@ Source: Calandriello et al. (2019), Algorithm 1.
 Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -68,8 +67,6 @@ def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tenso
 class Sketched(KernelUCB):
     """What learners with a dictionary share: their fields' checks, sampling, and the posterior from dictionary and counters."""
 
-    kernel: Kernel
-    confidence: Confidence
     qbar: float
     merge: str
     variance: str
@@ -92,9 +89,8 @@ class Sketched(KernelUCB):
         n = pulls.n[rows]
         if state.tally.rounds == 0:
             return n > 0
-        return draw.uniform("dictionary", n.shape[1])[rows] < inclusion(
-            n, state.s2[rows], self.qbar, self.merge
-        )
+        coins = draw.uniform("dictionary", n.shape[1])[rows]
+        return coins < inclusion(n, state.s2[rows], self.qbar, self.merge)
 
     def fitted(
         self,
@@ -133,9 +129,8 @@ class Sketched(KernelUCB):
 
     def root_of(self, arms: Tensor, tally: Tally) -> bool:
         """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
-        return by_eigenvalues(
-            self.root, self.kernel, arms.shape[2], tally.kappa2, self.confidence.lam
-        )
+        kappa2, lam = tally.kappa2, self.confidence.lam
+        return by_eigenvalues(self.root, self.kernel, arms.shape[2], kappa2, lam)
 
 
 @dataclass(frozen=True)
@@ -147,7 +142,7 @@ class BKB(Sketched):
     Attributes:
         kernel: see ``paperlib.maths.gp``.
         confidence: radius rule and its constants.
-        qbar: > 0, oversampling; the theory's is ``theory.qbar_theory``, hundreds; 5 is practical.
+        qbar: > 0, oversampling; the theory's is ``theory.constants.qbar_theory``, hundreds; 5 is practical.
         merge: "pulls", the paper's coin for each pull, or "arms", one coin an arm.
         variance: "dtc", the paper's, or "sor", the subset of regressors, which starves: outside the dictionary it is 0,
             and with an empty one it stays 0 for ever.
@@ -197,49 +192,31 @@ class BKB(Sketched):
         """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         mask = self.sampled(state, pulls, draw)
-        return self._refit(
-            state,
-            arms,
-            mask,
-            pulls,
-            lambda found: self.add_up(state, arm, pulls.n, found.s2),
-            state.tally.rounds + 1,
-        )
+        new = self._refit(state, arms, mask, pulls, state.tally.rounds + 1)
+        return new._replace(tally=self.add_up(state, arm, new.n, new.s2))
 
     def resample(self, state: State, arms: Tensor, draw: Draw, qbar: float) -> State:
         """The selection once more from the same counters, with another qbar: nothing learned is lost.
 
         Go on with ``dataclasses.replace(learner, qbar=qbar)``.
         """
-        oversampling(qbar)
         pulls = Pulls(state.n, state.ysum)
-        mask = draw.uniform("dictionary", arms.shape[1]) < inclusion(
-            pulls.n, state.s2, qbar, self.merge
-        )
-        tally = lambda found: state.tally._replace(effective=(pulls.n * found.s2).sum(1))
-        return self._refit(state, arms, mask, pulls, tally, state.tally.rounds)
+        mask = replace(self, qbar=qbar).sampled(state, pulls, draw)
+        new = self._refit(state, arms, mask, pulls, state.tally.rounds)
+        return new._replace(tally=state.tally._replace(effective=(new.n * new.s2).sum(1)))
 
-    def _refit(
-        self,
-        state: State,
-        arms: Tensor,
-        mask: Tensor,
-        pulls: Pulls,
-        tally: Callable[[Fit], Tally],
-        rounds: int,
-    ) -> State:
+    def _refit(self, state: State, arms: Tensor, mask: Tensor, pulls: Pulls, rounds: int) -> State:
+        """The posterior from a dictionary and counters; the tally is as it was."""
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds)
-        return State(
-            *pulls,
-            mask,
-            found.mu,
-            found.s2,
-            found.log_det,
-            tally(found),
-            state.copies,
-            state.overflow | found.overflow,
-            state.failed | found.failed,
-            state.eigh,
+        return state._replace(
+            n=pulls.n,
+            ysum=pulls.ysum,
+            mask=mask,
+            mu=found.mu,
+            s2=found.s2,
+            log_det=found.log_det,
+            overflow=state.overflow | found.overflow,
+            failed=state.failed | found.failed,
         )
 
     def report(self, state: State) -> dict[str, Tensor]:

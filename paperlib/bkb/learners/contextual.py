@@ -62,17 +62,10 @@ class ContextualBKB(Sketched):
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Nothing pulled; the horizon is not used."""
         tally = self.confidence.start(self.kernel.diag(arms).amax(1), trials)
-        none = Rows.empty(trials, **tkwargs)
+        none = lambda *shape: Rows.empty(trials, *shape, **tkwargs)
         kept = Rows.empty(trials, dtype=torch.bool, device=arms.device)
-        return State(
-            Rows.empty(trials, arms.shape[2], **tkwargs),
-            none,
-            kept,
-            Rows.empty(trials, **tkwargs),
-            tally,
-            tally.information > 0,
-            self.root_of(arms, tally),
-        )
+        failed, eigh = tally.information > 0, self.root_of(arms, tally)
+        return State(none(arms.shape[2]), none(), kept, none(), tally, failed, eigh)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """argmax mu + beta sqrt(s2) over the arms on offer, ties to the smallest index; the first arm uniform. Returns R indices."""
@@ -90,31 +83,18 @@ class ContextualBKB(Sketched):
         t = points.n
         # one purpose has one shape: the stream changes when the history doubles
         most = max(64, 1 << (t - 1).bit_length())
-        kept = (
-            draw.uniform(f"dictionary of {most}", most)[:, :t]
-            < self.qbar * state.widths.append(played).view
-        )
+        coins = draw.uniform(f"dictionary of {most}", most)[:, :t]
+        kept = coins < self.qbar * state.widths.append(played).view
         if t == 1:
             kept = torch.ones_like(kept)  # S_1 = {x_1}
         kappa2 = torch.maximum(state.tally.kappa2, self.kernel.diag(arms).amax(1))
-        found = self._fit(
-            state._replace(
-                points=points,
-                rewards=rewards,
-                kept=Rows.of(kept),
-                tally=state.tally._replace(kappa2=kappa2),
-            ),
-            points.view,
-        )
-        tally = self.confidence.add(state.tally._replace(kappa2=kappa2), played, found.s2.sum(1))
-        return State(
-            points,
-            rewards,
-            Rows.of(kept),
-            Rows.of(found.s2),
-            tally,
-            state.failed | found.failed,
-            state.eigh,
+        tally = state.tally._replace(kappa2=kappa2)
+        new = state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=tally)
+        found = self._fit(new, points.view)
+        return new._replace(
+            widths=Rows.of(found.s2),
+            tally=self.confidence.add(tally, played, found.s2.sum(1)),
+            failed=state.failed | found.failed,
         )
 
     def predict(self, state: State, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:

@@ -28,31 +28,20 @@ class State(NamedTuple):
     s2: Tensor  # R x A
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
-    rows: Rows | None  # R x t x A, directions by which v has shrunk (ExactGPUCB)
-    arms: Rows | None  # R x t, arms played (NaiveGPUCB)
-    rewards: Rows | None  # R x t, rewards heard (NaiveGPUCB)
     failed: Tensor  # R bool, a covariance did not factor
+    rows: Rows | None = None  # R x t x A, directions by which v has shrunk (ExactGPUCB)
+    arms: Rows | None = None  # R x t, arms played (NaiveGPUCB)
+    rewards: Rows | None = None  # R x t, rewards heard (NaiveGPUCB)
 
 
 class _Exact(KernelUCB):
     """What the three share."""
 
-    kernel: Kernel
-    confidence: Confidence
-
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """mu = 0, v = k(x, x); the horizon is not used."""
         shared = self.prior(trials, arms)
-        return State(
-            **shared,
-            failed=shared["n"][:, 0] > 0,
-            **{
-                "rows": None,
-                "arms": None,
-                "rewards": None,
-                **self.history(trials, arms, **tkwargs),
-            },
-        )
+        failed = shared["n"][:, 0] > 0
+        return State(**shared, failed=failed, **self.history(trials, arms, **tkwargs))
 
     def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Rows]:
         """What is kept beside counters."""
@@ -71,30 +60,11 @@ class _Exact(KernelUCB):
         found = self.on_unique(Pulls(state.n, state.ysum), arms, at, max(state.tally.rounds, 1))
         return found.mean, found.variance / self.confidence.lam
 
-    def _next(
-        self, state: State, arm: Tensor, pulls: Pulls, mu: Tensor, s2: Tensor, **history: Any
-    ) -> State:
-        return state._replace(
-            n=pulls.n,
-            ysum=pulls.ysum,
-            mu=mu,
-            s2=s2,
-            tally=self.add_up(state, arm, pulls.n, s2),
-            **history,
-        )
-
     def _refit(
         self, state: State, arm: Tensor, pulls: Pulls, found: Posterior, **history: Any
     ) -> State:
-        return self._next(
-            state,
-            arm,
-            pulls,
-            found.mean,
-            found.variance / self.confidence.lam,
-            failed=state.failed | found.failed,
-            **history,
-        )
+        s2, failed = found.variance / self.confidence.lam, state.failed | found.failed
+        return self.heard(state, arm, pulls, found.mean, s2, failed=failed, **history)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Whether a covariance ever failed to factor (then play raises)."""
@@ -128,18 +98,13 @@ class ExactGPUCB(_Exact):
         played = points_at(arms, arm.unsqueeze(1))
         entry = before.gather(2, arm.view(-1, 1, 1).expand(-1, before.shape[1], 1))  # R x t x 1
         c = (self.kernel(played, arms) - torch.bmm(entry.mT, before)).squeeze(1)
-        c = c / (lam * of_arm(state.s2, arm) + lam).sqrt().unsqueeze(1)
-        surprise = (reward - of_arm(state.mu, arm)) / (lam * of_arm(state.s2, arm) + lam).sqrt()
+        spread = (lam * of_arm(state.s2, arm) + lam).sqrt()  # of the reward
+        c = c / spread.unsqueeze(1)
+        surprise = (reward - of_arm(state.mu, arm)) / spread
         mu = torch.addcmul(state.mu, c, surprise.unsqueeze(1))
         s2 = torch.addcmul(state.s2, c, c, value=-1 / lam).clamp_(min=0.0)
-        return self._next(
-            state,
-            arm,
-            Pulls(state.n, state.ysum).add(arm, reward),
-            mu,
-            s2,
-            rows=state.rows.append(c),
-        )
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        return self.heard(state, arm, pulls, mu, s2, rows=state.rows.append(c))
 
 
 @dataclass(frozen=True)
@@ -159,9 +124,8 @@ class UniqueGPUCB(_Exact):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Count, refit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return self._refit(
-            state, arm, pulls, self.on_unique(pulls, arms, arms, state.tally.rounds + 1)
-        )
+        found = self.on_unique(pulls, arms, arms, state.tally.rounds + 1)
+        return self._refit(state, arm, pulls, found)
 
 
 @dataclass(frozen=True)
@@ -188,14 +152,8 @@ class NaiveGPUCB(_Exact):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Mean and variance (2) from all t rounds. ``arm``, ``reward``: R."""
         played, rewards = state.arms.append(arm), state.rewards.append(reward)
-        points = points_at(arms, played.view)
-        found = exact_posterior(
-            self.kernel,
-            points,
-            torch.ones_like(rewards.view),
-            rewards.view,
-            self.confidence.lam,
-            arms,
-        )
+        points, once = points_at(arms, played.view), torch.ones_like(rewards.view)
+        lam = self.confidence.lam
+        found = exact_posterior(self.kernel, points, once, rewards.view, lam, arms)
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         return self._refit(state, arm, pulls, found, arms=played, rewards=rewards)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ...maths.gp import RBF, Linear
 from ...core.streams import Draw
+from ...core.trees import where
 from ...core.validation import whole
 from ..model.confidence import Confidence, Tally
 from .regression import REFRESH, absorb, refitted
@@ -37,8 +38,6 @@ class _Features(KernelUCB):
     A subclass is a frozen dataclass, and has a ``features(arms, draw)``: those of all arms, R x D x A or 1 x D x A.
     """
 
-    confidence: Confidence
-
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Draws the features; the horizon is not used."""
         Z = self.features(arms, draw)
@@ -57,18 +56,8 @@ class _Features(KernelUCB):
         inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         if (state.tally.rounds + 1) % REFRESH == 0:
             *fresh, good = refitted(state.Z, *pulls, self.confidence.lam)
-            inverse, mu, s2 = (
-                torch.where(good.view(-1, *[1] * (new.dim() - 1)), new, old)
-                for new, old in zip(fresh, (inverse, mu, s2))
-            )
-        return state._replace(
-            n=pulls.n,
-            ysum=pulls.ysum,
-            mu=mu,
-            s2=s2,
-            inverse=inverse,
-            tally=self.add_up(state, arm, pulls.n, s2),
-        )
+            inverse, mu, s2 = where(good, tuple(fresh), (inverse, mu, s2))
+        return self.heard(state, arm, pulls, mu, s2, inverse=inverse)
 
 
 @dataclass(frozen=True)

@@ -86,10 +86,7 @@ class FixedDictionary(Sketched):
     def dictionary(self, arms: int, draw: Draw) -> Tensor:
         """The arms with the smallest of A uniforms, R x A bool."""
         order = draw.uniform("inducing arms", arms).argsort(1)
-        chosen = order[:, : min(self.size, arms)]
-        return torch.zeros(order.shape, dtype=torch.bool, device=order.device).scatter_(
-            1, chosen, True
-        )
+        return torch.zeros_like(order, dtype=torch.bool).scatter_(1, order[:, : self.size], True)
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One more observation in the same span. ``arm``, ``reward``: R."""
@@ -100,21 +97,9 @@ class FixedDictionary(Sketched):
             found = self.fitted(
                 arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds + 1
             )
-            inverse, mu, s2, failed = (
-                torch.cholesky_inverse(found.factor),
-                found.mu,
-                found.s2,
-                failed | found.failed,
-            )
-        return state._replace(
-            n=pulls.n,
-            ysum=pulls.ysum,
-            mu=mu,
-            s2=s2,
-            inverse=inverse,
-            tally=self.add_up(state, arm, pulls.n, s2),
-            failed=failed,
-        )
+            mu, s2, inverse = found.mu, found.s2, torch.cholesky_inverse(found.factor)
+            failed = failed | found.failed
+        return self.heard(state, arm, pulls, mu, s2, inverse=inverse, failed=failed)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """Size of the dictionary, and whether K_SS failed to factor (then play raises)."""

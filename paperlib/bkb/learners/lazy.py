@@ -145,18 +145,10 @@ class LazyBKB(Sketched):
             return state
         every, lam = len(rows) == len(state.spent), self.confidence.lam
         part = (lambda x: x) if every else (lambda x: take(x, rows))
-        pulls, tally = (
-            Pulls(part(state.n), part(state.ysum)),
-            state.tally._replace(kappa2=part(state.tally.kappa2)),
-        )
+        pulls = Pulls(part(state.n), part(state.ysum))
+        tally = state.tally._replace(kappa2=part(state.tally.kappa2))
         found = self.fitted(
-            part(arms),
-            part(state.mask),
-            pulls,
-            tally,
-            state.eigh,
-            state.tally.rounds + 1,
-            keep=True,
+            part(arms), part(state.mask), pulls, tally, state.eigh, tally.rounds + 1, keep=True
         )
         new = {
             "mu": found.mu,

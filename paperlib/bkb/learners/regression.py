@@ -8,6 +8,7 @@ Letters: R trials, A arms, M features.
 import torch
 from torch import Tensor
 
+from ...core.linalg import apply
 from .ucb import of_arm
 
 TINY = 1e-300  # variances stay above 0, for ratios of them are taken
@@ -53,7 +54,7 @@ def absorb(
         arm, reward: R.
     """
     z = column(Z, arm)
-    u = torch.bmm(inverse, z.unsqueeze(2)).squeeze(2)
+    u = apply(inverse, z)
     c = 1 + (z * u).sum(1)
     g = along(Z, u)
     mu = torch.addcmul(mu, g, ((reward - of_arm(mu, arm)) / c).unsqueeze(1))

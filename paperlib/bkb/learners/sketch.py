@@ -11,7 +11,7 @@ that nothing else changes.
 
 import math
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -82,15 +82,14 @@ def square_root(kernel: Kernel, points: Tensor, valid: Tensor, kappa2: Tensor, e
         return Root(matrix, True, torch.zeros_like(valid[:, 0]))
     kappa2 = torch.where(kappa2 > 0, kappa2, 1.0).unsqueeze(1)  # all arms may be zero
     gram = gram + torch.diag_embed(torch.where(valid, 0.0, kappa2))
-    matrix, info = torch.linalg.cholesky_ex(
-        gram + torch.diag_embed((JITTERS[0] * kappa2).expand(valid.shape))
+    factor = lambda jitter: torch.linalg.cholesky_ex(
+        gram + torch.diag_embed((jitter * kappa2).expand(valid.shape))
     )
+    matrix, info = factor(JITTERS[0])
     for jitter in JITTERS[1:]:
         if not needed(info != 0):
             break
-        again, found = torch.linalg.cholesky_ex(
-            gram + torch.diag_embed((jitter * kappa2).expand(valid.shape))
-        )
+        again, found = factor(jitter)
         matrix = torch.where((info != 0).view(-1, 1, 1), again, matrix)
         info = torch.where(info != 0, found, info)
     return Root(matrix, False, info != 0)
@@ -99,18 +98,15 @@ def square_root(kernel: Kernel, points: Tensor, valid: Tensor, kappa2: Tensor, e
 def embed(kernel: Kernel, root: Root, points: Tensor, valid: Tensor, at: Tensor) -> Tensor:
     """Z^T at other points, R x M x A. ``points``: R x M x d, the dictionary; ``at``: R x A x d or 1 x A x d."""
     cross = kernel(points, at) * valid.unsqueeze(2)
-    return (
-        root.matrix @ cross
-        if root.eigh
-        else torch.linalg.solve_triangular(root.matrix, cross, upper=False)
-    )
+    if root.eigh:
+        return root.matrix @ cross
+    return torch.linalg.solve_triangular(root.matrix, cross, upper=False)
 
 
 def pulled_room(n: Tensor, rounds: int, looks: bool = False) -> int:
     """Slots for the pulled arms: at most one a round; as many as there are on the CPU and where one looks anyway. ``n``: R x A."""
-    most = (
-        int((n > 0).sum(1).max()) if may_look(n) or (looks and n.device.type != "meta") else rounds
-    )
+    look = may_look(n) or (looks and n.device.type != "meta")
+    most = int((n > 0).sum(1).max()) if look else rounds
     return max(1, min(-(-most // SLOTS) * SLOTS, n.shape[1]))
 
 
@@ -153,48 +149,37 @@ def fit(
     members = listed(mask, slots)
     points = points_at(arms, members.index)
     root = square_root(kernel, points, members.valid, kappa2, eigh)
+    z = lambda x: embed(kernel, root, points, members.valid, x)
     pulled = listed(n > 0, pulled_room(n, rounds, looks))
     targets = arms if at is None else at
     parts = [targets[:, first : first + chunk] for first in range(0, targets.shape[1], chunk)]
     whole_set = at is None and len(parts) == 1
     if whole_set:  # the arms are embedded once, and the pulled ones looked up
-        Z = embed(kernel, root, points, members.valid, arms)
+        Z = z(arms)
         Z_P = Z.gather(2, pulled.index.unsqueeze(1).expand(-1, Z.shape[1], -1))
     else:
-        Z_P = embed(kernel, root, points, members.valid, points_at(arms, pulled.index))
+        Z_P = z(points_at(arms, pulled.index))
     count, total = (x.gather(1, pulled.index) * pulled.valid for x in (n, ysum))
     V = (Z_P * count.unsqueeze(1)) @ Z_P.mT  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
     V.diagonal(dim1=1, dim2=2).add_(ridge)
     C, info = torch.linalg.cholesky_ex(V)
     # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
     w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)
-    columns = []
+    columns, embedded = [], []
     for part in parts:
         if not whole_set:
-            Z = embed(kernel, root, points, members.valid, part)
+            Z = z(part)
         resid = (kernel.diag(part) - Z.square().sum(1)).clamp(min=0.0)
         sor = torch.linalg.solve_triangular(C, Z, upper=False).square_().sum(1)
-        # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
-        columns.append(
-            ((w.mT @ Z).squeeze(1), resid / ridge + sor, sor, resid, Z if keep else None)
-        )
-    mu, s2, sor, resid = (
-        torch.cat(x, 1) if len(parts) > 1 else x[0] for x in list(zip(*columns))[:4]
-    )
-    kept = torch.cat([column[4] for column in columns], 2) if keep else None
+        columns.append(((w.mT @ Z).squeeze(1), sor, resid))
+        if keep:
+            embedded.append(Z)
+    mu, sor, resid = (torch.cat(x, 1) if len(parts) > 1 else x[0] for x in zip(*columns))
+    s2 = resid / ridge + sor  # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
+    Z = torch.cat(embedded, 2) if keep else None
     log_det = (C.diagonal(dim1=1, dim2=2).log() * 2).sum(1) - C.shape[1] * math.log(ridge)
-    return Fit(
-        mu,
-        s2,
-        sor,
-        resid,
-        log_det,
-        members.valid.sum(1),
-        members.overflow,
-        root.failed | (info != 0),
-        kept,
-        C,
-    )
+    size, failed = members.valid.sum(1), root.failed | (info != 0)
+    return Fit(mu, s2, sor, resid, log_det, size, members.overflow, failed, Z, C)
 
 
 def nystrom_posterior(
@@ -233,11 +218,11 @@ def nystrom_posterior(
     whole("chunk", chunk)
     if arms.dtype != torch.float64:
         warnings.warn(f"arms come in {arms.dtype} and are computed with in float64", stacklevel=2)
-    arms = arms.double() if arms.dim() == 3 else arms.double().unsqueeze(0)
+    led = lambda x, dim: x if x.dim() == dim else x.unsqueeze(0)  # by the trials
+    arms = led(arms, 3).double()
     menu(arms)
     check_kernel(kernel, arms)
-    lead = lambda x: x if x.dim() == 2 else x.unsqueeze(0)
-    mask, n, ysum = lead(mask), lead(n).double(), lead(ysum).double()
+    mask, n, ysum = led(mask, 2), led(n, 2).double(), led(ysum, 2).double()
     for name, x in {"mask": mask, "n": n, "ysum": ysum}.items():
         if x.shape != mask.shape or x.shape[1] != arms.shape[1]:
             raise ValueError(
@@ -253,24 +238,21 @@ def nystrom_posterior(
         )
     if bool((n < 0).any()):
         raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
-    at = None if at is None else (at.double() if at.dim() == 3 else at.double().unsqueeze(0))
     if at is not None:
+        at = led(at, 3).double()
         menu(at)
         if len(at) not in (1, len(mask)) or at.shape[2] != arms.shape[2]:
             raise ValueError(
                 f"at has shape {tuple(at.shape)}; allowed: {len(mask)} or 1 trials, and {arms.shape[2]} dimensions as the arms"
             )
     kappa2 = kernel.diag(arms).amax(1)
-    eigh = by_eigenvalues(root, kernel, arms.shape[2], kappa2, ridge)
-    settings: dict[str, Any] = {
-        "slots": room(mask, "auto"),
-        "rounds": arms.shape[1],
-        "at": at,
-        "chunk": chunk,
-    }
-    found = fit(kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, **settings)
+    sizes = {"slots": room(mask, "auto"), "rounds": arms.shape[1], "chunk": chunk}
+    posterior = lambda eigh: fit(
+        kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, at=at, **sizes
+    )
+    found = posterior(by_eigenvalues(root, kernel, arms.shape[2], kappa2, ridge))
     if bool(found.failed.any()) and root == "auto":
-        found = fit(kernel, arms, mask, n, ysum, ridge, kappa2, eigh=True, **settings)
+        found = posterior(True)
     if bool(found.failed.any()) or not bool(found.mu.isfinite().all()):
         trial = int(found.failed.nonzero()[0, 0]) if bool(found.failed.any()) else 0
         chosen = (arms[0] if len(arms) == 1 else arms[trial])[mask[trial]]

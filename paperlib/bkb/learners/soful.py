@@ -14,11 +14,10 @@ import torch
 from torch import Tensor
 
 from ...maths.gp import Linear
-from ...core.linalg import inner
+from ...core.linalg import chosen, inner
 from ...core.streams import Draw
 from ...core.validation import whole
 from ..model.confidence import Confidence, Tally
-from ..model.slots import points_at
 from .ucb import KernelUCB, Pulls
 
 
@@ -74,35 +73,30 @@ class SOFUL(KernelUCB):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One row more, one singular value less, and the ridge estimate with V~. ``arm``, ``reward``: R."""
         lam, m = self.confidence.lam, state.sketch.shape[1]
-        x = points_at(arms, arm.unsqueeze(1)).squeeze(1)
-        _, sigma, V = torch.linalg.svd(
-            torch.cat([state.sketch, x.unsqueeze(1)], 1), full_matrices=False
-        )
+        x = chosen(arms, arm)
+        rows = torch.cat([state.sketch, x.unsqueeze(1)], 1)
+        _, sigma, V = torch.linalg.svd(rows, full_matrices=False)
         square = sigma.square()
         # sigma_{m+1}^2
         dropped = square[:, m] if square.shape[1] > m else torch.zeros_like(state.rho)
         h, V = (square[:, :m] - dropped.unsqueeze(1)).clamp(min=0.0), V[:, :m]
         weight = h / (h + lam)  # V~^{-1} = (I - V^T diag(weight) V) / lambda
         moment = torch.addcmul(state.moment, x, reward.unsqueeze(1))
-        theta = (
-            moment
-            - torch.bmm((torch.bmm(V, moment.unsqueeze(2)) * weight.unsqueeze(2)).mT, V).squeeze(1)
-        ) / lam
+        weighted = torch.bmm(V, moment.unsqueeze(2)) * weight.unsqueeze(2)
+        theta = (moment - torch.bmm(weighted.mT, V).squeeze(1)) / lam
         seen = torch.matmul(V, arms.mT)  # R x m x A
-        s2 = ((arms.square().sum(2) - (weight.unsqueeze(2) * seen.square()).sum(1)) / lam).clamp(
-            min=0.0
-        )
-        pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return State(
-            *pulls,
+        known = (weight.unsqueeze(2) * seen.square()).sum(1)
+        s2 = ((arms.square().sum(2) - known) / lam).clamp(min=0.0)
+        return self.heard(
+            state,
+            arm,
+            Pulls(state.n, state.ysum).add(arm, reward),
             inner(arms, theta),
             s2,
-            h.sqrt().unsqueeze(2) * V,
-            moment,
-            state.rho + dropped,
-            (h / lam).log1p().sum(1),
-            self.add_up(state, arm, pulls.n, s2),
-            state.copies,
+            sketch=h.sqrt().unsqueeze(2) * V,
+            moment=moment,
+            rho=state.rho + dropped,
+            log_det=(h / lam).log1p().sum(1),
         )
 
     def radius(self, state: State) -> Tensor:

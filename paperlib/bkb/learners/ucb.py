@@ -82,7 +82,7 @@ class KernelUCB:
             raise ValueError(f"confidence={self.confidence!r}; allowed: a Confidence")
         if not callable(self.kernel) or not hasattr(self.kernel, "diag"):
             raise ValueError(
-                f"kernel={self.kernel!r}; allowed: a kernel, see paperlib.gp, or FunctionKernel(your function)"
+                f"kernel={self.kernel!r}; allowed: a kernel, see paperlib.maths.gp, or FunctionKernel(your function)"
             )
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
@@ -99,14 +99,7 @@ class KernelUCB:
         s2 = (variance / self.confidence.lam).expand(trials, -1).contiguous()
         zero = torch.zeros_like(s2)
         tally = self.confidence.start(variance.amax(1), trials)
-        return {
-            "n": zero,
-            "ysum": zero,
-            "mu": zero,
-            "s2": s2,
-            "tally": tally,
-            "copies": first_copies(arms),
-        }
+        return dict(n=zero, ysum=zero, mu=zero, s2=s2, tally=tally, copies=first_copies(arms))
 
     def select(self, state: Any, arms: Tensor, draw: Draw) -> tuple[Tensor, Any]:
         """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""
@@ -122,3 +115,10 @@ class KernelUCB:
     def add_up(self, state: Any, arm: Tensor, n: Tensor, s2: Tensor) -> Tally:
         """The sums after a round: ``state`` chose the arm, ``n`` and ``s2`` (R x A) have heard of it."""
         return self.confidence.add(state.tally, of_arm(state.s2, arm), (n * s2).sum(1))
+
+    def heard(
+        self, state: Any, arm: Tensor, pulls: Pulls, mu: Tensor, s2: Tensor, **own: Any
+    ) -> Any:
+        """The state after a round: counters, posterior and sums, and ``own``, the fields of its class that changed."""
+        tally = self.add_up(state, arm, pulls.n, s2)
+        return state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, tally=tally, **own)

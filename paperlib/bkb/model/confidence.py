@@ -78,17 +78,15 @@ class Confidence:
 
     def __post_init__(self):
         for name in ("noise", "norm_bound", "ridge", "scale"):
-            if isinstance(getattr(self, name), Tensor):
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r}; allowed: a number, the same in all trials"
-                )
+            if isinstance(value := getattr(self, name), Tensor):
+                raise ValueError(f"{name}={value!r}; allowed: a number, the same in all trials")
         nonnegative("noise", self.noise)
         nonnegative("norm_bound", self.norm_bound)
         open_interval("delta", self.delta)
         open_interval("eps", self.eps)
         one_of("rule", self.rule, RULES)
         nonnegative("scale", self.scale)
-        positive("ridge", self.noise**2 if self.ridge is None else self.ridge)
+        positive("ridge", self.lam)
         try:
             times, bounds = zip(*self.gamma) if self.gamma else ((), ())
             good = list(times) == sorted(set(times)) and all(
@@ -123,24 +121,14 @@ class Confidence:
     def add(self, tally: Tally, played: Tensor, effective: Tensor) -> Tally:
         """One more round. ``played``: s2_{t-1}(x_t), R; ``effective``: sum_i n_i s2_t(x_i), R."""
         alpha = self.alpha if tally.rounds else 1.0
-        return Tally(
-            tally.information + played.log1p(),
-            tally.inflated + (alpha * played).log1p(),
-            effective,
-            tally.kappa2,
-            tally.rounds + 1,
-        )
+        information = tally.information + played.log1p()
+        inflated = tally.inflated + (alpha * played).log1p()
+        return Tally(information, inflated, effective, tally.kappa2, tally.rounds + 1)
 
     def radius(self, tally: Tally) -> Tensor:
         """beta_t, R, from what t rounds have summed up to."""
-        xi, F, lam, alpha, L, t = (
-            self.noise,
-            self.norm_bound,
-            self.lam,
-            self.alpha,
-            math.log(1 / self.delta),
-            tally.rounds,
-        )
+        xi, F, lam, alpha = self.noise, self.norm_bound, self.lam, self.alpha
+        L, t = math.log(1 / self.delta), tally.rounds
         exact, sketched = math.sqrt(lam) * F, (1 + 1 / math.sqrt(1 - self.eps)) * math.sqrt(lam) * F
         if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
             spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
@@ -155,9 +143,8 @@ class Confidence:
         elif self.rule == "reference":
             beta = xi * (tally.effective * math.log(max(t, 1)) + L).sqrt() + exact
         elif self.rule == "gamma":
-            beta = torch.full_like(
-                tally.effective, xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact
-            )
+            worst = xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact
+            beta = torch.full_like(tally.effective, worst)
         else:
             beta = torch.ones_like(tally.effective)
         return self.scale * beta

@@ -23,9 +23,7 @@ def listed(members: Tensor, slots: int) -> Slots:
     # the rest share a slot that is dropped
     place = torch.where(members & (place < slots), place, slots)
     arms = torch.arange(members.shape[1], device=members.device).expand_as(place)
-    index = torch.zeros(len(members), slots + 1, dtype=torch.int64, device=members.device).scatter_(
-        1, place, arms
-    )
+    index = place.new_zeros(len(members), slots + 1).scatter_(1, place, arms)
     count = members.sum(1, keepdim=True)
     valid = torch.arange(slots, device=members.device) < count
     return Slots(index[:, :slots] * valid, valid, count.squeeze(1) > slots)

@@ -19,6 +19,7 @@ from ...core.linalg import chosen_mean
 from ...core.streams import stream_number, uniform
 from ...core.validation import one_of, positive
 from ..model.confidence import Confidence
+from ..model.slots import points_at
 from ...core.rounds import Round
 
 
@@ -114,15 +115,8 @@ def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Ten
     """s2 of the exact posterior, R x A, from the pulled arms alone; looks at the tensor. ``n``: R x A."""
     slots = max(int((n > 0).sum(1).max()), 1)
     count, index = n.topk(slots, 1)
-    points = (
-        arms[0][index]
-        if arms.shape[0] == 1
-        else arms.gather(1, index.unsqueeze(2).expand(-1, -1, arms.shape[2]))
-    )
-    return (
-        exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, arms).variance
-        / ridge
-    )
+    points, total = points_at(arms, index), torch.zeros_like(count)
+    return exact_posterior(kernel, points, count, total, ridge, arms).variance / ridge
 
 
 @dataclass(frozen=True)
@@ -139,9 +133,8 @@ class VarianceRatio:
         after = own(seen.after)
         exact = exact_variance(self.kernel, seen.context, after.n, self.ridge)
         both = torch.maximum(after.s2 / exact, exact / after.s2)
-        return torch.where(
-            (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True)), 1.0, both
-        ).amax(1)
+        none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
+        return torch.where(none, 1.0, both).amax(1)
 
 
 def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -47,11 +47,10 @@ class Estimator:
 
     def __call__(self, state: Any, arms: Tensor) -> Band:
         """After the state's rounds. ``arms``: 1 x A x d or R x A x d."""
-        mu, s2 = (
-            (state.mu, state.s2)
-            if self.learner is None
-            else self.learner.predict(state, arms, arms)
-        )
+        if self.learner is None:
+            mu, s2 = state.mu, state.s2
+        else:
+            mu, s2 = self.learner.predict(state, arms, arms)
         return Band(mu, (self.confidence.lam * s2).sqrt())
 
 
@@ -97,9 +96,8 @@ class Measures:
                 ratio.amin(1),
                 ratio.amax(1),
             ]
-        return torch.stack(
-            [*found, (state.n * exact.sd.square()).sum(1) / self.exact.confidence.lam], 1
-        )
+        effective = (state.n * exact.sd.square()).sum(1) / self.exact.confidence.lam
+        return torch.stack([*found, effective], 1)
 
     def read(self, trace: Trace, series: str = "measures") -> dict[str, np.ndarray]:
         """Name -> R x T'."""

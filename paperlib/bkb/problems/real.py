@@ -15,10 +15,9 @@ import torch
 from scipy.spatial.distance import pdist
 
 from ...datasets import registry as datasets
-from ...maths.gp import RBF
 from ...core.streams import Draw
 from ...core.validation import nonnegative, one_of, positive
-from .worlds import FixedArms, World
+from .worlds import RBFArms, World
 
 BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
 PAIRS = 5000  # arms of which all pairs are measured
@@ -66,7 +65,7 @@ def median_gamma(name: str) -> float:
 
 
 @dataclass(frozen=True)
-class TableArms(FixedArms):
+class TableArms(RBFArms):
     """The examples of a data set as arms, its standardized target as f, the same in all trials, which differ in noise.
 
     Attributes:
@@ -87,18 +86,11 @@ class TableArms(FixedArms):
     def __post_init__(self):
         one_of("name", self.name, BUNDLED + FETCHED)
         nonnegative("noise", self.noise)
-        object.__setattr__(
-            self, "gamma", median_gamma(self.name) if self.gamma is None else self.gamma
-        )
+        if self.gamma is None:
+            object.__setattr__(self, "gamma", median_gamma(self.name))
         positive("gamma", self.gamma)
-        object.__setattr__(
-            self, "data_checksum", datasets.checksum(self.name) if self.name in FETCHED else None
-        )
-
-    @property
-    def kernel(self) -> RBF:
-        """The kernel that learners are given."""
-        return RBF(self.gamma)
+        if self.name in FETCHED:
+            object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The table; means are 1 x A, for all trials."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import torch
 
-from ...maths.gp import RBF, Linear
+from ...maths.gp import Linear
 from ...core.linalg import inner
 from ...core.streams import Draw, Streams
+from ...core.trees import where
 from ...core.validation import nonnegative, one_of, positive, whole
-from .worlds import FixedArms, World, even_grid, expand
+from .worlds import FixedArms, RBFArms, World, even_grid, expand
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
 CENTERS = 200  # of more arms, so many
@@ -25,7 +26,7 @@ SPECTRA = ("low", "poly", "flat")
 
 
 @dataclass(frozen=True)
-class RKHS(FixedArms):
+class RKHS(RBFArms):
     """Arms in [0, 1]^d and an f per trial in the space of exp(-gamma ||x - y||^2), of norm F exactly.
 
     f = sum_j c_j k(z_j, .) with c standard normal, then scaled (purpose "problem").
@@ -70,27 +71,32 @@ class RKHS(FixedArms):
             )
         whole("instance", self.instance, least=0)
 
-    @property
-    def kernel(self) -> RBF:
-        """The kernel of f."""
-        return RBF(self.gamma)
-
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms and centers, and f from the trials' streams (purpose "problem")."""
         shared = Streams(self.instance, [0], **tkwargs).at(-1)
-        arms = (
-            even_grid(self.arms, self.dim, **tkwargs)
-            if self.grid
-            else shared.uniform("problem arms", self.arms, self.dim)
-        )
+        if self.grid:
+            arms = even_grid(self.arms, self.dim, **tkwargs)
+        else:
+            arms = shared.uniform("problem arms", self.arms, self.dim)
         centers, count = arms, self.centers or (self.arms if self.arms <= ALL else CENTERS)
         if count < self.arms:
             centers = arms[:, shared.uniform("problem centers", self.arms)[0].argsort()[:count]]
         return expand(self.kernel, arms, centers, draw.normal("problem", count), self.norm)
 
 
+class _Line(RBFArms):
+    """What the problems on a grid of [0, 1] share. Subclasses have a field ``arms``, how many."""
+
+    arms: int
+
+    @property
+    def left(self) -> int:
+        """How many arms lie in [0, .5]: the first ones."""
+        return (self.arms + 1) // 2
+
+
 @dataclass(frozen=True)
-class WarmRKHS(FixedArms):
+class WarmRKHS(_Line):
     """A grid of [0, 1] and an f that is best where a warm start in [0, .5] does not look.
 
     As ``RKHS``, but each trial draws f until its largest value lies beyond ``beyond`` and exceeds the largest on
@@ -125,36 +131,17 @@ class WarmRKHS(FixedArms):
             raise ValueError(f"beyond={self.beyond!r}; allowed: a number in (0, 1)")
         nonnegative("lead", self.lead)
 
-    @property
-    def kernel(self) -> RBF:
-        """The kernel of f."""
-        return RBF(self.gamma)
-
-    @property
-    def left(self) -> int:
-        """How many arms lie in [0, .5]: the first ones."""
-        return (self.arms + 1) // 2
-
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""
         arms = even_grid(self.arms, **tkwargs)
         kept, done = None, torch.zeros(trials, dtype=torch.bool, device=arms.device)
         for attempt in range(ATTEMPTS):
-            world = expand(
-                self.kernel, arms, arms, draw.normal(f"problem {attempt}", self.arms), self.norm
-            )
+            coefficients = draw.normal(f"problem {attempt}", self.arms)
+            world = expand(self.kernel, arms, arms, coefficients, self.norm)
             lead = world.best - world.means[:, : self.left].amax(1)
             good = (arms[0, world.means.argmax(1), 0] > self.beyond) & (lead > self.lead)
-            if kept is not None:  # what was good stays
-                choose = lambda old, new: torch.where(
-                    done.view(-1, *[1] * (old.dim() - 1)), old, new
-                )
-                world = world._replace(
-                    **{
-                        name: choose(getattr(kept, name), getattr(world, name))
-                        for name in ("means", "best", "coefficients")
-                    }
-                )
+            if kept is not None:
+                world = where(done, kept, world)  # what was good stays
             kept, done = world, done | good
             if bool(done.all()):
                 return kept
@@ -164,7 +151,7 @@ class WarmRKHS(FixedArms):
 
 
 @dataclass(frozen=True)
-class GPDraw(FixedArms):
+class GPDraw(_Line):
     """A grid of [0, 1] and an f per trial from the Gaussian process of exp(-gamma (x - y)^2), of unit variance.
 
     Source: Figure 2; the paper's "bandwidth 100" is read as gamma. Evaluations go to the first ``left`` arms.
@@ -187,23 +174,11 @@ class GPDraw(FixedArms):
         positive("gamma", self.gamma)
         nonnegative("noise", self.noise)
 
-    @property
-    def kernel(self) -> RBF:
-        """The covariance of f."""
-        return RBF(self.gamma)
-
-    @property
-    def left(self) -> int:
-        """How many arms lie in [0, .5]: the first ones."""
-        return (self.arms + 1) // 2
-
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem"); no norm: f is not in the kernel's space."""
         arms = even_grid(self.arms, **tkwargs)
-        factor = torch.linalg.cholesky(
-            self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs)
-        )
-        means = draw.normal("problem", self.arms) @ factor.mT
+        K = self.kernel(arms[0], arms[0]) + JITTER * torch.eye(self.arms, **tkwargs)
+        means = draw.normal("problem", self.arms) @ torch.linalg.cholesky(K).mT
         return World(arms, means, means.amax(1), None, None)
 
 
@@ -251,12 +226,8 @@ class LinearArms(FixedArms):
             "poly": 1 / j,
             "flat": torch.ones_like(j),
         }[self.spectrum]
-        arms = (
-            Streams(self.instance, [0], **tkwargs)
-            .at(-1)
-            .normal("problem arms", self.arms, self.dim)
-            * spectrum.sqrt()
-        )
+        shared = Streams(self.instance, [0], **tkwargs).at(-1)
+        arms = shared.normal("problem arms", self.arms, self.dim) * spectrum.sqrt()
         arms = arms / torch.linalg.vector_norm(arms, dim=-1).amax()
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = inner(arms, theta)

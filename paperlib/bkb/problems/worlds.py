@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import Kernel
+from ...maths.gp import RBF, Kernel
 from ...core.linalg import chosen_mean
 from ...core.streams import Draw
 
@@ -44,6 +44,17 @@ class FixedArms:
         """Reward and regret of the arms ``action`` (R indices), R each."""
         mean = chosen_mean(world.means, action)
         return mean + self.noise * draw.normal("noise"), world.best - mean
+
+
+class RBFArms(FixedArms):
+    """Those with the kernel exp(-gamma ||x - y||^2), gamma a field."""
+
+    gamma: float
+
+    @property
+    def kernel(self) -> RBF:
+        """The kernel that learners are given; of a drawn f its own."""
+        return RBF(self.gamma)
 
 
 def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:

@@ -4,6 +4,7 @@ Shapes: R trials, K arms, J anchors, d dimensions.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ import torch
 from torch import Tensor
 
 from ...core.linalg import chosen
+from .glm import GLMLearner
 from .likelihood_set import Anchors, ConfidenceSet, Likelihood
 from .mle import History, history
-from ..model.validation import validate
 
 RING = 48  # anchors kept, or 2 K if that is more
 
@@ -36,16 +37,15 @@ class State(NamedTuple):
     rounds: int  # t - 1, rounds played
 
 
-class CertifiedOptimism(ABC):
+class CertifiedOptimism(GLMLearner, ABC):
     """Optimistic play over {theta : L(theta) - L(theta_hat) <= b}, with proved decisions.
 
-    The engine (``confset``) serves one trial at a time in numpy, because how often it looks at the history
+    The engine (``likelihood_set``) serves one trial at a time in numpy, because how often it looks at the history
     depends on the data; this adapter runs R of them in turn, so a batch costs R times a trial.
 
     A subclass is a frozen dataclass with ``link``, ``scale`` and ``counts``, and gives ``_set(t, dim)``.
     """
 
-    wants = "reward"
     syncs = "host"  # refinement to a certificate is data dependent, in numpy, trial by trial
 
     @abstractmethod
@@ -70,19 +70,13 @@ class CertifiedOptimism(ABC):
         if state.rounds == 0:
             longest = torch.linalg.vector_norm(arms, dim=-1).argmax(-1)
             return longest.expand(trials).contiguous(), state
-        budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
-        scale = host(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
         anchors = Anchors(*(host(a).copy() for a in state.anchors))
-        written, passes, undecided = (
-            host(x).copy() for x in (state.written, state.passes, state.undecided)
-        )
-        theta, index = np.empty_like(host(state.theta)), np.empty(trials, np.int64)
-        menu, likelihood = host(arms), self._likelihoods(state, arms)
+        passes, undecided = host(state.passes).copy(), host(state.undecided).copy()
+        index, written = np.empty(trials, np.int64), np.empty(trials, np.int64)
+        theta = np.empty_like(host(state.theta))
+        menu, fitted = host(arms), self._fitted(state, arms)
         for i in range(trials):
-            own = Anchors(*(a[i] for a in anchors))
-            inside = ConfidenceSet(
-                likelihood(i), own, int(written[i]), float(scale[i]) ** 2 * budget, ball, ridge
-            ).fit()
+            inside = fitted(i, Anchors(*(a[i] for a in anchors)))
             index[i], proved = inside.decide(menu[i % len(menu)])
             theta[i], written[i] = inside.estimate, inside.written
             passes[i] += inside.passes
@@ -112,32 +106,24 @@ class CertifiedOptimism(ABC):
 
         ``arms``: 1 x K x d or R x K x d of that round (with counts, the fixed set); at least one round played.
         """
-        budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
-        scale = float(self.scale[trial]) if isinstance(self.scale, Tensor) else self.scale
-        anchors = Anchors(*(host(a)[trial].copy() for a in state.anchors))
-        likelihood = self._likelihoods(state, arms)(trial)
-        return ConfidenceSet(
-            likelihood, anchors, int(state.written[trial]), scale**2 * budget, ball, ridge
-        ).fit()
+        own = Anchors(*(host(a)[trial].copy() for a in state.anchors))
+        return self._fitted(state, arms)(trial, own)
 
-    def _likelihoods(self, state: State, arms: Tensor):
-        """The function that gives trial i its ``Likelihood``."""
-        points, weights, _ = state.history.sample(arms)
-        points, weights, moment = (
-            host(points),
-            None if weights is None else host(weights),
-            host(state.moment),
-        )
-        return lambda i: Likelihood(
-            self.link, points[i % len(points)], None if weights is None else weights[i], moment[i]
-        )
+    def _fitted(self, state: State, arms: Tensor) -> Callable[[int, Anchors], ConfidenceSet]:
+        """The function that fits the set of trial i in the round to come, and writes its anchors in place."""
+        budget, ball, ridge = self._set(state.rounds + 1, arms.shape[-1])
+        sample, trials = state.history.sample(arms), len(state.moment)
+        points, moment, written = host(sample.points), host(state.moment), host(state.written)
+        weights = [None] * trials if sample.weights is None else host(sample.weights)
+        scale = host(self.scale) if isinstance(self.scale, Tensor) else [self.scale] * trials
+
+        def fitted(i: int, own: Anchors) -> ConfidenceSet:
+            likelihood = Likelihood(self.link, points[i % len(points)], weights[i], moment[i])
+            allowed = float(scale[i]) ** 2 * budget
+            return ConfidenceSet(likelihood, own, int(written[i]), allowed, ball, ridge).fit()
+
+        return fitted
 
     def report(self, state: State) -> dict[str, Tensor]:
         """R each: ``uncertified``, rounds whose arm is the best found but not proved best; ``passes`` over the history."""
         return {"uncertified": state.undecided, "passes": state.passes}
-
-    def validate(
-        self, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None
-    ) -> None:
-        """Raise ValueError for arms, an arm or a reward outside the model."""
-        validate(self.link, arms, arm, reward)

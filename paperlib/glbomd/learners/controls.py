@@ -16,9 +16,11 @@ from torch import Tensor
 
 from ...core.linalg import inner
 from ...core.streams import CLIP, Draw
+from ...core.validation import nonnegative, positive
 from ..model.links import Bernoulli, Link
+from .glm import GLMLearner
 from .mle import CountHistory, history, maximize_likelihood
-from ..model.validation import known_link, nonnegative, positive, validate
+from ..model.validation import known_link
 
 
 class Tally(NamedTuple):
@@ -29,10 +31,8 @@ class Tally(NamedTuple):
     rounds: int  # rounds heard
 
 
-class _Tallied:
-    """What the two rules without features share."""
-
-    wants = "reward"
+class _Tallied(GLMLearner):
+    """What the two rules without features share; ``link`` says which rewards they take."""
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Tally:
         """No plays yet."""
@@ -59,6 +59,7 @@ class BetaThompson(_Tallied):
 
     successes: float = 1.0
     failures: float = 1.0
+    link = Bernoulli()
     syncs = "host"  # the quantile of the Beta distribution exists in SciPy alone
 
     def __post_init__(self):
@@ -73,10 +74,6 @@ class BetaThompson(_Tallied):
         sample = torch.from_numpy(betaincinv(a, b, uniform))
         return sample.argmax(1).to(state.plays.device), state
 
-    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
-        """Raise ValueError for rewards other than 0 and 1; see ``validation.validate``."""
-        validate(Bernoulli(), arms, arm, reward)
-
 
 @dataclass(frozen=True)
 class UCB1(_Tallied):
@@ -89,6 +86,7 @@ class UCB1(_Tallied):
     """
 
     scale: float = 1.0
+    link = Bernoulli(fractional=True)
 
     def __post_init__(self):
         nonnegative("scale", self.scale)
@@ -98,10 +96,6 @@ class UCB1(_Tallied):
         bonus = self.scale * (2 * math.log(max(state.rounds, 1)) / state.plays.clamp(min=1)).sqrt()
         index = state.total / state.plays.clamp(min=1) + bonus
         return torch.where(state.plays > 0, index, math.inf).argmax(1), state
-
-    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
-        """Raise ValueError for rewards outside [0, 1]; see ``validation.validate``."""
-        validate(Bernoulli(fractional=True), arms, arm, reward)
 
 
 class Posterior(NamedTuple):
@@ -114,7 +108,7 @@ class Posterior(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LaplaceThompson:
+class LaplaceThompson(GLMLearner):
     """Thompson sampling from the Laplace approximation of a generalized linear posterior.
 
     Source: Chapelle & Li (2011), Algorithm 3, with the full Hessian in place of its diagonal and all rounds
@@ -129,7 +123,6 @@ class LaplaceThompson:
     link: Link = Bernoulli()
     ridge: float = 1.0
     scale: float = 1.0
-    wants = "reward"
     syncs = "per round"  # the fit stops when it has converged
 
     def __post_init__(self):
@@ -164,7 +157,3 @@ class LaplaceThompson:
         data = (arms.mT * weight.unsqueeze(1)) @ arms  # sum_k n_k mu'(z_k) / g x_k x_k^T
         prior = self.ridge * torch.eye(arms.shape[2], dtype=theta.dtype, device=theta.device)
         return Posterior(past, theta, prior + data, state.rounds + 1)
-
-    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
-        """Raise ValueError for data outside the model; see ``validation.validate``."""
-        validate(self.link, arms, arm, reward)

@@ -15,8 +15,10 @@ from torch import Tensor
 
 from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
 from ...core.streams import Draw
+from ...core.validation import whole
+from .glm import GLMLearner
 from ..model.links import Bernoulli, Link
-from ..model.validation import nonnegative, positive, probability, ridge, validate, whole
+from ..model.validation import ridge
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
 
@@ -33,7 +35,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ECOLog:
+class ECOLog(GLMLearner):
     """Efficient confidence sets for logistic bandits.
 
     Attributes:
@@ -54,7 +56,6 @@ class ECOLog:
     scale: float | Tensor = 1.0
     refresh: int = 4096
     link: Link = Bernoulli()
-    wants = "reward"
     syncs = "per round"  # both problems are solved to convergence, which has to be looked at
 
     def __post_init__(self):
@@ -62,19 +63,13 @@ class ECOLog:
             raise ValueError(
                 f"link={self.link!r}; allowed: Bernoulli(), ECOLog is for logistic rewards"
             )
-        positive("norm_bound", self.norm_bound)
-        probability("delta", self.delta)
+        self.check_fields()
         ridge(self.ridge, ("dim",))
-        nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
 
     def ridge_value(self, dim: int) -> float:
         """lambda in dimension d."""
         return float(dim if isinstance(self.ridge, str) else self.ridge)
-
-    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward that is not 0 or 1."""
-        validate(self.link, context, action, feedback)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """theta = 0, W = lambda I; the horizon is not used."""
@@ -85,19 +80,16 @@ class ECOLog:
     def radius(self, state: State) -> Tensor:
         """sqrt(2 lambda S^2 + (1 + S)^2 gamma + slack), R, without ``scale``."""
         S, ridge = self.norm_bound, self.ridge_value(state.theta.shape[-1])
-        count = state.rounds + 1
-        gamma = math.sqrt(ridge) / 2 + 2 * math.log(
-            2 * math.sqrt(1 + count / (4 * ridge)) / self.delta
-        ) / math.sqrt(ridge)
+        root, t = math.sqrt(ridge), state.rounds + 1
+        gamma = root / 2 + 2 * math.log(2 * math.sqrt(1 + t / (4 * ridge)) / self.delta) / root
         return (state.slack + (2 * ridge * S * S + (1 + S) ** 2 * gamma)).clamp(min=0).sqrt()
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """argmax mu(x^T theta) + radius ||x||_{W^{-1}}, ties to the lowest index. Returns R arm indices."""
         width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
         mean = self.link.mean(inner(arms, state.theta))
-        return torch.addcmul(mean, width, (self.scale * self.radius(state)).unsqueeze(1)).argmax(
-            1
-        ), state
+        radius = self.scale * self.radius(state)
+        return torch.addcmul(mean, width, radius.unsqueeze(1)).argmax(1), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """The new estimate, and what the radius needs of it. ``arm``: R; ``reward``: R."""
@@ -120,12 +112,10 @@ class ECOLog:
         slope = link.slope(z)
         violations = state.violations + (link.slope(z_bar) > 2 * slope).to(slope)
         precision = rank_one(state.precision, x, slope)
-        refresh = rounds % self.refresh == 0
-        covariance = (
-            inverse(precision)
-            if refresh
-            else rank_one(state.covariance, v, slope / (-1 - slope * ball.q))
-        )
+        if rounds % self.refresh == 0:
+            covariance = inverse(precision)
+        else:
+            covariance = rank_one(state.covariance, v, slope / (-1 - slope * ball.q))
         return State(theta, precision, covariance, slack, violations, rounds)
 
     def report(self, state: State) -> dict[str, Tensor]:

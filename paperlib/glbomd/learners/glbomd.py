@@ -17,16 +17,10 @@ from torch import Tensor
 from ...core.linalg import apply, chosen, inner, inverse, needed, quadratic, rank_one
 from ...maths.sets import ball_projection
 from ...core.streams import Draw
+from ...core.validation import whole
+from .glm import GLMLearner
 from ..model.links import Link, Poisson
-from ..model.validation import (
-    known_link,
-    nonnegative,
-    positive,
-    probability,
-    ridge,
-    validate,
-    whole,
-)
+from ..model.validation import ridge
 
 RIDGES = ("sharp", "free", "theory", "dim")
 # Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,
@@ -44,7 +38,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLBOMD:
+class GLBOMD(GLMLearner):
     """Generalized linear bandit with a single mirror descent step a round.
 
     Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1; the radius is Theorem 1's.
@@ -72,14 +66,10 @@ class GLBOMD:
     theta0: tuple[float, ...] | None = None
     start_at_zero: bool = False
     refresh: int = 4096
-    wants = "reward"
 
     def __post_init__(self):
-        known_link(self.link)
-        positive("norm_bound", self.norm_bound)
-        probability("delta", self.delta)
+        self.check_fields()
         ridge(self.ridge, RIDGES)
-        nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
         if not math.isfinite(self._condition("sharp", 1) * self.norm_bound**2):
             raise ValueError(
@@ -137,19 +127,12 @@ class GLBOMD:
         ridge, least = self.ridge_value(dim), self._condition("sharp", dim)
         if ridge >= least * (1 - 1e-12):
             return None
-        lost = (
-            ": with Poisson rewards coverage is lost when norm_bound is large"
-            if isinstance(self.link, Poisson)
-            else ""
-        )
+        poisson = isinstance(self.link, Poisson)
+        lost = ": with Poisson rewards coverage is lost when norm_bound is large" if poisson else ""
         return (
             f"ridge={self.ridge!r} gives lambda = {ridge:.6g}, but Theorem 1 needs {least:.6g} here, so that the "
             f"confidence sets carry no guarantee{lost}; ridge='sharp' restores it"
         )
-
-    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """theta_1 and H_1 = lambda I; the horizon is not used."""
@@ -182,9 +165,8 @@ class GLBOMD:
         # weight of the surrogate's curvature in H~_t = H_t + a x x^T
         a = self.link.slope(z) * (eta / g)
         # (42a): H~_t^{-1} grad l_t(theta_t) by Sherman-Morrison.
-        theta = torch.addcmul(
-            theta, v, ((reward - self.link.mean(z)) * (eta / g) / (1.0 + a * q)).unsqueeze(1)
-        )
+        gain = (reward - self.link.mean(z)) * (eta / g) / (1.0 + a * q)
+        theta = torch.addcmul(theta, v, gain.unsqueeze(1))
         outside = torch.linalg.vector_norm(theta, dim=-1) > S
         if needed(outside):  # (42b), in the norm of H~_t
             theta = ball_projection(theta, rank_one(H, x, a), S, outside).point

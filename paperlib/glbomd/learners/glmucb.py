@@ -14,22 +14,16 @@ from torch import Tensor
 
 from ...core.linalg import chosen, inner, inverse, quadratic, rank_one
 from ...core.streams import Draw
-from ..model.links import Bernoulli, Binomial, Link, kappa_ball
-from .mle import CountHistory, Fit, RowHistory, history, maximize_likelihood, predict, unfitted
-from ..model.validation import (
-    known_link,
-    needs_horizon,
-    nonnegative,
-    positive,
-    probability,
-    validate,
-)
+from .glm import GLMLearner
+from ..model.links import Link
+from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
+from ..model.validation import needs_horizon
 
 
 class State(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts."""
 
-    history: RowHistory | CountHistory  # every round
+    history: History  # every round
     fit: Fit  # after ``select`` the estimate it used, after ``update`` a prediction of the next
     design: Tensor  # R x d x d, sum x x^T
     outside: Tensor  # R int64, rounds in which the estimate's norm exceeded S
@@ -38,7 +32,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLMUCB:
+class GLMUCB(GLMLearner):
     """Upper confidence bounds mu(x^T theta) + rho_t ||x||_{V_t^{-1}} around the ridge estimate.
 
     Departure: Filippi et al. start with d independent arms and no ridge, and project the estimate onto the
@@ -69,22 +63,10 @@ class GLMUCB:
     log_factor: bool = True
     scale: float | Tensor = 1.0
     counts: bool = False
-    wants = "reward"
     syncs = "per round"  # Newton's method runs until every trial has converged
 
     def __post_init__(self):
-        known_link(self.link)
-        positive("norm_bound", self.norm_bound)
-        if self.kappa is not None:
-            positive("kappa", self.kappa)
-        if self.reward_bound is not None:
-            positive("reward_bound", self.reward_bound)
-        probability("delta", self.delta)
-        nonnegative("scale", self.scale)
-
-    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)
+        self.check_fields("kappa", "reward_bound")
 
     def ridge_value(self, t: int, dim: int) -> float:
         """lambda_t = d ln(1 + t) in round t = 1, 2, ..."""
@@ -92,18 +74,11 @@ class GLMUCB:
 
     def radius(self, t: int, dim: int, horizon: int) -> float:
         """rho_t of round t = 1, 2, ..., without ``scale``; Filippi et al. (2010), Proposition 1."""
-        kappa = kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
-        bound = default_reward_bound(self.link) if self.reward_bound is None else self.reward_bound
         slack = 3 + 2 * math.log(1 + 2 / self.ridge_value(t, dim))
         confidence = 2 * dim * math.log(2 * dim * horizon / self.delta)
         clock = max(math.log(t), 1.0) if self.log_factor else 1.0
-        return (
-            2
-            * self.link.max_slope(self.norm_bound)
-            * kappa
-            * bound
-            * math.sqrt(slack * confidence * clock)
-        )
+        root = math.sqrt(slack * confidence * clock)
+        return 2 * self.link.max_slope(self.norm_bound) * self.kappa_value * self.bound * root
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """An empty history, theta = 0.
@@ -113,18 +88,10 @@ class GLMUCB:
         """
         needs_horizon(self, horizon)
         d = arms.shape[-1]
-        heard, fit = (
-            history(trials, arms, self.counts, **tkwargs),
-            unfitted(trials, d, self.ridge_value(1, d), **tkwargs),
-        )
-        return State(
-            heard,
-            fit,
-            torch.zeros_like(fit.hessian),
-            torch.zeros_like(fit.converged, dtype=torch.int64),
-            horizon,
-            0,
-        )
+        heard = history(trials, arms, self.counts, **tkwargs)
+        fit = unfitted(trials, d, self.ridge_value(1, d), **tkwargs)
+        outside = torch.zeros_like(fit.converged, dtype=torch.int64)
+        return State(heard, fit, torch.zeros_like(fit.hessian), outside, horizon, 0)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
@@ -133,9 +100,8 @@ class GLMUCB:
         fit = maximize_likelihood(self.link, state.history.sample(arms), state.fit.theta, ridge)
         theta = fit.theta
         # V_t = sum x x^T + lambda_t I; the ridge changes every round, so that no rank-one update of V_t^{-1} serves.
-        covariance = inverse(
-            state.design + ridge * torch.eye(d, dtype=theta.dtype, device=theta.device)
-        )
+        eye = torch.eye(d, dtype=theta.dtype, device=theta.device)
+        covariance = inverse(state.design + ridge * eye)
         width = quadratic(arms, covariance).clamp_(min=0).sqrt_()
         bonus = self.radius(t, d, state.horizon) * width
         scale = self.scale.unsqueeze(1) if isinstance(self.scale, Tensor) else self.scale
@@ -146,21 +112,12 @@ class GLMUCB:
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Add the round to the history. ``arm``: R; ``reward``: R."""
         x, t, d = chosen(arms, arm), state.rounds + 1, arms.shape[-1]
-        start = predict(
-            self.link, state.fit, x, reward, self.ridge_value(t + 1, d) - self.ridge_value(t, d)
-        )
+        growth = self.ridge_value(t + 1, d) - self.ridge_value(t, d)
+        start = predict(self.link, state.fit, x, reward, growth)
         design = rank_one(state.design, x, torch.ones_like(reward))
-        return state._replace(
-            history=state.history.add(arms, arm, reward), fit=start, design=design, rounds=t
-        )
+        heard = state.history.add(arms, arm, reward)
+        return state._replace(history=heard, fit=start, design=design, rounds=t)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``outside``: rounds in which the estimate left the ball, where Filippi et al. would project it."""
         return {"outside": state.outside}
-
-
-def default_reward_bound(link: Link) -> float:
-    """R_max where the family gives one, else 100."""
-    if isinstance(link, Bernoulli):
-        return 1.0
-    return float(link.count) if isinstance(link, Binomial) else 100.0

@@ -16,17 +16,10 @@ from torch import Tensor
 from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
 from ...maths.sets import project_ball
 from ...core.streams import Draw
-from ..model.links import Bernoulli, Binomial, Link, Poisson, kappa_ball
-from ..model.validation import (
-    known_link,
-    nonnegative,
-    one_of,
-    positive,
-    probability,
-    ridge,
-    validate,
-    whole,
-)
+from ...core.validation import one_of, whole
+from .glm import GLMLearner
+from ..model.links import Bernoulli, Binomial, Link, Poisson
+from ..model.validation import ridge
 
 VARIANTS = ("paper", "public")
 
@@ -44,7 +37,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLOC:
+class GLOC(GLMLearner):
     """Generalized linear online-to-confidence-set conversion.
 
     Attributes:
@@ -76,23 +69,15 @@ class GLOC:
     variant: str = "paper"
     scale: float | Tensor = 1.0
     refresh: int = 4096
-    wants = "reward"
 
     def __post_init__(self):
-        known_link(self.link)
-        positive("norm_bound", self.norm_bound)
-        probability("delta", self.delta)
+        self.check_fields("kappa", "sub_gaussian")
         ridge(self.ridge, ("dim",))
-        if self.kappa is not None:
-            positive("kappa", self.kappa)
-        if self.sub_gaussian is not None:
-            positive("sub_gaussian", self.sub_gaussian)
         one_of("variant", self.variant, VARIANTS)
         if not (self.curvature > 0 and math.isfinite(self.noise / self.curvature)):
             raise ValueError(
                 f"norm_bound={self.norm_bound!r}; allowed: values for which kappa and sigma are finite"
             )
-        nonnegative("scale", self.scale)
         whole("refresh", self.refresh)
 
     def ridge_value(self, dim: int) -> float:
@@ -102,7 +87,7 @@ class GLOC:
     @property
     def curvature(self) -> float:
         """c = 1 / kappa, the strong convexity that the loss has along an arm."""
-        return 1 / (kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa)
+        return 1 / self.kappa_value
 
     @property
     def noise(self) -> float:
@@ -116,10 +101,6 @@ class GLOC:
         if isinstance(self.link, Poisson):
             return math.exp(self.norm_bound / 2)
         return math.sqrt(self.link.dispersion)
-
-    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)
 
     def caution(self, context: Tensor) -> str | None:
         """What to tell a user whose rewards the method's analysis does not cover."""
@@ -141,12 +122,9 @@ class GLOC:
         """Of the ellipsoid around ``center(state)``, R, without ``scale``; Theorem 1 of Jun et al. (2017)."""
         c, ratio = self.curvature, self.noise / self.curvature
         inside = (1 + 4 * ratio**4 / self.delta**2) + (2 / c) * state.regret
-        # ln((2 / delta) sqrt(inside))
-        square = (
-            (4 / c) * state.regret
-            + (4 * ratio**2) * inside.log()
-            + (1 + 8 * ratio**2 * math.log(2 / self.delta))
-        )
+        # 1 + (4 / c) B + 8 ratio^2 ln((2 / delta) sqrt(inside))
+        rest = 1 + 8 * ratio**2 * math.log(2 / self.delta)
+        square = (4 / c) * state.regret + (4 * ratio**2) * inside.log() + rest
         if self.variant == "paper":
             center = self.center(state) if center is None else center
             fit = (center * state.predicted).sum(-1) - state.square
@@ -164,9 +142,8 @@ class GLOC:
         mean = inner(arms, center)
         if self.variant == "public":
             mean = self.link.mean(mean)
-        return torch.addcmul(
-            mean, width, (self.scale * self.radius(state, center)).unsqueeze(1)
-        ).argmax(1), state
+        radius = self.scale * self.radius(state, center)
+        return torch.addcmul(mean, width, radius.unsqueeze(1)).argmax(1), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One online Newton step. ``arm``: R; ``reward``: R."""
@@ -176,11 +153,8 @@ class GLOC:
         q = (x * v).sum(-1)
         error, gain = self.link.mean(z) - reward, 1 / (1 + q)
         precision = rank_one(state.precision, x, torch.ones_like(q))
-        covariance = (
-            inverse(precision)
-            if rounds % self.refresh == 0
-            else rank_one(state.covariance, v, -gain)
-        )
+        afresh = rounds % self.refresh == 0
+        covariance = inverse(precision) if afresh else rank_one(state.covariance, v, -gain)
         # With A already updated: A^{-1} x = gain v and ||x||^2_{A^{-1}} = gain q.
         regret = state.regret + error.square() * (q * gain) / (2 * c)
         theta = torch.addcmul(state.theta, v, (error * gain * (-1 / c)).unsqueeze(1))

@@ -96,11 +96,8 @@ class Likelihood(NamedTuple):
             value = m.sum()
         else:
             value, mu, slope = self.weights @ m, self.weights * mu, self.weights * slope
-        return (
-            value - self.moment @ theta,
-            mu @ self.points - self.moment,
-            (self.points.T * slope) @ self.points,
-        )
+        gradient, hessian = mu @ self.points - self.moment, (self.points.T * slope) @ self.points
+        return value - self.moment @ theta, gradient, hessian
 
 
 class ConfidenceSet:
@@ -142,15 +139,11 @@ class ConfidenceSet:
     def _objective(self, slot: int) -> tuple[ndarray, float, ndarray, ndarray]:
         """Point, value, gradient and Hessian of L at an anchor, with the ridge as it is now."""
         point, value, gradient, hessian = (a[slot] for a in self.anchors)
-        if self.ridge == 0:
-            return point, value, gradient, hessian
-        eye = np.eye(len(point))
-        return (
-            point,
-            value + 0.5 * self.ridge * (point @ point),
-            gradient + self.ridge * point,
-            hessian + self.ridge * eye,
-        )
+        if self.ridge:
+            value = value + 0.5 * self.ridge * (point @ point)
+            gradient = gradient + self.ridge * point
+            hessian = hessian + self.ridge * np.eye(len(point))
+        return point, value, gradient, hessian
 
     def _evaluate(self, slot: int, point: ndarray) -> None:
         """Make ``point`` the anchor of ``slot``: one pass."""
@@ -165,20 +158,19 @@ class ConfidenceSet:
         """
         tolerance = ENOUGH * min(1.0, self.budget) if self.budget > 0 else ENOUGH
         for _ in range(200):
-            point, value, gradient, hessian = self._objective(0)
-            target, decrement, decrease = Quadratic.around(
-                point, value, gradient, hessian
-            ).minimizer(self.ball)
+            model = Quadratic.around(*self._objective(0))
+            target, decrement, decrease = model.minimizer(self.ball)
             self.fitted = bool(decrement <= tolerance)
             if self.fitted:
                 break
             step, saved = 1.0, [a[0].copy() for a in self.anchors]
             for _ in range(25):
                 self._evaluate(0, saved[0] + step * (target - saved[0]))
-                if self._objective(0)[1] <= value - 1e-4 * step * decrement + 1e-12 * abs(value):
+                enough = model.value - 1e-4 * step * decrement + 1e-12 * abs(model.value)
+                if self._objective(0)[1] <= enough:
                     break
                 step /= 2
-        self.estimate, self.lowest, self.residue = target, value - decrease, decrease
+        self.estimate, self.lowest, self.residue = target, model.value - decrease, decrease
         return self
 
     def decide(self, arms: ndarray) -> tuple[int, bool]:
@@ -240,9 +232,8 @@ class Bounds:
             cut = self._ball_cut(point, gradient, room)
         np.minimum(self.upper, cut.min(1), out=self.upper)
         # L is convex on the way from slot 0, where psi_0 is 0 up to the tolerance of the fit, to the anchor.
-        shrink = (inside.budget - inside.residue) / (
-            np.maximum(excess, inside.budget) - inside.residue
-        )
+        beyond = np.maximum(excess, inside.budget) - inside.residue
+        shrink = (inside.budget - inside.residue) / beyond
         base = anchors.point[0]
         self.feasible[slots] = base + shrink[:, None] * (point - base)
         self.excess[slots] = excess
@@ -254,21 +245,15 @@ class Bounds:
         ball = self.set.ball
         size = np.sqrt(np.einsum("jd,jd->j", gradient, gradient))
         flat = size == 0  # then the half-space is everything
-        unit = gradient / np.where(flat, 1.0, size)[:, None]
-        height = np.where(
-            flat, ball, room / np.where(flat, 1.0, size) + np.einsum("jd,jd->j", unit, point)
-        ).clip(-ball, ball)
-        along = self.arms @ unit.T
+        size = np.where(flat, 1.0, size)
+        unit = gradient / size[:, None]
+        height = np.where(flat, ball, room / size + np.einsum("jd,jd->j", unit, point))
+        height = height.clip(-ball, ball)
+        square, norm, along = self.square[:, None], self.norm[:, None], self.arms @ unit.T
         # Both differences cancel where x and g are parallel or the half-space touches the ball: round them up.
-        across = np.sqrt(
-            (self.square[:, None] - along * along).clip(min=0) + ROUNDING * self.square[:, None]
-        )
-        cut = along * height + across * np.sqrt(
-            ball * ball - height * height + ROUNDING * ball * ball
-        )
-        return np.where(
-            ball * along <= height * self.norm[:, None], (ball * self.norm)[:, None], cut
-        )
+        across = np.sqrt((square - along * along).clip(min=0) + ROUNDING * square)
+        cap = np.sqrt(ball * ball - height * height + ROUNDING * ball * ball)
+        return np.where(ball * along <= height * norm, ball * norm, along * height + across * cap)
 
     def _ridge_cut(self, point: ndarray, gradient: ndarray, room: ndarray) -> ndarray:
         """max of x^T theta over {g^T (theta - theta_j) + lambda/2 ||theta - theta_j||^2 <= c - L_j}, a ball, K x J."""
@@ -300,18 +285,16 @@ class Bounds:
             return
         start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
         if start is None:  # an anchor that serves as it stands costs no pass
-            start = int(
-                np.where(self.excess <= FAR * inside.budget, self.reach[i], -math.inf).argmax()
-            )
+            near = self.excess <= FAR * inside.budget
+            start = int(np.where(near, self.reach[i], -math.inf).argmax())
         else:
             # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
             slow = (
                 i in self.near and gap > SLOW * self.gap[i] and self.excess[start] > inside.budget
             )
             if slow or self.excess[start] > FAR * inside.budget:
-                self.starts[i] = self._add(
-                    0.5 * (self.near.pop(i, inside.anchors.point[0]) + inside.anchors.point[start])
-                )
+                before = self.near.pop(i, inside.anchors.point[0])
+                self.starts[i] = self._add(0.5 * (before + inside.anchors.point[start]))
                 return
         self.gap[i] = gap
         self.near[i] = inside.anchors.point[start].copy()

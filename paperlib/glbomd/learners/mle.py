@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 
 from ...core.linalg import Rows, apply, chosen, inner, may_look, needed, rank_one
+from ...core.trees import take
 from ...maths.sets import project_ball
 
 TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
-STEPS = (
-    16  # Newton steps of the form that does not look; one or two suffice from ``predict``'s start
-)
+STEPS = 16  # Newton steps of the form that does not look; one or two suffice after ``predict``
 LIMIT = 200  # Newton steps of the form that looks; a bound against endless loops, not a budget
 JITTER = 1e-8  # added to the Hessian where there is no ridge and n < d leaves it singular
 
@@ -31,12 +30,6 @@ class Sample(NamedTuple):
     points: Tensor  # R x n x d, or 1 x n x d where the trials share them
     weights: Tensor | None  # R x n, how often each point was seen; None: once each
     sums: Tensor  # R x n, sum of its rewards
-
-    def take(self, rows: Tensor) -> "Sample":
-        """The sample of some trials, by index."""
-        shared = self.points.shape[0] == 1 and self.sums.shape[0] > 1
-        weights = None if self.weights is None else self.weights[rows]
-        return Sample(self.points if shared else self.points[rows], weights, self.sums[rows])
 
 
 class RowHistory(NamedTuple):
@@ -92,10 +85,9 @@ def history(trials: int, arms: Tensor, counts: bool, marked: bool = False, **tkw
     if counts:
         zeros = torch.zeros(trials, 1 + marked, arms.shape[1], **tkwargs)
         return CountHistory(zeros, zeros)
+    points, rewards = Rows.empty(trials, arms.shape[2], **tkwargs), Rows.empty(trials, **tkwargs)
     marks = Rows.empty(trials, **{**tkwargs, "dtype": torch.bool}) if marked else None
-    return RowHistory(
-        Rows.empty(trials, arms.shape[2], **tkwargs), Rows.empty(trials, **tkwargs), marks
-    )
+    return RowHistory(points, rewards, marks)
 
 
 class Fit(NamedTuple):
@@ -133,14 +125,13 @@ def maximize_likelihood(
         raise ValueError(
             f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)"
         )
-    fit = _newton(link, sample, start, ridge, ball)
+    step = lambda part, theta: _newton(link, part, theta, ridge, ball)
+    fit = step(sample, start)
     for _ in range(LIMIT if may_look(start) else STEPS - 1):
         moves = ~fit.converged
         if not needed(moves):
             break
-        fit = _renew(
-            moves, sample, fit, lambda part, theta: _newton(link, part, theta, ridge, ball)
-        )
+        fit = _renew(moves, sample, fit, step)
     return fit
 
 
@@ -150,9 +141,8 @@ def refit(
     """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
     if not needed(rows):
         return last
-    return _renew(
-        rows, sample, last, lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball)
-    )
+    solve = lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball)
+    return _renew(rows, sample, last, solve)
 
 
 def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> Fit:
@@ -172,25 +162,17 @@ def predict(link, last: Fit, x: Tensor, reward: Tensor, growth: float = 0.0) -> 
     hessian = rank_one(hessian, x, link.slope(z) / link.dispersion)
     if growth:
         hessian = hessian + torch.full_like(theta[0], growth).diag()
-    gradient = torch.addcmul(
-        growth * theta, x, ((link.mean(z) - reward) / link.dispersion).unsqueeze(1)
-    )
-    step = _newton_step(gradient, hessian)
-    return Fit(
-        _advance(theta, step, link.self_concordance * torch.linalg.vector_norm(step, dim=1)),
-        hessian,
-        converged,
-    )
+    error = (link.mean(z) - reward) / link.dispersion
+    step = _newton_step(torch.addcmul(growth * theta, x, error.unsqueeze(1)), hessian)
+    v = link.self_concordance * torch.linalg.vector_norm(step, dim=1)
+    return Fit(_advance(theta, step, v), hessian, converged)
 
 
 def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
     """The fit to no data: theta = 0, and a Hessian of lambda I."""
     hessian = (ridge * torch.eye(dim, **tkwargs)).repeat(trials, 1, 1)
-    return Fit(
-        torch.zeros(trials, dim, **tkwargs),
-        hessian,
-        torch.ones(trials, **{**tkwargs, "dtype": torch.bool}),
-    )
+    converged = torch.ones(trials, **{**tkwargs, "dtype": torch.bool})
+    return Fit(torch.zeros(trials, dim, **tkwargs), hessian, converged)
 
 
 def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | None) -> Fit:
@@ -201,10 +183,8 @@ def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | Non
     if weights is not None:
         mean, slope = weights * mean, weights * slope
     gradient = torch.add(_combine(points, mean - sums) / link.dispersion, theta, alpha=ridge)
-    hessian = (
-        torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag()
-        + _curvature(points, slope) / link.dispersion
-    )
+    prior = torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag()
+    hessian = prior + _curvature(points, slope) / link.dispersion
     step = _newton_step(gradient, hessian)
     if ball is not None:
         step = project_ball(theta + step, hessian, ball) - theta
@@ -218,23 +198,16 @@ def _renew(rows: Tensor, sample: Sample, last: Fit, f: Callable[[Sample, Tensor]
     if may_look(rows):
         at = rows.nonzero().squeeze(1)
         if 2 * len(at) <= len(rows):
-            return Fit(
-                *(
-                    old.index_put((at,), new)
-                    for old, new in zip(last, f(sample.take(at), last.theta[at]))
-                )
-            )
+            new = f(take(sample, at), last.theta[at])
+            return Fit(*(old.index_put((at,), part) for old, part in zip(last, new)))
     new = f(sample, last.theta)
     return Fit(*(torch.where(rows.view(-1, *[1] * (a.dim() - 1)), b, a) for a, b in zip(last, new)))
 
 
 def _newton_step(gradient: Tensor, hessian: Tensor) -> Tensor:
     """-B^{-1} g, R x d."""
-    return (
-        torch.cholesky_solve(gradient.unsqueeze(2), torch.linalg.cholesky_ex(hessian).L)
-        .squeeze(2)
-        .neg_()
-    )
+    factor = torch.linalg.cholesky_ex(hessian).L
+    return torch.cholesky_solve(gradient.unsqueeze(2), factor).squeeze(2).neg_()
 
 
 def _advance(theta: Tensor, step: Tensor, v: Tensor) -> Tensor:

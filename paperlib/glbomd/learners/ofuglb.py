@@ -1,7 +1,7 @@
 """OFUGLB: optimism over a likelihood set in the ball, the statistically tight but history-bound baseline.
 
 Source: Lee, Yun & Jun, "A Unified Confidence Sequence for Generalized Linear Models, with Applications to
-Bandits" (2024), Theorem 3.1 and Algorithm 1; the decisions are proved as in ``confset``.
+Bandits" (2024), Theorem 3.1 and Algorithm 1; the decisions are proved as in ``likelihood_set``.
 Shapes: R trials, K arms, d dimensions.
 """
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from ...core.validation import one_of
 from .certified import CertifiedOptimism
 from ..model.links import LARGEST_Z, Bernoulli, Link, Poisson
-from ..model.validation import nonnegative, one_of, positive, probability
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,11 @@ class OFUGLB(CertifiedOptimism):
             raise ValueError(
                 f"link={self.link!r}; allowed: Bernoulli or Poisson, the families whose L_t OFUGLB states"
             )
-        positive("norm_bound", self.norm_bound)
+        self.check_fields()
         if isinstance(self.link, Poisson) and self.norm_bound > LARGEST_Z:
             raise ValueError(
                 f"norm_bound={self.norm_bound!r}; allowed with Poisson rewards: at most {LARGEST_Z}, e^S must be finite"
             )
-        probability("delta", self.delta)
-        nonnegative("scale", self.scale)
         one_of("counts", self.counts, (False, True))
         one_of("variant", self.variant, ("paper", "tight"))
 

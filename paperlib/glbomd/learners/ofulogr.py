@@ -1,7 +1,7 @@
 """OFULog-r: optimism over a regularized logistic likelihood set.
 
 Source: Abeille, Faury & Calauzenes, "Instance-Wise Minimax-Optimal Algorithms for Logistic Bandits" (2021),
-in our reading; a baseline of Zhang, Xu, Zhao & Sugiyama (2025). The decisions are proved as in ``confset``.
+in our reading; a baseline of Zhang, Xu, Zhao & Sugiyama (2025). The decisions are proved as in ``likelihood_set``.
 Shapes: R trials, K arms, d dimensions.
 """
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from ...core.validation import one_of
 from .certified import CertifiedOptimism
 from ..model.links import Bernoulli, Link
-from ..model.validation import nonnegative, one_of, positive, probability
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,7 @@ class OFULogR(CertifiedOptimism):
             raise ValueError(
                 f"link={self.link!r}; allowed: Bernoulli, OFULog-r is a method for logistic bandits"
             )
-        positive("norm_bound", self.norm_bound)
-        probability("delta", self.delta)
-        nonnegative("scale", self.scale)
+        self.check_fields()
         one_of("counts", self.counts, (False, True))
 
     def ridge(self, t: int, dim: int) -> float:

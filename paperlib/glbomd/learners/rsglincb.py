@@ -15,19 +15,11 @@ from torch import Tensor
 
 from ...core.linalg import chosen, inner, inverse, needed, quadratic, rank_one
 from ...core.streams import Draw
-from .glmucb import default_reward_bound
-from ..model.links import Link, kappa_ball
-from .mle import CountHistory, Fit, RowHistory, history, predict, refit, unfitted
-from ..model.validation import (
-    known_link,
-    needs_horizon,
-    nonnegative,
-    one_of,
-    positive,
-    probability,
-    ridge,
-    validate,
-)
+from ...core.validation import one_of
+from .glm import GLMLearner
+from ..model.links import Link
+from .mle import Fit, History, history, predict, refit, unfitted
+from ..model.validation import needs_horizon, ridge
 
 
 class Constants(NamedTuple):
@@ -41,7 +33,7 @@ class Constants(NamedTuple):
 class State(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts. Trials warm up and switch at rounds of their own."""
 
-    history: RowHistory | CountHistory  # every round, marked True where it was warm-up
+    history: History  # every round, marked True where it was warm-up
     warm_fit: Fit  # theta_o, estimate from the warm-up rounds
     fit: Fit  # theta_tau, estimate of the last switch
     design: Tensor  # R x d x d, V = lambda I + sum over warm-up rounds of x x^T
@@ -58,7 +50,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RSGLinCB:
+class RSGLinCB(GLMLearner):
     """Rarely switching generalized linear contextual bandit.
 
     Attributes:
@@ -90,32 +82,12 @@ class RSGLinCB:
     aliased: bool = False
     scale: float | Tensor = 1.0
     counts: bool = False
-    wants = "reward"
-    syncs = (
-        "per round"  # Newton's method runs until every trial has converged; most rounds fit nothing
-    )
+    syncs = "per round"  # Newton's method runs until all trials converge; most rounds fit nothing
 
     def __post_init__(self):
-        known_link(self.link)
-        positive("norm_bound", self.norm_bound)
-        if self.kappa is not None:
-            positive("kappa", self.kappa)
-        if self.reward_bound is not None:
-            positive("reward_bound", self.reward_bound)
-        probability("delta", self.delta)
+        self.check_fields("kappa", "reward_bound")
         ridge(self.ridge, ("dim", "theory"))
         one_of("constants", self.constants, ("public", "theory"))
-        nonnegative("scale", self.scale)
-
-    @property
-    def kappa_value(self) -> float:
-        """kappa, see ``kappa``."""
-        return kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
-
-    @property
-    def bound(self) -> float:
-        """B, see ``reward_bound``."""
-        return default_reward_bound(self.link) if self.reward_bound is None else self.reward_bound
 
     @property
     def growth(self) -> float:
@@ -127,10 +99,6 @@ class RSGLinCB:
         """What multiplies mu'(x^T theta_o) x x^T in H."""
         return math.exp(-1) if self.constants == "theory" else 1.0
 
-    def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)
-
     def ridge_value(self, dim: int, horizon: int) -> float:
         """lambda in dimension d."""
         if self.ridge == "theory":
@@ -139,12 +107,8 @@ class RSGLinCB:
 
     def constants_value(self, dim: int, horizon: int) -> Constants:
         """The algorithm's constants in dimension d over T rounds."""
-        S, B, kappa, L = (
-            self.norm_bound,
-            self.bound,
-            self.kappa_value,
-            math.sqrt(dim * math.log(horizon / self.delta)),
-        )
+        S, B, kappa = self.norm_bound, self.bound, self.kappa_value
+        L = math.sqrt(dim * math.log(horizon / self.delta))
         if self.constants == "theory":
             gamma, beta = 25 * B * S * L, 150 * L
             threshold = 1 / (gamma**2 * kappa * B**2)
@@ -164,31 +128,15 @@ class RSGLinCB:
         needs_horizon(self, horizon)
         d = arms.shape[-1]
         ridge = self.ridge_value(d, horizon)
-        eye, fit = (
-            torch.eye(d, **tkwargs).repeat(trials, 1, 1),
-            unfitted(trials, d, ridge, **tkwargs),
-        )
-        count = torch.zeros(trials, **{**tkwargs, "dtype": torch.int64})
-        log_det = torch.full(
-            (trials,), d * math.log(ridge) if self.constants == "theory" else -math.inf, **tkwargs
-        )
         heard = history(trials, arms, self.counts, marked=True, **tkwargs)
-        return State(
-            heard,
-            fit,
-            fit,
-            ridge * eye,
-            eye / ridge,
-            ridge * eye,
-            eye / ridge,
-            log_det,
-            count > 0,
-            count,
-            count,
-            count,
-            horizon,
-            0,
-        )
+        fit = unfitted(trials, d, ridge, **tkwargs)
+        eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
+        V, inverted = ridge * eye, eye / ridge
+        start = d * math.log(ridge) if self.constants == "theory" else -math.inf
+        log_det = torch.full((trials,), start, **tkwargs)
+        zero = torch.zeros(trials, **{**tkwargs, "dtype": torch.int64})
+        matrices = (V, inverted, V, inverted)  # V, V^{-1}, H, H_tau^{-1}
+        return State(heard, fit, fit, *matrices, log_det, zero > 0, zero, zero, zero, horizon, 0)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """Most uncertain arm in the warm-up, else the optimistic one of those not eliminated; ties to the lowest index.
@@ -224,25 +172,17 @@ class RSGLinCB:
             renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
         if not needed(renewed):
             return state
-        covariance = torch.where(
-            renewed.view(-1, 1, 1), torch.cholesky_inverse(factor), state.covariance
-        )
+        inverted = torch.cholesky_inverse(factor)
+        covariance = torch.where(renewed.view(-1, 1, 1), inverted, state.covariance)
         solved, ridge = due & (state.rounds > 0), self.ridge_value(arms.shape[-1], state.horizon)
         if self.constants == "theory":
-            fit = refit(
-                self.link,
-                state.history.sample(arms, False),
-                state.fit,
-                solved,
-                ridge,
-                self.norm_bound,
-            )
+            sample, ball = state.history.sample(arms, False), self.norm_bound
         else:  # Departure: the published code fits all rounds, and does not constrain the norm.
-            fit = refit(self.link, state.history.sample(arms), state.fit, solved, ridge)
+            sample, ball = state.history.sample(arms), None
         return state._replace(
             covariance=covariance,
             log_det=torch.where(due, log_det, state.log_det),
-            fit=fit,
+            fit=refit(self.link, sample, state.fit, solved, ridge, ball),
             switches=state.switches + due,
             fits=state.fits + solved,
         )
@@ -257,13 +197,10 @@ class RSGLinCB:
         if needed(warm):
             design = rank_one(design, x, warm.to(x))
             inverted = torch.where(warm.view(-1, 1, 1), inverse(design), inverted)
-            start = predict(self.link, fit, x, reward)
-            start = Fit(
-                torch.where(warm.unsqueeze(1), start.theta, fit.theta), fit.hessian, fit.converged
-            )
-            fit = refit(
-                self.link, heard.sample(arms, True), start, warm, self.ridge_value(d, state.horizon)
-            )
+            theta = predict(self.link, fit, x, reward).theta
+            start = fit._replace(theta=torch.where(warm.unsqueeze(1), theta, fit.theta))
+            ridge = self.ridge_value(d, state.horizon)
+            fit = refit(self.link, heard.sample(arms, True), start, warm, ridge)
         return state._replace(
             history=heard,
             warm_fit=fit,

@@ -9,6 +9,7 @@ floats: for the d of bandits that is several times faster than d-vectors of nump
 """
 
 import math
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,7 @@ from scipy.linalg.lapack import dsyevd
 from scipy.optimize import brentq
 
 FLOOR = 1e-8  # smallest curvature used, where fewer than d directions have been seen
-ACCURACY = (
-    1e-9  # relative, of a multiplier; steps decide how fast bounds close, never whether they hold
-)
+ACCURACY = 1e-9  # relative, of a multiplier: steps decide how fast bounds close, not if they hold
 
 
 class Quadratic(NamedTuple):
@@ -40,14 +39,8 @@ class Quadratic(NamedTuple):
         length, basis, _ = dsyevd(hessian)
         length = np.maximum(length, FLOOR)
         center, slope = theta @ basis, gradient @ basis
-        return cls(
-            float(value),
-            basis,
-            length.tolist(),
-            center.tolist(),
-            slope.tolist(),
-            (length * center - slope).tolist(),
-        )
+        target = length * center - slope
+        return cls(float(value), basis, *(a.tolist() for a in (length, center, slope, target)))
 
     def at(self, p: list) -> float:
         """q of a point given in the eigenbasis."""
@@ -123,25 +116,19 @@ class Quadratic(NamedTuple):
         low, high = 0.0, 0.1 * self.length[-1]
         for _ in range(40):
             gap = beyond(high)
-            if gap is None:
-                return self._by_multiplier(y, level, ball)
-            if gap <= 0:
+            if gap is None or gap <= 0:
                 break
             low, high = high, 8 * high
-        else:
-            return self._by_multiplier(y, level, ball)
-        try:
-            return self._along(
-                y, level, brentq(beyond, low, high, rtol=ACCURACY, maxiter=60, disp=False)
-            )
-        except TypeError:  # the branch ends in between
-            return self._by_multiplier(y, level, ball)
+        if gap is not None and gap <= 0:
+            with suppress(TypeError):  # the branch ends in between
+                nu = brentq(beyond, low, high, rtol=ACCURACY, maxiter=60, disp=False)
+                return self._along(y, level, nu)
+        return self._by_multiplier(y, level, ball)
 
     def _by_multiplier(self, y: list, level: float, ball: float) -> list:
         """p(s) = argmin over the ball of q - s x^T p: q(p(s)) grows with s, bisection on log s for q = level."""
-        point = lambda log_s: self.projected(
-            [b + math.exp(log_s) * x for b, x in zip(self.target, y)], ball
-        )
+        target = lambda s: [b + s * x for b, x in zip(self.target, y)]
+        point = lambda log_s: self.projected(target(math.exp(log_s)), ball)
         excess = lambda log_s: self.at(point(log_s)) - level
         unit = math.log(self.length[-1] * ball / math.sqrt(math.fsum(x * x for x in y)))
         low, high = unit - 30.0, unit + 30.0

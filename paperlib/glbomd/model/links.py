@@ -103,9 +103,8 @@ class Bernoulli(Link):
         if self.fractional:
             require(reward, (reward >= 0) & (reward <= 1), "[0, 1]")
         else:
-            require(
-                reward, (reward == 0) | (reward == 1), "0 or 1 (all of [0, 1] with fractional=True)"
-            )
+            allowed = "0 or 1 (all of [0, 1] with fractional=True)"
+            require(reward, (reward == 0) | (reward == 1), allowed)
 
 
 @dataclass(frozen=True)
@@ -131,9 +130,8 @@ class Poisson(Link):
         return poisson_quantile(mean, uniform)
 
     def validate(self, reward: Tensor) -> None:
-        require(
-            reward, (reward >= 0) & (reward.floor() == reward) & reward.isfinite(), "0, 1, 2, ..."
-        )
+        inside = (reward >= 0) & (reward.floor() == reward) & reward.isfinite()
+        require(reward, inside, "0, 1, 2, ...")
 
 
 @dataclass(frozen=True)
@@ -181,11 +179,7 @@ class Binomial(Link):
     count: int = 1  # n, tries a round, at most 1000
 
     def __post_init__(self):
-        if (
-            not isinstance(self.count, int)
-            or isinstance(self.count, bool)
-            or not 1 <= self.count <= 1000
-        ):
+        if type(self.count) is not int or not 1 <= self.count <= 1000:
             raise ValueError(f"count={self.count!r}; allowed: integers 1..1000")
 
     def log_partition(self, z: Tensor) -> Tensor:
@@ -213,11 +207,8 @@ class Binomial(Link):
         return below.sum(-1).to(mean)
 
     def validate(self, reward: Tensor) -> None:
-        require(
-            reward,
-            (reward >= 0) & (reward <= self.count) & (reward.floor() == reward),
-            f"0, 1, ..., {self.count}",
-        )
+        inside = (reward >= 0) & (reward <= self.count) & (reward.floor() == reward)
+        require(reward, inside, f"0, 1, ..., {self.count}")
 
 
 FAMILIES = {

@@ -8,9 +8,9 @@ from torch import Tensor
 from ...core.linalg import may_look
 
 CLIP = 2.0**-53  # uniforms stay in [CLIP, 1 - CLIP] where an inverse CDF is taken
-# Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out;
+# Poisson means from which three Cornish-Fisher terms are exact to .01 of a count even 8 deviations out; there the
+# library's incomplete gamma function loses digits beyond 4.5 deviations.
 NORMAL_FROM = 2.0**20
-# there the library's incomplete gamma function loses digits beyond 4.5 deviations
 WALK = 16  # steps of the masked form
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .validation import NORM_SLACK, positive
+from ...core.validation import positive
+from .validation import NORM_SLACK
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.validation import positive, probability, whole
 from .links import Link
-from .validation import known_link, positive, probability, whole
+from .validation import known_link
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,5 @@ class Setting:
 
 def setting(learner: Any, dim: int) -> Setting:
     """The setting of a learner that has fields link, norm_bound, delta and resolves its ridge by ``ridge_value(dim)``."""
-    start = bool(getattr(learner, "start_at_zero", False))
-    return Setting(
-        learner.link,
-        float(learner.norm_bound),
-        dim,
-        float(learner.ridge_value(dim)),
-        learner.delta,
-        start,
-    )
+    start, ridge = bool(getattr(learner, "start_at_zero", False)), float(learner.ridge_value(dim))
+    return Setting(learner.link, float(learner.norm_bound), dim, ridge, learner.delta, start)

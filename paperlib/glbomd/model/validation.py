@@ -9,20 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...core.validation import menu, nonnegative, one_of, positive, probability, whole
+from ...core.validation import menu, one_of, positive
 from .links import FAMILIES, Link
 
-__all__ = [
-    "known_link",
-    "needs_horizon",
-    "nonnegative",
-    "one_of",
-    "positive",
-    "probability",
-    "ridge",
-    "validate",
-    "whole",
-]
 NORM_SLACK = 1e-9  # arms may exceed norm 1 by rounding
 
 
@@ -37,8 +26,9 @@ def ridge(value: float | str, names: Collection[str]) -> None:
 def known_link(link: Any) -> None:
     """Raise ValueError unless ``link`` is one of the families of ``links``."""
     if not isinstance(link, Link) or type(link) is Link:
+        names = ", ".join(sorted({kind.__name__ for kind in FAMILIES.values()}))
         raise ValueError(
-            f"link={link!r}; allowed: an instance of {', '.join(sorted({kind.__name__ for kind in FAMILIES.values()}))}, "
+            f"link={link!r}; allowed: an instance of {names}, "
             "families whose natural parameters cover the real line"
         )
 

@@ -10,8 +10,8 @@ import torch
 
 from ...datasets.covertype import covertype_arms, table_checksum
 from ...core.streams import Draw
+from ...core.validation import one_of
 from ..model.links import Bernoulli
-from ..model.validation import one_of
 from .worlds import Known, Moment, World
 
 

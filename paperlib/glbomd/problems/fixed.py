@@ -7,8 +7,8 @@ import torch
 
 from ...core.linalg import inner
 from ...core.streams import Draw
+from ...core.validation import one_of
 from ..model.links import Bernoulli, Link
-from ..model.validation import one_of
 from .worlds import Bandit, Moment, World, _check
 
 

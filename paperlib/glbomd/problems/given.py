@@ -41,9 +41,8 @@ class GivenUniforms:
                 f"uniforms: shape {rows} x {columns}; allowed for this run: {trials} x at least {horizon}"
             )
         world = self.problem.init(trials, horizon, draw, **tkwargs)
-        return world._replace(
-            uniforms=self.uniforms[:, :horizon].to(**tkwargs).T.contiguous().unbind(0)
-        )
+        uniforms = self.uniforms[:, :horizon].to(**tkwargs)
+        return world._replace(uniforms=uniforms.T.contiguous().unbind(0))
 
     def context(self, world: World, t: int) -> Tensor:
         """As the problem's."""

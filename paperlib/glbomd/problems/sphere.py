@@ -57,9 +57,8 @@ class SphereArms(Known):
         """Total regret of always playing the longest arm."""
         _, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         means = self.means(horizon)
-        return float(
-            (means.max(1) - means[np.arange(horizon), (arms * arms).sum(2).argmax(1)]).sum()
-        )
+        longest = (arms * arms).sum(2).argmax(1)
+        return float((means.max(1) - means[np.arange(horizon), longest]).sum())
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance, or R of them, for ``horizon`` rounds."""
@@ -67,10 +66,7 @@ class SphereArms(Known):
             rounds = Redrawn(self.link, self.norm, self.dim, self.arms, draw.streams, horizon)
             return World(rounds.theta, rounds)
         theta, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
-        arms = torch.tensor(arms, **tkwargs)
-        means = torch.tensor(self.means(horizon), **tkwargs)
-        moments = zip(arms.split(1), means.split(1), means.amax(1).split(1))
-        return World(
-            torch.tensor(self.norm * theta, **tkwargs).unsqueeze(0),
-            tuple(Moment(*moment) for moment in moments),
-        )
+        values = (self.norm * theta, arms, self.means(horizon))
+        theta, arms, means = (torch.tensor(x, **tkwargs) for x in values)
+        rounds = map(Moment, arms.split(1), means.split(1), means.amax(1).split(1))
+        return World(theta.unsqueeze(0), tuple(rounds))

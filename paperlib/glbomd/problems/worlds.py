@@ -17,8 +17,9 @@ from torch import Tensor
 
 from ...core.linalg import chosen_mean
 from ...core.streams import Draw, Streams
+from ...core.validation import positive, whole
 from ..model.links import Link, LARGEST_Z, Poisson
-from ..model.validation import known_link, positive, whole
+from ..model.validation import known_link
 
 BLOCK = 1 << 18  # numbers of redrawn arms made at a time
 
@@ -127,13 +128,8 @@ class Redrawn:
     def __init__(
         self, link: Link, norm: float, dim: int, arms: int, streams: Streams, horizon: int
     ):
-        self.link, self.dim, self.arms, self.streams, self.horizon = (
-            link,
-            dim,
-            arms,
-            streams,
-            horizon,
-        )
+        self.link, self.dim, self.arms = link, dim, arms
+        self.streams, self.horizon = streams, horizon
         self.theta = norm * streams.at(-1).sphere("problem theta", dim)
         self.length = max(1, BLOCK // (self.theta.numel() * arms))
         self.start, self.block = -1, ()

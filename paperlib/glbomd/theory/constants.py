@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
-from ..model.validation import one_of
+from ...core.validation import one_of
 from ..model.setting import Setting
 
 FORMS = ("theory", "free", "sharp")

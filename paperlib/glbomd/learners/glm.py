@@ -1,0 +1,44 @@
+"""What the learners of a generalized linear model have in common: the numbers of the model, and the checks."""
+
+from torch import Tensor
+
+from ...core.validation import nonnegative, positive, probability
+from ..model.links import Bernoulli, Binomial, Link, kappa_ball
+from ..model.validation import known_link, validate
+
+
+class GLMLearner:
+    """A learner with a field ``link``, and as a rule ``norm_bound`` S, ``delta`` and ``scale``."""
+
+    link: Link
+    wants = "reward"
+
+    def check_fields(self, *optional: str) -> None:
+        """Raise ValueError for a field out of range that most learners have, or one of ``optional`` that is not None."""
+        known_link(self.link)
+        positive("norm_bound", self.norm_bound)
+        for name in optional:
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        probability("delta", self.delta)
+        nonnegative("scale", self.scale)
+
+    @property
+    def kappa_value(self) -> float:
+        """The field ``kappa``; None is the model's, over unit arms and the S-ball."""
+        return kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
+
+    @property
+    def bound(self) -> float:
+        """The field ``reward_bound``; None is the family's where it gives one, else 100."""
+        if self.reward_bound is not None:
+            return self.reward_bound
+        if isinstance(self.link, Bernoulli):
+            return 1.0
+        return float(self.link.count) if isinstance(self.link, Binomial) else 100.0
+
+    def validate(
+        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
+    ) -> None:
+        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
+        validate(self.link, context, action, feedback)
