@@ -39,7 +39,8 @@ for stem in flow.stems():
     cells = flow.fingerprint(stem)
     settings = json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True)
     if workflow.is_main_process:
-        flow.forget_incomplete(stem, PROFILE)
+        if said := flow.forget_incomplete(stem, PROFILE):
+            print(said, flush=True)
 
     if parts:
 

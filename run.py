@@ -420,12 +420,24 @@ def gallery(python: str, profile: str) -> int:
     return call([python, "-m", "paperlib.pages.gallery", profile], cwd=ROOT)
 
 
+def read_json(path: Path) -> dict:
+    """A JSON object; nothing if there is no such file or it is damaged."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def table(stems: list[str], profile: str, begun: float) -> list[str]:
     """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached."""
     verdicts: dict[str, Counter] = {}
     for path in sorted(shown(profile).glob("claims/*.json")):
-        claim = json.loads(path.read_text())
-        verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
+        claim = read_json(path)
+        if "verdict" in claim:
+            verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
+        else:
+            print(f"{path} is damaged: not counted")
     due, failed, width = (
         scheduled(folder(profile) / "snakemake.log", begun),
         [],
@@ -434,7 +446,7 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
     print(f"\n{'notebook':{width}}  seconds  verdicts")
     for stem in stems:
         done = folder(profile) / f"{stem}.done"
-        if not done.exists():
+        if "seconds" not in (kept := read_json(done)):
             failed.append(stem)
             print(f"{stem:{width}}        -  no result")
             continue
@@ -447,9 +459,7 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
             ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items()))
             or "-"
         )
-        print(
-            f"{stem:{width}}  {json.loads(done.read_text())['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}"
-        )
+        print(f"{stem:{width}}  {kept['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}")
     for stem in failed:
         log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
         # one that failed kept the notebook from running

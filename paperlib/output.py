@@ -55,7 +55,15 @@ def write_json(path: Path, content: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` atomically, in UTF-8."""
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write ``content`` atomically, and say so in the file that PAPERLIB_WRITTEN names: the workflow asks what a notebook wrote."""
+    write_atomically(path, lambda file: file.write(content))
+    if said := os.environ.get("PAPERLIB_WRITTEN"):
+        with open(said, "a") as file:
+            file.write(f"{Path(path).resolve()}\n")
 
 
 def number(x: float | int | str) -> str:

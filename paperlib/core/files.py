@@ -1,19 +1,29 @@
 """Where the package and its checkout lie, and files that are moved into place whole."""
 
+import glob
 import os
+import secrets
+import socket
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
+OLD = 24 * 3600  # seconds after which nobody writes on what another machine has begun
 
 
 def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> None:
-    """Let ``write`` fill a binary file under a temporary name, then move it to ``path``."""
+    """Let ``write`` fill a binary file under a temporary name, then move it to ``path``.
+
+    What killed processes have left under such names for this path goes then.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # two machines that share a folder may have a process of one number
+    partial = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.partial")
     try:
         with open(partial, "wb") as file:
             write(file)
@@ -22,3 +32,23 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+    for other in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with suppress(OSError):  # it was faster
+            if _left(other):
+                other.unlink()
+
+
+def _host() -> str:
+    return "".join(c if c.isalnum() else "-" for c in socket.gethostname()[:32])
+
+
+def _left(partial: Path) -> bool:
+    """Whether nobody writes on a temporary file any more."""
+    host, process = partial.name.split(".")[-4:-2]
+    if host != _host():
+        return time.time() - partial.stat().st_mtime > OLD
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    return False

@@ -24,8 +24,7 @@ from scipy.optimize import isotonic_regression
 from .. import __version__, stats
 from ..store.keys import versions
 from ..core.trace import Trace
-from ..core.files import write_atomically
-from ..output import folder, plain, write_json
+from ..output import folder, plain, write_json, write_bytes
 from ..papers import papers, room
 from ..styles import COLORS, REFERENCES, Style
 
@@ -351,8 +350,8 @@ def save(
         fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, **creator})
         words = {"Title": title, "Description": alt, "Comment": about}
         fig.savefig(png, format="png", dpi=DPI, metadata=words)
-    write_atomically(place / f"{name}.pdf", lambda file: file.write(pdf.getvalue()))
-    write_atomically(place / f"{name}.png", lambda file: file.write(png.getvalue()))
+    write_bytes(place / f"{name}.pdf", pdf.getvalue())
+    write_bytes(place / f"{name}.png", png.getvalue())
     write_json(
         place / f"{name}.json",
         {

@@ -7,6 +7,7 @@ without that variable loads what the shards have left.
 """
 
 import functools
+import errno
 import itertools
 import logging
 import os
@@ -210,7 +211,10 @@ def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
 
 
 def _load(path: Path, read: Callable[[Path], Any]) -> Any:
-    """What stands at ``path``; None if nothing does, or if it is damaged: then it is removed, with a warning."""
+    """What stands at ``path``; None if nothing does, or if it is damaged: then it is removed, with a warning.
+
+    A file that cannot be read for now (a disk, a network, too little memory) stays, and the error goes on.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             if bad := archive.testzip():
@@ -218,9 +222,11 @@ def _load(path: Path, read: Callable[[Path], Any]) -> Any:
         return read(path)
     except FileNotFoundError:
         return None
-    except PermissionError:
-        raise
     except Exception as error:  # flipped bytes make zipfile and numpy raise all sorts
+        # and seek to places that no file has
+        passing = isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+        if passing or isinstance(error, MemoryError):
+            raise
         why = (str(error) or type(error).__name__).splitlines()[0]
         log.warning("%s is damaged (%s): computed again", path.name, why)
         path.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ found when they are asked for: importing this module imports none of them.
 
 import difflib
 import json
+import logging
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from .. import stats
 from ..output import folder, number, plain, write_json
 from ..papers import papers, room
 
+log = logging.getLogger(__name__)
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
@@ -229,10 +231,16 @@ def _keep(verdict: Verdict) -> Verdict:
 
 
 def _judged(c: Claim, known: dict[str, Claim], profile: str) -> dict[str, Any]:
-    """What a claim's file holds; of a parent always what its parts give."""
+    """What a claim's file holds, with a warning nothing if it is damaged; of a parent always what its parts give."""
     path = _file(c.id, profile)
     if not c.parts and path.is_file():
-        return json.loads(path.read_text())
+        try:
+            kept = json.loads(path.read_bytes())
+            if {"verdict", "line"} <= kept.keys():
+                return kept
+        except (ValueError, AttributeError):  # no JSON, or no object
+            pass
+        log.warning("%s is damaged: counted as not run", path.name)
     verdict = _conclusion(c, known, profile) if c.parts else Verdict(c.id, "not run", profile)
     return {**plain(verdict), "line": str(verdict)}
 

@@ -156,8 +156,11 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
     shown = f"{stem} {part}" if part else stem
     done = folder / f"{name}.done"
     done.unlink(missing_ok=True)
+    written = folder / f"{name}.written"  # by the notebook, a line a file
+    written.unlink(missing_ok=True)
+    os.environ["PAPERLIB_WRITTEN"] = str(written)
     with _output_to(folder / f"{name}.log") as say:
-        since, start = time.time_ns(), time.perf_counter()
+        start = time.perf_counter()
         try:
             values = checked(stem, settings(stem, profile, device))
             if part:
@@ -173,7 +176,8 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
             say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
             return False
         seconds = round(time.perf_counter() - start, 1)
-        made = [] if part else products(profile, since)
+        made = {} if part else products(written)
+        written.unlink(missing_ok=True)
         kept = {"notebook": stem, "profile": profile, "seconds": seconds, "products": made}
         write_atomically(done, lambda file: file.write(json.dumps(kept).encode()))
         for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():

@@ -28,7 +28,6 @@ SECTION = {  # of a notebook in profiles.toml
     **dict.fromkeys(PROFILES, dict),  # parameters
 }
 KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
-KEPT = {".pdf", ".png", ".json"}  # what a notebook writes under figures/
 STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
 LARGE = 10_000_000  # bytes; hashing more would slow down every call
 LAST = "99_"  # begins the stems of notebooks that show what all others left
@@ -238,24 +237,46 @@ def figures() -> Path:
     return Path(os.environ.get("PAPERLIB_FIGURES") or root() / "figures")
 
 
-def products(profile: str, since: int) -> list[str]:
-    """Figures and verdicts of a profile written at or after `since` (ns), relative to their folder.
+def products(written: Path) -> dict[str, str]:
+    """Figures and verdicts that `written` names, a line each: path relative to their folder -> SHA-256."""
+    lines = written.read_text().splitlines() if written.exists() else []
+    place = figures().resolve()
+    paths = {Path(line).relative_to(place) for line in lines if Path(line).is_relative_to(place)}
+    return {str(path): _sha256(place / path) for path in sorted(paths)}
 
-    Of notebooks that run at the same time each counts the other's too: deleting such a file then
-    reruns both, never too little.
+
+def _sha256(path: Path) -> str:
+    """Of a file's content; "" where there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def outcome(done: Path) -> dict | None:
+    """What a ``.done`` file says; None where there is none, or none that can be read."""
+    try:
+        found = json.loads(done.read_bytes())
+        known = isinstance(found["seconds"], (int, float)) and isinstance(found["products"], dict)
+        return found if known else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def forget_incomplete(stem: str, profile: str) -> str:
+    """Drop a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
+
+    Returns:
+        Why, in a line; "" where nothing was dropped.
     """
-    quick, found = figures() / "quick", []
-    for path in (quick if profile == "quick" else figures()).rglob("*.*"):
-        if profile == "quick" or quick not in path.parents:
-            with contextlib.suppress(FileNotFoundError):  # another process's temporary file
-                if path.is_file() and path.stat().st_mtime_ns >= since and path.suffix in KEPT:
-                    found.append(str(path.relative_to(figures())))
-    return sorted(found)
-
-
-def forget_incomplete(stem: str, profile: str) -> None:
-    """Drop a notebook's ``.done`` file when a figure or verdict it had written is gone."""
     done = results(profile) / f"{stem}.done"
-    made = json.loads(done.read_text())["products"] if done.exists() else []
-    if not all((figures() / name).exists() for name in made):
-        done.unlink()
+    if not done.exists():
+        return ""
+    if (found := outcome(done)) is None:
+        why = f"{done.name} is damaged"
+    else:
+        other = [
+            name for name, sha in found["products"].items() if _sha256(figures() / name) != sha
+        ]
+        if not other:
+            return ""
+        why = f"{', '.join(other[:3])}{' and others are' if other[3:] else ' is' if len(other) == 1 else ' are'} not what it wrote"
+    done.unlink()
+    return f"  {stem}  runs again: {why}"

@@ -1,5 +1,6 @@
 """What is computed once is found again; what differs is never mistaken for it; what is damaged is made anew."""
 
+import errno
 import functools
 import importlib
 import logging
@@ -185,6 +186,24 @@ def test_any_damage_is_found_and_mended(results, caplog):
         )
         assert "\n" not in caplog.records[0].getMessage()
     assert second.stat().st_mtime_ns == kept
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "I/O error"), MemoryError(), PermissionError(13, "no")]
+)
+def test_a_result_that_cannot_be_read_for_now_stays(results, monkeypatch, error):
+    good = run(trials=2)
+    (path,) = results.glob("*.npz")
+    whole = path.read_bytes()
+
+    def broken(path):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trace, "load", broken)
+        with pytest.raises(type(error)):
+            run(trials=2)
+    assert path.read_bytes() == whole and run(trials=2).equal(good)
 
 
 def test_a_damaged_checkpoint_is_dropped(results, caplog):

@@ -92,6 +92,17 @@ def test_intervals_decide(id, low, high, verdict):
     assert verdicts.judge(f"toy.{id}", interval(low, high), profile="paper").verdict == verdict
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff\xfe", b'{"verdict": '])
+def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
+    verdicts.judge("toy.C1", interval(1, 2), profile="paper")
+    row = lambda: next(row for row in verdicts.table("paper", "toy") if row.claim.id == "toy.C1")
+    assert row().verdict == "holds" and not caplog.records
+    (tmp_path / "figures/claims/toy.C1.json").write_bytes(content)
+    assert row().verdict == "not run"
+    said = {r.getMessage() for r in caplog.records}  # its parent asks, too
+    assert said == {"toy.C1.json is damaged: counted as not run"}
+
+
 @pytest.mark.parametrize(
     "id, statistic, verdict",
     [

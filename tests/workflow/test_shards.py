@@ -201,7 +201,7 @@ open(os.environ["PAPERLIB_FIGURES"] + "/figure.png", "w")
     done = job("toy_1", "paper", "--shard", "2/3")
     assert done.returncode == 0 and done.stdout.startswith("  toy_1 2/3  done in "), done.stderr
     assert (root / "notebooks/seen").read_text() == "6 1.0 agg 2/3"
-    assert json.loads((root / "results/paper/toy_1.shard2of3.done").read_text())["products"] == []
+    assert json.loads((root / "results/paper/toy_1.shard2of3.done").read_text())["products"] == {}
     assert not (root / "figures").exists()
 
 

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from paperlib import output
 from paperlib.workflow import canonical, plan as workflow
 
 CODE = Path(__file__).resolve().parents[2]
@@ -245,24 +246,58 @@ def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     }
 
 
-def test_a_notebook_is_run_again_when_a_figure_of_it_is_gone(root):
-    figure, older = root / "figures/quick/toy/a.png", root / "figures/toy/a.png"
-    since = time.time_ns() - 10**9
-    for path in (figure, older, root / "figures/quick/toy/a.txt"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    assert workflow.products("quick", since) == ["quick/toy/a.png"] and workflow.products(
-        "paper", since
-    ) == ["toy/a.png"]
-    assert workflow.products("quick", time.time_ns() + 10**12) == []
-    done = root / "results/quick/toy_1.done"
-    done.parent.mkdir(parents=True)
-    done.write_text(json.dumps({"products": ["quick/toy/a.png"]}))
-    workflow.forget_incomplete("toy_1", "quick")
-    assert done.exists()
-    figure.unlink()
-    workflow.forget_incomplete("toy_1", "quick")
-    assert not done.exists()
+@pytest.fixture
+def finished(root):
+    """A notebook that has run and written a figure and a verdict."""
+    results, figures = root / "results/quick", root / "figures/quick"
+    results.mkdir(parents=True)
+    written = results / "toy_1.written"
+    os.environ["PAPERLIB_WRITTEN"] = str(written)
+    try:
+        output.write_bytes(figures / "toy/a.png", b"a picture")
+        output.write_json(figures / "claims/toy.C1.json", {"verdict": "holds"})
+        output.write_json(root / "elsewhere.json", {})
+    finally:
+        del os.environ["PAPERLIB_WRITTEN"]
+    (figures / "toy/of_another.png").write_bytes(b"beside it")
+    made = workflow.products(written)
+    assert list(made) == ["quick/claims/toy.C1.json", "quick/toy/a.png"]
+    done = results / "toy_1.done"
+    done.write_text(json.dumps({"seconds": 1.0, "products": made}))
+    assert workflow.forget_incomplete("toy_1", "quick") == "" and done.exists()
+    return done
+
+
+@pytest.mark.parametrize("name", ["toy/a.png", "claims/toy.C1.json"])
+@pytest.mark.parametrize("content", [None, b"", b"other numbers"])
+def test_a_notebook_is_run_again_when_what_it_wrote_is_gone_or_is_not_its_own(
+    root, finished, name, content
+):
+    product = root / "figures/quick" / name
+    product.unlink() if content is None else product.write_bytes(content)
+    said = workflow.forget_incomplete("toy_1", "quick")
+    assert said == f"  toy_1  runs again: quick/{name} is not what it wrote"
+    assert not finished.exists()
+    assert workflow.forget_incomplete("toy_1", "quick") == ""  # said once
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "null", "\x00", '{"seconds": 1', "\xff\xfe"])
+def test_a_damaged_done_file_counts_as_none(root, finished, content, capsys):
+    finished.write_bytes(content.encode("latin-1"))
+    assert run.table(["toy_1"], "quick", 0) == ["toy_1"]
+    assert "toy_1           -  no result" in capsys.readouterr().out.splitlines()
+    said = workflow.forget_incomplete("toy_1", "quick")
+    assert said == "  toy_1  runs again: toy_1.done is damaged" and not finished.exists()
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", "\xff\xfe", '{"verdict": '])
+def test_a_damaged_verdict_is_named_and_not_counted(root, finished, content, capsys):
+    path = root / "figures/quick/claims/toy.C1.json"
+    path.write_bytes(content.encode("latin-1"))
+    assert run.table(["toy_1"], "quick", 0) == []
+    lines = capsys.readouterr().out.splitlines()
+    assert f"{path} is damaged: not counted" in lines
+    assert "toy_1         1.0  -" in lines
 
 
 # ---- committed form ----------------------------------------------------------------------------------------
@@ -476,7 +511,7 @@ def test_a_failed_installation_is_reported_and_leaves_no_stamp(root, monkeypatch
 
 def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
     for name, content in {
-        "results/quick/toy_1.done": {"seconds": 12.34},
+        "results/quick/toy_1.done": {"seconds": 12.34, "products": {}},
         "results/quick/toy_2.log": "a long story\ncell 3: ValueError: no",
         "figures/quick/claims/toy.C1.json": {"verdict": "holds", "notebook": "toy_1"},
         "figures/quick/claims/toy.C2.json": {"verdict": "holds", "notebook": "toy_1"},

@@ -1,0 +1,61 @@
+"""Files that are moved into place whole."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from paperlib.core import files
+from paperlib.core.files import write_atomically
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "a.json"
+    write_atomically(path, lambda file: file.write(b"first"))
+    assert path.read_bytes() == b"first" and names(path.parent) == ["a.json"]
+
+    def half(file):
+        file.write(b"sec")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, half)
+    assert path.read_bytes() == b"first" and names(path.parent) == ["a.json"]
+
+
+def test_two_writers_of_one_file_on_two_machines_with_one_process_number_are_apart(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "a"
+
+    def while_another_writes(file):
+        file.write(b"mine")
+        monkeypatch.setattr(files.socket, "gethostname", lambda: "another")
+        write_atomically(path, lambda other: other.write(b"theirs"))
+        assert path.read_bytes() == b"theirs"
+
+    write_atomically(path, while_another_writes)
+    assert path.read_bytes() == b"mine" and names(tmp_path) == ["a"]
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_write_of_the_file(tmp_path):
+    code = f"""
+import os, signal
+from paperlib.core.files import write_atomically
+write_atomically({str(tmp_path / "a")!r}, lambda file: os.kill(os.getpid(), signal.SIGKILL))"""
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", code])
+    (left, _), living = names(tmp_path), tmp_path / f".a.{files._host()}.{os.getpid()}.0f.partial"
+    elsewhere = [tmp_path / f".a.elsewhere.{i}.0f.partial" for i in (1, 2)]
+    for path in (living, *elsewhere, tmp_path / ".b.elsewhere.1.0f.partial"):
+        path.touch()
+    os.utime(elsewhere[1], (0, time.time() - 2 * files.OLD))
+    write_atomically(tmp_path / "a", lambda file: None)
+    kept = [".a.elsewhere.1.0f.partial", living.name, ".b.elsewhere.1.0f.partial", "a"]
+    assert left.endswith(".partial") and names(tmp_path) == sorted(kept)
