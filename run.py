@@ -485,7 +485,9 @@ def test(python: str, options: argparse.Namespace) -> int:
     """The suite in one pytest call, each notebook on one worker; pytest's summary comes last."""
     workers = min(cores(), 8)
     os.environ["OMP_NUM_THREADS"] = str(max(1, cores() // workers))
-    parallel = ["-n", workers, "--dist", "loadscope"] if workers > 1 else []
+    parallel = (
+        ["-n", workers, "--dist", "loadscope", "--no-loadscope-reorder"] if workers > 1 else []
+    )
     quick = [] if options.slow else ["-m", "not slow"]
     return call(
         [python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest],
