@@ -24,7 +24,7 @@ from scipy.optimize import isotonic_regression
 from .. import __version__, stats
 from ..store.keys import versions
 from ..core.trace import Trace
-from ..output import folder, plain, write_json, write_bytes
+from ..output import folder, plain, write_bytes, write_json
 from ..papers import papers, room
 from ..styles import COLORS, REFERENCES, Style
 

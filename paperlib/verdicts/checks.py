@@ -26,7 +26,7 @@ class Statement(NamedTuple):
 
         Args:
             formula, inputs, numbers, more: the fields of ``Check`` behind the source, in their order.
-            kind: ``Check``, or a class on it.
+            kind: ``Check``, a class on it, or ``Expected.over_trials``.
         """
         return (kind or Check)(self.name, self.source, formula, inputs, *numbers, **more)
 

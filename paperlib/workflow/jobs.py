@@ -108,6 +108,18 @@ def run_notebook(stem: str, values: dict, copy: Path) -> None:
     )
 
 
+def written_by(stem: str, values: dict, folder: Path) -> dict[str, str]:
+    """Run a notebook, its executed copy in `folder`; returns ``products``: the figures and verdicts that it wrote."""
+    with tempfile.TemporaryDirectory() as scratch:
+        written = Path(scratch) / "written"
+        os.environ["PAPERLIB_WRITTEN"] = str(written)
+        try:
+            run_notebook(stem, values, folder / f"{stem}.ipynb")
+        finally:
+            del os.environ["PAPERLIB_WRITTEN"]
+        return products(written)
+
+
 @contextlib.contextmanager
 def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
     """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
@@ -156,17 +168,15 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
     shown = f"{stem} {part}" if part else stem
     done = folder / f"{name}.done"
     done.unlink(missing_ok=True)
-    written = folder / f"{name}.written"  # by the notebook, a line a file
-    written.unlink(missing_ok=True)
-    os.environ["PAPERLIB_WRITTEN"] = str(written)
     with _output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
         try:
             values = checked(stem, settings(stem, profile, device))
             if part:
                 run_cells(stem, values, part)
+                made = {}
             else:
-                run_notebook(stem, values, folder / f"{stem}.ipynb")
+                made = written_by(stem, values, folder)
         except Exception as error:
             story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
             # on a full disk; past Python's buffer, which would keep the text
@@ -176,8 +186,6 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
             say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
             return False
         seconds = round(time.perf_counter() - start, 1)
-        made = {} if part else products(written)
-        written.unlink(missing_ok=True)
         kept = {"notebook": stem, "profile": profile, "seconds": seconds, "products": made}
         write_atomically(done, lambda file: file.write(json.dumps(kept).encode()))
         for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():

@@ -394,9 +394,7 @@ def certificate(
         sketched: whether the posterior is.
         qbar: a sketched learner's.
     """
-    bound, formula = (
-        trace["certificate"],
-        "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))",
-    )
+    bound = trace["certificate"]
+    formula = "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))"
     remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
     return _regret(certificate, formula, trace, bound, confidence, kappa2, sketched, remark=remark)

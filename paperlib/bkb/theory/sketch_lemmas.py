@@ -184,7 +184,7 @@ def _factor(shot: Snapshot) -> float:
 
 
 def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **more: Any) -> Check:
-    """``check`` of what a dictionary's accuracy e bounds: e is among the inputs, and a remark says where it is not below 1."""
+    """The check of what a dictionary's accuracy e bounds: e is among the inputs, and a remark says where it is not below 1."""
     e = shot.accuracy
     remark = "" if e < 1 else f"accuracy {e:.3g}, not below 1"
     return function.statement.check(formula, shot.inputs | {"e": e}, *held, remark=remark, **more)

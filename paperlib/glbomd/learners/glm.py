@@ -23,10 +23,28 @@ class GLMLearner:
         probability("delta", self.delta)
         nonnegative("scale", self.scale)
 
+    def validate(
+        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
+    ) -> None:
+        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
+        validate(self.link, context, action, feedback)
+
+
+class KappaLearner(GLMLearner):
+    """One with a field ``kappa``."""
+
+    kappa: float | None
+
     @property
     def kappa_value(self) -> float:
-        """The field ``kappa``; None is the model's, over unit arms and the S-ball."""
+        """The field; None is the model's, over unit arms and the S-ball."""
         return kappa_ball(self.link, self.norm_bound) if self.kappa is None else self.kappa
+
+
+class BoundedLearner(KappaLearner):
+    """One with fields ``kappa`` and ``reward_bound``."""
+
+    reward_bound: float | None
 
     @property
     def bound(self) -> float:
@@ -36,9 +54,3 @@ class GLMLearner:
         if isinstance(self.link, Bernoulli):
             return 1.0
         return float(self.link.count) if isinstance(self.link, Binomial) else 100.0
-
-    def validate(
-        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
-    ) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ...core.linalg import chosen, inner, inverse, quadratic, rank_one
 from ...core.streams import Draw
-from .glm import GLMLearner
+from .glm import BoundedLearner
 from ..model.links import Link
 from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
 from ..model.validation import needs_horizon
@@ -32,7 +32,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLMUCB(GLMLearner):
+class GLMUCB(BoundedLearner):
     """Upper confidence bounds mu(x^T theta) + rho_t ||x||_{V_t^{-1}} around the ridge estimate.
 
     Departure: Filippi et al. start with d independent arms and no ridge, and project the estimate onto the

@@ -17,7 +17,7 @@ from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
 from ...maths.sets import project_ball
 from ...core.streams import Draw
 from ...core.validation import one_of, whole
-from .glm import GLMLearner
+from .glm import KappaLearner
 from ..model.links import Bernoulli, Binomial, Link, Poisson
 from ..model.validation import ridge
 
@@ -37,7 +37,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GLOC(GLMLearner):
+class GLOC(KappaLearner):
     """Generalized linear online-to-confidence-set conversion.
 
     Attributes:

@@ -16,7 +16,7 @@ from torch import Tensor
 from ...core.linalg import chosen, inner, inverse, needed, quadratic, rank_one
 from ...core.streams import Draw
 from ...core.validation import one_of
-from .glm import GLMLearner
+from .glm import BoundedLearner
 from ..model.links import Link
 from .mle import Fit, History, history, predict, refit, unfitted
 from ..model.validation import needs_horizon, ridge
@@ -50,7 +50,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RSGLinCB(GLMLearner):
+class RSGLinCB(BoundedLearner):
     """Rarely switching generalized linear contextual bandit.
 
     Attributes:

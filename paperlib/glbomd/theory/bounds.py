@@ -19,8 +19,7 @@ from ... import stats
 from ...verdicts.checks import Check, statement
 from ...maths.informative import informative_from
 from ...core.trace import Trace
-from .descent import PAPER, shortfall
-from .descent import lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1
+from .descent import PAPER, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
 from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
 from ..model.links import Link, kappa_ball
 from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp

@@ -179,13 +179,12 @@ def _regret_check(
     if regret.ndim != 2 or regret.shape[1] != len(T):
         raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
     inputs = dict(n=s.dim, M=s.loss_bound, G=s.grad_bound, D=s.diameter, R=s.outer, c=s.c)
-    return Expected.over_trials(
-        of.name,
-        of.source,
+    return of.check(
         formula,
         {key: float(np.max(value)) for key, value in inputs.items()} | {"T": T},
         regret,
         np.stack([np.asarray(bound(s, t), float) for t in T], -1),
+        kind=Expected.over_trials,
         trivial=float(np.max(theory.trivial_regret(s, T[-1]))),
         informative_from=first_informative(bound, s),
     )

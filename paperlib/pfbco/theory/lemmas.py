@@ -284,10 +284,10 @@ def decomposition(parts: Split, s: Setting, horizon: int) -> Check:
 @statement("Regret of the leader", PROOF)
 def leader_regret(parts: Split, s: Setting, horizon: int) -> Check:
     """E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2: the upper 99 % limit of the mean over trials. Linear losses."""
-    return Expected.over_trials(
-        *leader_regret.statement[:2],
+    return leader_regret.statement.check(
         "E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2",
         {"T": horizon, "c": s.c},
         parts.leader,
         theory.leader_bound(s, horizon),
+        kind=Expected.over_trials,
     )
