@@ -3,10 +3,11 @@
 # experiments are shared among shards, which run first and for the same reasons.
 # `python3 run.py figures` calls this; from an activated environment: snakemake --cores 2
 import json
+import os
 import sys
 
 sys.path.insert(0, workflow.basedir)  # `workflow` is Snakemake's own object
-from paperlib.workflow import plan as flow
+from paperlib.workflow import declared, plan as flow
 
 PROFILE = config.get("profile", "quick")
 DEVICE = config.get("device", "auto")
@@ -15,11 +16,22 @@ CORES = workflow.resource_settings.cores or 1
 if workflow.resource_settings.cores:  # on a cluster there is no number: a job has a node, or a part of one
     workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
 shell.executable("/bin/sh")
-JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.workflow.jobs {params.stem:q} {PROFILE} --device {DEVICE}"
+JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.workflow.jobs {params.stem:q} {PROFILE} --device {DEVICE} --attempt {resources.attempt}"
 
 
-def done(name):
-    return str(flow.results(PROFILE) / f"{name}.done")
+# custom runs have a place of their own, and run.py must know of them
+PLACES = {stem: declared.place(stem, PROFILE) for stem in flow.stems()}
+if workflow.is_main_process:
+    for said in flow.note_custom(PROFILE):
+        print(said, flush=True)
+
+
+def done(stem, part=""):
+    return str(flow.results(PLACES[stem]) / f"{stem}{part}.done")
+
+
+def here(name):  # inputs are named from the project's folder, which is another one where that is read-only
+    return name if os.path.isabs(name) else os.path.relpath(flow.home() / name)
 
 
 rule all:
@@ -30,16 +42,16 @@ rule all:
 for stem in flow.stems():
     timing = flow.section(stem).get("timing", False)
     shards = flow.shards(stem, PROFILE)
-    parts = [done(f"{stem}.shard{k}of{shards}") for k in range(1, shards + 1)] if shards > 1 else []
+    parts = [done(stem, f".shard{k}of{shards}") for k in range(1, shards + 1)] if shards > 1 else []
     # ancient: what counts of the notebook's own file is the fingerprint of its code cells
-    file = ancient(str(flow.notebook(stem)))
+    file = ancient(str(declared.notebook(stem)))
     files = flow.inputs(stem)
     code = flow.digest(files)  # beside the files' times: as of the beginning, so that an edit while a job runs counts
     after = [done(other) for other in flow.after(stem)]
     cells = flow.fingerprint(stem)
     settings = json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True)
     if workflow.is_main_process:
-        if said := flow.forget_incomplete(stem, PROFILE):
+        if said := flow.forget_incomplete(stem, PLACES[stem]):
             print(said, flush=True)
 
     if parts:
@@ -49,10 +61,10 @@ for stem in flow.stems():
                 f"{stem}_shard"
             input:
                 notebook=file,
-                files=files,
+                files=[here(name) for name in files],
                 after=after,
             output:
-                done(f"{stem}.shard{{k}}of{shards}"),
+                done(stem, f".shard{{k}}of{shards}"),
             params:
                 stem=stem,
                 cells=cells,
@@ -62,6 +74,7 @@ for stem in flow.stems():
             resources:
                 timing=1,
                 omp=THREADS,
+                attempt=lambda wildcards, attempt: attempt,
             shell:
                 JOB + " --shard {wildcards.k}/{params.shards}"
 
@@ -70,7 +83,7 @@ for stem in flow.stems():
             stem
         input:
             notebook=file,
-            files=files,
+            files=[here(name) for name in files],
             after=after,
             shards=parts,
         output:
@@ -83,5 +96,6 @@ for stem in flow.stems():
         resources:
             timing=CORES if timing else 1,
             omp=1 if timing else THREADS,
+            attempt=lambda wildcards, attempt: attempt,  # see ``jobs.execute``
         shell:
             JOB

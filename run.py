@@ -25,6 +25,7 @@ if sys.version_info < (3, 11):  # before any import or syntax that an older Pyth
 
 import argparse
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -43,6 +44,9 @@ CODE = Path(__file__).resolve().parent
 ROOT = Path(os.environ.get("PAPERLIB_ROOT") or CODE).resolve()
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
+READ_ONLY = (
+    " For a folder that is read-only PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to."
+)
 GRACE = 20  # seconds that a command has to end when told to
 FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
 STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
@@ -110,7 +114,8 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("--quick", action="store_true", help="few and small points, under a minute")
     bench.add_argument("--only", metavar="NAME", help="a paper (glbomd) or a learner (GLB-OMD)")
     clean = commands.add_parser(
-        "clean", help="remove results, quick figures and caches; figures of the paper profile stay"
+        "clean",
+        help="remove results, quick figures and caches; figures of the paper profile and of custom runs stay",
     )
     clean.add_argument("--all", action="store_true", help="the environment too")
     return top
@@ -137,16 +142,29 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return options
 
 
+def results() -> Path:
+    """The folder of results."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or ROOT / "results")
+
+
+def desk() -> Path:
+    """Where the lock, Snakemake's notes and a new .venv lie: the project's folder, or that of results where it is read-only."""
+    if os.access(ROOT, os.W_OK):
+        return ROOT
+    results().mkdir(parents=True, exist_ok=True)
+    return results()
+
+
 @contextlib.contextmanager
 def one_at_a_time():
     """Hold this folder's lock; a second call ends with a message. It is released when a process dies."""
-    with open(ROOT / ".run.lock", "a+") as file:
+    with open((place := desk()) / ".run.lock", "a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # not any OSError: a file system without locks is another matter
             file.seek(0)
             sys.exit(
-                f"Another run.py works in {ROOT} ({file.read().strip() or 'just started'}); wait for it or end it."
+                f"Another run.py works in {place} ({file.read().strip() or 'just started'}); wait for it or end it."
             )
         file.truncate(0)
         file.write(f"process {os.getpid()}: run.py {' '.join(sys.argv[1:])}")
@@ -195,17 +213,26 @@ def environment() -> str:
     # another Python's packages would come before those of the lock
     for name in ("PYTHONPATH", "PYTHONHOME"):
         os.environ.pop(name, None)
-    python = VENV / "bin/python"
-    ready = VENV / ".ready"  # written last
-    if not (ready.exists() and ready.read_text() == stamp() and python.exists()):
+    venv = VENV if made(VENV) else desk() / VENV.name
+    python = venv / "bin/python"
+    if not made(venv):
         make_environment(python)
-        ready.write_text(stamp())
+        (venv / ".ready").write_text(stamp())  # written last
     # The package is used from this folder: one line on the environment's path, so that every
     # kernel finds it, with no build step and no network.
-    where = next(VENV.glob("lib/python*/site-packages")) / "paperlib.pth"
+    where = next(venv.glob("lib/python*/site-packages")) / "paperlib.pth"
     if not where.exists() or where.read_text() != f"{ROOT}\n":
-        where.write_text(f"{ROOT}\n")
+        try:
+            where.write_text(f"{ROOT}\n")
+        except OSError:  # a read-only one, made for another path
+            os.environ["PYTHONPATH"] = str(ROOT)
     return str(python)
+
+
+def made(venv: Path) -> bool:
+    """Whether an environment is whole, and of this lock and this Python."""
+    ready = venv / ".ready"
+    return ready.exists() and ready.read_text() == stamp() and (venv / "bin" / "python").exists()
 
 
 def make_environment(python: Path) -> None:
@@ -214,16 +241,17 @@ def make_environment(python: Path) -> None:
         "Making .venv from requirements.lock; this is done once and takes a few minutes.",
         flush=True,
     )
-    start, log = time.monotonic(), ROOT / "results" / "setup.log"
-    log.parent.mkdir(exist_ok=True)
-    if VENV.is_symlink():
-        VENV.unlink()
-    shutil.rmtree(VENV, ignore_errors=True)
+    venv = python.parents[1]
+    start, log = time.monotonic(), results() / "setup.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if venv.is_symlink():
+        venv.unlink()
+    shutil.rmtree(venv, ignore_errors=True)
     # not a Python inside .venv itself
     base = getattr(sys, "_base_executable", None) or sys.executable
     # Compiling all 1.5 GB would double the time; Python compiles what it imports.
     steps = [
-        [base, "-m", "venv", VENV],
+        [base, "-m", "venv", venv],
         [
             python,
             "-m",
@@ -270,8 +298,14 @@ def chosen(only: list[str] | None) -> list[str]:
 
 
 def folder(profile: str) -> Path:
-    """Where a profile's executed copies, logs and ``.done`` files lie."""
-    return Path(os.environ.get("PAPERLIB_RESULTS") or ROOT / "results") / profile
+    """Where executed copies, logs and ``.done`` files lie of a profile, or of custom runs."""
+    return results() / profile
+
+
+def cuda(python: str) -> bool:
+    """Whether torch finds a CUDA device; also where that cannot be found out."""
+    look = [python, "-c", "import torch; print(torch.cuda.is_available())"]
+    return subprocess.run(look, capture_output=True, text=True).stdout.strip() != "False"
 
 
 def figures(python: str, options: argparse.Namespace) -> int:
@@ -319,7 +353,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
                 "--snakefile",
                 CODE / "Snakefile",
                 "--directory",
-                ROOT,
+                desk(),
                 *engine,
             ]
             + ["--nolock", "--rerun-incomplete", "--keep-going", "--retries", "1", "--nocolor"]
@@ -339,8 +373,11 @@ def figures(python: str, options: argparse.Namespace) -> int:
         )
     if sys.stdout.isatty():
         draw("")
-    failed = table(stems, options.profile, begun)
-    page = gallery(python, options.profile)
+    # the Snakefile says which runs have other parameters than are declared
+    custom = read_json(folder(options.profile) / "custom.json")
+    at = {stem: "custom" if stem in custom else options.profile for stem in stems}
+    failed = table(stems, options.profile, begun, at)
+    page = max(gallery(python, place) for place in {options.profile, *at.values()})
     if options.commit_notebooks and len(failed) < len(stems):
         code = (
             call(
@@ -361,7 +398,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
         and not os.environ.get("PAPERLIB_FIGURES")
     ):
         code = call([python, "-m", "paperlib.pages.readme"], cwd=ROOT)  # README's tables
-    if code and not any((folder(options.profile) / f"{stem}.log").exists() for stem in failed):
+    if code and not any((folder(at[stem]) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
         print(f"Snakemake ended with exit status {code}; what it did and why is in {log}")
@@ -369,10 +406,9 @@ def figures(python: str, options: argparse.Namespace) -> int:
 
 
 def shown(profile: str) -> Path:
-    """Where a profile's figures and verdicts lie."""
-    return Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures") / (
-        "quick" if profile == "quick" else ""
-    )
+    """Where figures and verdicts lie of a profile, or of custom runs."""
+    top = Path(os.environ.get("PAPERLIB_FIGURES") or ROOT / "figures")
+    return top if profile == "paper" else top / profile
 
 
 STARTED = r"^    output: .*/(?P<name>.+)\.done\n    jobid: (?P<job>\d+)"
@@ -424,20 +460,32 @@ def read_json(path: Path) -> dict:
     """A JSON object; nothing if there is no such file or it is damaged."""
     try:
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def table(stems: list[str], profile: str, begun: float) -> list[str]:
-    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached."""
-    verdicts: dict[str, Counter] = {}
+def verdicts(profile: str) -> dict[str, Counter]:
+    """Notebook -> how often each verdict came out."""
+    found: dict[str, Counter] = {}
     for path in sorted(shown(profile).glob("claims/*.json")):
         claim = read_json(path)
-        if "verdict" in claim:
-            verdicts.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
+        if isinstance(claim.get("verdict"), str):
+            found.setdefault(claim.get("notebook", ""), Counter())[claim["verdict"]] += 1
         else:
             print(f"{path} is damaged: not counted")
+    return found
+
+
+def table(
+    stems: list[str], profile: str, begun: float, at: dict[str, str] | None = None
+) -> list[str]:
+    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached.
+
+    ``at``: the profile to which each notebook's run belongs, or "custom"; by default the profile.
+    """
+    at = at or dict.fromkeys(stems, profile)
+    said = {place: verdicts(place) for place in sorted({*at.values()})}
     due, failed, width = (
         scheduled(folder(profile) / "snakemake.log", begun),
         [],
@@ -445,8 +493,10 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
     )
     print(f"\n{'notebook':{width}}  seconds  verdicts")
     for stem in stems:
-        done = folder(profile) / f"{stem}.done"
-        if "seconds" not in (kept := read_json(done)):
+        done = folder(at[stem]) / f"{stem}.done"
+        kept = read_json(done)
+        seconds = kept.get("seconds")
+        if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or seconds != seconds:
             failed.append(stem)
             print(f"{stem:{width}}        -  no result")
             continue
@@ -455,30 +505,33 @@ def table(stems: list[str], profile: str, begun: float) -> list[str]:
             failed.append(stem)
             print(f"{stem:{width}}        -  no new result")
             continue
-        said = (
-            ", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.get(stem, {}).items()))
-            or "-"
-        )
-        print(f"{stem:{width}}  {kept['seconds']:7.1f}  {said}{'' if fresh else '  (unchanged)'}")
+        counts = said[at[stem]].get(stem, {})
+        words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items())) or "-"
+        marks = "  (custom)" * (at[stem] != profile) + "  (unchanged)" * (not fresh)
+        print(f"{stem:{width}}  {seconds:7.1f}  {words}{marks}")
     for stem in failed:
-        log, copy = folder(profile) / f"{stem}.log", folder(profile) / f"{stem}.ipynb"
-        # one that failed kept the notebook from running
-        for shard in folder(profile).glob(f"{stem}.shard*.log"):
-            if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
-                log, copy = shard, None
-        ran = log.exists() and log.stat().st_mtime >= begun
-        reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
-        missed = "it was not reached"
-        if (folder(profile) / f"{stem}.done").exists():
-            missed += ", since what it comes after failed or the call was stopped; what stands is of an earlier call"
-        print(
-            f"\n{stem} has no result: {reason or 'it was stopped, or its log could not be written' if ran else missed}"
-        )
-        if ran:
-            print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))
-    if len(failed) < len(stems):
-        print(f"\nFigures and verdicts are in {shown(profile)}")
+        tell(stem, folder(at[stem]), begun)
+    for place in sorted({at[stem] for stem in stems if stem not in failed}):
+        print(f"\nFigures and verdicts are in {shown(place)}")
     return failed
+
+
+def tell(stem: str, where: Path, begun: float) -> None:
+    """Print why a notebook has no result, and where to look."""
+    log, copy = where / f"{stem}.log", where / f"{stem}.ipynb"
+    # one that failed kept the notebook from running
+    for shard in where.glob(f"{stem}.shard*.log"):
+        if shard.stat().st_mtime >= begun and not shard.with_suffix(".done").exists():
+            log, copy = shard, None
+    ran = log.exists() and log.stat().st_mtime >= begun
+    reason = (log.read_text(errors="replace").strip().splitlines() or [""])[-1] if ran else ""
+    missed = "it was not reached"
+    if (where / f"{stem}.done").exists():
+        missed += ", since what it comes after failed or the call was stopped; what stands is of an earlier call"
+    stopped = "it was stopped, or killed (as the system does when the memory is full), or its log could not be written"
+    print(f"\n{stem} has no result: {reason or stopped if ran else missed}")
+    if ran:
+        print(f"  log {log}" + (f"\n  executed copy {copy}" if copy else ""))
 
 
 def test(python: str, options: argparse.Namespace) -> int:
@@ -495,27 +548,41 @@ def test(python: str, options: argparse.Namespace) -> int:
     )
 
 
+# a stored result, a checkpoint of one, or what a killed process left of either
+STORED = r"\.?[0-9a-f]{64}(\.part)?\.npz(\..*partial)?"
+OURS = rf"quick|paper|custom|cache|setup\.log|{STORED}"  # in a folder of results that a user named
+
+
 def clean(everything: bool) -> int:
     """Remove what can be made again: results, quick figures and caches."""
-    names = [
-        "results",
-        "figures/quick",
-        ".snakemake",
-        ".pytest_cache",
-        ".hypothesis",
-        ".ruff_cache",
-    ] + [".venv"] * everything
-    for path in [ROOT / name for name in names] + [
-        path
-        for top in ("paperlib", "tests", "notebooks")
-        for path in (ROOT / top).rglob("__pycache__")
-    ]:
-        if path.exists():
-            shutil.rmtree(path)
-            print(
-                f"removed {path.relative_to(ROOT)}" if path.name != "__pycache__" else "",
-                end="\n" if path.name != "__pycache__" else "",
-            )
+    found = [ROOT / "results"]
+    # a folder of the user's own may hold more
+    if os.environ.get("PAPERLIB_RESULTS") or results().is_symlink():
+        there = results().iterdir() if results().is_dir() else []
+        found = sorted(path for path in there if re.fullmatch(OURS, path.name))
+    caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"] + [".venv"] * everything
+    found += [
+        shown("quick"),
+        *(top / name for top in dict.fromkeys((ROOT, desk())) for name in caches),
+    ]
+    for top in ("paperlib", "tests", "notebooks"):
+        found += (ROOT / top).rglob("__pycache__")
+    stored = 0
+    for path in found:
+        if not path.exists():
+            continue
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        try:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        except OSError as error:  # of a folder that is read-only
+            print(f"kept {name}: {error.strerror}")
+            continue
+        if re.fullmatch(STORED, path.name):
+            stored += 1
+        elif path.name != "__pycache__":
+            print(f"removed {name}")
+    if stored:
+        print(f"removed {stored} stored results in {results()}")
     return 0
 
 
@@ -538,6 +605,9 @@ def main(argv: list[str]) -> int:
         if options.command == "clean":
             return clean(options.all)
         python = environment()
+        here = not getattr(options, "cluster", None)
+        if here and getattr(options, "device", None) == "cuda" and not cuda(python):
+            sys.exit("--device cuda: torch finds no CUDA device here; allowed: auto, cpu")
         if options.command == "figures":
             return figures(python, options)
         if options.command == "test":
@@ -571,4 +641,5 @@ if __name__ == "__main__":
     except OSError as error:  # a full disk, or a folder that cannot be written
         sys.exit(
             f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept."
+            + READ_ONLY * (error.errno in (errno.EROFS, errno.EACCES))
         )

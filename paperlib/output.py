@@ -9,23 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from .core.files import CHECKOUT, write_atomically
+from .core.files import write_atomically
+from .core.project import figures
 
-PROFILES = ("quick", "paper")
+FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}  # below that of all figures
 
 
 def folder(profile: str) -> Path:
-    """The folder of figures and verdicts: ``figures/`` for the paper profile, ``figures/quick/`` otherwise.
+    """The folder of figures and verdicts: ``figures/`` for the paper profile, ``figures/quick/`` for the quick one.
 
-    The environment variable PAPERLIB_FIGURES names another folder instead of ``figures/``.
+    Runs with parameters that no profile declares write to ``figures/custom/``. The environment variable
+    PAPERLIB_FIGURES names another folder instead of ``figures/``.
 
     Raises:
         ValueError: an unknown profile.
     """
-    if profile not in PROFILES:
-        raise ValueError(f"profile={profile!r}; allowed: {', '.join(PROFILES)}")
-    root = Path(os.environ.get("PAPERLIB_FIGURES") or CHECKOUT / "figures")
-    return root if profile == "paper" else root / "quick"
+    if profile not in FOLDERS:
+        raise ValueError(f"profile={profile!r}; allowed: {', '.join(FOLDERS)}")
+    return figures() / FOLDERS[profile]
 
 
 def plain(x: Any) -> Any:

@@ -11,21 +11,23 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
+from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from .core import contracts, saved
 from .core.contracts import Learner, Problem
 from .core.trace import Trace
-from .core.describe import describe
+from .core.describe import brief, describe
 from .core.trees import pack, unpack
-from .core.files import write_atomically
 from .core.linalg import pick_device, synchronize
 from .core.streams import Streams
-from .core.settings import for_trials
+from .core.settings import for_trials, listed
 from .core.validation import whole
 from .core.rounds import Probe, REDUCE, Round
 
@@ -80,10 +82,10 @@ def play(
     and must be the number of rows; listed trials are a part of one, and each of them needs its row.
 
     Args:
-        learner: see ``core.contracts.Learner``.
+        learner: see ``core.contracts.Learner``; what it and the problem return is looked at in the first round.
         problem: see ``core.contracts.Problem``.
         horizon: rounds T >= 1.
-        trials: how many (0, 1, ...), or which.
+        trials: how many (0, 1, ...), or which, none below 0.
         seed: trial i draws what trial 0 of ``seed + i`` draws.
         device: auto, cpu, cuda.
         record: see ``recorded``.
@@ -98,17 +100,20 @@ def play(
         Trace with "regret" (cumulative, R x T'), the probes and the learner's report, named "report.*".
 
     Raises:
-        ValueError: bad arguments; settings by trial of another length; feedback that is not finite, or a learner's
+        ValueError: bad arguments; settings by trial of another length; arms that change for a learner that counts by
+            index; a checkpoint that is damaged or another run's; feedback that is not finite, or a learner's
             ``failed`` report: names round and trial. With ``checkpoint`` the state before that round is kept.
     """
+    contracts.check_learner(learner)
+    contracts.check_problem(problem)
     whole("horizon", horizon)
-    total = None  # of the whole run, where it is known
-    if not isinstance(trials, Sized):
-        whole("trials", trials)
-        total, trials = int(trials), range(trials)
-    if len(trials) < 1:
-        raise ValueError(f"trials={trials!r}; allowed: at least one trial")
-    horizon = int(horizon)  # numpy's integers are not JSON
+    whole("seed", seed, least=0)
+    trials, total = listed(trials)
+    if not isinstance(every, Real) or isinstance(every, bool) or not every >= 0:
+        raise ValueError(f"every={every!r}; allowed: seconds, at least 0")
+    if not isinstance(probes, (dict, type(None))):
+        raise ValueError(f"probes={probes!r}; allowed: a dictionary, name -> Probe or function")
+    horizon, seed = int(horizon), int(seed)  # numpy's integers are not JSON
     probes = {name: p if isinstance(p, Probe) else Probe(p) for name, p in (probes or {}).items()}
     if "regret" in probes:
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
@@ -120,7 +125,7 @@ def play(
     about = {
         **about,
         "horizon": horizon,
-        "seed": int(seed),
+        "seed": seed,
         "trials": list(trials),
         "probes": describe(probes),
         "device": device.split(":")[0],
@@ -175,16 +180,23 @@ class _Records:
         self.next = int(self.rounds[self.place]) if self.place < len(self.rounds) else -1
 
     def add(self, seen: Round, clock: float) -> None:
-        """Reduce what runs along; in a round to be recorded write a column; after the last round the final values."""
+        """Reduce what runs along; in a round to be recorded write a column; after the last round the final values.
+
+        Raises:
+            ValueError: a probe's first value has neither a row a trial nor one for all.
+        """
         for name, of, reduce in self.running:
-            value = of(seen).to(torch.float64)  # booleans are counted
-            self.sums[name] = reduce(self.sums[name], value) if name in self.sums else value
+            value, so_far = of(seen), self.sums.get(name)
+            if so_far is None:
+                value = self._rows(name, value)
+            value = value.to(torch.float64)  # booleans are counted
+            self.sums[name] = value if so_far is None else reduce(so_far, value)
         if seen.t + 1 != self.next:
             return
         for name, of, _ in self.last:
             self._put(name, of(seen))
         if self.next == self.rounds[-1]:
-            self.final |= {name: of(seen) for name, of, _ in self.at_end}
+            self.final |= {name: self._rows(name, of(seen)) for name, of, _ in self.at_end}
         for name, value in self.so_far().items():
             self._put(name, value)
         self.seconds[self.place] = clock
@@ -194,8 +206,17 @@ class _Records:
         """Everything that accumulates, by name."""
         return {"regret": self.regret, **self.sums}
 
+    def _rows(self, name: str, value: Any) -> Tensor:
+        """A probe's value with a row a trial; where the trials share one, it is each one's."""
+        trials = len(self.regret)
+        if not isinstance(value, Tensor) or value.dim() < 1 or len(value) not in (1, trials):
+            allowed = f"a tensor with {trials} rows, one a trial, or 1"
+            raise ValueError(f"probes[{name!r}] returns {brief(value)}; allowed: {allowed}")
+        return value.expand(trials, *value.shape[1:])
+
     def _put(self, name: str, value: Tensor) -> None:
         if name not in self.series:
+            value = self._rows(name, value)
             shape = (value.shape[0], len(self.rounds), *value.shape[1:])
             self.series[name] = value.new_full(shape, math.nan, dtype=torch.float64)
         self.series[name][:, self.place] = value
@@ -234,34 +255,41 @@ class _Kept:
         ):
             arrays |= {f"{kind}.{name}": value.cpu().numpy() for name, value in tree.items()}
         head = {"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}
-        arrays |= {"head": np.array(json.dumps(head)), "seconds": records.seconds}
-        write_atomically(self.file, lambda file: np.savez(file, **arrays))
+        saved.write(self.file, head, arrays | {"seconds": records.seconds})
 
     def resume(self, records: _Records) -> None:
         """Go to the moment in the file, if there is one.
 
         Raises:
-            ValueError: the file of another run.
+            ValueError: the file of another run, or a damaged one.
         """
         if self.file is None or not os.path.exists(self.file):
             return
-        with np.load(self.file, allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
-            if head["digest"] != self.digest:
-                raise ValueError(
-                    f"checkpoint={str(self.file)!r} belongs to another run; allowed: the file of this run, or a new name"
-                )
-            tensor = lambda name: torch.from_numpy(file[name]).to(self.device)
+        name, raw = f"checkpoint={str(self.file)!r}", Path(self.file).read_bytes()
+        try:
+            head, arrays = saved.parse(raw)
+            saved.verify(head, arrays)
+            digest, t, clock = head["digest"], head["t"], head["clock"]
+            tensors = {k: torch.from_numpy(x).to(self.device) for k, x in arrays.items()}
             part = lambda kind: {
-                k.removeprefix(kind): tensor(k) for k in file.files if k.startswith(kind)
+                k.removeprefix(kind): x for k, x in tensors.items() if k.startswith(kind)
             }
-            state = unpack(self.state, file, head["plain"], device=self.device)
-            sums, records.series, records.final = part("sums."), part("records."), part("final.")
-            records.seconds = file["seconds"]
-        self.keep(state, head["t"], head["clock"], sums)
+            sums, series, final = part("sums."), part("records."), part("final.")
+            regret, seconds, ours = sums["regret"], arrays["seconds"], digest == self.digest
+            state = unpack(self.state, arrays, head["plain"], device=self.device) if ours else None
+        except MemoryError:
+            raise
+        except Exception as error:  # a flipped byte makes them raise all sorts
+            why, allowed = f"{type(error).__name__}: {error}", "a whole file, or a new name"
+            raise ValueError(f"{name} is damaged ({why}); allowed: {allowed}") from error
+        if not ours:
+            allowed = "the file of this run, or a new name"
+            raise ValueError(f"{name} belongs to another run; allowed: {allowed}")
+        self.keep(state, t, clock, sums)
+        records.series, records.final, records.seconds = series, final, seconds
         records.sums = {name: value for name, value in sums.items() if name != "regret"}
-        records.regret = sums["regret"]
-        records.follow(head["t"])
+        records.regret = regret
+        records.follow(t)
 
 
 class _Run:
@@ -284,8 +312,11 @@ class _Run:
         R, first, tkwargs = len(trials), streams.at(-1), {"dtype": torch.float64, "device": device}
         self.world = problem.init(R, horizon, first, **tkwargs)
         context = problem.context(self.world, 0)
+        contracts.check_context(context, R)
         if hasattr(learner, "validate"):
             learner.validate(context, None, None)
+        # of a learner that counts by index
+        self.arms = context if getattr(learner, "fixed_arms", False) else None
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.so_far())
         kept.resume(records)
 
@@ -300,19 +331,30 @@ class _Run:
         wants, horizon, on_host = learner.wants, self.horizon, self.device == "cpu"
         now = self.now if self.device.startswith("cuda") else time.perf_counter
         state, clock, due = self.kept.state, self.kept.clock, now() + every
-        for t in range(self.kept.t, horizon):
+        begin, arms = self.kept.t, self.arms
+        for t in range(begin, horizon):
             draw = streams.at(t)
             context = problem.context(world, t)
+            if arms is not None and context is not arms:
+                self.refuse_other(context, t)
             a = now()
-            action, chosen = learner.select(state, context, draw)
+            choice = learner.select(state, context, draw)
             b = now()
-            feedback, gap = problem.respond(world, t, action, wants, draw)
+            if t == begin:
+                contracts.check_choice(learner, choice, context, len(self.trials))
+            action, chosen = choice
+            answer = problem.respond(world, t, action, wants, draw)
+            if t == begin:
+                contracts.check_answer(problem, answer, action, wants)
+            feedback, gap = answer
             if not (on_host and math.isfinite(feedback.sum().item())):
                 self.doubt(feedback, state, t, clock)
             c = now()
             after = learner.update(chosen, context, action, feedback, draw)
             d = now()
             clock += (b - a) + (d - c)
+            if t == begin:
+                contracts.check_state(learner, after, chosen)
             records.regret = records.regret + gap
             if t + 1 == records.next or records.running:
                 records.add(Round(t, world, chosen, context, action, feedback, after), clock)
@@ -330,6 +372,15 @@ class _Run:
         """Seconds on a device that has done its work."""
         synchronize(self.device)
         return time.perf_counter()
+
+    def refuse_other(self, arms: Tensor, t: int) -> None:
+        """Raise if the arms of round ``t`` are others than the first, which the learner has counted by index."""
+        if self.device != "meta" and not torch.equal(arms, self.arms):
+            learner, problem = (type(x).__name__ for x in (self.learner, self.problem))
+            raise ValueError(
+                f"problem={problem} has other arms in round {t + 1} than in the first; allowed for "
+                f"{learner}, which counts by index: the same arms in all rounds"
+            )
 
     def doubt(self, feedback: Tensor, state: Any, t: int, clock: float) -> None:
         """Refuse feedback of round ``t`` that is not finite; on a device, where looking is slow, note it for later."""

@@ -187,41 +187,12 @@ def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     return Interval(*map(math.exp, logarithms), n, method)
 
 
-def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Rank correlation along the last axis, NaN where one is constant."""
+def rank_correlations(x, y) -> np.ndarray:
+    """Rank correlation (Spearman's) along the last axis, NaN where one is constant. ``x``, ``y``: ... x k, no NaN."""
     ranks = [scipy_stats.rankdata(values, axis=-1) for values in (x, y)]
     a, b = (rank - rank.mean(-1, keepdims=True) for rank in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
         return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
-
-
-def rank_correlation(
-    pairs: dict[str, tuple], *, seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
-) -> Interval:
-    """Mean over groups of the rank correlation over trials (Spearman's), trials resampled within each group.
-
-    Resamples in which a quantity is constant have no correlation and are left out.
-
-    Args:
-        pairs: group -> two quantities, one number a trial each.
-
-    Raises:
-        ValueError: fewer than three trials, or a quantity that is the same in all trials of a group.
-    """
-    rng, estimates, samples = np.random.default_rng(seed), [], []
-    for name, (x, y) in pairs.items():
-        x, y = _trials("x", x, least=3), _trials("y", y, least=3)
-        if len(x) != len(y) or np.ptp(x) == 0 or np.ptp(y) == 0:
-            raise ValueError(
-                f"pairs[{name!r}]: {len(x)} and {len(y)} trials, ranges {np.ptp(x)} and {np.ptp(y)}; allowed: as many, and neither constant"
-            )
-        rows = rng.integers(0, len(x), (resamples, len(x)))
-        estimates.append(_correlations(x, y))
-        samples.append(_correlations(x[rows], y[rows]))
-    values = np.mean(samples, 0)
-    estimate, n = np.mean(estimates), min(len(x) for x, _ in pairs.values())
-    finite = values[np.isfinite(values)]
-    return _bootstrapped(estimate, finite, n, "mean rank correlation", level)
 
 
 def least(intervals: dict[str, Interval]) -> Interval:

@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -35,6 +36,7 @@ DIRECT = [
 README = (ROOT / "README.md").read_text()
 COMMAND = re.compile(r"^python3 run\.py (.*?)(?:\s+#.*)?$", re.MULTILINE)
 COMMANDS = COMMAND.findall(README)
+WHEEL = {"paperlib", "data", "pyproject.toml", "README.md", "LICENSE"}  # what a wheel is built of
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -95,6 +97,34 @@ def test_a_wheel_has_every_file_of_the_package():
         there == {path for pattern in patterns for path in top.glob(pattern)} >= {top / "py.typed"}
     )
     assert all((path.parent / "__init__.py").exists() for path in top.rglob("*.py"))
+
+
+def test_an_installed_package_has_its_data(tmp_path):
+    """Installed as by a user, outside of the checkout, every paper can be imported and its tables read."""
+    shutil.copytree(
+        ROOT,
+        tmp_path / "source",
+        ignore=lambda folder, names: set(names) - WHEEL if Path(folder) == ROOT else set(),
+    )
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
+    subprocess.run(
+        [*pip, "--target", tmp_path / "site", tmp_path / "source"], check=True, capture_output=True
+    )
+    code = "import paperlib.bkb, paperlib.glbomd, paperlib.pfbco; from paperlib import datasets; print(paperlib.__file__, len(datasets.covertype_arms().mean))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path / "site")}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(tmp_path / "site/paperlib/__init__.py"), "60"]
 
 
 def test_environment_yml_takes_the_lock_and_the_same_python():

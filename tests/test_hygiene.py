@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("paperlib", "tests", "notebooks", "docs", "bench", "profiles", "data", "figures", ".ci")
-HIDDEN = {"quick", "__pycache__", ".ipynb_checkpoints"}
+HIDDEN = {"quick", "custom", "__pycache__", ".ipynb_checkpoints"}
 # Put together here, so that this file does not find itself.
 MACHINE = re.compile(
     "|".join(

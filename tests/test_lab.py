@@ -190,7 +190,7 @@ def run_all_cells(browser, seconds):
 
 @pytest.mark.slow
 def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
-    saved = project / "figures/quick" / FIGURE
+    saved = project / "figures/custom" / FIGURE  # not where the declared parameters write
     with chromium(tmp_path / "chromium") as browser, running(project) as address:
         browser.set_window_size(1400, 1000)
         browser.get(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
@@ -204,6 +204,8 @@ def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
         images = browser.execute_script(
             "return [...document.querySelectorAll('.jp-OutputArea-output img')].map(i => [i.src, i.naturalWidth])"
         )
-    assert json.loads(saved.with_suffix(".json").read_text())["parameters"]["horizon"] == 60
+    about = json.loads(saved.with_suffix(".json").read_text())
+    assert about["parameters"]["horizon"] == 60 and about["profile"] == "custom"
+    assert not (project / "figures/quick").exists()
     shown = [base64.b64decode(source.partition(",")[2]) for source, width in images if width > 0]
     assert saved.with_suffix(".png").read_bytes() in shown

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib.workflow import plan as workflow
+from paperlib.workflow import declared, plan as workflow
 from paperlib.workflow.canonical import canonical
 from paperlib.papers import papers
 from paperlib.verdicts.verdict import claims
@@ -113,11 +113,11 @@ def test_committed_notebook_is_canonical(path):
     )
 
 
-@pytest.mark.parametrize("profile", workflow.PROFILES)
+@pytest.mark.parametrize("profile", declared.PROFILES)
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_profiles_fit_the_parameters_cell(path, profile):
     values = workflow.settings(path.stem, profile)
-    assert workflow.checked(path.stem, values) == values
+    assert declared.checked(path.stem, values) == values
 
 
 def test_profiles_name_existing_notebooks():

@@ -1,5 +1,6 @@
 """The loop over rounds: recording, resuming, refusing."""
 
+import json
 import re
 
 import numpy as np
@@ -233,3 +234,196 @@ def test_numpys_integers_are_whole_numbers():
     for value in (3.0, np.float64(3), np.bool_(True), True, "3", None, 2):
         with pytest.raises(ValueError, match="x=.*; allowed: an integer, at least 3"):
             whole("x", value, least=3)
+
+
+# ---- what is no learner, problem, choice or answer -----------------------------------------------
+
+
+def with_method(kind, name, function):
+    """An instance of a class in which one method is another, which is given what the first returned."""
+    whole = getattr(kind, name)
+    return type("Odd", (kind,), {name: lambda self, *a, **k: function(whole(self, *a, **k))})()
+
+
+def answers(function):
+    return with_method(Coins, "respond", lambda both: function(*both))
+
+
+def chooses(function):
+    return with_method(Index, "select", lambda both: function(*both))
+
+
+@pytest.mark.parametrize(
+    "learner, problem, match",
+    [
+        ("Index", Coins(), "learner='Index'; allowed: a learner, which has wants, init, select"),
+        (None, Coins(), "learner=None; allowed: a learner"),
+        (Index, Coins(), r"learner=Index, a class; allowed: an instance, Index\(\.\.\.\)"),
+        (Coins(), Index(), r"learner=Coins\(\), a problem; allowed: a learner"),
+        (Index(), "Coins", "problem='Coins'; allowed: a problem, which has init, context, respond"),
+        (Index(), Coins, r"problem=Coins, a class; allowed: an instance, Coins\(\.\.\.\)"),
+        (Index(), Index(2.0), r"problem=Index\(bonus=2.0\), a learner; allowed: a problem"),
+        (type("Odd", (Index,), {"wants": "praise"})(), Coins(), "learner.wants='praise'; allowed"),
+        (chooses(lambda arm, state: 3), Coins(), "Odd.select returns 3; allowed: actions and a"),
+        (chooses(lambda arm, state: arm), Coins(), "Odd.select returns tensor.*; allowed: actions"),
+        (chooses(lambda arm, state: (1, state)), Coins(), "select returns the actions 1; allowed"),
+        (chooses(lambda arm, state: (arm[:1], state)), Coins(), "the actions tensor.*of 2 actions"),
+        (chooses(lambda arm, state: (arm.double(), state)), Coins(), "the actions .*in 0..3"),
+        (chooses(lambda arm, state: (arm + 4, state)), Coins(), "the actions .*in 0..3"),
+        (chooses(lambda arm, state: (arm[:, None], state)), Coins(), "the actions .*in 0..3"),
+        (with_method(Index, "update", lambda state: None), Coins(), "Odd.update returns None; all"),
+        (Index(), answers(lambda x, gap: x), "Odd.respond returns tensor.*feedback and regret"),
+        (Index(), answers(lambda x, gap: (1.0, gap)), "the feedback 1.0; allowed: .*shape .2,"),
+        (
+            Index(),
+            answers(lambda x, gap: (x[:1], gap)),
+            r"the feedback tensor\(\[[^],]*\].*shape .2",
+        ),
+        (
+            Index(),
+            answers(lambda x, gap: (x[:, None], gap)),
+            r"the feedback tensor\(\[\[[^],]*\], .*shape .2,",
+        ),
+        (Index(), answers(lambda x, gap: (x, gap.sum())), r"the regret tensor\([^\[].*shape .2,"),
+        (
+            Index(),
+            answers(lambda x, gap: (x, gap[:, None])),
+            r"the regret tensor\(\[\[[^],]*\], .*shape .2,",
+        ),
+        (Index(), with_method(Coins, "context", lambda x: x[0, 0]), r"context: shape \(4,\); all"),
+        (Index(), with_method(Coins, "context", lambda x: x[0]), r"context: shape \(4, 4\); allow"),
+        (Index(), with_method(Coins, "context", lambda x: x[:, :0]), r"context: shape \(1, 0, 4\)"),
+        (
+            Index(),
+            with_method(Coins, "context", lambda x: x.expand(3, 4, 4)),
+            "shape .3, 4, 4.*= 2",
+        ),
+    ],
+)
+def test_who_does_not_speak_the_language_is_told_in_one_line(learner, problem, match):
+    with pytest.raises(ValueError, match=match) as error:
+        play(learner, problem, 10, 2)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "argument, value",
+    [
+        ("trials", [0, -1]),
+        ("trials", range(-2, 0)),
+        ("trials", [0.5]),
+        ("trials", [True]),
+        ("trials", "01"),
+        ("trials", {0, 1}),
+        ("trials", np.array([[0, 1]])),
+        ("trials", [2**70]),
+        ("every", np.nan),
+        ("every", "30"),
+        ("every", -1.0),
+        ("every", None),
+        ("seed", True),
+        ("seed", "7"),
+        ("seed", 2.0),
+        ("seed", -1),
+        ("seed", 2**63),
+        ("probes", [lambda seen: seen.feedback]),
+    ],
+)
+def test_arguments_are_refused_by_name(monkeypatch, argument, value):
+    monkeypatch.setattr(Coins, "init", lambda *_, **__: pytest.fail("it began to play"))
+    with pytest.raises(ValueError, match=f"{argument}=.*; allowed: "):
+        play(Index(), Coins(), **{"horizon": 10, "trials": 2, argument: value})
+
+
+def test_listed_trials_of_numpy_are_integers(tmp_path):
+    trace = play(Index(), Coins(), 20, np.array([3, 1]))
+    assert trace.trials == trace.about["trials"] == [3, 1]
+    trace.save(tmp_path / "trace.npz")
+    assert trace.equal(play(Index(), Coins(), 20, [3, 1])) and type(trace.trials[0]) is int
+
+
+@pytest.mark.parametrize("reduce", ["last", "sum", "max", "final"])
+@pytest.mark.parametrize(
+    "value",
+    [torch.tensor(1.0), torch.ones(3), torch.ones(0), 1.0, None],
+    ids=["number", "three", "none", "float", "nothing"],
+)
+def test_a_probe_has_a_row_a_trial(reduce, value):
+    with pytest.raises(ValueError, match=r"probes\['x'\] returns .*; allowed: .* 2 rows"):
+        play(Index(), Coins(), 5, 2, probes={"x": Probe(lambda seen: value, reduce)})
+
+
+@pytest.mark.parametrize("reduce", ["last", "sum", "max", "final"])
+def test_what_trials_share_is_recorded_of_each(reduce):
+    """So that parts of a run can be merged."""
+    probes = {"x": Probe(lambda seen: torch.tensor([[seen.t, 7]]), reduce)}
+    trace = play(Index(), Coins(), 5, 3, record="all", probes=probes)
+    last = {"sum": [10, 35]}.get(reduce, [4, 7])
+    if reduce == "final":
+        assert trace["x"].tolist() == [last] * 3
+    else:
+        assert trace["x"].shape == (3, 5, 2) and trace["x"][:, -1].tolist() == [last] * 3
+
+
+def test_a_probe_is_a_function():
+    with pytest.raises(ValueError, match="of=3; allowed: a function of a Round"):
+        play(Index(), Coins(), 5, 2, probes={"x": 3})
+
+
+def test_a_damaged_checkpoint_is_refused_by_name_or_goes_on_where_it_was(tmp_path):
+    path, fresh = tmp_path / "kept.npz", play(Index(), Coins(), 100, 2)
+    play(Index(), Coins(), 100, 2, checkpoint=path, every=0.0)
+    whole, rng, refused = path.read_bytes(), np.random.default_rng(0), 0
+    for mutation in range(60):
+        raw = bytearray(whole)
+        if mutation % 3:
+            raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)
+        else:
+            raw = raw[: rng.integers(len(raw))]
+        path.write_bytes(bytes(raw))
+        try:
+            assert play(Index(), Coins(), 100, 2, checkpoint=path).equal(fresh)
+        except ValueError as error:
+            refused += f"checkpoint={str(path)!r} is damaged" in str(error)
+    assert refused > 30
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head, arrays: head.update(t=-5),
+        lambda head, arrays: head.pop("plain"),
+        lambda head, arrays: arrays.pop("state.plays"),
+        lambda head, arrays: arrays.update({"state.plays": np.ones((2, 3))}),
+        lambda head, arrays: arrays["state.plays"].fill(np.nan),
+        lambda head, arrays: arrays.pop("sums.regret"),
+    ],
+    ids=["round", "no plain", "no part", "shape", "nan", "no regret"],
+)
+def test_a_checkpoint_with_other_contents_is_refused(change, tmp_path):
+    path = tmp_path / "kept.npz"
+    play(Index(), Coins(), 100, 2, checkpoint=path, every=0.0)
+    with np.load(path) as file:
+        arrays = dict(file)
+    head = json.loads(str(arrays.pop("head")))
+    change(head, arrays)
+    np.savez(path, head=np.array(json.dumps(head)), **arrays)
+    with pytest.raises(ValueError, match="checkpoint='.*kept.npz' is damaged"):
+        play(Index(), Coins(), 100, 2, checkpoint=path)
+
+
+class Moving(Coins):
+    """Whose arms are the first ones until a round, in tensors of their own."""
+
+    def context(self, world, t):
+        return world.arms.clone() if t < 7 else world.arms.flip(1)
+
+
+def test_other_arms_are_refused_in_any_round_to_who_counts_by_index():
+    fixed = type("Fixed", (Index,), {"fixed_arms": True})()
+    play(fixed, Moving(), 7, 2)
+    play(Index(), Moving(), 8, 2)
+    with pytest.raises(
+        ValueError, match="problem=Moving has other arms in round 8 than in the fir"
+    ):
+        play(fixed, Moving(), 8, 2)

@@ -1,45 +1,34 @@
 """What ask and tell save: one npz without pickle, read whole or refused by name."""
 
-import io
-import json
+import math
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from ..core import saved
 from ..core.describe import PLAIN
-from ..core.files import write_atomically
 from ..core.linalg import Rows
 from ..core.trees import leaves, pack, unpack
 from .records import Failure, Now
 
-
-def write(path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
-    """Settings and plain values as JSON, arrays by name; the file appears whole or not at all."""
-    words = np.array(json.dumps(head))
-    write_atomically(path, lambda file: np.savez(file, head=words, **arrays))
+MOST = 10**12  # rounds: the counters of draws stay within 64 bits
+KINDS = {bool: torch.bool, int: torch.int64, float: torch.float64}
 
 
 def read(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
-    """Head and arrays of a file that ``write`` wrote, after the checksum of each of its parts.
+    """Head and arrays of a file that ``save`` wrote, after the checksum of each of its parts.
 
     Raises:
         ValueError: the file is another one, or damaged.
         OSError: it cannot be read at all.
     """
-    raw = io.BytesIO(Path(path).read_bytes())
+    raw = Path(path).read_bytes()
     try:
-        with zipfile.ZipFile(raw) as parts:
-            torn = parts.testzip()  # numpy stops before the checksum if a header lies
-            if torn is not None:
-                raise ValueError(f"{torn} is damaged")
-        raw.seek(0)
-        with np.load(raw, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return dict(json.loads(str(arrays.pop("head")))), arrays
-    except Exception as error:  # what zipfile, numpy and json make of text, halves, turned bits
+        return saved.parse(raw)
+    except Exception as error:  # what they make of text, halves, turned bits
         raise refusal(path, error) from error
 
 
@@ -82,30 +71,81 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     return {name: getattr(now, name) for name in kept} | {"plain": plain | also}, arrays | offered
 
 
-def restored(path: str | os.PathLike, now: Now, head: dict, arrays: dict[str, np.ndarray]) -> Now:
-    """What was packed, with nothing asked; ``now`` has the classes and the context's functions.
+def restored(now: Now, head: dict, arrays: dict[str, np.ndarray]) -> Now:
+    """What was packed, with nothing asked.
 
     Files from before failures were kept hold neither those nor flags, and older ones no context.
 
+    Args:
+        now: as before the first round: it has the classes, the context's functions, and the kind of each leaf.
+
     Raises:
-        ValueError: something is missing, or of another kind.
+        Exception: something is missing, of another kind, or out of range; with what it is.
     """
-    try:
-        state, context = unpack(now.state, arrays, head["plain"]), now.context
-        if any(name.split(".")[0] == "context" for name in arrays):
-            functions = {path: x for path, x in leaves(context, "context") if callable(x)}
-            context = unpack(context, arrays, head["plain"] | functions, "context")
-        counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
-        if not all(type(count) is int and count >= 0 for count in counts.values()):
-            raise ValueError(f"{counts}; allowed: integers, at least 0")
-        flags = {name: bool(head.get(name, False)) for name in ("warned", "late")}
-        failures = [  # JSON makes lists of tuples
-            Failure(t, tuple(x) if isinstance(x, list) else x, why)
-            for t, x, why in head.get("failures", ())
-        ]
-        return Now(state, context, **counts, **flags, failures=tuple(failures))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise refusal(path, error) from error
+    state, context, plain = now.state, now.context, dict(head["plain"])
+    if any(name.split(".")[0] == "context" for name in arrays):
+        plain |= {name: x for name, x in leaves(context, "context") if callable(x)}
+        check_leaves(context, arrays, plain, "context")
+        context = unpack(context, arrays, plain, "context")
+    check_leaves(state, arrays, plain)
+    counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
+    flags = {name: head.get(name, False) for name in ("warned", "late")}
+    if not all(type(count) is int and 0 <= count <= MOST for count in counts.values()):
+        raise ValueError(f"{counts}; allowed: integers in 0..{MOST}")
+    if not all(isinstance(flag, bool) for flag in flags.values()):
+        raise ValueError(f"{flags}; allowed: true or false")
+    failures = tuple(_failure(x, counts["rounds"]) for x in head.get("failures", ()))
+    if counts["skipped"] > len(failures):
+        raise ValueError(f"skipped={counts['skipped']}; allowed: up to {len(failures)} failures")
+    return Now(unpack(state, arrays, plain), context, **counts, **flags, failures=failures)
+
+
+def check_leaves(tree: Any, arrays: dict, plain: dict, name: str = "state") -> None:
+    """Raise ValueError for a leaf that could not have come of the one in ``tree``, before the first round.
+
+    It has the same kind and number of dimensions, and the one trial leads it. NaN is in none; infinities, and
+    integers below 0, only where the first has them.
+    """
+    for path, leaf in leaves(tree, name):
+        if callable(leaf):
+            continue
+        held = plain if isinstance(leaf, PLAIN) else arrays
+        if path not in held:
+            raise ValueError(f"without {path}")
+        there = held[path]
+        if held is plain:
+            if type(there) is not type(leaf):
+                raise ValueError(f"{path}={there!r}; allowed: {type(leaf).__name__}, like {leaf!r}")
+            if not isinstance(leaf, (int, float)):
+                continue
+            there, leaf = np.array(there), torch.tensor(leaf, dtype=KINDS[type(leaf)])
+        here = (leaf.view if isinstance(leaf, Rows) else leaf).numpy()
+        kinds = [f"{x.dtype}, {x.ndim} dimensions, {x.shape[:1]}" for x in (there, here)]
+        if kinds[0] != kinds[1]:
+            raise ValueError(f"{path}: {kinds[0]}; allowed: {kinds[1]}")
+        _check_range(path, there, here)
+
+
+def _check_range(path: str, there: np.ndarray, here: np.ndarray) -> None:
+    if there.dtype.kind == "f":
+        odd = there[~np.isfinite(there)]
+        odd = odd[np.isnan(odd) | ~np.isin(odd, here)]
+        if odd.size:
+            raise ValueError(f"{path}={float(odd[0])!r}; allowed: finite numbers")
+    elif there.dtype.kind == "i":
+        least = here.min(initial=0)
+        if there.min(initial=0) < least:
+            raise ValueError(f"{path}={there.min()}; allowed: integers from {least} on")
+
+
+def _failure(told: Any, rounds: int) -> Failure:
+    """One of the list in the head, where JSON has made lists of tuples."""
+    t, action, why = told
+    point = isinstance(action, list) and all(type(x) in (int, float) for x in action)
+    good = (point and all(map(math.isfinite, action))) or (type(action) is int and action >= 0)
+    if not (type(t) is int and 1 <= t <= rounds + 1 and isinstance(why, str) and good):
+        raise ValueError(f"failures: {told!r}; allowed: a round so far, an action and words")
+    return Failure(t, tuple(action) if point else action, why)
 
 
 def _without_functions(tree: Any) -> Any:

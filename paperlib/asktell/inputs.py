@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..core.validation import array
+
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 
 
@@ -20,21 +22,7 @@ def number(name: str, value: Any) -> Tensor:
     """
     if getattr(value, "dtype", None) in (np.float32, torch.float32):
         warn(f"{name} comes in float32 and is computed with in float64")
-    try:
-        if isinstance(value, Tensor):
-            if value.is_complex():
-                raise TypeError("complex numbers are none here")
-            x = value.detach().to(**TKWARGS, copy=True)
-        else:
-            given = np.array(value)
-            if given.dtype.kind not in "biufO":  # numpy would read text
-                raise TypeError(f"{given.dtype} is no kind of number here")
-            x = torch.from_numpy(given.astype(float))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}={value!r}; allowed: numbers") from error
-    if not bool(x.isfinite().all()):
-        raise ValueError(f"{name}={value!r}; allowed: finite numbers")
-    return x.unsqueeze(0)
+    return torch.from_numpy(array(name, value)).unsqueeze(0)
 
 
 def warn(message: str) -> None:

@@ -1,6 +1,7 @@
 """Ask and tell for a search: batches, data of one's own, and evaluations that fail."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,7 @@ class Optimizer(AskTell):
         failure = Failure(now.rounds + 1, self._shown(played), why)
         if instead is None:
             now = now._replace(skipped=now.skipped + 1, proposed=None, pending=None)
+            now = now.settled(played)
         else:
             now = self._heard(now, action, instead)
         self._now = now._replace(failures=(*now.failures, failure))
@@ -111,14 +113,14 @@ class Optimizer(AskTell):
             raise ValueError(
                 f"feedback={feedback!r}; allowed: {len(told)} numbers, one for each action"
             )
-        now = self._now
-        for action, number in zip(told, heard, strict=True):
-            now = self._heard(now, action, number)
+        now, updates = self._now, self._updates(len(told))
+        for action, number, update in zip(told, heard, updates, strict=True):
+            now = self._heard(now, action, number, update)
         return now
 
-    def _shown(self, action: Tensor) -> int | tuple[float, ...] | dict:
-        """An action (1 or 1 x d) as ``failures`` names it: what JSON knows, tuples for lists."""
-        return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
+    def _updates(self, count: int) -> list[Callable | None]:
+        """What updates the state with each of a batch, in turn; None: the learner."""
+        return [None] * count
 
 
 def _listed(many: Any) -> list:

@@ -25,3 +25,11 @@ class Now(NamedTuple):
     warned: bool = False  # of an overflow, or of what a subclass warns of once
     late: bool = False  # warned of rounds beyond the horizon
     failures: tuple[Failure, ...] = ()
+    waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
+
+    def settled(self, played: Tensor) -> "Now":
+        """The same with one evaluation of this arm (1) less to wait for."""
+        if not self.waiting or int(played) not in self.waiting:
+            return self
+        at = self.waiting.index(int(played))
+        return self._replace(waiting=self.waiting[:at] + self.waiting[at + 1 :])

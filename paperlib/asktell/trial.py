@@ -9,13 +9,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..core import contracts, saved
 from ..core.contracts import Learner
-from ..core.describe import describe, same
+from ..core.describe import brief, describe, same
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
-from ..core.trees import tree_map
-from ..core.validation import whole
-from .files import check_sizes, packed, read, restored, write
+from ..core.trees import pack, tree_map
+from ..core.validation import refuse, whole
+from .files import check_leaves, check_sizes, packed, read, refusal, restored
 from .inputs import TKWARGS, number, warn
 from .records import Now
 
@@ -30,14 +31,15 @@ class AskTell:
         learner: any learner of the package.
         context: the first context, without the leading trial dimension (for bandits the arms, K x
             d); a tuple or NamedTuple of tensors, each without it, for learners that take several.
-        horizon: rounds, for learners that need to know; None otherwise.
+        horizon: rounds, for learners that need to know, and for what some warn of; None otherwise.
         seed: of the learner's own random numbers.
         prepare: maps a context before the learner sees it, for example to bring arms to norm at
             most 1.
 
     Raises:
-        ValueError: a context outside the learner's model or of another dimension than the first, or
-            a learner that needs a horizon, a horizon or seed that is none, or a learner with settings for more than one trial.
+        ValueError: what is no learner, no arms (K x d), no horizon or no seed; a context outside
+            the learner's model or of another dimension than the first; a learner that needs a
+            horizon, or with settings for more than one trial.
     """
 
     def __init__(
@@ -48,24 +50,47 @@ class AskTell:
         seed: int = 0,
         prepare: Callable | None = None,
     ):
-        self.learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
+        contracts.check_learner(learner)
         if horizon is not None:
             whole("horizon", horizon)
         whole("seed", seed, least=0)
+        if prepare is not None and not callable(prepare):
+            raise ValueError(f"prepare={prepare!r}; allowed: a function of a context, or None")
+        self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
         # numpy's integers are not JSON
-        self.horizon, self.seed = None if horizon is None else int(horizon), int(seed)
-        self._prepare = prepare
-        self._streams, self._dim = Streams(self.seed, [0]), None
-        self._fixed = None  # the arms of a learner whose ``fixed_arms`` says that they never change
-        begin = self._lead(context)
-        # sizes of parts of a state may hang on it
-        self._first = list(begin.shape[1:]) if isinstance(begin, Tensor) else None
-        with torch.no_grad():
-            state = learner.init(1, begin, self.horizon, self._streams.at(-1), **TKWARGS)
-        self._now = Now(state, begin)
-        caution = learner.caution(begin) if hasattr(learner, "caution") else None
+        self._horizon, self._seed = None if horizon is None else int(horizon), int(seed)
+        self._prepare, self._streams = prepare, Streams(self._seed, [0])
+        self._first = None  # context: later ones are like it
+        self._first = self._lead(context)
+        self._now = Now(self._begun(), self._first)
+        caution = (
+            self.learner.caution(self._first, self._horizon)
+            if hasattr(learner, "caution")
+            else None
+        )
         if caution:
             warn(caution)
+
+    def _begun(self) -> Any:
+        """The learner's state before the first round; sizes of its parts may hang on the context."""
+        draw = self._streams.at(-1)
+        with torch.no_grad():
+            return self.learner.init(1, self._first, self.horizon, draw, **TKWARGS)
+
+    @property
+    def learner(self) -> Learner:
+        """Who learns, with settings of the one trial."""
+        return self._learner
+
+    @property
+    def horizon(self) -> int | None:
+        """Rounds that the learner was told of."""
+        return self._horizon
+
+    @property
+    def seed(self) -> int:
+        """Of the learner's own random numbers."""
+        return self._seed
 
     @property
     def state(self) -> Any:
@@ -83,13 +108,23 @@ class AskTell:
         return self._now.rounds
 
     def __repr__(self) -> str:
-        learner = " ".join(repr(self.learner).split())  # on one line, also with tensors in it
         counts = ", ".join(f"{name}={count}" for name, count in self._counts().items())
-        return f"{type(self).__name__}({learner}, {counts})"
+        if (asked := self._now.proposed) is not None:
+            counts += f", asked={brief(self._shown(asked))}"
+        return f"{type(self).__name__}({brief(self.learner)}, {self._offer()}, {counts})"
+
+    def _offer(self) -> str:
+        """What ``repr`` says of the context."""
+        arms = isinstance(self.context, Tensor)
+        return f"{self.context.shape[1]} arms" if arms else type(self.context).__name__
 
     def _counts(self) -> dict[str, int | None]:
-        """What ``repr`` says beside the learner."""
+        """What ``repr`` says beside the learner and the context."""
         return {"rounds": self.rounds, "horizon": self.horizon}
+
+    def _shown(self, action: Tensor) -> int | tuple[float, ...]:
+        """An action (1 or 1 x d) in words: what JSON knows, tuples for lists."""
+        return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
 
     def ask(self, context: Any = None) -> int | np.ndarray:
         """The next action, an arm's index or a point (d). ``context``: the round's, if changed."""
@@ -100,9 +135,19 @@ class AskTell:
     def _choosing(self, now: Now, context: Any) -> Now:
         """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
         lead = now.context if context is None else self._lead(context)
-        with torch.no_grad():
-            action, pending = self.learner.select(now.state, lead, self._draw(now))
+        action, pending = self._choice(now.state, lead, self._draw(now))
         return now._replace(context=lead, pending=pending, proposed=action)
+
+    def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
+        """What the learner chooses, and the state in which it did.
+
+        Raises:
+            ValueError: it is no action of the one trial.
+        """
+        with torch.no_grad():
+            choice = self.learner.select(state, context, draw)
+        contracts.check_choice(self.learner, choice, context, 1)
+        return choice
 
     def tell(self, action: int | np.ndarray, feedback: float | np.ndarray) -> None:
         """What the action earned in the context last asked about.
@@ -118,25 +163,27 @@ class AskTell:
         """
         self._now = self._heard(self._now, action, feedback)
 
-    def _heard(self, now: Now, action: Any, feedback: Any) -> Now:
-        """What follows ``now`` when the action's feedback is told; nothing of ``self`` changes."""
+    def _heard(self, now: Now, action: Any, feedback: Any, update: Callable | None = None) -> Now:
+        """What follows ``now`` when the action's feedback is told; nothing of ``self`` changes.
+
+        ``update``: in place of the learner's.
+        """
         heard = number("feedback", feedback)
         # R x 1 would broadcast to R x R in the state
         if self.learner.wants != "gradient" and heard.dim() != 1:
-            raise ValueError(f"feedback={feedback!r}; allowed: one number")
+            refuse("feedback", feedback, "one number")
         played, draw = self._action(action), self._draw(now)
         self._validate(now.context, played, heard)
-        with torch.no_grad():
-            proposed, chosen = now.proposed, now.pending
-            if proposed is None:  # not asked for: the choice still has to be prepared
-                proposed, chosen = self.learner.select(now.state, now.context, draw)
-            if not getattr(self.learner, "own_actions", True) and not torch.equal(played, proposed):
-                raise ValueError(
-                    f"action={action!r}; allowed for {type(self.learner).__name__}, which "
-                    f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
-                )
-            after = self.learner.update(chosen, now.context, played, heard, draw)
-        now = self._heeded(now, after)
+        proposed, chosen = now.proposed, now.pending
+        if proposed is None:  # not asked for: the choice still has to be prepared
+            proposed, chosen = self._choice(now.state, now.context, draw)
+        if not getattr(self.learner, "own_actions", True) and not torch.equal(played, proposed):
+            raise ValueError(
+                f"action={brief(action)}; allowed for {type(self.learner).__name__}, which "
+                f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
+            )
+        after = self._after(chosen, now.context, played, heard, draw, update)
+        now = self._heeded(now, after).settled(played)
         late = self.horizon is not None and now.rounds >= self.horizon
         if late and not now.late:
             warn(
@@ -146,6 +193,25 @@ class AskTell:
         return now._replace(
             state=after, rounds=now.rounds + 1, proposed=None, pending=None, late=now.late or late
         )
+
+    def _after(
+        self,
+        chosen: Any,
+        context: Any,
+        action: Tensor,
+        feedback: Tensor,
+        draw: Draw,
+        update: Callable | None = None,
+    ) -> Any:
+        """The state that has heard.
+
+        Raises:
+            ValueError: it is none.
+        """
+        with torch.no_grad():
+            after = (update or self.learner.update)(chosen, context, action, feedback, draw)
+        contracts.check_state(self.learner, after, chosen)
+        return after
 
     def _heeded(self, now: Now, state: Any) -> Now:
         """Raise RuntimeError for a state that reports "failed"; warn once of "overflow"."""
@@ -169,41 +235,86 @@ class AskTell:
     def save(self, path: str | os.PathLike) -> None:
         """Write all but a pending ask to one npz, without pickle.
 
-        Functions in a context are not written; what was asked is asked again after a load.
+        Functions in a context are not written, nor what follows from it alone; what was asked is asked again after a
+        load.
         """
         head, arrays = packed(self._now)
-        write(path, self._settings() | {"first": self._first} | head, arrays)
+        arrays = {name: x for name, x in arrays.items() if name not in self._derived(self.state)}
+        first = list(self._first.shape[1:]) if isinstance(self._first, Tensor) else None
+        saved.write(path, self._settings() | {"first": first} | head, arrays)
 
     def load(self, path: str | os.PathLike) -> "AskTell":
         """Take up where ``save`` left off; returns itself, unchanged where it raises.
 
         Raises:
-            ValueError: the file is none of ``save``'s or damaged, was saved by another learner,
-                with another horizon or seed, or begun with a context of another size.
+            ValueError: the file is none of ``save``'s, damaged or changed since, was saved by
+                another learner, with another horizon or seed, or begun with a context of another
+                size.
+            OSError: it cannot be read at all.
         """
-        (head, arrays), own = read(path), self._settings()
-        if other := _differing({name: head.get(name) for name in own}, own):
+        head, arrays = read(path)
+        first, begun = self._begun_as(path, head), self._begun()
+        if not getattr(self.learner, "fixed_arms", False):  # else parts may have grown since
+            check_sizes(path, begun, arrays, first)
+        if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
+            raise ValueError(
+                f"path={str(path)!r} was begun with a context {first}; allowed: "
+                f"{self._first.shape[-1]} dimensions, as the context given here"
+            )
+        try:
+            now = restored(self._now._replace(state=begun), head, arrays | self._derived(begun))
+            self._check_offer(now.context)
+            saved.verify(head, arrays)
+            self._rehearse(now, begun)
+        except Exception as error:  # of numbers that are no learner's it makes all sorts
+            raise refusal(path, error) from error
+        self._now = now
+        return self
+
+    def _derived(self, state: Any) -> dict[str, np.ndarray]:
+        """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
+        held = {name: getattr(state, name, None) for name in getattr(self.learner, "derived", ())}
+        return {f"state.{name}": x.numpy() for name, x in held.items() if x is not None}
+
+    def _begun_as(self, path: str | os.PathLike, head: dict) -> list[int] | None:
+        """Sizes of the context with which the file's learner began; it is this one, seed and all.
+
+        Raises:
+            ValueError: another learner, or no sizes.
+        """
+        own, first = self._settings(), head.get("first")
+        try:
+            other = _differing({name: head.get(name) for name in own}, own)
+            if not (first is None or all(type(size) is int for size in first)):
+                raise ValueError(f"first={first!r}; allowed: sizes of a context")
+        except Exception as error:  # no settings, or no list
+            raise refusal(path, error) from error
+        if other:
             there, here = (
                 ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
             )
             raise ValueError(
                 f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}"
             )
-        first = head.get("first")
-        if self._fixed is None:  # else the very same arms: parts may have grown since
-            check_sizes(path, self.state, arrays, first)
-        if self._dim is not None and first and first[-1] != self._dim:
-            raise ValueError(
-                f"path={str(path)!r} was begun with a context {first}; allowed: "
-                f"{self._dim} dimensions, as the context given here"
-            )
-        self._now = restored(path, self._now, head, arrays)
-        return self
+        return first
+
+    def _rehearse(self, now: Now, begun: Any) -> None:
+        """Raise what a round raises in a state that is none; the numbers of ``now`` stay as they are.
+
+        The draws are its own, for one purpose has one shape for good.
+        """
+        state, context = tree_map(torch.clone, now.state), now.context
+        draw = Streams(self.seed, [0]).at(now.rounds + now.skipped)
+        self._heeded(now._replace(warned=True), state)
+        action, chosen = self._choice(state, context, draw)
+        size = action.shape if self.learner.wants == "gradient" else action.shape[:1]
+        after = self._after(chosen, context, action, torch.zeros(size, **TKWARGS), draw)
+        check_leaves(begun, *pack(after))
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
-        if self._fixed is not None:
-            known = str(tuple(self._fixed.shape)).encode() + self._fixed.numpy().tobytes()
+        if getattr(self.learner, "fixed_arms", False):
+            known = str(tuple(self._first.shape)).encode() + self._first.numpy().tobytes()
             settings["arms"] = hashlib.sha256(known).hexdigest()
         return settings
 
@@ -218,31 +329,42 @@ class AskTell:
             context = tree_map(lambda x: x.detach().clone().unsqueeze(0), context)
         else:
             context = number("context", context)
-        self._validate(context, None, None)
-        if isinstance(context, Tensor):
-            self._dim = self._dim or context.shape[-1]
-            if context.shape[-1] != self._dim:
-                raise ValueError(
-                    f"context={tuple(context.shape[1:])}; allowed: d = {self._dim} as in the "
-                    "first context, the number of arms may differ"
-                )
-        if getattr(self.learner, "fixed_arms", False):
-            self._fixed = context if self._fixed is None else self._fixed
-            if not torch.equal(context, self._fixed):
-                raise ValueError(
-                    f"context={tuple(context.shape[1:])}: other arms than the first; allowed for "
-                    f"{type(self.learner).__name__}, which counts by index: the same arms in "
-                    "all rounds"
-                )
+        self._check_offer(context)
         return context
+
+    def _check_offer(self, context: Any) -> None:
+        """Raise ValueError for what is no context, or none of this learner after the first one."""
+        arms, first = isinstance(context, Tensor), self._first
+        if arms and (context.dim() != 3 or 0 in context.shape):
+            raise ValueError(
+                f"context, arms: shape {tuple(context.shape[1:])}; allowed: K x d, with at least "
+                "one arm and one dimension"
+            )
+        self._validate(context, None, None)
+        if first is None:
+            return
+        if isinstance(first, Tensor) != arms:
+            kinds = [type(x).__name__ for x in (context, first)]
+            raise ValueError(f"context: {kinds[0]}; allowed: {kinds[1]}, as the first")
+        if arms and context.shape[-1] != first.shape[-1]:
+            raise ValueError(
+                f"context={tuple(context.shape[1:])}; allowed: d = {first.shape[-1]} as in the "
+                "first context, the number of arms may differ"
+            )
+        if getattr(self.learner, "fixed_arms", False) and not torch.equal(context, first):
+            raise ValueError(
+                f"context={tuple(context.shape[1:])}: other arms than the first; allowed for "
+                f"{type(self.learner).__name__}, which counts by index: the same arms in "
+                "all rounds"
+            )
 
     def _action(self, action: Any) -> Tensor:
         if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
             if isinstance(self.context, Tensor):
-                raise ValueError(f"action={action!r}; allowed: the index of an arm, an integer")
+                refuse("action", action, "the index of an arm, an integer")
             return number("action", action)
         if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
-            raise ValueError(f"action={action!r}; allowed: 0..{self.context.shape[1] - 1}")
+            refuse("action", action, f"0..{self.context.shape[1] - 1}")
         return torch.tensor([int(action)])
 
 

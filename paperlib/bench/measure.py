@@ -1,7 +1,8 @@
 """What the bench measures of a learner: seconds of a round in ``select`` and ``update``, bytes of state, peak memory.
 
-The learners are those of the papers' ``CASES`` that have a registered look; the other cases are variants for the
-contract tests. ``python -m paperlib.bench.measure PAPER NAME ...`` prints the peak memory of a run in its own process.
+The learners are those of the papers' ``CASES`` that have a registered look, but for the ``UNMEASURED``; the other
+cases are variants for the contract tests. ``python -m paperlib.bench.measure PAPER NAME ...`` prints the peak memory
+of a run in its own process.
 Shapes: R trials, K arms, d dimensions.
 """
 
@@ -85,7 +86,7 @@ def subjects(only: str | None = None) -> list[Subject]:
         Subject(paper, name, case)
         for paper, package in packages.items()
         for name, case in package.CASES.items()
-        if name in known
+        if name in known and name not in getattr(package, "UNMEASURED", {})
     ]
     wanted = [subject for subject in found if only in (None, subject.paper, subject.name)]
     if not wanted:

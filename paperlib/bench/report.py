@@ -21,10 +21,11 @@ from . import measure as speed
 from .figure import along, draw, shown_name, slug
 from ..store.keys import versions
 from ..core.files import CHECKOUT
+from ..core.project import home
 from ..core.linalg import pick_device
 from ..output import folder, plain, write_text
 from ..store.timing import computing
-from ..workflow.plan import results, root
+from ..workflow.plan import results
 
 TESTS = CHECKOUT / "bench" / "test_speed.py"
 
@@ -146,7 +147,7 @@ def main(argv: list[str] | None = None) -> int:
     except RuntimeError as error:
         sys.exit(str(error))
     report = distill(raw, plan, device=device_name(device, raw), profile=profile)
-    place = root() if profile == "paper" else results("quick")
+    place = home() if profile == "paper" else results("quick")
     path = place / "bench" / f"{slug(report['device'])}.json"
     write(report, path)
     print(table(report), f"\nNumbers: {path}")

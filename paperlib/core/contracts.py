@@ -1,10 +1,18 @@
-"""The vocabulary: learners, problems, and cases to test them on."""
+"""The vocabulary: learners, problems, and cases to test them on; and a word to what does not speak it.
+
+The checks are for what a user gives and for what it first returns, not for every round.
+"""
 
 from typing import Any, NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
+from .describe import brief
 from .streams import Draw
+from .trees import leaves
+
+WANTS = ("reward", "loss", "gradient")
 
 
 class Learner(Protocol):
@@ -21,17 +29,20 @@ class Learner(Protocol):
             base is refused by name when it is built or begun (``trees.refuse_shared``).
         validate(context, action, feedback): raises ValueError for values outside the model;
             ``action`` and ``feedback`` may be None.
-        caution(context) -> str | None: a sentence to warn a user with.
+        caution(context, horizon) -> str | None: a sentence to warn a user with; ``horizon`` may be
+            None.
 
     Optional attributes:
         syncs: "per round" or "host" where the learner has to look at its tensors; None by default.
-        fixed_arms: True where it counts by index, so that the arms must be the same in all rounds;
-            False by default.
+        fixed_arms: True where it counts by index, so that the arms must be the same in all rounds:
+            ``play`` and ask/tell refuse others; False by default.
+        derived: fields of its state that follow from the first context alone: ask/tell saves none
+            of them; () by default.
         own_actions: False where it credits what it hears to what it drew, so that it can be told
             of no other action; True by default.
     """
 
-    wants: str  # "reward" | "loss" | "gradient"
+    wants: str  # one of WANTS
 
     def init(
         self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs
@@ -63,3 +74,75 @@ class Case(NamedTuple):
     refused: dict[str, list] = {}
     rounds: int = 50  # fewer for a learner that takes seconds a round
     trials: int = 3
+
+
+KINDS = {
+    "a learner": ("wants", "init", "select", "update"),
+    "a problem": ("init", "context", "respond"),
+}
+
+
+def check_learner(x: Any, name: str = "learner") -> None:
+    """Raise ValueError for what is no learner: a class, a name, a problem."""
+    _check(name, x, "a learner")
+    if x.wants not in WANTS:
+        raise ValueError(f"{name}.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
+
+
+def check_problem(x: Any, name: str = "problem") -> None:
+    """Raise ValueError for what is no problem: a class, a name, a learner."""
+    _check(name, x, "a problem")
+
+
+def _check(name: str, x: Any, kind: str) -> None:
+    if isinstance(x, type):
+        raise ValueError(f"{name}={x.__name__}, a class; allowed: an instance, {x.__name__}(...)")
+    is_a = [known for known, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
+    if kind not in is_a:
+        given = ", ".join([brief(x), *is_a])
+        raise ValueError(f"{name}={given}; allowed: {kind}, which has {', '.join(KINDS[kind])}")
+
+
+def check_context(context: Any, trials: int) -> None:
+    """Raise ValueError for a part that neither trials nor a 1 lead, or for arms without their shape."""
+    arms = isinstance(context, Tensor)
+    for path, leaf in leaves(context, "context"):
+        shape = tuple(leaf.shape) if isinstance(leaf, Tensor) else (1,)
+        if shape[:1] not in ((1,), (trials,)) or (arms and (len(shape) != 3 or 0 in shape)):
+            allowed = f"R x K x d or 1 x K x d with R = {trials}" if arms else f"{trials} rows or 1"
+            raise ValueError(f"{path}: shape {shape}; allowed: {allowed}")
+
+
+def check_choice(learner: Learner, choice: Any, context: Any, trials: int) -> None:
+    """Raise ValueError unless ``select`` returned an action for each trial, and a state."""
+    name, arms = f"{type(learner).__name__}.select", isinstance(context, Tensor)
+    if not isinstance(choice, (tuple, list)) or len(choice) != 2:
+        raise ValueError(f"{name} returns {brief(choice)}; allowed: actions and a state")
+    action, allowed = choice[0], f"a tensor of {trials} actions"
+    good = isinstance(action, Tensor) and action.dim() in (1, 2) and len(action) == trials
+    if good and arms:
+        good = action.dim() == 1 and action.dtype in (torch.int64, torch.int32)
+    if good and arms and action.device.type == "cpu":
+        good = bool(((action >= 0) & (action < context.shape[1])).all())
+    if not good:
+        allowed += f", indices in 0..{context.shape[1] - 1}" if arms else ""
+        raise ValueError(f"{name} returns the actions {brief(action)}; allowed: {allowed}")
+
+
+def check_answer(problem: Problem, answer: Any, action: Tensor, wants: str) -> None:
+    """Raise ValueError unless ``respond`` returned feedback and regret, R each; gradients are as actions."""
+    name = f"{type(problem).__name__}.respond"
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise ValueError(f"{name} returns {brief(answer)}; allowed: feedback and regret")
+    shapes = {"feedback": action.shape if wants == "gradient" else action.shape[:1]}
+    for (part, shape), x in zip((shapes | {"regret": action.shape[:1]}).items(), answer):
+        if not isinstance(x, Tensor) or x.shape != shape:
+            allowed = f"a tensor of shape {tuple(shape)}"
+            raise ValueError(f"{name} returns the {part} {brief(x)}; allowed: {allowed}")
+
+
+def check_state(learner: Learner, after: Any, before: Any) -> None:
+    """Raise ValueError unless ``update`` returned a state of the kind that ``select`` did."""
+    if type(after) is not type(before):
+        name, kind = type(learner).__name__, type(before).__name__
+        raise ValueError(f"{name}.update returns {brief(after)}; allowed: a state, {kind}")

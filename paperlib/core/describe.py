@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from torch import Tensor
 
 
 PLAIN = (bool, int, float, str, type(None))
+LONG = 200  # characters of what is shown on a line
+FEW = 10  # numbers of an array that are shown
 
 
 def name(x: Any) -> str:
@@ -86,3 +89,23 @@ def describe(x: Any) -> Any:
     raise ValueError(
         f"{x!r} cannot stand in a configuration; allowed: numbers, strings, tensors, functions, frozen dataclasses and containers of these"
     )
+
+
+def brief(x: Any) -> str:
+    """On one line, for messages and ``repr``: a configuration without its defaults, few numbers, of more the shape."""
+    try:
+        text = " ".join(_brief(x).split())
+    except Exception:  # a ``repr`` of the user's own that fails, an integer of 5,000 digits
+        text = f"<{type(x).__name__}>"
+    return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
+
+
+def _brief(x: Any) -> str:
+    if isinstance(x, (Tensor, np.ndarray)):
+        few = math.prod(x.shape) <= FEW
+        return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
+    if not dataclasses.is_dataclass(x) or isinstance(x, type):
+        return repr(x)
+    own = [(f, getattr(x, f.name, None)) for f in dataclasses.fields(x) if f.repr]
+    told = [f"{f.name}={_brief(value)}" for f, value in own if repr(value) != repr(f.default)]
+    return f"{type(x).__name__}({', '.join(told)})"

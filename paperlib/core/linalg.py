@@ -1,14 +1,18 @@
 """Batched small-matrix work, growing histories, and the one place where code may look at a tensor.
 
+What takes an ``Array`` works on tensors and on numpy arrays alike, see ``light``.
 Shapes: R trials, K arms, d dimensions; a leading 1 means that all trials share the tensor.
 """
 
 from collections.abc import Callable
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import Tensor
 
+Array = Tensor | np.ndarray
+ROUNDING = 1e-12  # relative: indices as near as this tie, so that no choice hangs on the last bit
 _shortcuts = True
 
 
@@ -28,9 +32,24 @@ def may_look(x: Tensor) -> bool:
     return _shortcuts and x.device.type == "cpu"
 
 
-def needed(mask: Tensor) -> bool:
+def needed(mask: Array) -> bool:
     """Whether a masked branch must be computed: any row on the CPU; elsewhere always, without a look."""
-    return bool(mask.any()) if may_look(mask) else True
+    return bool(mask.any()) if isinstance(mask, np.ndarray) or may_look(mask) else True
+
+
+def light(*tensors: Tensor) -> tuple[Array, ...]:
+    """The same memory as numpy arrays where code may look, else the tensors as they are; not to be written to.
+
+    A round's work on matrices as small as these costs its number of calls, and a call of numpy's a third of torch's.
+    """
+    if not may_look(tensors[0]):
+        return tensors
+    return tuple([(x.detach() if x.requires_grad else x).numpy() for x in tensors])
+
+
+def tensors(*arrays: Array) -> tuple[Tensor, ...]:
+    """The way back from ``light``."""
+    return tuple([torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arrays])
 
 
 def pick_device(device: str = "auto") -> str:
@@ -54,25 +73,75 @@ def synchronize(device: str | torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def inner(arms: Tensor, vector: Tensor) -> Tensor:
+def by_trial(setting: float | Tensor) -> float | Array:
+    """A setting with one value a trial as a column, R x 1, ``light``; a number as it is."""
+    return light(setting.unsqueeze(1))[0] if isinstance(setting, Tensor) else setting
+
+
+def first_best(index: Array, size: float = 0.0) -> Array:
+    """The first arm whose index is the largest up to rounding, R.
+
+    Arms that are equal in exact arithmetic differ in the last bit, by the order in which a processor adds: they tie.
+    Departure of every learner that chooses by it: no paper breaks ties, and a plain argmax leaves them to that bit.
+
+    Args:
+        index: R x K, the largest of each row finite.
+        size: of the terms that an index is the sum of, where they may cancel and leave nothing but rounding.
+    """
+    if isinstance(index, Tensor):
+        top = index.amax(1, keepdim=True)
+        least = top.sub(top.abs() + size if size else top.abs(), alpha=ROUNDING)
+        return (index >= least).view(torch.uint8).argmax(1)
+    top = np.maximum.reduce(index, 1, keepdims=True)
+    return (index >= top - ROUNDING * (abs(top) + size)).argmax(1)
+
+
+def dot(x: Array, y: Array) -> Array:
+    """x^T y along the last dimension."""
+    return np.vecdot(x, y) if isinstance(x, np.ndarray) else torch.linalg.vecdot(x, y)
+
+
+def inner(arms: Array, vector: Array) -> Array:
     """x^T v for every arm. ``arms``: R x K x d or 1 x K x d; ``vector``: R x d. Returns R x K."""
-    if arms.shape[0] == 1:
+    if arms.shape[0] < vector.shape[0]:  # one product serves all trials
         return vector @ arms[0].mT
+    if isinstance(arms, np.ndarray):
+        return dot(arms, vector[:, None])
     return torch.bmm(arms, vector.unsqueeze(2)).squeeze(2)
 
 
-def quadratic(arms: Tensor, matrix: Tensor) -> Tensor:
+def quadratic(arms: Array, matrix: Array) -> Array:
     """x^T A x for every arm. ``arms``: R x K x d or 1 x K x d; ``matrix``: R x d x d. Returns R x K."""
-    if arms.shape[0] == 1:  # one product serves all trials
-        outer = (arms[0].unsqueeze(2) * arms[0].unsqueeze(1)).flatten(1)
-        return matrix.flatten(1) @ outer.mT
-    return (torch.bmm(arms, matrix) * arms).sum(-1)
+    if arms.shape[0] < matrix.shape[0]:  # one product serves all trials
+        outer = (arms[0][:, :, None] * arms[0][:, None]).reshape(arms.shape[1], -1)
+        return matrix.reshape(matrix.shape[0], -1) @ outer.mT
+    moved = arms @ matrix if isinstance(arms, np.ndarray) else torch.bmm(arms, matrix)
+    return dot(moved, arms)
 
 
-def chosen(arms: Tensor, index: Tensor) -> Tensor:
+def log(x: Array) -> Array:
+    """ln x."""
+    return np.log(x) if isinstance(x, np.ndarray) else x.log()
+
+
+def root(square: Array) -> Array:
+    """The square root of what is negative by rounding at most."""
+    if isinstance(square, np.ndarray):
+        return np.sqrt(np.maximum(square, 0.0))
+    return square.clamp(min=0).sqrt()
+
+
+def width(arms: Array, matrix: Array) -> Array:
+    """||x||_A for every arm; arguments as for ``quadratic``. Returns R x K."""
+    return root(quadratic(arms, matrix))
+
+
+def chosen(arms: Array, index: Array) -> Array:
     """The arm that each trial plays. ``arms``: R x K x d or 1 x K x d; ``index``: R. Returns R x d."""
+    if isinstance(arms, np.ndarray):
+        return arms[0][index] if arms.shape[0] == 1 else arms[np.arange(len(index)), index]
     if arms.shape[0] == 1:
-        return arms[0].index_select(0, index)
+        return arms.index_select(1, index).squeeze(0)
     return arms.gather(1, index.view(-1, 1, 1).expand(-1, 1, arms.shape[2])).squeeze(1)
 
 
@@ -83,8 +152,10 @@ def chosen_mean(means: Tensor, index: Tensor) -> Tensor:
     )
 
 
-def apply(matrix: Tensor, vector: Tensor) -> Tensor:
+def apply(matrix: Array, vector: Array) -> Array:
     """A v. ``matrix``: R x d x d; ``vector``: R x d. Returns R x d."""
+    if isinstance(matrix, np.ndarray):
+        return dot(matrix, vector[:, None])
     return torch.bmm(matrix, vector.unsqueeze(2)).squeeze(2)
 
 

@@ -37,3 +37,5 @@ class Probe:
     def __post_init__(self):
         if self.reduce not in ("last", "final", *REDUCE):
             raise ValueError(f"reduce={self.reduce!r}; allowed: last, sum, max, min, final")
+        if not callable(self.of):
+            raise ValueError(f"of={self.of!r}; allowed: a function of a Round")

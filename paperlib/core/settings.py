@@ -6,9 +6,29 @@ also in tuples, lists and dictionaries. What all trials share is a number or a t
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from torch import Tensor
+
+from .validation import whole
+
+
+def listed(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence[int], int | None]:
+    """Which trials are played, as Python's integers, and of how many, where a number says so.
+
+    Raises:
+        ValueError: neither a number nor a list of numbers, none at all, or one below 0.
+    """
+    if not isinstance(trials, (Sequence, np.ndarray)) or isinstance(trials, (str, bytes)):
+        whole("trials", trials)
+        return range(int(trials)), int(trials)
+    if np.size(trials) < 1:
+        raise ValueError(f"trials={trials!r}; allowed: at least one trial")
+    for trial in trials:
+        whole("trials", trial, least=0)
+    return [int(trial) for trial in trials], None
 
 
 def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "learner") -> Any:

@@ -58,6 +58,9 @@ class Streams:
         seed: seed of the experiment; trial i draws what trial 0 of seed ``seed + i`` draws.
         trials: the trials, R of them, any nonnegative integers.
         device: where the numbers go.
+
+    Raises:
+        ValueError: a seed outside [0, 2^63), or a trial that leads out of [0, 2^64).
     """
 
     def __init__(
@@ -67,9 +70,18 @@ class Streams:
         device: str | torch.device = "cpu",
         dtype=torch.float64,
     ):
-        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+        # True is an integer to Python
+        if (
+            not isinstance(seed, (int, np.integer))
+            or isinstance(seed, bool)
+            or not 0 <= seed < 2**63
+        ):
             raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
-        self.seeds = np.asarray([seed + i for i in trials], np.uint64)
+        try:
+            self.seeds = np.asarray([int(seed) + i for i in trials], np.uint64)
+        except OverflowError as error:
+            allowed = f"trials + {seed} within [0, 2^64)"
+            raise ValueError(f"trials={trials!r} with seed={seed}; allowed: {allowed}") from error
         self.device, self.dtype = device, dtype
         self._kinds: dict = {}  # purpose -> (kind, shape)
         self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)

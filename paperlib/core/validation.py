@@ -1,60 +1,153 @@
 """Checks of settings and data that learners of all papers share. Constructors and ask/tell call them, never the hot path.
 
+Numbers lie between 1e-30 and 1e30: products of up to ten of them are normal numbers of float64, so that no square or
+fourth power in a formula under- or overflows. Data may be 0, and as large.
 Every ValueError names the argument, its value and what is allowed.
 Shapes: R trials, K arms, d dimensions.
 """
 
-import math
 from collections.abc import Collection
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
+import numpy as np
+import torch
 from torch import Tensor
 
+from .describe import brief
 
-def _check(name: str, value: Any, allowed: str, inside) -> None:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if isinstance(value, Tensor):  # one value a trial, R
-        good = value.device.type == "meta" or bool((value.isfinite() & inside(value)).all())
+SMALLEST, LARGEST = 1e-30, 1e30
+CONDITION = 1e12  # a precision beyond so many times its ridge is inverted to few digits, or to none
+ROWS = (torch.float64, torch.float32, torch.int64)  # what values by trial come in
+INT64 = (1 << 63) - 1  # the largest
+MOST = 1 << 24  # arms, dimensions, features: more would not fit into a machine
+
+
+def refuse(name: str, value: Any, allowed: str) -> None:
+    """Raise the ValueError that names the argument, its value and what is allowed."""
+    raise ValueError(f"{name}={brief(value)}; allowed: {allowed}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a number that formulas take: Python's, numpy's float64, or an integer whose fourth power is its kind's.
+
+    Small kinds of numpy overflow by themselves, and torch takes no integer beyond int64.
+    """
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return abs(value) <= 1 << 53
+    return isinstance(value, float) or (isinstance(value, np.int64) and abs(value) <= 1 << 15)
+
+
+def number(
+    name: str,
+    value: Any,
+    least: float = -LARGEST,
+    most: float = LARGEST,
+    *,
+    by_trial: bool = False,
+    zero: bool = False,
+) -> None:
+    """Raise ValueError unless ``value`` is a number from ``least`` to ``most``.
+
+    Args:
+        by_trial: whether it may also be a tensor of one such number a trial, R.
+        zero: whether it may be 0, too.
+    """
+    if isinstance(value, Tensor):
+        fits = by_trial and value.dim() == 1 and value.dtype in ROWS and not value.requires_grad
+        # NaN lies in no range
+        inside = lambda x: (x >= least) & (x <= most) | ((x == 0) & zero)
+        good = fits and (value.device.type == "meta" or bool(inside(value).all()))
     else:
-        good = number and math.isfinite(value) and bool(inside(value))
+        good = is_number(value) and (least <= value <= most or (zero and value == 0))
     if not good:
-        raise ValueError(f"{name}={value!r}; allowed: {allowed}")
+        above = ", 0 or" if zero else " above 0," if least > 0 else ""
+        trials = ", or a tensor of one for each trial" if by_trial else ""
+        refuse(name, value, f"a finite number{above} from {least:g} to {most:g}{trials}")
 
 
-def positive(name: str, value: float | Tensor) -> None:
-    """Raise ValueError unless ``value``, a number or one per trial, is finite and above 0."""
-    _check(name, value, "a finite number above 0", lambda x: x > 0)
+def positive(
+    name: str,
+    value: float | Tensor,
+    least: float = SMALLEST,
+    most: float = LARGEST,
+    *,
+    by_trial: bool = False,
+) -> None:
+    """Raise ValueError unless ``value``, a number or ``by_trial`` one for each, is above 0, and neither too small nor too large to compute with."""
+    number(name, value, least, most, by_trial=by_trial)
 
 
-def nonnegative(name: str, value: float | Tensor) -> None:
-    """Raise ValueError unless ``value``, a number or one per trial, is finite and at least 0."""
-    _check(name, value, "a finite number, at least 0", lambda x: x >= 0)
+def nonnegative(name: str, value: float | Tensor, *, by_trial: bool = False) -> None:
+    """Raise ValueError unless ``value`` is 0 or as ``positive`` allows."""
+    number(name, value, SMALLEST, by_trial=by_trial, zero=True)
 
 
 def probability(name: str, value: float) -> None:
-    """Raise ValueError unless ``value``, a failure probability, lies in (0, 1]."""
-    _check(name, value, "a number in (0, 1]", lambda x: (x > 0) & (x <= 1))
+    """Raise ValueError unless ``value``, a failure probability, lies in (0, 1], and not below 1e-30."""
+    number(name, value, SMALLEST, 1.0)
 
 
-def whole(name: str, value: int, least: int = 1) -> None:
-    """Raise ValueError unless ``value`` is an integer, Python's or numpy's, >= ``least``; 20.0 is none."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r}; allowed: an integer, at least {least}")
+def coordinates(name: str, values: Any) -> None:
+    """Raise ValueError unless ``values`` is a tuple of one or more numbers, up to 1e30 in size."""
+    good = isinstance(values, tuple) and len(values) > 0
+    if not (good and all(is_number(x) and -LARGEST <= x <= LARGEST for x in values)):
+        refuse(name, values, f"None, or a tuple of numbers from {-LARGEST:g} to {LARGEST:g}")
+
+
+def whole(name: str, value: int, least: int = 1, most: int = INT64) -> None:
+    """Raise ValueError unless ``value`` is an integer, Python's or numpy's, from ``least`` to ``most``; 20.0 is none."""
+    good = isinstance(value, (int, np.int64, np.int32)) and not isinstance(value, bool)
+    if not (good and least <= value <= most):
+        upto = "below 2^63" if most == INT64 else f"at most {most}"
+        refuse(name, value, f"an integer, at least {least}, {upto}")
+
+
+def size(name: str, value: int, least: int = 1) -> None:
+    """Raise ValueError unless ``value`` is a whole number of which tensors may have as many entries."""
+    whole(name, value, least, MOST)
 
 
 def one_of(name: str, value: Any, allowed: Collection) -> None:
-    """Raise ValueError unless ``value`` is one of ``allowed``."""
-    if value not in allowed:
-        raise ValueError(f"{name}={value!r}; allowed: {', '.join(map(str, allowed))}")
+    """Raise ValueError unless ``value`` is one of ``allowed``, words, numbers or truth values; 1 is not True."""
+    plain = isinstance(value, (str, int, float, np.integer))
+    same = lambda x: isinstance(x, bool) == isinstance(value, bool) and x == value
+    if not (plain and any(map(same, allowed))):
+        refuse(name, value, ", ".join(map(str, allowed)))
 
 
-def menu(arms: Tensor, arm: Tensor | None = None) -> None:
+def array(name: str, values: Any) -> np.ndarray:
+    """A copy of finite numbers of any shape, float64.
+
+    Raises:
+        ValueError: no such numbers: text, complex numbers, dates, ragged or masked arrays are none; it says ``name``.
+    """
+    try:
+        if isinstance(values, Tensor):
+            values = values.detach().cpu().numpy()
+        given = np.array(values)
+        if isinstance(values, np.ma.MaskedArray) or given.dtype.kind not in "biufO":
+            raise TypeError(f"{given.dtype} is no kind of number here")
+        if given.dtype == object and not all(isinstance(x, Real) for x in given.flat):
+            raise TypeError("not all of them are numbers")  # numpy would read text
+        with np.errstate(over="ignore"):  # to what is refused below
+            found = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name}={brief(values)}; allowed: numbers") from error
+    if not np.isfinite(found).all():
+        refuse(name, values, "finite numbers")
+    return found
+
+
+def menu(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:
     """Check the arms on offer and the arm played.
 
     Args:
-        arms: R x K x d or 1 x K x d with K, d >= 1, finite.
+        arms: R x K x d or 1 x K x d with K, d >= 1, numbers up to 1e30 in size.
         arm: R indices in 0..K-1, or None.
+        name: what the arms are called.
 
     Raises:
         ValueError: an empty or non-finite set of arms, or an unknown index.
@@ -62,18 +155,20 @@ def menu(arms: Tensor, arm: Tensor | None = None) -> None:
     if not isinstance(arms, Tensor) or arms.dim() != 3 or 0 in arms.shape:
         shape = tuple(arms.shape) if isinstance(arms, Tensor) else type(arms).__name__
         raise ValueError(
-            f"arms: {shape}; allowed: a tensor R x K x d or 1 x K x d with at least one arm and one dimension"
+            f"{name}: {shape}; allowed: a tensor R x K x d or 1 x K x d with at least one arm and one dimension"
         )
     if arms.device.type == "meta":
         return
-    finite("arms", arms)
+    finite(name, arms, LARGEST)
     if arm is not None and not bool(((arm >= 0) & (arm < arms.shape[1])).all()):
         raise ValueError(f"arm={arm.tolist()}; allowed: 0..{arms.shape[1] - 1}")
 
 
-def finite(name: str, values: Tensor) -> None:
-    """Raise ValueError naming the first number that is not finite."""
-    if values.device.type != "meta" and not bool(values.isfinite().all()):
-        raise ValueError(
-            f"{name}={values[~values.isfinite()][0].item()!r}; allowed: finite numbers"
-        )
+def finite(name: str, values: Tensor, most: float | None = None) -> None:
+    """Raise ValueError naming the first number that is not finite, or beyond ``most`` in size."""
+    if values.device.type == "meta":
+        return
+    inside = values.isfinite() if most is None else values.abs() <= most
+    if not bool(inside.all()):
+        upto = "" if most is None else f", up to {most:g} in size"
+        refuse(name, values[~inside][0].item(), f"finite numbers{upto}")

@@ -10,6 +10,7 @@ Letters: N rows, K clusters, n_k members of cluster k, j one of the 10 quantitat
 
 import csv
 import hashlib
+import importlib.metadata
 import io
 import json
 import math
@@ -20,7 +21,22 @@ import numpy as np
 
 from ..core.files import CHECKOUT
 
-FOLDER = CHECKOUT / "data"
+
+def _folder() -> Path:
+    """``data/`` of the checkout; of an installed package, ``share/paperlib``, wherever the installer put that."""
+    try:
+        recorded = importlib.metadata.files("paperlib") or ()
+    except importlib.metadata.PackageNotFoundError:
+        recorded = ()
+    places = [
+        CHECKOUT / "data",
+        CHECKOUT / "share" / "paperlib",
+    ]  # the second: pip install --target
+    places += [Path(file.locate()).parent for file in recorded if file.name == "registry.toml"]
+    return next((place for place in places if (place / "registry.toml").is_file()), places[0])
+
+
+FOLDER = _folder()
 TABLE, NOTE = FOLDER / "covtype_arms.csv", FOLDER / "covtype_arms.json"
 QUANTITATIVE, CLASSES, REWARDED = 10, 7, 2
 HEADER = (

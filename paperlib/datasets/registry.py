@@ -10,13 +10,13 @@ import functools
 import gzip
 import hashlib
 import os
-import shutil
 import tarfile
 import tomllib
 import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import requests
 
@@ -25,6 +25,7 @@ with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it
     import pooch
 
 from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
+from .derive import STEPS
 from .tables import Prices, Table, parse
 
 __all__ = [
@@ -62,6 +63,8 @@ class Dataset:
     # anonymous addresses of the file, gzipped or not, in order of preference
     urls: tuple[str, ...] = ()
     member: str = ""  # path inside the archive, where the addresses serve one
+    derive: str = ""  # step that makes the file of what the addresses serve, in ``derive.STEPS``
+    download: int = 0  # the most bytes that an address may send; 0: as many as the file has
 
 
 def _read_registry(path: Path) -> dict[str, Dataset]:
@@ -76,7 +79,7 @@ REGISTRY = _read_registry(FOLDER / "registry.toml")
 
 
 def _entry(name: str) -> Dataset:
-    if name not in REGISTRY:
+    if not isinstance(name, str) or name not in REGISTRY:
         raise ValueError(f"name={name!r}; expected one of {', '.join(REGISTRY)}")
     return REGISTRY[name]
 
@@ -150,19 +153,46 @@ def available(name: str) -> bool:
     return find(name) is not None
 
 
+def _copy(source: BinaryIO, target: BinaryIO, most: int, what: str) -> None:
+    """At most so many bytes: a longer source is refused, not kept."""
+    while chunk := source.read(1 << 20):
+        most -= len(chunk)
+        if most < 0:
+            raise ValueError(f"{what} is longer than the registry says")
+        target.write(chunk)
+
+
+def _receive(url: str, part: Path, most: int) -> None:
+    """Download to a file; ends when more than ``most`` bytes have come."""
+    with requests.get(url, stream=True, timeout=TIMEOUT) as answer, part.open("wb") as file:
+        answer.raise_for_status()
+        for chunk in answer.iter_content(1 << 16):
+            most -= len(chunk)
+            if most < 0:
+                raise ValueError(f"{url} sends more bytes than the registry allows")
+            file.write(chunk)
+
+
 def _unpacked(entry: Dataset):
     """A downloader for pooch that leaves the plain content, so that pooch's checksum is of the content."""
 
     def download(url: str, output: str, pup) -> None:
         part = Path(f"{output}.part")
         try:
-            pooch.HTTPDownloader(timeout=TIMEOUT)(url, str(part), pup)
-            if entry.member:
-                with tarfile.open(part) as archive, open(output, "wb") as plain:
-                    shutil.copyfileobj(archive.extractfile(entry.member), plain)
-            else:
-                with _open(part) as content, open(output, "wb") as plain:
-                    shutil.copyfileobj(content, plain)
+            _receive(url, part, entry.download or entry.bytes)
+            with open(output, "wb") as plain:
+                if entry.derive:
+                    with _open(part) as content:
+                        plain.write(STEPS[entry.derive](content))
+                elif entry.member:
+                    with tarfile.open(part) as archive:
+                        member = archive.extractfile(entry.member)
+                        if member is None:
+                            raise ValueError(f"{entry.member} is no file")
+                        _copy(member, plain, entry.bytes, entry.member)
+                else:
+                    with _open(part) as content:
+                        _copy(content, plain, entry.bytes, "the content")
         except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
             # pooch retries a ValueError
             raise ValueError(f"{url}: damaged archive ({error})") from error

@@ -200,12 +200,18 @@ def bound_panel(
 
 
 def lines_across(
-    ax: Axes, lines: dict[str, float], *, right: bool = False, below: bool = False
+    ax: Axes,
+    lines: dict[str, float],
+    *,
+    right: bool = False,
+    below: bool = False,
+    outside: bool = False,
 ) -> dict[str, float]:
     """Thin lines across a panel, behind its curves, each with its name on it (``below``: under it) at the left or (``right``) at the right edge.
 
     Args:
         lines: name -> height, in the panel's units.
+        outside: the names stand beside the panel, at its right, where curves and bands would cover them.
 
     Returns:
         The plotted numbers, ``lines``.
@@ -216,12 +222,12 @@ def lines_across(
             ax.axhline(height, color=COLORS["black"], **dots)
             ax.annotate(
                 name,
-                (1 if right else 0, height),
-                (-2 if right else 2, -2 if below else 1.5),
+                (1 if right or outside else 0, height),
+                (2, 0) if outside else (-2 if right else 2, -2 if below else 1.5),
                 xycoords=("axes fraction", "data"),
                 color=COLORS["black"],
-                ha="right" if right else "left",
-                va="top" if below else "bottom",
+                ha="right" if right and not outside else "left",
+                va="center" if outside else "top" if below else "bottom",
                 **SMALL,
             )
     return lines

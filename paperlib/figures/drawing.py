@@ -7,6 +7,7 @@ written again from the same numbers, the files are equal byte for byte.
 
 import io
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -329,7 +330,7 @@ def save(
         paper: package of the paper, the folder.
         caption: says what a band is and over how many trials.
         alt: the figure in words, for those who cannot see it.
-        profile: "quick" or "paper".
+        profile: "quick", "paper" or "custom".
         parameters: what the notebook ran with.
         trials: how many, or by learner.
         data_checksum: SHA-256 of the data shown, if there are any.
@@ -339,8 +340,12 @@ def save(
     Raises:
         ValueError: an unknown profile, or nothing to say in ``caption`` or ``alt``.
     """
-    if not caption.strip() or not alt.strip():
-        raise ValueError(f"caption={caption!r}, alt={alt!r}; allowed: a sentence each")
+    for what, text in (("caption", caption), ("alt", alt)):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{what}={text!r}; allowed: a sentence")
+    for what, text in (("name", name), ("paper", paper)):  # they are a file's, and its folder's
+        if not isinstance(text, str) or not re.fullmatch(r"\w[\w.-]*", text):
+            raise ValueError(f"{what}={text!r}; allowed: letters, digits, '_', '-' and '.'")
     place, title = folder(profile) / paper, f"{paper}: {name}"
     about = f"{caption} Profile {profile}, seed {seed}."
     with style():
@@ -350,8 +355,7 @@ def save(
         fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, **creator})
         words = {"Title": title, "Description": alt, "Comment": about}
         fig.savefig(png, format="png", dpi=DPI, metadata=words)
-    write_bytes(place / f"{name}.pdf", pdf.getvalue())
-    write_bytes(place / f"{name}.png", png.getvalue())
+    # first what may be refused: numbers that are no JSON
     write_json(
         place / f"{name}.json",
         {
@@ -376,6 +380,8 @@ def save(
             "numbers": numbers,
         },
     )
+    write_bytes(place / f"{name}.pdf", pdf.getvalue())
+    write_bytes(place / f"{name}.png", png.getvalue())
     _show(png.getvalue(), fig, alt)
     if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
         sys.modules["matplotlib.pyplot"].close(fig)

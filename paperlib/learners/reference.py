@@ -9,8 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..core.linalg import first_best
 from ..core.streams import Draw
-from ..core.validation import finite, menu
+from ..core.validation import LARGEST, finite, menu
 
 
 class State(NamedTuple):
@@ -37,7 +38,7 @@ class Reference:
         """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
         menu(arms, arm)
         if reward is not None:
-            finite("reward", reward)
+            finite("reward", reward, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -55,4 +56,4 @@ class LongestArm(Reference):
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """R indices. ``arms``: R x K x d or 1 x K x d."""
-        return arms.square().sum(-1).argmax(-1).expand(state.total.shape[0]), state
+        return first_best(arms.square().sum(-1)).expand(state.total.shape[0]), state

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ..core.contracts import Learner
 from ..core.streams import Draw
-from ..core.validation import whole
+from ..core.validation import refuse, whole
 from .wrapper import Wrapper, plays
 
 
@@ -53,7 +53,7 @@ class Scripted(Wrapper):
             for action in self.actions:
                 whole("actions", action, least=0)
         elif not plays(self.actions):
-            raise ValueError(f"actions={self.actions!r}; allowed: a tuple of indices, or a learner")
+            refuse("actions", self.actions, "a tuple of indices, or a learner")
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base and the learner that dictates validate, and that the dictated arms exist.

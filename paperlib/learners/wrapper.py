@@ -6,6 +6,7 @@ from typing import Any
 from torch import Tensor
 
 from ..core.contracts import Learner
+from ..core.validation import refuse
 
 
 def plays(x: Any) -> bool:
@@ -31,7 +32,7 @@ class Wrapper:
 
     def __post_init__(self):
         if not (plays(self.base) and hasattr(self.base, "update")):
-            raise ValueError(f"base={self.base!r}; allowed: a learner")
+            refuse("base", self.base, "a learner")
 
     @property
     def wants(self) -> str:
@@ -59,9 +60,9 @@ class Wrapper:
         bound = self.base.optimistic
         return lambda state: bound(state.base)
 
-    def caution(self, context: Any) -> str | None:
+    def caution(self, context: Any, horizon: int | None = None) -> str | None:
         """What the base would warn of."""
-        return self.base.caution(context) if hasattr(self.base, "caution") else None
+        return self.base.caution(context, horizon) if hasattr(self.base, "caution") else None
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base validates.

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..core.linalg import chosen_mean, inner
 from ..core.streams import Draw, Streams
-from ..core.validation import nonnegative, positive, whole
+from ..core.validation import nonnegative, positive, size
 
 
 class World(NamedTuple):
@@ -38,7 +38,7 @@ class _Linear:
     def __post_init__(self):
         positive("norm", self.norm)
         nonnegative("noise", self.noise)
-        whole("arms", self.arms)
+        size("arms", self.arms)
 
     def context(self, world: World, t: int) -> Tensor:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
@@ -92,7 +92,7 @@ class FreshArms(_Linear):
 
     def __post_init__(self):
         super().__post_init__()
-        whole("dim", self.dim)
+        size("dim", self.dim)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """theta* from the trials' streams (purpose "problem theta")."""

@@ -9,12 +9,13 @@ Letters: R trials lead, U points, d dimensions.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from ..core.validation import one_of, positive
+from ..core.validation import LARGEST, one_of, positive, refuse
 
 PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
 
@@ -33,26 +34,60 @@ def _distance(X: Tensor, Y: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class RBF:
-    """exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma).
+    """exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma); or exp(-sum_j gamma_j (x_j - y_j)^2).
 
     Attributes:
-        gamma: > 0, half the inverse squared lengthscale.
+        gamma: > 0, half the inverse squared lengthscale; a tuple: one for each dimension.
+
+    Raises:
+        ValueError: gamma is none of both, or is for another number of dimensions than the points have.
     """
 
-    gamma: float
+    gamma: float | tuple[float, ...]
 
     def __post_init__(self):
-        positive("gamma", self.gamma)
+        each = self.gamma if isinstance(self.gamma, tuple) and self.gamma else (self.gamma,)
+        if not all(isinstance(value, Real) and not isinstance(value, bool) for value in each):
+            raise ValueError(
+                f"gamma={self.gamma!r}; allowed: a number above 0, or a tuple of them, one for each dimension"
+            )
+        for value in each:
+            positive("gamma", value)
+
+    @classmethod
+    def of(cls, *lengthscales: float) -> "RBF":
+        """From one lengthscale, or from one for each dimension."""
+        for value in lengthscales:
+            positive("lengthscales", value)
+        gamma = tuple(0.5 / value**2 for value in lengthscales)
+        return cls(gamma[0] if len(gamma) == 1 else gamma)
+
+    def gammas(self, dim: int) -> tuple[float, ...]:
+        """gamma of each of ``dim`` dimensions."""
+        if not isinstance(self.gamma, tuple):
+            return (self.gamma,) * dim
+        if len(self.gamma) != dim:
+            raise ValueError(
+                f"gamma={self.gamma!r}; allowed for points of {dim} dimensions: as many numbers, or one for all"
+            )
+        return self.gamma
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
-        if X.shape[-1] < 8:
-            return (-self.gamma * _distance(X, Y).square_()).exp_()
+        gammas = self.gammas(X.shape[-1])
+        if len(gammas) < 8:  # by differences, dimension by dimension
+            square = 0.0
+            for j, gamma in enumerate(gammas):
+                difference = X[..., j].unsqueeze(-1) - Y[..., j].unsqueeze(-2)
+                square = difference.square_().mul_(-gamma).add_(square)
+            return square.exp_()
         # products lose the digits that the points share
         X, Y = (X - (origin := Y.reshape(-1, Y.shape[-1])[:1]), Y - origin)
+        root = torch.tensor(gammas, dtype=X.dtype, device=X.device).sqrt_()
+        X, Y = X * root, Y * root
         square = (
             X.square().sum(-1).unsqueeze(-1) + Y.square().sum(-1).unsqueeze(-2) - 2 * (X @ Y.mT)
         )
-        return (-self.gamma * square.clamp_(min=0)).exp_()
+        return square.clamp_(min=0).neg_().exp_()
 
     def diag(self, X: Tensor) -> Tensor:
         return torch.ones_like(X[..., 0])
@@ -110,9 +145,7 @@ class FunctionKernel:
 
     def __post_init__(self):
         if not callable(self.function):
-            raise ValueError(
-                f"function={self.function!r}; allowed: a function of two tensors of points"
-            )
+            refuse("function", self.function, "a function of two tensors of points")
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         return self.function(X, Y)
@@ -135,29 +168,21 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
     """
     if X.device.type == "meta":
         return
-    everywhere = kernel.diag(X)
+    everywhere = _valued(kernel, lambda: kernel.diag(X))
     if everywhere.shape != X.shape[:-1]:
         raise ValueError(
             f"kernel={kernel!r} has a diagonal of shape {tuple(everywhere.shape)} on {X.shape[-2]} points; allowed: {tuple(X.shape[:-1])}"
-        )
-    if not bool(everywhere.isfinite().all()):
-        raise ValueError(
-            f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers"
         )
     if bool((everywhere < 0).any()):
         raise ValueError(
             f"kernel={kernel!r} has {float(everywhere.min())!r} on its diagonal; allowed: at least 0"
         )
     X = X[..., torch.linspace(0, X.shape[-2] - 1, min(PROBE, X.shape[-2])).long(), :]
-    K, diagonal = kernel(X, X), kernel.diag(X)
+    K, diagonal = _valued(kernel, lambda: kernel(X, X)), kernel.diag(X)
     n = X.shape[-2]
     if K.shape[-2:] != (n, n) or diagonal.shape[-1:] != (n,):
         raise ValueError(
             f"kernel={kernel!r} gives shapes {tuple(K.shape)} and {tuple(diagonal.shape)} on {n} points; allowed: ... x {n} x {n} and ... x {n}"
-        )
-    if not bool(K.isfinite().all() & diagonal.isfinite().all()):
-        raise ValueError(
-            f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers"
         )
     size = float(diagonal.max())
     if bool(((K - K.mT).abs() > 1e-8 * size).any()):
@@ -173,12 +198,31 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
         )
 
 
+def _valued(kernel: Kernel, values: Callable[[], Tensor]) -> Tensor:
+    """What a kernel gives, or ValueError where that is no tensor of numbers to compute with."""
+    try:
+        found = values()
+    except Exception as error:
+        raise ValueError(
+            f"kernel={kernel!r} raises {error!r}; allowed: one that does not"
+        ) from error
+    if not isinstance(found, Tensor) or not found.is_floating_point():
+        kind = found.dtype if isinstance(found, Tensor) else type(found).__name__
+        raise ValueError(f"kernel={kernel!r} gives {kind}; allowed: tensors of float64")
+    if not bool((found.abs() <= LARGEST).all()):
+        raise ValueError(
+            f"kernel={kernel!r} gives values that are not finite; allowed: finite numbers, up to {LARGEST:g}"
+        )
+    return found
+
+
 class Posterior(NamedTuple):
     """Mean and variance of f."""
 
     mean: Tensor  # R x A
     variance: Tensor  # R x A
     failed: Tensor  # R bool: the points' covariance did not factor
+    factor: Tensor  # R x U x U, Cholesky factor of sqrt(n) K sqrt(n) + lambda I
 
 
 def exact_posterior(
@@ -205,4 +249,5 @@ def exact_posterior(
     half = torch.linalg.solve_triangular(factor, cross, upper=False)
     scaled = (total / weight.clamp(min=1.0)).unsqueeze(2)
     mean = (torch.linalg.solve_triangular(factor, scaled, upper=False) * half).sum(1)
-    return Posterior(mean, (kernel.diag(at) - half.square().sum(1)).clamp(min=0.0), info != 0)
+    variance = (kernel.diag(at) - half.square().sum(1)).clamp(min=0.0)
+    return Posterior(mean, variance, info != 0, factor)

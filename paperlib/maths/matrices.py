@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..core.linalg import may_look
 from .sets import project_sub_simplex, scaled
-from ..core.validation import finite, positive, whole
+from ..core.validation import finite, one_of, positive, size
 
 # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 LARGE = {True: 100, False: 500}
@@ -109,8 +109,9 @@ class NuclearBall(NamedTuple):
         Raises:
             ValueError: ``p`` below 1 or ``k`` not above 0.
         """
-        whole("p", p)
+        size("p", p)
         positive("k", k)
+        one_of("exact", exact, (False, True))
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(
             p * (p + 1) // 2,
@@ -177,7 +178,7 @@ class Spectrahedron(NamedTuple):
         Raises:
             ValueError: ``p`` below 1 or ``k`` not above 0.
         """
-        whole("p", p)
+        size("p", p)
         positive("k", k)
         s = k / (p + math.sqrt(p))
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s

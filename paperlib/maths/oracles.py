@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .sets import ConvexSet, support
 from ..core.streams import Streams
-from ..core.validation import positive
+from ..core.validation import LARGEST, array, positive, refuse
 
 DIRECTIONS = 64  # of the probe
 ROUNDING = 1e-6  # of an oracle of one's own, which may compute in single precision; relative
@@ -21,7 +21,7 @@ ROUNDING = 1e-6  # of an oracle of one's own, which may compute in single precis
 class OracleSet(NamedTuple):
     """K = (K' - center) / radius for a set K' that is known by its oracle. It cannot be projected on.
 
-    R and D are bounds from the widths along the axes.
+    R and D are as told, else bounds from the widths along the axes.
     """
 
     dim: int
@@ -63,7 +63,12 @@ def _answer(oracle: Callable[[np.ndarray], np.ndarray], c: np.ndarray) -> np.nda
 
 
 def oracle_set(
-    oracle: Callable[[np.ndarray], np.ndarray], center, radius: float, **tkwargs
+    oracle: Callable[[np.ndarray], np.ndarray],
+    center,
+    radius: float,
+    diameter: float | None = None,
+    outer: float | None = None,
+    **tkwargs,
 ) -> OracleSet:
     """A set from its oracle and a ball inside.
 
@@ -71,35 +76,58 @@ def oracle_set(
         oracle: maps c, n numbers, to a point of the set that minimizes <c, .>.
         center: n numbers, the ball's center.
         radius: of the ball, > 0.
+        diameter: of the set, in its own unit as ``radius`` is, where it is known; None: a bound from the widths along the
+            axes, up to sqrt(n) times too large, as for the ball of l1. Learning rates are in proportion to it.
+        outer: radius of a ball about the center around the set, where it is known; None: a bound from the same widths.
 
     Raises:
-        ValueError: no function or no such numbers, or an answer of the oracle of another shape.
+        ValueError: no function or no such numbers, an answer of the oracle of another shape, or a diameter or outer radius
+            that points of the set exceed.
         RuntimeError: the oracle's answers are not finite, or its set does not hold the ball (64 directions are tried, to
             a relative 1e-6, so that oracles in single precision pass).
     """
     if not callable(oracle):
-        raise ValueError(f"oracle={oracle!r}; allowed: a function of n numbers")
+        refuse("oracle", oracle, "a function of n numbers")
     positive("radius", radius)
+    told = {"diameter": diameter, "outer": outer}
+    for name, value in told.items():
+        if value is not None:
+            positive(name, value)
     tkwargs = {"dtype": torch.float64} | tkwargs
-    try:
-        middle = np.atleast_1d(np.asarray(center, float))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"center={center!r}; allowed: n finite numbers") from error
-    if middle.ndim != 1 or not len(middle) or not np.isfinite(middle).all():
-        raise ValueError(f"center={center!r}; allowed: n finite numbers, n at least 1")
+    middle = np.atleast_1d(array("center", center))
+    if middle.ndim != 1 or not len(middle) or not (abs(middle) <= LARGEST).all():
+        refuse("center", center, f"n finite numbers, n at least 1, up to {LARGEST:g} in size")
     center, n = middle, len(middle)
-    if (shape := np.shape(oracle(np.ones(n)))) != (n,):
+    try:
+        shape = np.shape(oracle(np.ones(n)))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"oracle: {error}; allowed: a function of n numbers") from error
+    if shape != (n,):
         raise ValueError(f"oracle: answers of shape {shape}; allowed: ({n},), as the center")
     number = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
     guess = OracleSet(
         n, oracle, number(center), number(radius)[0], number(np.inf)[0], number(np.inf)[0]
     )
     axes = torch.eye(n, **tkwargs)
-    up, down = support(guess, axes), support(guess, -axes)
+    tips, feet = guess.lmo(-axes), guess.lmo(axes)  # points of the set
+    up, down = tips.diagonal(), -feet.diagonal()
     found = guess._replace(
         R=torch.linalg.vector_norm(torch.maximum(up, down)).view(1),
         D=torch.linalg.vector_norm(up + down).view(1),
     )
+    points = torch.cat([tips, feet])
+    reach = {
+        "diameter": ("D", lambda: torch.cdist(points, points).max()),
+        "outer": ("R", lambda: torch.linalg.vector_norm(points, dim=1).max()),
+    }
+    for name, (field, farthest) in reach.items():
+        if (value := told[name]) is not None:
+            least = radius * farthest().item()
+            if value < least * (1 - ROUNDING):
+                raise ValueError(
+                    f"{name}={value!r}; allowed: at least {least:.10g}, which points of the set reach"
+                )
+            found = found._replace(**{field: number(value / radius)[0]})
     probe(found)
     return found
 

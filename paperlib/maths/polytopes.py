@@ -2,7 +2,7 @@
 
 Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
 Work on the host: linear programs (``programs``), Qhull's vertices and projections (an active-set method, trial by
-trial). The oracle over vertices is one product and an argmin, on any device.
+trial). The oracle over vertices is one product and a search, on any device.
 """
 
 import math
@@ -16,8 +16,10 @@ from torch import Tensor
 
 from .sets import scaled
 from .programs import Program
-from ..core.validation import whole
+from ..core.linalg import first_best
+from ..core.validation import LARGEST, array, whole
 
+BIGGEST = 1e300  # number in C or d, whose row's length is one, too
 MOST = 20_000  # vertices; above it the oracle solves a linear program a call
 LISTED = 12  # dimensions; above it vertices are not listed: a box of 20 has 10^6, over which Qhull takes a minute before they can be counted
 BLOCK = 1024  # vertices whose distances to all are held at once
@@ -44,12 +46,12 @@ class Polytope(NamedTuple):
         return ("project",) if self.vertices.shape[1] else ("lmo", "project")
 
     def lmo(self, c: Tensor) -> Tensor:
-        """The first vertex of least <c, .>; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
+        """The first vertex of least <c, .> up to rounding; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
         if self.vertices.shape[1] == 0:
             return _programs(self, c)
         if self.vertices.shape[0] == 1:
-            return self.vertices[0].index_select(0, (c @ self.vertices[0].mT).argmin(1))
-        i = torch.bmm(self.vertices, c.unsqueeze(2)).squeeze(2).argmin(1)
+            return self.vertices[0].index_select(0, first_best(-(c @ self.vertices[0].mT)))
+        i = first_best(-torch.bmm(self.vertices, c.unsqueeze(2)).squeeze(2))
         return self.vertices.gather(1, i.view(-1, 1, 1).expand(-1, 1, self.dim)).squeeze(1)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
@@ -154,8 +156,10 @@ def corners(C: np.ndarray, e: np.ndarray) -> np.ndarray:
             raise ValueError(
                 f"C, d: Qhull finds no vertices ({str(error).splitlines()[0]}); allowed: bounded polytopes"
             ) from error
-    if not np.isfinite(found).all():
-        raise ValueError("C, d: the polytope is unbounded; allowed: bounded ones")
+    if not (abs(found) <= LARGEST).all():  # nor what is not finite
+        raise ValueError(
+            f"C, d: the polytope is unbounded, or reaches beyond {LARGEST:g} of its inscribed radius; allowed: bounded ones"
+        )
     return np.unique(found.round(10) + 0.0, axis=0)
 
 
@@ -172,19 +176,25 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         ValueError: shapes that do not fit, numbers that are not finite, a constraint without a normal, an empty interior, or an unbounded set.
     """
     whole("most", most, least=0)
-    C, d = (_numbers(name, x) for name, x in (("C", C), ("d", d)))
+    C, d = (array(name, x) for name, x in (("C", C), ("d", d)))
     C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
     if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:
         raise ValueError(
             f"C: {C.shape}, d: {d.shape}; allowed: R x q x n and R x q, or q x n and q"
         )
-    if not (np.isfinite(C).all() and np.isfinite(d).all()) or (C == 0).all(2).any():
+    if not all((abs(x) <= BIGGEST).all() for x in (C, d)) or (C == 0).all(2).any():
         raise ValueError(
-            "C, d: a number is not finite or a row of C is 0; allowed: finite numbers and rows with a normal"
+            f"C, d: a number beyond {BIGGEST:g} or a row of C is 0; allowed: smaller numbers and rows with a normal"
         )
     size = np.abs(C).max(axis=2, keepdims=True)  # first: squares would under- or overflow
     length = size * np.linalg.norm(C / size, axis=2, keepdims=True)
-    C, d = C / length, d / length[:, :, 0]  # tolerances are absolute: a row's unit must not matter
+    with np.errstate(over="ignore"):  # to what is refused below
+        # tolerances are absolute: a row's unit must not matter
+        C, d = C / length, d / length[:, :, 0]
+    if not (abs(d) <= LARGEST).all():
+        raise ValueError(
+            f"C, d: a constraint is {abs(d).max():g} away from 0; allowed: up to {LARGEST:g}"
+        )
     parts = [_one(c, b, most) for c, b in zip(C, d)]
     listed = all(len(part.vertices) for part in parts)
     longest = max(len(part.vertices) for part in parts) if listed else 0
@@ -204,13 +214,6 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         stack([part.R for part in parts]),
         stack([part.D for part in parts]),
     )
-
-
-def _numbers(name: str, x) -> np.ndarray:
-    try:
-        return np.asarray(x.cpu() if isinstance(x, Tensor) else x, float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}={x!r}; allowed: an array of numbers") from error
 
 
 class _One(NamedTuple):

@@ -17,10 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.linalg import may_look, needed
-from ..core.validation import whole
+from ..core.linalg import Array, dot, first_best, light, may_look, needed, tensors
+from ..core.validation import size
 
 STEPS = 30  # Newton steps of the masked form
+LAST = 1e-8  # relative: the error of a Newton step is the square of the step, and after this one below rounding
 
 
 class ConvexSet(Protocol):
@@ -68,7 +69,7 @@ class Ball(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        whole("dim", dim)
+        size("dim", dim)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(dim, number(1.0), number(2.0))
 
@@ -114,15 +115,16 @@ class SubSimplex(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        whole("dim", dim)
+        size("dim", dim)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(
             dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim)
         )
 
     def lmo(self, c: Tensor) -> Tensor:
-        """2 n e_i - 1 for the least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
-        least, i = c.min(-1, keepdim=True)
+        """2 n e_i - 1 for the (first) least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
+        i = first_best(-c).unsqueeze(1)
+        least = c.gather(1, i)
         return torch.full_like(c, -1.0).scatter_add(
             1, i, torch.where(least < 0, 2.0 * self.dim, 0.0).to(c)
         )
@@ -148,7 +150,8 @@ def project_simplex(x: Tensor, total: float = 1.0) -> Tensor:
     excess = (ordered.cumsum(-1) - total) / torch.arange(
         1, x.shape[-1] + 1, dtype=x.dtype, device=x.device
     )
-    last = (ordered > excess).sum(-1, keepdim=True) - 1
+    # at least one, also where rounding hides the total beside the largest
+    last = ((ordered > excess).sum(-1, keepdim=True) - 1).clamp(min=0)
     return (x - excess.gather(-1, last)).clamp(min=0.0)
 
 
@@ -161,20 +164,20 @@ def project_sub_simplex(x: Tensor, total: float = 1.0) -> Tensor:
 class Projected(NamedTuple):
     """A point of the ball and the multiplier of its constraint (0 inside)."""
 
-    point: Tensor  # R x d
-    multiplier: Tensor  # R
+    point: Array  # R x d
+    multiplier: Array  # R
 
 
-def project_ball(point: Tensor, metric: Tensor, radius: float) -> Tensor:
+def project_ball(point: Array, metric: Array, radius: float) -> Array:
     """Closest point of the Euclidean ball in the norm of a matrix; see ``ball_projection``. Returns R x d."""
-    outside = torch.linalg.vector_norm(point, dim=-1) > radius
+    outside = dot(point, point) > radius * radius
     if not needed(outside):
         return point
     return ball_projection(point, metric, radius, outside).point
 
 
 def ball_projection(
-    point: Tensor, metric: Tensor, radius: float, outside: Tensor | None = None
+    point: Array, metric: Array, radius: float, outside: Array | None = None
 ) -> Projected:
     """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
 
@@ -189,16 +192,15 @@ def ball_projection(
         outside: R bool, the rows to project; rows inside come back bitwise unchanged.
     """
     if outside is None:
-        outside = torch.linalg.vector_norm(point, dim=-1) > radius
-    if may_look(point):
-        rows = outside.nonzero().squeeze(1)
-        x, nu = _closest(
-            point.detach()[rows].numpy(), metric.detach()[rows].numpy(), radius, np, 4 * STEPS
-        )
-        x, nu = torch.from_numpy(x), torch.from_numpy(nu)
-        return Projected(
-            point.index_put((rows,), x), torch.zeros_like(point[:, 0]).index_put((rows,), nu)
-        )
+        outside = dot(point, point) > radius * radius
+    if isinstance(point, Tensor) and may_look(point):
+        point, metric, outside = light(point, metric, outside)
+        return Projected(*tensors(*ball_projection(point, metric, radius, outside)))
+    if isinstance(point, np.ndarray):
+        closest, multiplier = point.copy(), np.zeros_like(point[:, 0])
+        found = _closest(point[outside], metric[outside], radius, np, 4 * STEPS)
+        closest[outside], multiplier[outside] = found
+        return Projected(closest, multiplier)
     x, nu = _closest(point, metric, radius, torch, STEPS)
     return Projected(
         torch.where(outside.unsqueeze(1), x, point), torch.where(outside, nu, torch.zeros_like(nu))
@@ -213,19 +215,20 @@ def _closest(point, metric, radius: float, xp, steps: int):
     increases monotonically and never overshoots.
     """
     length, basis = xp.linalg.eigh(metric)
-    weighted = length * (basis.mT @ point[..., None])[..., 0]
-    nu = xp.zeros_like(length[:, :1])
+    weighted = length * (point[:, None] @ basis)[:, 0]
+    nu = xp.zeros_like(length[:, 0])
     moves = nu == 0
     for _ in range(steps):
-        square = (weighted / (length + nu)) ** 2
-        norm = square.sum(-1, keepdims=True)
+        bent = length + nu[:, None]
+        x = weighted / bent
+        square = dot(x, x)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
-        step = (norm**0.5 / radius - 1.0) * norm / (square / (length + nu)).sum(-1, keepdims=True)
-        # a row that has stopped stays stopped: alone equals batched
-        moves = moves & (step > 1e-15 * (1.0 + nu))
+        step = (square**0.5 / radius - 1.0) * square / dot(x, x / bent)
+        step = xp.where(moves, step, 0.0)  # a row that has stopped stays so: alone equals batched
+        nu = nu + step
+        moves = step > LAST * (1.0 + nu)
         if xp is np and not moves.any():
             break
-        nu = xp.where(moves, nu + step, nu)
-    x = weighted / (length + nu)
-    x = x * (radius / (x**2).sum(-1, keepdims=True) ** 0.5).clip(max=1.0)
-    return (basis @ x[..., None])[..., 0], nu[:, 0]
+    x = weighted / (length + nu[:, None])
+    x = x * (radius / dot(x, x) ** 0.5)[:, None]
+    return (basis @ x[..., None])[..., 0], abs(nu)  # negative by rounding at most

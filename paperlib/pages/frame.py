@@ -38,7 +38,7 @@ figcaption p { margin: 0 0 .7rem; font-size: .95rem; line-height: 1.5; } .label 
 .chips { display: flex; flex-wrap: wrap; align-items: center; gap: .35rem; margin: 0 0 .7rem; }
 .chip { display: inline-block; font-size: .8rem; line-height: 1.2; padding: .28rem .5rem; border: 1px solid currentColor; border-radius: 1rem; text-decoration: none; }
 a.chip:hover { text-decoration: underline; }
-.holds { color: var(--holds); } .fails { color: var(--fails); } .inconclusive { color: var(--inconclusive); } .reported { color: var(--reported); } .not-run { color: var(--not-run); }
+.holds { color: var(--holds); } .fails { color: var(--fails); } .inconclusive { color: var(--inconclusive); } .reported, .vacuous-here { color: var(--reported); } .not-run { color: var(--not-run); }
 details { border-top: 1px solid var(--line); margin-top: 2.2rem; padding-top: 1rem; } summary { cursor: pointer; font-weight: 600; padding: .3rem 0; }
 .claims li { padding: .65rem .5rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } .claims li li:last-child { border-bottom: 0; }
 .claims ul { margin: .4rem 0 0 clamp(.6rem, 3vw, 2rem); border-left: 2px solid var(--line); padding-left: .4rem; }

@@ -1,6 +1,6 @@
 """One static page of a profile's figures and verdicts: ``figures/index.html``, to be read without a network.
 
-``python -m paperlib.pages.gallery [quick|paper]`` writes it, and ``run.py figures`` does at its end. Everything on it is
+``python -m paperlib.pages.gallery [quick|paper|custom]`` writes it, and ``run.py figures`` does at its end. Everything on it is
 found: papers are packages, figures the JSON files that ``figures.save`` writes, claims the declared ones with their
 verdicts, notebooks those that name the figure. From equal files comes the equal page.
 """
@@ -21,12 +21,24 @@ from typing import NamedTuple
 from ..workflow import plan as workflow
 from .markdown import MANY
 from .notebooks import Picture, image, refresh, style, title
-from ..output import PROFILES, folder, write_text
+from ..output import FOLDERS, folder, write_text
 from ..papers import heading, papers
 from ..verdicts.verdict import Row, short, table
 from .frame import CSS, SHEET, document
 
-MARKS = {"holds": "✓", "fails": "✕", "inconclusive": "?", "reported": "•", "not run": "–"}
+MARKS = {
+    "holds": "✓",
+    "fails": "✕",
+    "inconclusive": "?",
+    "vacuous here": "○",
+    "reported": "•",
+    "not run": "–",
+}
+SIZES = {
+    "quick": "the quick profile's small sizes: a look, not a result",
+    "paper": "the papers' own sizes",
+    "custom": "parameters that no profile declares, not the same for all: a look, not a result",
+}
 NUMBERS = re.compile(r"Figures? ([\d a-z,-]+)")  # "Experiments, Figures 1a-b" names 1
 
 
@@ -108,7 +120,7 @@ def collect(profile: str) -> list[Paper]:
     place = folder(profile)
     others = sorted(
         {path.parent.name for path in place.glob("*/*.json")}
-        - {"claims", "notebooks", *PROFILES, *papers()}
+        - {"claims", "notebooks", *FOLDERS, *papers()}
     )
     found = []
     for name in papers() + others:
@@ -177,7 +189,7 @@ def checks(figure: Saved) -> list[str]:
     said = lambda verdicts: ", ".join(_said(verdicts).values())
     result = []
     for statement, (within, beyond) in found.items():
-        from_worst = ("fails", "inconclusive", "holds")
+        from_worst = ("fails", "inconclusive", "holds", "vacuous here")
         worst = next((verdict for verdict in from_worst if within[verdict]), "reported")
         parts = [said(within), f"beyond its conditions {said(beyond)}" if beyond else ""]
         result.append(chip(worst, f"{statement}: {'; '.join(filter(None, parts))}"))
@@ -213,7 +225,7 @@ def claims_html(paper: Paper) -> str:
     def item(row: Row) -> str:
         c = row.claim
         below = "".join(item(other) for id, other in rows.items() if above[id] == c.id)
-        line = row.line.partition(row.verdict)[2].removeprefix(" (quick)").strip()
+        line = re.sub(r"^ \((?:quick|custom)\)", "", row.line.partition(row.verdict)[2]).strip()
         words = [c.source] if c.parts else [line, c.source, f"test: {c.test}"]
         return (
             f'<li id="claim-{escape(c.id)}">{chip(row.verdict, f"{short(c.id)} {row.verdict}")} {escape(c.sentence)}'
@@ -254,9 +266,7 @@ def page(profile: str) -> str:
     if (place / "claims.json").exists():
         links.append(("claims.json", "All verdicts as JSON"))
     listed = "".join(f'<li><a href="{escape(to)}">{escape(text)}</a></li>' for to, text in links)
-    sizes = "the quick profile's small sizes: a look, not a result"
-    if profile == "paper":
-        sizes = "the papers' own sizes"
+    sizes = SIZES[profile]
     lead = f"Papers on bandits and global optimization as running code: each figure computed anew at {sizes}, and each claim, declared before the run, with what became of it."
     body = (
         '<a class="skip" href="#papers">Skip to the figures</a>\n<header class="wide">\n<h1>Figures and verdicts</h1>\n'
@@ -283,7 +293,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m paperlib.pages.gallery", description=main.__doc__
     )
-    parser.add_argument("profile", nargs="?", choices=PROFILES, default="paper")
+    parser.add_argument("profile", nargs="?", choices=FOLDERS, default="paper")
     try:
         print(f"The gallery is {write(parser.parse_args(argv).profile)}")
     except OSError as error:

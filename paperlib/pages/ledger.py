@@ -24,16 +24,20 @@ def gather(profile: str) -> dict[str, Any]:
 
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
-        counts of verdicts: claims that are decided by their parts are not counted again.
+        counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
     """
     return {"profile": profile, "papers": {paper: _paper(paper, profile) for paper in papers()}}
 
 
 def _paper(paper: str, profile: str) -> dict[str, Any]:
     claims = _claims(paper, profile)
+    counts = {"paper": Counter(), "ours": Counter()}
+    for claim in claims:
+        if not claim["parts"]:
+            counts["ours" if claim["source"].startswith("ours") else "paper"][claim["verdict"]] += 1
     return {
         "title": heading(paper)[0],
-        "counts": dict(Counter(claim["verdict"] for claim in claims if not claim["parts"])),
+        "counts": counts,
         "claims": claims,
         "statements": _statements(paper, profile),
         "errata": _errata(paper),

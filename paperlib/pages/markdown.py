@@ -14,6 +14,7 @@ MANY = {
     "holds": "hold",
     "fails": "fail",
     "inconclusive": "inconclusive",
+    "vacuous here": "vacuous here",
     "reported": "reported",
     "not run": "not run",
 }
@@ -63,8 +64,13 @@ def declared(found: dict) -> str:
 
 
 def tests(paper: dict) -> str:
-    """ "3 tests: 2 hold, 1 fails"; claims that are decided by their parts are no tests of their own."""
-    return f"{many(sum(paper['counts'].values()), 'test')}: {counted(paper['counts'])}"
+    """ "3 tests of its sentences: 2 hold, 1 fails; 1 test of ours: 1 holds"; claims that parts decide are no tests of their own."""
+    whose = {"paper": "of its sentences", "ours": "of ours"}
+    return "; ".join(
+        f"{many(sum(n.values()), 'test')} {whose[kind]}: {counted(n)}"
+        for kind, n in paper["counts"].items()
+        if n
+    )
 
 
 def many(n: int, one: str, more: str | None = None) -> str:
@@ -82,26 +88,30 @@ def figure(claim: dict) -> str:
     return sign + value + ends
 
 
+def _read_with(claim: dict) -> str:
+    """The figure, and behind it what the verdict is to be read with."""
+    return "; ".join(dict.fromkeys(filter(None, (figure(claim), claim["reason"]))))
+
+
 def _count(claim: dict) -> str:
     return NOTHING if claim["n"] is None else str(claim["n"])
 
 
+def _row(claim: dict, *cells: str) -> tuple:
+    return (
+        short(claim["id"]),
+        *(claim[cell] for cell in cells),
+        _read_with(claim),
+        _count(claim),
+    )
+
+
 def claims_tables(found: dict) -> Text:
     """Every claim with source, test, verdict, statistic, interval and n: one table a paper."""
-    quick = " (quick)" if found["profile"] == "quick" else ""
-    head = ("id", "source", "claim", "test", "verdict" + quick, "statistic [interval]", "n")
-    rows = lambda paper: [
-        (
-            short(c["id"]),
-            c["source"],
-            c["sentence"],
-            c["test"],
-            c["verdict"],
-            "; ".join(dict.fromkeys(filter(None, (figure(c), c["reason"])))),
-            _count(c),
-        )
-        for c in paper["claims"]
-    ]
+    mark = "" if found["profile"] == "paper" else f" ({found['profile']})"
+    head = ("id", "source", "claim", "test", "verdict" + mark, "statistic [interval]", "n")
+    cells = ("source", "sentence", "test", "verdict")
+    rows = lambda paper: [_row(c, *cells) for c in paper["claims"]]
     return _by_paper(found, "claims", lambda paper: f"{tests(paper)}\n\n{table(head, rows(paper))}")
 
 
@@ -166,10 +176,10 @@ def _by_paper(found: dict, kind: str, text) -> Text:
 
 def block(found: dict) -> str:
     """README's block: counts of each paper and its main claims; parts and variants (C5.S3 of C5) folded away."""
-    head, parts = ("id", "what the paper says", "verdict", "number [interval]", "n"), []
+    head, parts = ("id", "source", "claim", "verdict", "number [interval]", "n"), []
     for name, paper in found["papers"].items():
         ids = {c["id"] for c in paper["claims"]}
-        row = lambda c: (short(c["id"]), c["sentence"], c["verdict"], figure(c), _count(c))
+        row = lambda c: _row(c, "source", "sentence", "verdict")
         part = lambda c: any(c["id"].startswith(f"{other}.") for other in ids)
         main = [row(c) for c in paper["claims"] if not part(c)]
         folded = [row(c) for c in paper["claims"] if part(c)]

@@ -12,8 +12,9 @@ from importlib import import_module
 from . import ledger
 from .markdown import Text, block, table
 from ..workflow import plan as workflow
+from ..core.project import home
 from ..output import write_text
-from ..papers import heading, papers
+from ..papers import heading, papers, room
 
 MARK = "<!-- {0}: begin, written by python -m paperlib.pages.readme -->", "<!-- {0}: end -->"
 
@@ -68,10 +69,19 @@ def measured_block(found: dict) -> str:
     return f"{about}\n\n{table(('command', 'time', 'memory at most'), rows)}"
 
 
+def advice_block(paper: str, claims: list[dict]) -> str:
+    """What a paper's ``theory.advice`` says of when its learners are the ones to take, and when not; "" without one."""
+    module = room(paper, "theory.advice")
+    return module.advice({claim["id"]: claim for claim in claims}) if module else ""
+
+
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
     found = {"learners": learners_block(), "papers": papers_block(), "claims": block(claims)}
-    commands = workflow.root() / "bench" / "commands.json"
+    for paper, declared in claims["papers"].items():
+        if text := advice_block(paper, declared["claims"]):
+            found[f"advice on {paper}"] = text
+    commands = home() / "bench" / "commands.json"
     if commands.exists():  # measured on a quiet machine only
         found["measured"] = measured_block(json.loads(commands.read_text()))
     return found
@@ -95,7 +105,7 @@ def replaced(text: str, name: str, new: str) -> str:
 
 def main() -> None:
     """Write figures/claims.json, and README.md's blocks from it and the other files."""
-    path = workflow.root() / "README.md"
+    path = home() / "README.md"
     text = path.read_text()
     for name, new in blocks(ledger.write("paper")).items():
         text = replaced(text, name, new)

@@ -65,17 +65,43 @@ def _code(x: Any) -> list[Any]:
         return [base for base in x.__mro__ if base.__module__ != "builtins"]
     if isinstance(x, (FunctionType, MethodType)):
         return [x]
+    own = [x.func] if isinstance(x, functools.partial) else []
+    own += [type(x)] if dataclasses.is_dataclass(x) or hasattr(x, "_fields") else []
+    return [part for kid in (*own, *_kids(x)) for part in _code(kid)]
+
+
+def _kids(x: Any) -> list[Any]:
+    """What a configuration holds, a level down."""
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return [getattr(x, f.name) for f in dataclasses.fields(x)]
     if isinstance(x, functools.partial):
-        kids = [x.func, *x.args, *x.keywords.values()]
-    elif dataclasses.is_dataclass(x):
-        kids = [type(x), *(getattr(x, f.name) for f in dataclasses.fields(x))]
-    elif isinstance(x, dict):
-        kids = list(x.values())
-    elif isinstance(x, (list, tuple)):
-        kids = [*([type(x)] if hasattr(x, "_fields") else []), *x]
-    else:
-        kids = []
-    return [part for kid in kids for part in _code(kid)]
+        return [*x.args, *x.keywords.values()]
+    if isinstance(x, dict):
+        return list(x.values())
+    return list(x) if isinstance(x, (list, tuple)) else []
+
+
+def _tuples(x: Any) -> list[list[str]]:
+    """Names of the classes of named tuples in a configuration, which ``describe`` shows as plain lists."""
+    named = isinstance(x, tuple) and hasattr(x, "_fields")
+    own = [["tuple", type(x).__qualname__]] if named else []
+    return own + [found for kid in _kids(x) for found in _tuples(kid)]
+
+
+def _told_apart(x: Any) -> None:
+    """Raise ValueError for what two configurations may differ in and ``describe`` does not show."""
+    if isinstance(x, dict) and (odd := [key for key in x if not isinstance(key, str)]):
+        raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        held = [item for owner in type(x).__mro__ for item in vars(owner).items()]
+        cached = {name for name, value in held if isinstance(value, functools.cached_property)}
+        known = {f.name for f in dataclasses.fields(x)} | cached
+        if odd := sorted(getattr(x, "__dict__", {}).keys() - known):
+            raise ValueError(
+                f"{type(x).__name__} has {odd[0]!r}, which is no field of it; allowed, to be told apart: fields of a dataclass"
+            )
+    for kid in _kids(x):
+        _told_apart(kid)
 
 
 def _file(part: Any) -> Path | None:
@@ -134,6 +160,8 @@ class _Text:
         self.seen: list = []  # kept alive, so that ids stay their own
 
     def add(self, x: Any) -> None:
+        _told_apart(x)
+        self.parts += _tuples(x)
         for part in _code(x):
             if any(part is other for other in self.seen):
                 continue

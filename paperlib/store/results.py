@@ -21,9 +21,12 @@ import numpy as np
 
 from .keys import Key, key
 from ..core.contracts import Learner, Problem
+from ..core.describe import brief
+from ..core import saved
 from ..core.trace import Trace
-from ..core.files import CHECKOUT, write_atomically
+from ..core.files import write_atomically
 from ..core.linalg import pick_device
+from ..core.project import home
 from ..core.rounds import Probe
 from ..core.settings import for_trials
 from ..play import play
@@ -35,8 +38,8 @@ _numbers = itertools.count()  # of the chunks that this process has been asked f
 
 
 def root() -> Path:
-    """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the checkout."""
-    return Path(os.environ.get("PAPERLIB_RESULTS") or CHECKOUT / "results" / "cache")
+    """The folder of results: PAPERLIB_RESULTS, else ``results/cache`` in the project's folder."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or home() / "results" / "cache")
 
 
 def shard() -> tuple[int, int] | None:
@@ -44,7 +47,7 @@ def shard() -> tuple[int, int] | None:
     text = os.environ.get("PAPERLIB_SHARD")
     if not text:
         return None
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
     k, n = map(int, found.groups()) if found else (0, 0)
     if not 1 <= k <= n:
         raise ValueError(f"PAPERLIB_SHARD={text!r}; allowed: k/n with 1 <= k <= n")
@@ -107,6 +110,9 @@ def run(
         ValueError: what ``play`` refuses, settings by trial of another length, a learner without a number of trials,
             or a probe that uses something whose content cannot be told.
     """
+    for what, given in (("learners", learners), ("probes", probes or {})):
+        if not isinstance(given, dict):
+            raise ValueError(f"{what}={brief(given)}; allowed: a dictionary, by name")
     counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
     if counts.keys() != learners.keys():
         raise ValueError(
@@ -162,9 +168,10 @@ def once(
         result = function(**inputs)
         numbers = isinstance(result, dict)
         found = {k: np.asarray(v) for k, v in result.items()} if numbers else {}
-        if not numbers or any(array.dtype.hasobject for array in found.values()):
+        names = numbers and all(isinstance(k, str) and k != "file" for k in result)
+        if not names or any(array.dtype.hasobject for array in found.values()):
             raise ValueError(
-                f"{name} returned {result!r}; allowed: a dictionary of arrays, numbers and strings"
+                f"{name} returned {brief(result)}; allowed: a dictionary of arrays, numbers and strings, by name"
             )
         _keep(known, path, lambda: write_atomically(path, lambda file: np.savez(file, **found)))
     return found
@@ -174,7 +181,8 @@ def _chunk(known: Key, ids: range, compute: Callable[..., Trace]) -> Trace:
     """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
     path = root() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
-    trace = _load(path, Trace.load)
+    read = functools.partial(_trace, ids, compute.keywords["horizon"])
+    trace = _load(path, read)
     if trace is not None:
         # a kill came between the two last lines; asked first, for the folder may be read-only
         if checkpoint.exists():
@@ -182,13 +190,13 @@ def _chunk(known: Key, ids: range, compute: Callable[..., Trace]) -> Trace:
         return trace
     with computing():
         # another process was faster while this one waited
-        if (trace := _load(path, Trace.load)) is not None:
+        if (trace := _load(path, read)) is not None:
             return trace
         # the key speaks for the newer text: what the older computes must not lie beside it
         if known.edited():
             trace = compute(trials=ids)
         else:
-            _load(checkpoint, _arrays)  # a damaged one goes
+            _load(checkpoint, _whole)  # a damaged one goes
             try:
                 trace = compute(trials=ids, checkpoint=checkpoint)
             # another process finished and removed the checkpoint that was to be read
@@ -208,6 +216,25 @@ def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
     path.parent.mkdir(parents=True, exist_ok=True)
     save()
     return True
+
+
+def _trace(ids: range, horizon: int, path: Path) -> Trace:
+    """The trace in a file; an error where it is not that of these trials up to this round."""
+    trace = Trace.load(path)
+    if trace.trials != list(ids) or trace.rounds[-1] != horizon or "regret" not in trace.series:
+        raise ValueError(f"trials {trace.trials} up to round {trace.rounds[-1]}")
+    shapes = {name: x.shape[:2] for name, x in trace.series.items()}
+    shapes |= {name: (*x.shape[:1], len(trace.rounds)) for name, x in trace.final.items()}
+    kinds = {x.dtype.kind for x in (*trace.series.values(), *trace.final.values())}
+    if {*shapes.values()} != {(len(ids), len(trace.rounds))} or not kinds <= set("biuf"):
+        raise ValueError(f"shapes {shapes}, kinds {kinds}")
+    return trace
+
+
+def _whole(path: Path) -> None:
+    """Nothing; an error where a checkpoint does not hold what was written."""
+    head, arrays = saved.parse(path.read_bytes())
+    saved.verify({"checksum": "", **head}, arrays)
 
 
 def _load(path: Path, read: Callable[[Path], Any]) -> Any:

@@ -1,8 +1,9 @@
 """What the papers say about results, and what came out.
 
-A ``Claim`` is a sentence of a paper, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) before any run and
-judged in a notebook. ``Check``, a theorem's bound against what was observed, stands in ``checks``. Papers are
-found when they are asked for: importing this module imports none of them.
+A ``Claim`` is a sentence of a paper, or of ours beside it, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) and
+judged in a notebook; the head of that file says what was known when it was declared, and what changed later.
+``Check``, a theorem's bound against what was observed, stands in ``checks``. Papers are found when they are asked
+for: importing this module imports none of them.
 """
 
 import difflib
@@ -20,12 +21,13 @@ from ..output import folder, number, plain, write_json
 from ..papers import papers, room
 
 log = logging.getLogger(__name__)
+WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper about results, with the test that decides it, declared before any run.
+    """A sentence about results, with the test that decides it.
 
     ``side`` says how the statistic is held against ``threshold``: "above", "below" (a number), "within" (low,
     high), "equal" (a number, or several), "test" (the level of a ``stats.Test``), "parts" (decided by the
@@ -33,7 +35,7 @@ class Claim:
     """
 
     id: str  # "glbomd.C5.S3": the paper's package, then the claim
-    source: str  # where the paper says it: "Figure 1a"
+    source: str  # where the paper says it, "Figure 1a"; what it does not say begins with "ours"
     sentence: str  # what it says, in our words
     test: str  # statistic and interval, in words
     side: str
@@ -69,7 +71,8 @@ class Verdict:
     reason: str = ""
 
     def __str__(self) -> str:
-        words = [short(self.id), self.verdict + (" (quick)" if self.profile == "quick" else "")]
+        mark = "" if self.profile == "paper" else f" ({self.profile})"
+        words = [short(self.id), self.verdict + mark]
         if self.statistic is not None:
             exact = self.interval is None and self.n is None
             text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else number(v)
@@ -165,12 +168,14 @@ def judge(
         id: a declared claim.
         statistic: a ``stats.Interval`` or ``stats.Test``, which bring interval and n; or a number (for side
             "equal" also several, rounded as the claim says) with or without ``interval``.
-        profile: "quick" or "paper".
+        profile: "quick", "paper" or "custom".
         reason: a remark to show behind the verdict.
 
     Raises:
         ValueError: an unknown id or profile, NaN, or a statistic that does not go with the claim's side.
     """
+    if not isinstance(id, str):
+        raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
     c, method = claim(id), ""
     if c.side == "parts":
         raise ValueError(f"id={id!r} is decided by its parts; allowed: conclude({id!r}, profile)")
@@ -185,8 +190,12 @@ def judge(
         statistic, low, high, n, method = statistic
         interval = low, high
     numbers = (*np.atleast_1d(statistic), *(interval or ()))
+    if np.asarray(numbers).dtype.kind not in "biuf":
+        raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: numbers")
     if any(isinstance(v, (float, np.floating)) and math.isnan(v) for v in numbers):
         raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN")
+    if interval is not None and not interval[0] <= interval[1]:
+        raise ValueError(f"{id}: interval={interval!r}; allowed: its lower end first")
     found = decide(c, statistic, interval)
     return _keep(Verdict(id, found, profile, statistic, interval, n, method, reason))
 
@@ -236,9 +245,10 @@ def _judged(c: Claim, known: dict[str, Claim], profile: str) -> dict[str, Any]:
     if not c.parts and path.is_file():
         try:
             kept = json.loads(path.read_bytes())
-            if {"verdict", "line"} <= kept.keys():
+            if kept["verdict"] in WORDS and isinstance(kept["line"], str):
                 return kept
-        except (ValueError, AttributeError):  # no JSON, or no object
+        # no JSON, one nested too deep, or no object with these entries
+        except (ValueError, RecursionError, TypeError, KeyError):
             pass
         log.warning("%s is damaged: counted as not run", path.name)
     verdict = _conclusion(c, known, profile) if c.parts else Verdict(c.id, "not run", profile)

@@ -9,7 +9,8 @@ import sys
 import nbformat
 
 from ..core.files import write_atomically
-from .plan import notebook, results
+from .declared import differences, notebook, values
+from .plan import results
 
 ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
 
@@ -82,8 +83,16 @@ def _clean(output, count: int):
 
 
 def commit(stem: str) -> None:
-    """Write the outputs of the quick profile's executed copy into the notebook itself."""
+    """Write the outputs of the quick profile's executed copy into the notebook itself.
+
+    Raises:
+        ValueError: its parameters are not those that git has, so that its outputs are of a custom run.
+    """
     path = notebook(stem)
+    if apart := differences(stem, "quick", values(stem, "quick")):
+        raise ValueError(
+            f"{stem}: {apart}; `git add` the notebook to declare that, and run it again"
+        )
     source = nbformat.reads(path.read_text(), as_version=4)
     new = canonical(source, nbformat.read(results("quick") / path.name, as_version=4))
     nbformat.validate(new)
@@ -92,4 +101,7 @@ def commit(stem: str) -> None:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        commit(name)
+        try:
+            commit(name)
+        except ValueError as error:
+            sys.exit(f"Not written back: {error}")

@@ -6,6 +6,7 @@ plots, checks and timings. Its experiment cells may not look at results; see ``s
 """
 
 import argparse
+import builtins
 import contextlib
 import errno
 import json
@@ -21,8 +22,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+from .declared import PROFILES, checked, notebook, place
 from ..core.files import write_atomically
-from .plan import PROFILES, checked, code, figures, notebook, products, results, settings, stems
+from ..core.project import figures
+from .plan import code, products, results, settings, stems, timeout
 
 MENDED = ": computed again"  # how the store's word of a damaged file ends
 ROOM = "make room there"
@@ -34,6 +37,14 @@ REMEDY = {  # what to do about errors of the machine, by what the system calls t
     os.strerror(errno.EACCES): RIGHTS,
 }
 NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
+
+
+class Stopped(Exception):
+    """A notebook came to no end, for a reason that the message tells; ``again``: another try may."""
+
+    def __init__(self, text: str, again: bool):
+        super().__init__(text)
+        self.again = again
 
 
 class CellFailed(Exception):
@@ -90,31 +101,82 @@ def run_cells(stem: str, values: dict, part: str) -> None:
                 vars(main).update(values)
 
 
-def run_notebook(stem: str, values: dict, copy: Path) -> None:
-    """Run a notebook in a kernel; `copy` is the executed one."""
+def run_notebook(stem: str, values: dict, copy: Path, seconds: int) -> None:
+    """Run a notebook in a kernel; `copy` is the executed one, `seconds` what a cell may take.
+
+    Raises:
+        Stopped: a cell took longer, or the kernel died.
+    """
     # a grammar for jsonschema that none of it needs and that takes 2 s to load
     sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-    papermill.execute_notebook(
-        str(notebook(stem)),
-        str(copy),
-        parameters=values,
-        kernel_name="python3",
-        cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
-        progress_bar=False,
-        stderr_file=sys.stderr,
-        start_timeout=120,
-    )
+    before = killed_for_memory()
+    try:
+        papermill.execute_notebook(
+            str(notebook(stem)),
+            str(copy),
+            parameters=values,
+            kernel_name="python3",
+            cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
+            progress_bar=False,
+            stderr_file=sys.stderr,
+            start_timeout=120,
+            execution_timeout=seconds,
+        )
+    except CellTimeoutError:
+        text = f"took longer than {seconds} s; `timeout` in the notebook's section of profiles.toml allows more"
+        raise Stopped(f"{last_cell(copy)}: {text}", again=False) from None
+    except DeadKernelError:
+        text = "the kernel died; most often it is killed because the memory is full"
+        if killed_for_memory() > before:
+            text = "the kernel was killed, for the memory was full"
+        text += ": give it more, or fewer jobs at a time (--jobs)"
+        raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
 
 
-def written_by(stem: str, values: dict, folder: Path) -> dict[str, str]:
+def killed_for_memory() -> int:
+    """How many processes the system has killed since its start because the memory was full; 0 where it does not count."""
+    try:
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found[1]) if found else 0
+
+
+def last_cell(copy: Path) -> str:
+    """The last cell that an executed copy says was begun, counted as papermill does: "cell 3"."""
+    try:
+        cells = json.loads(copy.read_bytes())["cells"]
+    except (OSError, ValueError):
+        return "a cell"
+    begun = [
+        bool(cell["metadata"].get("papermill", {}).get("start_time"))
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+    return f"cell {sum(begun)}"
+
+
+def passing(error: Exception) -> bool:
+    """Whether another try may go well: after an error of the machine. One of the code would come again."""
+    if isinstance(error, Stopped):
+        return error.again
+    if hasattr(error, "ename"):  # a cell's
+        kind = getattr(builtins, error.ename, Exception)
+        machine = isinstance(kind, type) and issubclass(kind, (OSError, MemoryError))
+        return machine or error.ename == "OutOfMemoryError"  # torch's, of a GPU
+    return not isinstance(error, ValueError)
+
+
+def written_by(stem: str, values: dict, folder: Path, seconds: int) -> dict[str, str]:
     """Run a notebook, its executed copy in `folder`; returns ``products``: the figures and verdicts that it wrote."""
     with tempfile.TemporaryDirectory() as scratch:
         written = Path(scratch) / "written"
         os.environ["PAPERLIB_WRITTEN"] = str(written)
         try:
-            run_notebook(stem, values, folder / f"{stem}.ipynb")
+            run_notebook(stem, values, folder / f"{stem}.ipynb", seconds)
         finally:
             del os.environ["PAPERLIB_WRITTEN"]
         return products(written)
@@ -147,7 +209,7 @@ def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
 
 def reason(error: Exception, profile: str, place: Path) -> str:
     """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
-    text = f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, Stopped) else f"{type(error).__name__}: {error}"
     if hasattr(error, "ename"):
         text = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
     if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
@@ -155,18 +217,27 @@ def reason(error: Exception, profile: str, place: Path) -> str:
     return " ".join(text.split())
 
 
-def execute(stem: str, profile: str, device: str = "auto", part: str | None = None) -> bool:
-    """Run a notebook, or shard `part` of one; executed copy and log lie in ``results/<profile>/``.
+def execute(
+    stem: str, profile: str, device: str = "auto", part: str | None = None, attempt: int = 1
+) -> bool:
+    """Run a notebook, or shard `part` of one; executed copy and log lie in ``results/<profile>/``, of custom runs in ``results/custom/``.
+
+    Args:
+        attempt: from the second on nothing is run where the first failed in a way that would come again.
 
     Returns:
         True, with seconds and products in ``<stem>.done`` (of a shard, ``<stem>.shard2of4.done``); False when a
         cell fails: the log's last line then says which and why.
     """
-    folder, place = results(profile).resolve(), figures()  # before a shard has a place of its own
+    # both before a shard has a place of its own
+    folder, shown_in = results(place(stem, profile)).resolve(), figures()
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{stem}.shard{part.replace('/', 'of')}" if part else stem
     shown = f"{stem} {part}" if part else stem
-    done = folder / f"{name}.done"
+    done, final = folder / f"{name}.done", folder / f"{name}.failed"
+    if attempt > 1 and final.exists():
+        return False
+    final.unlink(missing_ok=True)
     done.unlink(missing_ok=True)
     with _output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
@@ -176,12 +247,14 @@ def execute(stem: str, profile: str, device: str = "auto", part: str | None = No
                 run_cells(stem, values, part)
                 made = {}
             else:
-                made = written_by(stem, values, folder)
+                made = written_by(stem, values, folder, timeout(stem, profile))
         except Exception as error:
-            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, place)
+            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, shown_in)
             # on a full disk; past Python's buffer, which would keep the text
             with contextlib.suppress(OSError):
                 os.write(2, f"{story}\n{why}\n".encode())
+                if not passing(error):
+                    final.touch()
             # run.py's table has it in full
             say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
             return False
@@ -208,15 +281,20 @@ def main(argv: list[str] | None = None) -> int:
         metavar="K/N",
         help="compute every N-th chunk of its experiments, from the K-th on",
     )
+    parser.add_argument("--attempt", type=int, default=1, help="which try this is, from 1")
     options = parser.parse_args(argv)
+    for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):  # a kernel works in notebooks/
+        if given := os.environ.get(name):
+            os.environ[name] = os.path.abspath(given)
     path = notebook(options.notebook)
     if not path.exists():
         parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
-    place = figures()
+    shown_in = figures()
+    how = (options.profile, options.device, options.shard, options.attempt)
     try:
-        return 0 if execute(path.stem, options.profile, options.device, options.shard) else 1
+        return 0 if execute(path.stem, *how) else 1
     except OSError as error:  # results/ cannot be written, not even the log
-        print(f"  {path.stem}  failed, {reason(error, options.profile, place)}")
+        print(f"  {path.stem}  failed, {reason(error, options.profile, shown_in)}")
         return 1
 
 

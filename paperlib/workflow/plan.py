@@ -9,48 +9,41 @@ import ast
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 import tomllib
 from pathlib import Path
-from typing import get_args, get_origin
 
-from ..core.files import CHECKOUT, PACKAGE
+from .declared import PROFILES, convert, differences, notebook, values
+from ..core.files import CHECKOUT, PACKAGE, write_atomically
 from ..core.imports import follow, resolve
+from ..core.project import figures, home
 from ..papers import papers
 
-PROFILES = ("quick", "paper")
 SECTION = {  # of a notebook in profiles.toml
     "after": list[str],  # notebooks whose results it reuses
     "datasets": list[str],  # names in the registry
     "timing": bool,  # it runs alone, on one thread
     "shards": int,  # see ``shards``
+    "timeout": int,  # see ``timeout``
     **dict.fromkeys(PROFILES, dict),  # parameters
 }
-KINDS = {kind.__name__: kind for kind in (bool, int, float, str, list, dict)}
+TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds that a cell may take
 STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
+PATH = 1000  # characters of a path, of which no system takes many more
 LARGE = 10_000_000  # bytes; hashing more would slow down every call
 LAST = "99_"  # begins the stems of notebooks that show what all others left
 
 
-def root() -> Path:
-    """The project's folder; ``PAPERLIB_ROOT`` names another one."""
-    return Path(os.environ.get("PAPERLIB_ROOT") or CHECKOUT).resolve()
-
-
 def results(profile: str) -> Path:
-    """Folder of executed copies, logs and ``.done`` files (``PAPERLIB_RESULTS``, else results/)."""
-    return Path(os.environ.get("PAPERLIB_RESULTS") or root() / "results") / profile
-
-
-def notebook(stem: str) -> Path:
-    """Path of a notebook, given its stem or any path to it."""
-    return root() / "notebooks" / f"{Path(stem).name.removesuffix('.ipynb')}.ipynb"
+    """Folder of executed copies, logs and ``.done`` files (``PAPERLIB_RESULTS``, else results/); those of custom runs apart."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or home() / "results") / profile
 
 
 def stems(paper: str | None = None) -> list[str]:
     """Every notebook of the project, or of a paper, in order; those with names of another form are not."""
-    found = sorted(path.stem for path in (root() / "notebooks").glob("*.ipynb"))
+    found = sorted(path.stem for path in (home() / "notebooks").glob("*.ipynb"))
     of = rf"{paper}_\w+" if paper else STEM
     return [stem for stem in found if re.fullmatch(of, stem)]
 
@@ -61,15 +54,16 @@ def section(stem: str) -> dict:
     Raises:
         ValueError: a key, a type or a notebook in ``after`` is unknown.
     """
-    path = root() / "notebooks" / "profiles.toml"
+    path = home() / "notebooks" / "profiles.toml"
     found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
     here = f"profiles.toml [{stem}]"
     for key, value in found.items():
         if key not in SECTION:
             raise ValueError(f"{here}: unknown key {key!r}; allowed: {', '.join(SECTION)}")
         convert(value, SECTION[key], f"{here}: {key}")
-    if found.get("shards", 1) < 1:
-        raise ValueError(f"{here}: shards is {found['shards']}; it must be at least 1")
+    for key in ("shards", "timeout"):
+        if found.get(key, 1) < 1:
+            raise ValueError(f"{here}: {key} is {found[key]}; it must be at least 1")
     for other in found.get("after", []):
         if other not in stems() or other == stem:
             raise ValueError(f"{here}: after names {other!r}; there are {', '.join(stems())}")
@@ -79,6 +73,27 @@ def section(stem: str) -> dict:
 def shards(stem: str, profile: str) -> int:
     """Jobs among which a notebook's chunks are shared before it runs itself: in the quick profile 1, which means none."""
     return section(stem).get("shards", 1) if profile == "paper" else 1
+
+
+def timeout(stem: str, profile: str) -> int:
+    """Seconds that one cell of a notebook may take: as its section says, else as is usual in the profile."""
+    return section(stem).get("timeout", TIMEOUT[profile])
+
+
+def note_custom(profile: str) -> list[str]:
+    """Keep, in ``custom.json`` beside a profile's logs, which notebooks would run with other parameters than it declares.
+
+    Returns:
+        A line on each of them.
+    """
+    apart = {stem: differences(stem, profile, values(stem, profile)) for stem in stems()}
+    found = {stem: why for stem, why in apart.items() if why}
+    text = json.dumps(found).encode()
+    write_atomically(results(profile) / "custom.json", lambda file: file.write(text))
+    return [
+        f"  {stem}  is a custom run: {why} (`git add` would declare it)"
+        for stem, why in found.items()
+    ]
 
 
 def after(stem: str) -> list[str]:
@@ -94,56 +109,6 @@ def settings(stem: str, profile: str, device: str = "auto") -> dict:
     if profile not in PROFILES:
         raise ValueError(f"profile is {profile!r}; allowed: {', '.join(PROFILES)}")
     return {"profile": profile, "device": device, **section(stem).get(profile, {})}
-
-
-def convert(value, kind, name: str):
-    """`value` as type `kind`: an int may stand for a float, nothing else is converted.
-
-    Raises:
-        ValueError: it is of another type; the message begins with `name`.
-    """
-    outer, inner = get_origin(kind) or kind, get_args(kind)
-    if outer is float and type(value) is int:
-        return float(value)
-    if type(value) is not outer:
-        raise ValueError(
-            f"{name} is {value!r}, a {type(value).__name__}; expected {getattr(kind, '__name__', kind)}"
-        )
-    if outer is list and inner:
-        return [convert(item, inner[0], f"{name}[{i}]") for i, item in enumerate(value)]
-    if outer is dict and inner:
-        return {key: convert(item, inner[1], f"{name}.{key}") for key, item in value.items()}
-    return value
-
-
-def checked(stem: str, values: dict) -> dict:
-    """`values` with the types that the notebook's parameters cell declares.
-
-    papermill itself only warns about an unknown parameter and checks no type.
-
-    Raises:
-        ValueError: the cell does not have a parameter, does not type it, or types it otherwise.
-    """
-    import papermill
-
-    known = papermill.inspect_notebook(str(notebook(stem)))
-    result = {}
-    for name, value in values.items():
-        if name not in known:
-            raise ValueError(
-                f"{stem}: parameter {name!r} is not in its parameters cell, which has {', '.join(known) or 'none'}"
-            )
-        declared = known[name]["inferred_type_name"]
-        try:
-            kind = eval(declared, {"__builtins__": {}}, KINDS)
-        except Exception:
-            kind = None
-        if kind is None:
-            raise ValueError(
-                f"{stem}: parameter {name!r} is declared as {declared}; allowed types: {', '.join(KINDS)}, list[int], ..."
-            )
-        result[name] = convert(value, kind, f"{stem}: parameter {name!r}")
-    return result
 
 
 def code(stem: str) -> list[dict]:
@@ -198,7 +163,7 @@ def inputs(stem: str) -> list[str]:
     They are the package's modules that it uses, directly or through others, the tables that the
     project ships where one of them reads data, and those of its data sets that are on this machine.
     """
-    found = {root() / "requirements.lock"} if (root() / "requirements.lock").exists() else set()
+    found = {home() / "requirements.lock"} if (home() / "requirements.lock").exists() else set()
     # read, not executed: a call with nothing to do need not wait for torch
     for name in imports(stem):
         follow(resolve(name), found)
@@ -214,7 +179,7 @@ def inputs(stem: str) -> list[str]:
         with contextlib.suppress(ValueError):
             paths += filter(None, [datasets.find(name)])
     return [
-        str(path.relative_to(root()) if path.is_relative_to(root()) else path) for path in paths
+        str(path.relative_to(home()) if path.is_relative_to(home()) else path) for path in paths
     ]
 
 
@@ -225,24 +190,19 @@ def digest(files: list[str]) -> str:
     """
     total = hashlib.sha256()
     for name in files:
-        stat = (path := root() / name).stat()
+        stat = (path := home() / name).stat()
         large = f"{stat.st_size} {stat.st_mtime_ns}".encode()
         text = large if stat.st_size > LARGE else path.read_bytes()
         total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
     return total.hexdigest()
 
 
-def figures() -> Path:
-    """Folder of figures and verdicts of all profiles (``PAPERLIB_FIGURES``, else figures/)."""
-    return Path(os.environ.get("PAPERLIB_FIGURES") or root() / "figures")
-
-
 def products(written: Path) -> dict[str, str]:
     """Figures and verdicts that `written` names, a line each: path relative to their folder -> SHA-256."""
     lines = written.read_text().splitlines() if written.exists() else []
-    place = figures().resolve()
-    paths = {Path(line).relative_to(place) for line in lines if Path(line).is_relative_to(place)}
-    return {str(path): _sha256(place / path) for path in sorted(paths)}
+    top = figures().resolve()
+    paths = {Path(line).relative_to(top) for line in lines if Path(line).is_relative_to(top)}
+    return {str(path): _sha256(top / path) for path in sorted(paths)}
 
 
 def _sha256(path: Path) -> str:
@@ -254,9 +214,11 @@ def outcome(done: Path) -> dict | None:
     """What a ``.done`` file says; None where there is none, or none that can be read."""
     try:
         found = json.loads(done.read_bytes())
-        known = isinstance(found["seconds"], (int, float)) and isinstance(found["products"], dict)
-        return found if known else None
-    except (OSError, ValueError, TypeError, KeyError):
+        seconds, paths = found["seconds"], found["products"]
+        took = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+        wrote = isinstance(paths, dict) and all(len(path) < PATH for path in paths)
+        return found if took and 0 <= seconds < math.inf and wrote else None
+    except (OSError, ValueError, RecursionError, TypeError, KeyError):
         return None
 
 

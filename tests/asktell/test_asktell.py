@@ -263,3 +263,71 @@ def test_integers_of_numpy_are_integers(tmp_path):
 def test_what_is_no_horizon_is_refused(horizon):
     with pytest.raises(ValueError, match="horizon="):
         AskTell(Index(), ARMS, horizon=horizon)
+
+
+def doing(name, function):
+    """A learner of which one method is another, which is given what the learner's returned."""
+    whole = getattr(Index, name)
+    return type("Odd", (Index,), {name: lambda self, *a: function(whole(self, *a))})()
+
+
+@pytest.mark.parametrize(
+    "learner, context, match",
+    [
+        (GLBOMD, ARMS, r"learner=GLBOMD, a class; allowed: an instance, GLBOMD\(\.\.\.\)"),
+        ("GLBOMD", ARMS, "learner='GLBOMD'; allowed: a learner, which has wants, init, select, up"),
+        (None, ARMS, "learner=None; allowed: a learner"),
+        (Coins(), ARMS, r"learner=Coins\(\), a problem; allowed: a learner"),
+        (ARMS, Index(), r"learner=ndarray\(float64, shape=\(4, 4\)\); allowed: a learner"),
+        (Index(), np.ones(4), r"context, arms: shape \(4,\); allowed: K x d"),
+        (Index(), 3.0, r"context, arms: shape \(\); allowed: K x d"),
+        (Index(), ARMS[None], r"context, arms: shape \(1, 4, 4\); allowed: K x d"),
+        (Index(), ARMS[:0], r"context, arms: shape \(0, 4\); allowed: K x d"),
+        (Index(), ARMS[:, :0], r"context, arms: shape \(4, 0\); allowed: K x d"),
+        (Index(), "arms", "context='arms'; allowed: numbers"),
+        (Index(), None, "context=None; allowed: "),
+    ],
+)
+def test_what_is_no_learner_and_no_arms_is_refused_in_one_line(learner, context, match):
+    with pytest.raises(ValueError, match=match) as error:
+        AskTell(learner, context)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "learner, match",
+    [
+        (doing("select", lambda both: 3), "Odd.select returns 3; allowed: actions and a state"),
+        (doing("select", lambda both: (1, both[1])), "returns the actions 1; allowed: a tensor"),
+        (doing("select", lambda both: (both[0] + 9, both[1])), "the actions .*indices in 0..3"),
+        (doing("select", lambda both: (both[0] / 2, both[1])), "the actions .*indices in 0..3"),
+        (doing("update", lambda state: None), "Odd.update returns None; allowed: a state, State"),
+    ],
+    ids=["number", "pair", "beyond", "half", "nothing"],
+)
+def test_what_a_learner_returns_is_looked_at(learner, match):
+    user = AskTell(learner, ARMS)
+    before = user._now
+    for call in (lambda: user.tell(user.ask(), 1.0), lambda: user.tell(0, 1.0)):
+        with pytest.raises(ValueError, match=match):
+            call()
+    assert user.state is before.state and user.rounds == 0
+
+
+def test_later_arms_are_arms_too():
+    user = AskTell(Index(), ARMS)
+    for context in (np.ones(4), ARMS[None], (torch.ones(4),)):
+        with pytest.raises(ValueError, match="context.*; allowed: "):
+            user.ask(context)
+    assert user.ask() == 0
+
+
+@pytest.mark.parametrize("value", [True, "1", 2**63])
+def test_what_is_no_seed_is_refused(value):
+    with pytest.raises(ValueError, match="seed=.*; allowed: an integer"):
+        AskTell(Index(), ARMS, seed=value)
+
+
+def test_what_prepares_is_a_function():
+    with pytest.raises(ValueError, match="prepare=3; allowed: a function"):
+        AskTell(Index(), ARMS, prepare=3)

@@ -260,11 +260,25 @@ def test_its_repr_says_where_it_stands():
     user = Optimizer(Index(bonus=2.0), ARMS, horizon=9)
     user.tell(user.ask(), 1.0)
     user.fail(0, "x")
-    assert repr(user) == "Optimizer(Index(bonus=2.0, nap=0.0), rounds=1, failures=1, horizon=9)"
+    assert repr(user) == "Optimizer(Index(bonus=2.0), 4 arms, rounds=1, failures=1, horizon=9)"
+    arm = user.ask()
+    assert repr(user).endswith(f"rounds=1, failures=1, horizon=9, asked={arm})")
+    walk = Optimizer(Walk(), BOX)
+    assert repr(walk) == "Optimizer(Walk(), tuple, rounds=0, failures=0, horizon=None)"
+    x = walk.ask()
+    assert repr(walk).endswith(f"horizon=None, asked=({x[0]}, {x[1]}))")
     assert (
-        repr(AskTell(Index(bonus=torch.ones(1, 2, 1)), ARMS))
-        == "AskTell(Index(bonus=tensor([[[1.], [1.]]]), nap=0.0), rounds=0, horizon=None)"
+        repr(AskTell(Index(bonus=torch.ones(1, 2, 6)), ARMS))
+        == "AskTell(Index(bonus=Tensor(torch.float32, shape=(1, 2, 6))), 4 arms, rounds=0, horizon=None)"
     )
+
+
+def test_what_was_given_cannot_be_set_and_the_rest_is_private():
+    user = Optimizer(Index(), ARMS, horizon=9, seed=3)
+    for name in ("learner", "horizon", "seed", "state", "context", "rounds", "failures"):
+        with pytest.raises(AttributeError):
+            setattr(user, name, None)
+    assert all(name.startswith("_") for name in vars(user))
 
 
 # ---- interrupts ----------------------------------------------------------------------------------
@@ -393,6 +407,7 @@ def rewritten(path, change):
 
 def test_a_file_from_before_failures_were_kept_is_read(tmp_path):
     user, new = Optimizer(Walk(), BOX), ("skipped", "warned", "late", "failures")
+    new += ("checksum",)
     played(user, 6)
     user.save(tmp_path / "state.npz")
     rewritten(tmp_path / "state.npz", lambda head, arrays: [head.pop(name) for name in new])

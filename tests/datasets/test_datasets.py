@@ -7,6 +7,7 @@ import math
 import os
 import tarfile
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from paperlib.datasets import registry as datasets
 from paperlib.datasets import covertype
+from paperlib.datasets.derive import STEPS
 from paperlib.datasets.registry import Dataset
 
 CONTENT = b"".join(b"%d,%d,%d\n" % (i, i * i, i % 2) for i in range(2000))
@@ -82,7 +84,7 @@ def places(monkeypatch, tmp_path):
     return own, cache
 
 
-def register(monkeypatch, *urls, member=""):
+def register(monkeypatch, *urls, **more):
     entry = Dataset(
         "toy.data",
         SHA,
@@ -94,17 +96,19 @@ def register(monkeypatch, *urls, member=""):
         "none",
         "Toy 1999",
         urls,
-        member,
+        **more,
     )
     monkeypatch.setitem(datasets.REGISTRY, "toy", entry)
 
 
-def archive(member):
+def archive(member, content=CONTENT):
+    """A compressed tar with one member; without content it is a folder."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
         info = tarfile.TarInfo(member)
-        info.size = len(CONTENT)
-        tar.addfile(info, io.BytesIO(CONTENT))
+        info.type = tarfile.REGTYPE if content is not None else tarfile.DIRTYPE
+        info.size = len(content or b"")
+        tar.addfile(info, io.BytesIO(content or b""))
     return buffer.getvalue()
 
 
@@ -248,16 +252,113 @@ def test_offline_says_how_to_get_the_file(monkeypatch, places, server):
     assert all(part in str(error.value) for part in parts)
 
 
-@pytest.mark.parametrize("name", ["stocks", "stocks_adjusted", "pima"])
-def test_without_anonymous_address_nothing_is_asked(places, name):
-    entry = datasets.REGISTRY[name]
-    assert entry.urls == ()
+def test_without_an_address_nothing_is_asked(monkeypatch, places):
+    register(monkeypatch)
     with pytest.raises(FileNotFoundError) as error:
-        datasets.load(name)
+        datasets.fetch("toy")
     assert all(
         part in str(error.value)
-        for part in ("no public address", entry.file, entry.get, "PAPERLIB_DATA")
+        for part in ("no public address", "toy.data", "ask the toy maker", "PAPERLIB_DATA")
     )
+
+
+def test_no_data_set_needs_a_person():
+    assert all(entry.urls for entry in datasets.REGISTRY.values())
+
+
+@pytest.mark.parametrize("body", [CONTENT * 50, gzip.compress(CONTENT * 50), b"0" * (1 << 22)])
+def test_a_download_ends_at_the_size_of_the_registry(monkeypatch, places, server, body):
+    """Neither what an address sends nor what it unpacks to may be longer; nothing of it stays."""
+    register(monkeypatch, server.url("/toy", body))
+    kept = []
+    write = datasets._copy
+    monkeypatch.setattr(datasets, "_copy", lambda *args: kept.append(write(*args)))
+    with pytest.raises(ValueError, match="longer than the registry says|more bytes than"):
+        datasets.fetch("toy")
+    assert not kept and not list(places[1].iterdir())
+
+
+def test_a_member_that_is_too_long_is_refused(monkeypatch, places, server):
+    register(
+        monkeypatch,
+        server.url("/toy.tgz", archive("Toys/toy.data", CONTENT * 2)),
+        member="Toys/toy.data",
+    )
+    with pytest.raises(ValueError, match="Toys/toy.data is longer than the registry says"):
+        datasets.fetch("toy")
+
+
+def test_a_member_that_is_no_file_is_named(monkeypatch, places, server):
+    register(
+        monkeypatch, server.url("/toy.tgz", archive("Toys/toy.data/", None)), member="Toys/toy.data"
+    )
+    with pytest.raises(ValueError, match="Toys/toy.data is no file"):
+        datasets.fetch("toy")
+
+
+# Files derived of what an address serves.
+
+
+def tickers(**files):
+    """An archive as GitHub makes it, and what it holds beside the tickers."""
+    buffer = io.BytesIO()
+    others = {
+        "stock_data/all_s_and_p_data.csv": "a,b\n1,2\n",
+        "stock_data/individual_stocks_5yr/Z_data.csv": "x\n",
+    }
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        for name, text in (
+            {f"stock_data/{k}_data.csv": v for k, v in files.items()} | others
+        ).items():
+            info = tarfile.TarInfo(f"kaggle-code-35f7/{name}")
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return buffer.getvalue()
+
+
+def test_adjusted_closes_are_one_table(monkeypatch, places, server):
+    head = "Date,Open,Adj Close\n"
+    body = tickers(
+        B=head + "2013-01-03,9,1.00006\n2013-01-02,9,null\n",
+        A=head + "2013-01-02,9,26.50\n2013-01-04,9,\n",
+    )
+    made = b"date,A,B\n2013-01-02,26.5,\n2013-01-03,,1.0001\n2013-01-04,,\n"
+    entry = Dataset(
+        "toy.csv", hashlib.sha256(made).hexdigest(), len(made), 3, 3, "ask", "toys", "none", "Toy",
+        (server.url("/toys.tar.gz", body),), derive="adjusted_closes", download=1 << 20,
+    )  # fmt: skip
+    monkeypatch.setitem(datasets.REGISTRY, "toy", entry)
+    assert datasets.fetch("toy").read_bytes() == made
+    changed = tickers(A=head + "2013-01-02,9,26.51\n")
+    server.answers["/toys.tar.gz"] = [(200, changed, len(changed))]
+    (places[1] / "toy.csv").unlink()
+    with pytest.raises(ValueError, match=entry.sha256):
+        datasets.fetch("toy")
+
+
+@pytest.mark.parametrize("files", [{}, {"A": "Date,Close\n2013-01-02,1\n"}])
+def test_an_archive_of_something_else_is_refused(monkeypatch, places, server, files):
+    register(
+        monkeypatch,
+        server.url("/toy", tickers(**files)),
+        derive="adjusted_closes",
+        download=1 << 20,
+    )
+    with pytest.raises(ValueError, match="no stock_data|Adj Close"):
+        datasets.fetch("toy")
+    assert not list(places[1].iterdir())
+
+
+@pytest.mark.parametrize("body", [CONTENT, CONTENT[:-1]])
+def test_a_missing_last_newline_is_added(monkeypatch, places, server, body):
+    register(monkeypatch, server.url("/toy", body), derive="final_newline")
+    assert datasets.fetch("toy").read_bytes() == CONTENT
+
+
+def test_every_step_of_the_registry_exists():
+    steps = {entry.derive for entry in datasets.REGISTRY.values() if entry.derive}
+    assert steps == set(STEPS)
+    assert all(not entry.derive or entry.urls for entry in datasets.REGISTRY.values())
 
 
 # Command line.
@@ -267,6 +368,7 @@ def test_command_line_reports_each_name(monkeypatch, places, server, capsys):
     register(monkeypatch, server.url("/toy", CONTENT))
     assert datasets.main(["toy"]) == 0
     assert str(places[1] / "toy.data") in capsys.readouterr().out
+    monkeypatch.setitem(datasets.REGISTRY, "pima", replace(datasets.REGISTRY["pima"], urls=()))
     assert datasets.main(["toy", "pima"]) == 1
     assert "missing: data set 'pima'" in capsys.readouterr().out
     (places[0] / "toy.data").write_bytes(b"other")
@@ -281,6 +383,7 @@ def test_command_line_without_names_asks_a_dead_host_once(monkeypatch, places, s
     for name in list(datasets.REGISTRY):
         if name not in ("covertype", "pima"):
             monkeypatch.delitem(datasets.REGISTRY, name)
+    monkeypatch.setitem(datasets.REGISTRY, "pima", replace(datasets.REGISTRY["pima"], urls=()))
     for name in ("covertype", "toy"):
         register(monkeypatch, f"http://127.0.0.1:{port}/toy")
         monkeypatch.setitem(datasets.REGISTRY, name, datasets.REGISTRY["toy"])

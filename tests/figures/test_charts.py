@@ -129,3 +129,8 @@ def test_lines_across_stand_at_their_heights_with_their_names(right):
         ("under", (int(right), 1.0), "top"),
     ]
     assert {text.get_ha() for text in ax.texts} == {"right" if right else "left"}
+    charts.lines_across(ax, {"beside": 1.5}, right=right, outside=True)
+    name = ax.texts[-1]
+    assert (name.xy, name.get_ha(), name.get_va()) == ((1, 1.5), "left", "center")
+    # beyond the edge, where no curve is
+    assert name.xyann[0] > 0

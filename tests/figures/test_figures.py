@@ -99,6 +99,21 @@ def test_profiles_have_folders_of_their_own(tmp_path):
         save(draw()[0], profile="slow")
 
 
+@pytest.mark.parametrize("place", [{"name": "../x"}, {"name": ""}, {"paper": "../.."}, {"name": 3}])
+def test_a_figure_stays_in_its_papers_folder(tmp_path, place):
+    with pytest.raises(ValueError, match="allowed: letters, digits"):
+        save(draw()[0], **place)
+    assert not list(tmp_path.rglob("*.png"))
+
+
+def test_numbers_that_are_no_json_leave_the_pictures_as_they_were(tmp_path):
+    save(draw()[0], numbers={"a": 1})
+    before = {path: path.read_bytes() for path in (tmp_path / "figures").rglob("*.*")}
+    with pytest.raises(UnicodeEncodeError):
+        save(draw()[0], numbers={"a": "\ud800"}, alt="Others.")
+    assert {path: path.read_bytes() for path in before} == before
+
+
 def test_json_says_where_the_numbers_come_from(tmp_path):
     fig, numbers = draw()
     check = checks.Check("Lemma 1", "toy", "a <= b", {}, [1.0], [2.0])

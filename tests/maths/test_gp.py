@@ -163,3 +163,26 @@ def test_without_observations_the_prior_remains():
     ours = exact_posterior(Linear(), X, none, none, 0.5, X)
     assert ours.mean.shape == (3, 4) and not ours.mean.any()
     torch.testing.assert_close(ours.variance, Linear().diag(X).expand(3, 4))
+
+
+def test_a_lengthscale_for_each_dimension_is_scikit_learns():
+    rng = np.random.default_rng(3)
+    for dim in (3, 9):  # by differences, by products
+        lengths = tuple(rng.random(dim) + 0.3)
+        X, Y = rng.random((7, dim)), rng.random((5, dim))
+        ours = RBF.of(*lengths)(torch.tensor(X), torch.tensor(Y))
+        np.testing.assert_allclose(ours, sk.RBF(lengths)(X, Y), rtol=1e-12)
+    assert RBF.of(0.5) == RBF(2.0) and RBF((2.0, 2.0)).gammas(2) == RBF(2.0).gammas(2)
+
+
+@pytest.mark.parametrize(
+    "gamma", [torch.tensor(2.0), torch.ones(3), (1.0, -1.0), (), [1.0, 2.0], "a", True, (True,)]
+)
+def test_rbf_refuses_what_is_neither_a_number_nor_a_tuple_of_them(gamma):
+    with pytest.raises(ValueError, match="gamma="):
+        RBF(gamma)
+
+
+def test_rbf_refuses_points_of_another_dimension():
+    with pytest.raises(ValueError, match="gamma=.*3 dimensions"):
+        RBF((1.0, 2.0))(torch.zeros(4, 3), torch.zeros(4, 3))

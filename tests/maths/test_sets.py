@@ -481,10 +481,10 @@ def test_matrices_that_are_not_finite_have_no_eigenpair(trials):
 @pytest.mark.parametrize(
     "C, d, match",
     [
-        ("a", [1.0], "C='a'; allowed: an array of numbers"),
+        ("a", [1.0], "C='a'; allowed: numbers"),
         ([[1.0], [-1.0]], "b", "d='b'; allowed"),
         ([[1.0], [1.0, 2.0]], [1.0, 1.0], "C=.*allowed"),
-        (None, None, "C: "),
+        (None, None, "C=None; allowed"),
     ],
     ids=range(4),
 )
@@ -647,6 +647,13 @@ def test_unbounded_polytopes_are_refused(C, d, most):
         polytope(C, d, most=most)
 
 
+def test_a_polytope_that_reaches_too_far_is_refused():
+    """Its corner lies at 1e300, where rounding overflows."""
+    C = np.array([[1.0, 0.0], [-1e300, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    with pytest.raises(ValueError, match="reaches beyond 1e\\+30"):
+        polytope(C, np.ones(4))
+
+
 @pytest.mark.parametrize(
     "C, d, match",
     [
@@ -654,8 +661,8 @@ def test_unbounded_polytopes_are_refused(C, d, most):
         ([[1.0], [-1.0]], [-1.0, 0.5], "largest ball inside"),
         ([[1.0], [-1.0]], [1e-10, 1e-10], "largest ball inside"),
         ([[1.0], [0.0]], [1.0, 1.0], "a row of C is 0"),
-        ([[1.0], [math.nan]], [1.0, 1.0], "not finite"),
-        ([[1.0], [-1.0]], [1.0, math.inf], "not finite"),
+        ([[1.0], [math.nan]], [1.0, 1.0], "C=.*allowed: finite"),
+        ([[1.0], [-1.0]], [1.0, math.inf], "d=.*allowed: finite"),
         ([[1.0], [-1.0]], [1.0], r"C: \(1, 2, 1\), d: \(1, 1\)"),
         ([1.0, -1.0], [1.0, 1.0], "C: "),
         (np.zeros((0, 2)), np.zeros(0), "C: "),
@@ -784,6 +791,33 @@ def test_a_set_by_its_oracle():
 def test_an_interval_by_its_oracle():
     cset = oracle_set(lambda c: np.where(c < 0, 3.0, -1.0), [1.0], 2.0)
     assert (cset.D.item(), cset.R.item(), cset.dim) == (2.0, 1.0, 1)
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_diameter_and_outer_radius_of_a_set_by_its_oracle_may_be_told(n):
+    """The l1 ball has D = 2 and R = 1, which widths along the axes take for sqrt(n) times as much."""
+    known = oracle_set(l1_oracle, np.zeros(n), 0.25, diameter=2.0, outer=1)
+    assert known.D.tolist() == [8.0] and known.R.tolist() == [4.0]
+    guessed = oracle_set(l1_oracle, np.zeros(n), 0.25, outer=3.0)
+    assert guessed.D.item() == pytest.approx(8 * math.sqrt(n)) and guessed.R.tolist() == [12.0]
+    c = torch.ones(1, n, **TKWARGS)
+    assert torch.equal(known.lmo(c), guessed.lmo(c))
+
+
+@pytest.mark.parametrize(
+    "told, match",
+    [
+        ({"diameter": 1.99}, r"diameter=1.99; allowed: at least 2, which points"),
+        ({"outer": 0.9}, r"outer=0.9; allowed: at least 1, which points"),
+        ({"diameter": -1.0}, "diameter=-1.0; allowed: a finite number above 0"),
+        ({"outer": math.inf}, "outer=inf; allowed: a finite number above 0"),
+        ({"outer": "a"}, "outer='a'; allowed: a finite number above 0"),
+    ],
+    ids=lambda x: str(x)[:12],
+)
+def test_what_points_of_a_set_exceed_is_refused(told, match):
+    with pytest.raises(ValueError, match=match):
+        oracle_set(l1_oracle, np.zeros(3), 0.25, **told)
 
 
 @pytest.mark.parametrize(

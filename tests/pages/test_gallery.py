@@ -395,6 +395,7 @@ def test_checks_are_summed_up_by_statement(place):
         ("Theorem 1", "fails"),
         ("Lemma 2", "holds"),
         ("Lemma 2", "inconclusive"),
+        ("Lemma 4", "vacuous here"),
     ]
     beyond = [("Lemma 2", "fails"), ("Lemma 3", "fails")]
     checks = [
@@ -411,7 +412,7 @@ def test_checks_are_summed_up_by_statement(place):
         ],
     )
     (found,) = gallery.saved(place / "toy")
-    first, second, third = gallery.checks(found)
+    first, second, fourth, third = gallery.checks(found)
     assert 'class="chip fails"' in first and Page(first).text == "✕ Theorem 1: 1 hold, 1 fail"
     assert (
         'class="chip inconclusive"' in second
@@ -420,6 +421,9 @@ def test_checks_are_summed_up_by_statement(place):
     assert (
         'class="chip reported"' in third
         and Page(third).text == "• Lemma 3: beyond its conditions 1 fail"
+    )
+    assert (
+        'class="chip vacuous-here"' in fourth and Page(fourth).text == "○ Lemma 4: 1 vacuous here"
     )
 
 

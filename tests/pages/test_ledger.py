@@ -24,7 +24,8 @@ TOY = {
     "claims": """
 from paperlib.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "theta* | at most twice", "a test", side, threshold, "toy_1", **more)
-CLAIMS = [say("C1.a", "below", 2), say("C1.b", "below", 2), say("C1", "parts", parts=("toy.C1.a", "toy.C1.b")), say("C2", "above", 0), say("C3.x", "reported")]
+own = Claim("toy.C3.x", "ours, after Figure 1", "theta* | at most twice", "a test", "reported", None, "toy_1")
+CLAIMS = [say("C1.a", "below", 2), say("C1.b", "below", 2), say("C1", "parts", parts=("toy.C1.a", "toy.C1.b")), say("C2", "above", 0), own]
 """,
     "theory/__init__": "",
     "theory/bounds": '''
@@ -133,7 +134,8 @@ def test_claims_are_joined_with_their_verdicts(toy):
         "reported",
     ]
     assert (
-        paper["counts"] == {"holds": 1, "fails": 1, "not run": 1, "reported": 1}
+        paper["counts"]
+        == {"paper": {"holds": 1, "fails": 1, "not run": 1}, "ours": {"reported": 1}}
         and paper["title"] == "A toy | of a paper"
     )
     a = found["toy.C1.a"]
@@ -195,7 +197,7 @@ def test_a_paper_without_rooms_adds_nothing(toy):
     found = judged(toy)
     assert found["papers"]["bare"] == {
         "title": "bare",
-        "counts": {},
+        "counts": {"paper": {}, "ours": {}},
         "claims": [],
         "statements": [],
         "errata": [],
@@ -234,10 +236,12 @@ def test_tables_say_what_came_out(toy):
         in rows
     )
     assert (
-        "| C3.x | Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
+        "| C3.x | ours, after Figure 1 | theta\\* \\| at most twice | a test | reported | 32.0; at t = 9 | – |"
         in rows
     )
-    assert "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in rows
+    assert (
+        "3 tests of its sentences: 1 holds, 1 fails, 1 not run; 1 test of ours: 1 reported" in rows
+    )
     rows = ledger_text.statements_tables(found).splitlines()
     assert (
         "| Theorem 1 | Covers. | 2 hold | 0.990 [0.975, 0.997], n 400 | 1.50 | -0.500 | 5 to 2.00e+06 | 1 fails |"
@@ -256,8 +260,10 @@ def test_block_folds_parts_away(toy):
         "| C1 |" in main
         and "| C2 |" in main
         and "| C3.x |" in main
-        and "4 tests: 1 holds, 1 fails, 1 reported, 1 not run" in main
+        and "3 tests of its sentences: 1 holds, 1 fails, 1 not run; 1 test of ours: 1 reported"
+        in main
     )
+    assert "| reported | 32.0; at t = 9 | – |" in main  # what it is to be read with
     assert (
         "| C1.a |" in folded
         and "| C1.b |" in folded

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -57,6 +58,33 @@ def edit(file, old, new):
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
+
+
+class Near(NamedTuple):
+    gamma: float
+
+
+class Far(NamedTuple):
+    gamma: float
+
+
+class Grown(GLBOMD):
+    """With a setting that is no field."""
+
+    def __init__(self, extra):
+        super().__init__(Bernoulli(), 3.0)
+        object.__setattr__(self, "extra", extra)
+
+
+def test_named_tuples_are_told_apart_by_their_class():
+    near, far = (content.key({"kernel": kind(1.0)}).digest() for kind in (Near, Far))
+    assert near != far
+
+
+@pytest.mark.parametrize("odd", [{1: "a"}, Grown(5), (Grown(5),), {"a": [{2: 1}]}])
+def test_what_cannot_be_told_apart_is_refused(odd):
+    with pytest.raises(ValueError, match="allowed, to be told apart"):
+        content.key({"learner": odd})
 
 
 CONSTANT = 'VARIANTS = ("paper", "public")'
@@ -335,6 +363,7 @@ def test_sources_of_objects(toy_paper):
         "describe",
         "files",
         "rounds",
+        "saved",
         "linalg",
         "play",
         "settings",

@@ -1,5 +1,6 @@
 """What is computed once is found again; what differs is never mistaken for it; what is damaged is made anew."""
 
+import dataclasses
 import errno
 import functools
 import importlib
@@ -81,6 +82,9 @@ def test_more_trials_compute_only_what_is_new(results):
 def test_learners_may_have_fewer_trials():
     traces = store.run(Coins(), {"a": Index(), "b": Index(2.0)}, 20, {"a": 4, "b": 2}, chunk=2)
     assert len(traces["a"].trials) == 4 and traces["b"].trials == [0, 1]
+    for wrong in ([Index()], Index(), "a"):
+        with pytest.raises(ValueError, match="learners=.*allowed: a dictionary, by name"):
+            store.run(Coins(), wrong, 20, 4)
     with pytest.raises(ValueError, match="one for each of a, b"):
         store.run(Coins(), {"a": Index(), "b": Index(2.0)}, 20, {"a": 4})
 
@@ -213,6 +217,33 @@ def test_a_damaged_checkpoint_is_dropped(results, caplog):
     path.with_suffix(".part.npz").write_bytes(b"half a checkpoint")
     assert run(trials=2).equal(good) and [p.name for p in results.iterdir()] == [path.name]
     assert "computed again" in caplog.text
+
+
+def test_a_checkpoint_with_other_contents_is_dropped(results, caplog):
+    good = run(trials=2)
+    (path,) = results.glob("*.npz")
+    path.unlink()
+    np.savez(path.with_suffix(".part.npz"), a=1)
+    assert run(trials=2).equal(good) and [p.name for p in results.iterdir()] == [path.name]
+    assert "computed again" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda trace: {"trials": [2, 3]},
+        lambda trace: {"series": {}},
+        lambda trace: {"series": {"regret": trace["regret"][:, :-1]}},
+        lambda trace: {"series": {"regret": trace["regret"].astype(str)}},
+        lambda trace: {"rounds": trace.rounds - 1},
+        lambda trace: {"rounds": trace.rounds[:0]},
+    ],
+)
+def test_a_result_of_other_trials_or_shapes_is_computed_again(results, caplog, change):
+    good = run(trials=2)
+    (path,) = results.glob("*.npz")
+    dataclasses.replace(good, **change(good)).save(path)
+    assert run(trials=2).equal(good) and "computed again" in caplog.text
 
 
 def test_a_checkpoint_that_outlived_its_run_is_removed(results):

@@ -11,7 +11,8 @@ import paperlib
 from paperlib import output, stats
 from paperlib.verdicts import verdict as verdicts
 from paperlib.maths.informative import informative_from
-from paperlib.verdicts.checks import Check, statements
+from paperlib.pages.markdown import counted
+from paperlib.verdicts.checks import Check, Vacuous, statements
 from paperlib.verdicts.verdict import Claim
 
 CLAIMS = """
@@ -92,7 +93,13 @@ def test_intervals_decide(id, low, high, verdict):
     assert verdicts.judge(f"toy.{id}", interval(low, high), profile="paper").verdict == verdict
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff\xfe", b'{"verdict": '])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{}", b"[]", b"\xff\xfe", b'{"verdict": ', b"[" * 100_000),
+        *(b'{"verdict": ["holds"], "line": "x"}', b'{"verdict": "banana", "line": "x"}'),
+    ],
+)
 def test_a_damaged_verdict_counts_as_not_run(tmp_path, content, caplog):
     verdicts.judge("toy.C1", interval(1, 2), profile="paper")
     row = lambda: next(row for row in verdicts.table("paper", "toy") if row.claim.id == "toy.C1")
@@ -193,6 +200,10 @@ def test_table_shows_what_was_not_run():
         (lambda: verdicts.judge("nobody.C1", 1.0, profile="paper"), "nobody.C1"),
         (lambda: verdicts.judge("toy.C1", 1.0), "profile=None.*quick, paper"),
         (lambda: verdicts.judge("toy.C1", math.nan, profile="paper"), "no NaN"),
+        (lambda: verdicts.judge(3, 1, profile="paper"), "id=3; allowed: the id"),
+        (lambda: verdicts.judge("toy.C1", "x", profile="paper"), "allowed: numbers"),
+        (lambda: verdicts.judge("toy.C1", None, profile="paper"), "allowed: numbers"),
+        (lambda: verdicts.judge("toy.C1", 1.5, (2, 1), profile="paper"), "lower end first"),
         (lambda: verdicts.judge("toy.C1", interval(math.nan, 1), profile="paper"), "no NaN"),
         (lambda: verdicts.judge("toy.C5", interval(1, 2), profile="paper"), "stats.Test"),
         (lambda: verdicts.judge("toy.C2", interval(1, 2), profile="paper"), "conclude"),
@@ -254,6 +265,14 @@ def test_check_says_when_the_bound_informs():
         make(None)
     ).endswith("never informative")
     assert make(None).to_json()["informative_from"] == "never"
+
+
+def test_a_vacuous_bound_is_not_said_to_hold():
+    make = lambda observed, **more: Vacuous("Theorem 2", "toy", "", {}, observed, 2.0, **more)
+    assert make(1.0).verdict == make(np.ones(3), delta=0.1).verdict == "vacuous here"
+    assert "vacuous here" in str(make(1.0)) and make(1.0).to_json()["verdict"] == "vacuous here"
+    assert make(3.0).verdict == "fails"
+    assert counted({"vacuous here": 2, "holds": 1}) == "1 holds, 2 vacuous here"
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 7.3, 1e6])

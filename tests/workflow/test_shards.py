@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401 (root is a fixture)
 from toy import Coins, Index
 
-from paperlib.workflow import jobs, plan as workflow
+from paperlib.workflow import declared, jobs, plan as workflow
 from paperlib.store import results as store
 from paperlib.core.trace import Trace
 
@@ -149,7 +149,7 @@ def test_a_wrong_shard_is_refused(monkeypatch, text):
 def test_the_number_of_shards_is_that_of_the_paper_profile(root):
     write(root, "toy_1", "", "[toy_1]\nshards = 4\n")
     write(root, "toy_2", "")
-    assert [workflow.shards("toy_1", profile) for profile in workflow.PROFILES] == [
+    assert [workflow.shards("toy_1", profile) for profile in declared.PROFILES] == [
         1,
         4,
     ] and workflow.shards("toy_2", "paper") == 1

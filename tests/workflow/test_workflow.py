@@ -16,7 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from paperlib import output
-from paperlib.workflow import canonical, plan as workflow
+from paperlib.workflow import canonical, declared, plan as workflow
 
 CODE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CODE))
@@ -73,7 +73,7 @@ def write(root, stem, source, profiles=None):
     ],
 )
 def test_convert_keeps_what_fits(value, kind, expected):
-    result = workflow.convert(value, kind, "x")
+    result = declared.convert(value, kind, "x")
     assert result == expected and type(result) is type(expected)
 
 
@@ -91,13 +91,13 @@ def test_convert_keeps_what_fits(value, kind, expected):
 )
 def test_convert_refuses_what_does_not(value, kind):
     with pytest.raises(ValueError, match="^name.* is .*; expected "):
-        workflow.convert(value, kind, "name")
+        declared.convert(value, kind, "name")
 
 
 def test_settings_are_profile_device_and_the_profiles_table(root):
     write(root, "toy_1", "", "[toy_1.paper]\ntrials = 100\ndelta = 1\n")
     assert workflow.settings("toy_1", "quick") == {"profile": "quick", "device": "auto"}
-    values = workflow.checked("toy_1", workflow.settings("toy_1", "paper", "cpu"))
+    values = declared.checked("toy_1", workflow.settings("toy_1", "paper", "cpu"))
     assert (
         values == {"profile": "paper", "device": "cpu", "trials": 100, "delta": 1.0}
         and type(values["delta"]) is float
@@ -122,7 +122,7 @@ def test_settings_are_profile_device_and_the_profiles_table(root):
 def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
     write(root, "toy_1", "", f"[toy_1.paper]\n{line}\n")
     with pytest.raises(ValueError, match=message):
-        workflow.checked("toy_1", workflow.settings("toy_1", "paper"))
+        declared.checked("toy_1", workflow.settings("toy_1", "paper"))
 
 
 @pytest.mark.parametrize(
@@ -130,10 +130,11 @@ def test_unknown_and_ill_typed_parameters_are_refused(root, line, message):
     [
         (
             "timings = true",
-            "unknown key 'timings'; allowed: after, datasets, timing, shards, quick, paper",
+            "unknown key 'timings'; allowed: after, datasets, timing, shards, timeout, quick, paper",
         ),
         ("shards = 2.0", "shards is 2.0, a float; expected int"),
         ("shards = 0", "shards is 0; it must be at least 1"),
+        ("timeout = 0", "timeout is 0; it must be at least 1"),
         ('timing = "yes"', "timing is 'yes', a str; expected bool"),
         ('after = ["toy_9"]', "after names 'toy_9'; there are toy_1"),
         ('after = ["toy_1"]', "after names 'toy_1'"),
@@ -281,13 +282,26 @@ def test_a_notebook_is_run_again_when_what_it_wrote_is_gone_or_is_not_its_own(
     assert workflow.forget_incomplete("toy_1", "quick") == ""  # said once
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "null", "\x00", '{"seconds": 1', "\xff\xfe"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{}", "[]", "null", "\x00", '{"seconds": 1', "\xff\xfe", "[" * 100_000),
+        *('{"seconds": NaN, "products": {}}', '{"seconds": true, "products": {}}'),
+    ],
+)
 def test_a_damaged_done_file_counts_as_none(root, finished, content, capsys):
     finished.write_bytes(content.encode("latin-1"))
     assert run.table(["toy_1"], "quick", 0) == ["toy_1"]
     assert "toy_1           -  no result" in capsys.readouterr().out.splitlines()
     said = workflow.forget_incomplete("toy_1", "quick")
     assert said == "  toy_1  runs again: toy_1.done is damaged" and not finished.exists()
+
+
+def test_a_done_file_with_other_products_than_files_is_dropped(root, finished):
+    for products in ({"x" * 5000: ""}, ["a.png"], "a.png"):
+        finished.write_text(json.dumps({"seconds": 1, "products": products}))
+        said = workflow.forget_incomplete("toy_1", "quick")
+        assert said == "  toy_1  runs again: toy_1.done is damaged" and not finished.exists()
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", "\xff\xfe", '{"verdict": '])

@@ -12,12 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
+from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
+from ...core.validation import CONDITION, LARGEST
 from ...core.validation import finite, menu, nonnegative, positive, probability, whole
-
-
-ROUNDING = 1e-12  # relative: arms of one length tie at first, and which comes first must not hang on the last bit
 
 
 class State(NamedTuple):
@@ -55,8 +53,14 @@ class Optimist:
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
         menu(context, action)  # Theorem 2 asks for no bound on the arms' norms
+        square = context.square().sum(-1)
+        if context.device.type != "meta" and not bool((square <= CONDITION * self.ridge).all()):
+            raise ValueError(
+                f"arms: largest norm {float(square.max().sqrt()):g}; allowed with ridge={self.ridge!r}: up to "
+                f"{math.sqrt(CONDITION * self.ridge):g}, for their squares are added to lambda"
+            )
         if feedback is not None:
-            finite("reward", feedback)
+            finite("reward", feedback, LARGEST)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """V_0 = lambda I; the horizon is not used."""
@@ -69,11 +73,9 @@ class Optimist:
 
         ``arms``: R x K x d or 1 x K x d. Returns R arm indices.
         """
-        width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
+        mean, bonus = inner(arms, state.theta), width(arms, state.covariance)
         radius = self.scale * self.radius(state)
-        index = torch.addcmul(inner(arms, state.theta), width, radius.unsqueeze(1))
-        top = index.amax(1, keepdim=True)
-        return (index >= top - ROUNDING * top.abs()).to(torch.uint8).argmax(1), state
+        return first_best(torch.addcmul(mean, bonus, radius.unsqueeze(1))), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Ridge regression with one more row. ``arm``: R; ``reward``: R."""

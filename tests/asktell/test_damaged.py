@@ -1,0 +1,304 @@
+"""Damaged files: each is read as it was written or refused by name, and who refuses it stays as it was.
+
+Files are cut and flipped as bytes; and they are taken apart and written again with other contents: under the old
+checksum, and under one made anew, so that what is checked of the contents has to stand for itself.
+"""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from toy import Index
+
+from paperlib import bkb, glbomd, linear, pfbco
+from paperlib.asktell import AskTell, Optimizer
+from paperlib.core import saved
+from paperlib.core.linalg import Rows
+from paperlib.core.trees import leaves
+
+ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
+TRIANGLE = pfbco.polytope(np.vstack([-np.eye(2), np.ones((1, 2))]), np.array([0.0, 0.0, 1.0]))
+KERNEL, RADIUS, LOGISTIC = bkb.RBF(3.0), bkb.Confidence(0.1, 2.0), glbomd.Bernoulli()
+SETTLED = [linear.OFUL(0.1, 1.0), glbomd.GLBOMD(LOGISTIC, 2.0), glbomd.LaplaceThompson()]
+SETTLED += [glbomd.GLMUCB(LOGISTIC, 2.0, counts=True), glbomd.RSGLinCB(LOGISTIC, 2.0)]
+SETTLED += [glbomd.OFUGLB(LOGISTIC, 2.0), glbomd.ECOLog(2.0), pfbco.Doubling(glbomd.UCB1())]
+SEARCHES = [bkb.BKB(KERNEL, RADIUS), bkb.LazyBKB(KERNEL, RADIUS), bkb.ExactGPUCB(KERNEL, RADIUS)]
+SEARCHES += [bkb.ContextualBKB(KERNEL, RADIUS)]
+USERS = {
+    "toy": lambda: Optimizer(Index(), ARMS, horizon=40),
+    **{x.__class__.__name__: lambda x=x: AskTell(x, ARMS, horizon=40) for x in SETTLED},
+    **{x.__class__.__name__: lambda x=x: bkb.Optimizer(x, ARMS) for x in SEARCHES},
+    "PF-BCO": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0),
+    "PF-BCO, spread": lambda: pfbco.Optimizer(pfbco.Ball.of(3), c=0.5),
+    "PF-BCO, one epoch": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0, horizon=40),
+}
+
+
+def go_on(user, rounds=3):
+    """What a user with this object sees from here on."""
+    seen = []
+    for t in range(rounds):
+        action = user.ask()
+        seen.append(np.asarray(action).tolist())
+        feedback = float(t % 2)
+        user.tell(feedback) if isinstance(user, pfbco.Optimizer) else user.tell(action, feedback)
+    if isinstance(user, Optimizer):
+        reason = "down"
+        action = user.ask()
+        user.fail(reason) if isinstance(user, pfbco.Optimizer) else user.fail(action, reason)
+    return seen
+
+
+def numbers(user):
+    """All that was learned, comparable."""
+    now = user._now
+    values = [x.view if isinstance(x, Rows) else x for _, x in leaves((now.state, now.context))]
+    plain = [x.tolist() if isinstance(x, torch.Tensor) else x for x in values if not callable(x)]
+    return plain, now.rounds, now.skipped, now.warned, now.late, now.failures
+
+
+# ---- mutations -----------------------------------------------------------------------------------
+
+PLAIN = [None, True, -1, 0, 10**30, 2**63, 1e308, np.nan, -np.inf, -0.5, "x", "", [], {}, [1], [[]]]
+
+
+def of_bytes(raw, rng):
+    """Cut, flipped, overwritten, doubled."""
+    raw, at = bytearray(raw), int(rng.integers(len(raw)))
+    kind = rng.integers(6)
+    if kind == 0:
+        return bytes(raw[:at])
+    if kind == 1:
+        return bytes(raw[at:])
+    if kind == 2:
+        return bytes(raw[:at] + raw[: rng.integers(len(raw))] + raw[at:])
+    if kind == 3:
+        raw[at : at + 40] = rng.bytes(40)
+    for _ in range(rng.integers(1, 4)):
+        raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)
+    return bytes(raw)
+
+
+def of_head(head, rng):
+    """A value or a key of the tree of settings and plain values, anywhere."""
+    tree = head
+    while True:
+        keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
+        if not keys:
+            return
+        key = keys[rng.integers(len(keys))]
+        if isinstance(tree[key], (dict, list)) and tree[key] and rng.random() < 0.8:
+            tree = tree[key]
+            continue
+        kind = rng.integers(4)
+        if kind == 0:
+            tree.pop(key)
+        elif kind == 1 and isinstance(tree, dict):
+            tree[str(key) + "'"] = tree.pop(key)
+        else:
+            tree[key] = PLAIN[rng.integers(len(PLAIN))]
+        return
+
+
+def of_arrays(arrays, rng):
+    """One number, the kind, the shape, or the name of an array."""
+    names = sorted(arrays)
+    name = names[rng.integers(len(names))]
+    x = np.array(arrays[name])
+    kind = rng.integers(9)
+    if kind == 0:
+        arrays.pop(name)
+    elif kind == 1:
+        arrays[name + "'"] = arrays.pop(name)
+    elif kind == 2:
+        kinds = [
+            "float32",
+            "int64",
+            "int32",
+            "bool",
+            "complex128",
+            "U8",
+            "datetime64[s]",
+            "float64",
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arrays[name] = np.nan_to_num(x).astype(kinds[rng.integers(len(kinds))])
+    elif kind == 3:
+        shapes = [
+            (*x.shape, 1),
+            x.shape[1:],
+            (2, *x.shape[1:]),
+            (0, *x.shape[1:]),
+            x.shape[::-1],
+            (),
+        ]
+        shapes += [(*x.shape[:-1], x.shape[-1] + 1), (*x.shape[:-1], max(x.shape[-1] - 1, 0))]
+        arrays[name] = np.resize(x, shapes[rng.integers(len(shapes))])
+    elif kind == 4:
+        arrays[name] = arrays[names[rng.integers(len(names))]]
+    elif x.size and x.dtype.kind in "fib":
+        at = np.unravel_index(rng.integers(x.size), x.shape)
+        values = {"float64": [np.nan, np.inf, -np.inf, 1e308, -1.0, 0.0]}
+        values |= {"int64": [-1, 10**6, 2**62, -(2**63)]}
+        values = values.get(str(x.dtype), [True, False])
+        x[at if rng.random() < 0.7 else ...] = values[rng.integers(len(values))]
+        arrays[name] = x
+
+
+def of_contents(raw, rng):
+    """Other contents, and whether the checksum is made anew, or gone: then it is as an older file."""
+    head, arrays = saved.parse(raw)
+    for _ in range(rng.integers(1, 3)):
+        of_head(head, rng) if rng.random() < 0.5 else of_arrays(arrays, rng)
+    anew = bool(rng.random() < 0.6)
+    if anew:
+        head["checksum"] = saved.checksum(head, arrays)
+    return head, arrays, anew or "checksum" not in head
+
+
+# ---- what is held ----------------------------------------------------------------------------------
+
+
+def mutated(name, path, count, seed):
+    """Loads ``count`` damaged files; returns how many were refused, and how many went on with other contents."""
+    rng, saver, refused, other = np.random.default_rng(seed), USERS[name](), 0, 0
+    go_on(saver, 9)
+    saver.save(path)
+    whole, written = path.read_bytes(), numbers(saver)
+    assert numbers(USERS[name]().load(path)) == written
+    user, twin = USERS[name](), USERS[name]()
+    for x in (user, twin):
+        go_on(x, 2)
+        x.ask()
+    before = user._now
+    for mutation in range(count):
+        anew, own = False, vars(user).copy()
+        if mutation % 2:
+            path.write_bytes(of_bytes(whole, rng))
+        else:
+            head, arrays, anew = of_contents(whole, rng)
+            with open(path, "wb") as file:
+                np.savez(file, head=np.array(json.dumps(head)), **arrays)
+        try:
+            user.load(path)
+        except ValueError as error:
+            refused += 1
+            assert f"path={str(path)!r}" in str(error) and len(str(error)) > len(str(path)) + 40
+            assert all(vars(user)[key] is value for key, value in own.items())
+            continue
+        if not anew:
+            assert numbers(user) == written
+        elif numbers(user) != written:
+            other += 1
+            held = [x for x in numbers(user)[0] if isinstance(x, (list, int, float))]
+            assert not any(np.isnan(np.asarray(x, float)).any() for x in held)
+            assert min(user.rounds, user._now.skipped) >= 0
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                go_on(user)
+        user._now = before
+    assert go_on(user) == go_on(twin) and numbers(user) == numbers(twin)
+    return refused, other
+
+
+@pytest.mark.parametrize("name", USERS)
+def test_a_damaged_file_is_read_as_written_or_refused_and_changes_nothing(name, tmp_path):
+    refused, _ = mutated(name, tmp_path / "state.npz", 60, seed=0)
+    assert refused > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", USERS)
+def test_so_is_every_one_of_five_hundred(name, tmp_path):
+    refused, _ = mutated(name, tmp_path / "state.npz", 500, seed=1)
+    assert refused > 250
+
+
+# ---- contents, under a checksum of their own -------------------------------------------------------
+
+
+def with_entry(name, value, at=0):
+    """The number at a place of an array is another."""
+    return lambda head, arrays: arrays[name].reshape(-1).__setitem__(at, value)
+
+
+def with_array(name, function):
+    return lambda head, arrays: arrays.update({name: function(arrays[name])})
+
+
+def with_head(**values):
+    return lambda head, arrays: head.update(values)
+
+
+def with_plain(name, value):
+    return lambda head, arrays: head["plain"].update({name: value})
+
+
+@pytest.mark.parametrize(
+    "name, change, why",
+    [
+        ("GLBOMD", with_entry("state.theta", np.nan), "state.theta=nan; allowed: finite numbers"),
+        ("GLBOMD", with_entry("state.covariance", -np.inf), "state.covariance=-inf; allowed: fin"),
+        ("GLBOMD", with_array("state.theta", lambda x: x.astype(np.float32)), "state.theta: float"),
+        ("GLBOMD", with_array("state.theta", lambda x: x.repeat(2, 0)), "state.theta of shape"),
+        ("GLBOMD", with_array("state.theta", lambda x: x[0]), "state.theta of shape"),
+        ("GLBOMD", with_plain("state.rounds", -1), "state.rounds=-1; allowed: integers from 0"),
+        ("GLBOMD", with_plain("state.rounds", 9.0), "state.rounds=9.0; allowed: int"),
+        ("GLBOMD", with_plain("state.rounds", 10**30), "state.rounds: object"),
+        ("GLBOMD", with_entry("context", np.nan), "context=nan; allowed: finite numbers"),
+        ("GLBOMD", with_entry("context", 7.0), "arms: largest norm 7"),
+        ("GLBOMD", with_array("context", lambda x: x[:, :, :1]), "d = 2 as in the first context"),
+        ("GLBOMD", with_array("context", lambda x: x[:, :0]), "arms: shape .*K x d"),
+        ("RSGLinCB", with_entry("state.warmups", -1), "state.warmups=-1; allowed: integers from 0"),
+        ("RSGLinCB", with_entry("state.log_det", np.inf), "state.log_det=inf; allowed: finite"),
+        ("Doubling", with_plain("state.epoch", -1), "state.epoch=-1"),
+        ("GLMUCB", with_array("context", lambda x: x[:, ::-1]), "other arms than the first"),
+        (
+            "BKB",
+            with_array("state.mu", lambda x: np.pad(x, ((0, 0), (0, 1)))),
+            "could not be broadcast",
+        ),
+        ("toy", with_head(rounds=-1), "'rounds': -1"),
+        ("toy", with_head(rounds=True), "'rounds': True"),
+        ("toy", with_head(rounds=10**13), "'rounds': 10000000000000"),
+        ("toy", with_head(skipped=5), "skipped=5; allowed: up to 1 failures"),
+        ("toy", with_head(late="no"), "'late': 'no'"),
+        ("toy", with_head(first=["a"]), "first=.*'a'"),
+        ("toy", with_head(failures=[[0, 1, "x"]]), "failures: .*a round so far"),
+        ("toy", with_head(failures=[[1, -1, "x"]]), "failures: .*an action"),
+        ("toy", with_head(failures=[[1, [np.nan], "x"]]), "failures: .*an action"),
+        ("toy", with_head(failures=[[1, 1, 3]]), "failures: .*words"),
+        (
+            "PF-BCO",
+            with_entry("state.base.base.x", np.nan),
+            "state.base.base.x=nan; allowed: finite",
+        ),
+    ],
+)
+def test_contents_out_of_range_are_refused_with_the_reason(name, change, why, tmp_path):
+    path, user = tmp_path / "state.npz", USERS[name]()
+    go_on(user, 9)
+    user.save(path)
+    head, arrays = saved.parse(path.read_bytes())
+    change(head, arrays)
+    head["checksum"] = saved.checksum(head, arrays)
+    with open(path, "wb") as file:
+        np.savez(file, head=np.array(json.dumps(head)), **arrays)
+    before = user._now
+    with pytest.raises(ValueError, match=why) as error:
+        user.load(path)
+    assert f"path={str(path)!r}" in str(error.value) and user._now is before
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        go_on(user)
+
+
+def test_infinities_with_which_a_learner_begins_are_read(tmp_path):
+    """RS-GLinCB's determinant before its first switch."""
+    user = USERS["RSGLinCB"]()
+    assert user.state.log_det.tolist() == [-np.inf]
+    user.save(tmp_path / "state.npz")
+    assert numbers(USERS["RSGLinCB"]().load(tmp_path / "state.npz")) == numbers(user)

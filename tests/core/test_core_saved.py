@@ -1,0 +1,53 @@
+"""One npz with a head: read whole, and known by its checksum."""
+
+import numpy as np
+import pytest
+
+from paperlib.core import saved
+
+HEAD = {"t": 3, "plain": {"state.note": "kept"}, "x": [1, [2.5, None]]}
+ARRAYS = {"b": np.arange(6.0).reshape(2, 3), "a": np.array([True, False])}
+
+
+def parsed(path):
+    return saved.parse(path.read_bytes())
+
+
+def test_what_was_written_is_read(tmp_path):
+    saved.write(tmp_path / "x.npz", HEAD, ARRAYS)
+    head, arrays = parsed(tmp_path / "x.npz")
+    saved.verify(head, arrays)
+    assert {name: head[name] for name in HEAD} == HEAD and arrays.keys() == ARRAYS.keys()
+    assert all(np.array_equal(arrays[name], x) for name, x in ARRAYS.items())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head, arrays: head.update(t=4),
+        lambda head, arrays: head["plain"].update(more=1),
+        lambda head, arrays: arrays.pop("a"),
+        lambda head, arrays: arrays.update(c=np.ones(1)),
+        lambda head, arrays: arrays.update(b=arrays["b"].astype(np.float32)),
+        lambda head, arrays: arrays.update(b=arrays["b"].reshape(3, 2)),
+        lambda head, arrays: arrays.update(a=arrays["b"], b=arrays["a"]),
+        lambda head, arrays: arrays["b"].fill(0),
+    ],
+    ids=["head", "more in it", "fewer", "more", "kind", "shape", "names", "values"],
+)
+def test_what_was_changed_since_is_seen(change, tmp_path):
+    saved.write(tmp_path / "x.npz", HEAD, ARRAYS)
+    head, arrays = parsed(tmp_path / "x.npz")
+    change(head, arrays)
+    with pytest.raises(ValueError, match="checksum"):
+        saved.verify(head, arrays)
+
+
+def test_a_file_from_before_there_were_checksums_is_taken_at_its_word():
+    saved.verify(HEAD, ARRAYS)
+
+
+@pytest.mark.parametrize("raw", [b"", b"hello", b"PK\x03\x04"])
+def test_what_is_no_such_file_raises(raw):
+    with pytest.raises(Exception, match="."):
+        saved.parse(raw)

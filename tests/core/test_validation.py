@@ -1,0 +1,217 @@
+"""What settings and data may be: numbers with which formulas stay finite, and nothing that only looks like one."""
+
+import datetime
+import fractions
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.asktell import AskTell
+from paperlib.bkb.learners.bkb import BKB
+from paperlib.bkb.learners.sketch import nystrom_posterior
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.core import validation as rules
+from paperlib.glbomd.learners.controls import BetaThompson, LaplaceThompson
+from paperlib.glbomd.learners.ecolog import ECOLog
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.learners.glmucb import GLMUCB
+from paperlib.glbomd.learners.gloc import GLOC
+from paperlib.glbomd.learners.ofuglb import OFUGLB
+from paperlib.glbomd.learners.rsglincb import RSGLinCB
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.given import GivenUniforms
+from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.problems import Circle
+from paperlib.maths.gp import RBF
+from paperlib.maths.matrices import NuclearBall
+from paperlib.maths.polytopes import polytope
+from paperlib.maths.sets import Ball
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.optimizer import Optimizer
+from paperlib.pfbco.problems.ball import BallLinear
+from paperlib.pfbco.problems.loud import Loud
+from paperlib.play import play
+
+HUGE = 10**400
+ARMS = np.eye(3) / 2
+double = lambda *x, **options: torch.tensor(x, dtype=torch.float64, **options)
+RADIUS = Confidence(0.3, 1.0)
+
+NO_NUMBERS = [
+    *(HUGE, -HUGE, 10**5000, math.nan, math.inf, 5e-324, 1e-320, 1e-31, 1e31, 1e300, -1.0),
+    *(True, None, "1", b"1", 1j, [], (), {}, object(), float, Bernoulli, len, [1.0]),
+    *(fractions.Fraction(1, 3), datetime.date(2020, 1, 1), np.bool_(True), np.complex64(1)),
+    *(np.float16(1), np.float32(1), np.longdouble(1), np.int8(1), np.uint64(1), np.int64(2**40)),
+    *(np.array(1.0), np.array([1.0]), np.ma.masked, np.ma.array([1.0], mask=[True]), 2**54),
+    *(torch.tensor(1.0), double(1.0, 1.0), double(1.0, requires_grad=True), torch.tensor(1j)),
+]
+
+
+@pytest.mark.parametrize("rule", [rules.positive, rules.nonnegative, rules.probability])
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=range(len(NO_NUMBERS)))
+def test_what_is_no_number_to_compute_with_is_refused(rule, value):
+    with pytest.raises(ValueError, match="^setting=(?s:.)*; allowed: a finite number"):
+        rule("setting", value)
+
+
+@pytest.mark.parametrize("value", [1, 1.0, 0.5, np.float64(0.5), np.int64(1), 1e-30])
+def test_numbers_of_python_and_float64_are_taken(value):
+    for rule in (rules.positive, rules.nonnegative, rules.probability):
+        rule("setting", value)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(double(1.0, math.nan), double(1.0, -1.0), double(1e-320, 1.0), double(1.0, 1e300)),
+        *(double(1.0, 2.0, requires_grad=True), torch.tensor([1j, 1j]), torch.ones(2, 2)),
+        *(torch.tensor([True, True]), torch.ones(2, dtype=torch.float16), torch.tensor(1.0)),
+    ],
+    ids=range(10),
+)
+def test_values_by_trial_are_one_good_number_each(bad):
+    rules.positive("scale", double(1.0, 2.0), by_trial=True)
+    with pytest.raises(ValueError, match="^scale=(?s:.)*allowed: .* for each trial"):
+        rules.positive("scale", bad, by_trial=True)
+
+
+def test_whole_numbers_are_pythons_or_numpys():
+    for value in (3, np.int64(3), np.int32(3)):
+        rules.whole("count", value)
+        rules.size("count", value)
+    for value in (
+        3.0,
+        True,
+        np.bool_(True),
+        np.uint8(3),
+        np.int8(3),
+        HUGE,
+        2**63,
+        0,
+        -5,
+        "3",
+        None,
+    ):
+        with pytest.raises(ValueError, match="^count=.*allowed: an integer, at least 1"):
+            rules.whole("count", value)
+    with pytest.raises(ValueError, match="at most"):
+        rules.size("count", 2**40)
+
+
+def test_one_of_a_list_is_of_its_kind():
+    for value in (1, 0, 1.0, np.bool_(True), "True", None, np.array([True]), torch.tensor(True)):
+        with pytest.raises(ValueError, match="^flag=(?s:.)*allowed: False, True"):
+            rules.one_of("flag", value, (False, True))
+    for value in (["a"], ("a",), np.array(["a", "b"]), torch.ones(2), b"a"):
+        with pytest.raises(ValueError, match="^word=(?s:.)*allowed: a, b"):
+            rules.one_of("word", value, ("a", "b"))
+    rules.one_of("nu", np.float64(1.5), (0.5, 1.5))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *("a", ["1.0"], [1j], [np.complex64(1)], [HUGE], [None], [[1.0], [1.0, 2.0]], object()),
+        *(np.ma.array([0.5], mask=[True]), np.ma.masked, [math.nan], [np.longdouble("1e400")]),
+        *(np.array(["1"]), np.array(["1"], object), np.datetime64("2020"), torch.tensor([1j])),
+    ],
+    ids=range(16),
+)
+def test_arrays_are_of_finite_numbers(bad):
+    with pytest.raises(ValueError, match="^data=(?s:.)*allowed: (finite )?numbers"):
+        rules.array("data", bad)
+    np.testing.assert_array_equal(rules.array("data", [1, 2.5, np.float32(0.5)]), [1, 2.5, 0.5])
+
+
+SETTINGS = {
+    "ridge": lambda: GLBOMD(Bernoulli(), 2.0, ridge=1e-320),
+    "norm_bound": lambda: GLBOMD(Bernoulli(), 1e300),
+    "norm_bound of kappa": lambda: GLOC(Bernoulli(), 70.0),
+    "norm_bound of e^S": lambda: GLMUCB(Poisson(), 70.0),
+    "norm_bound of sigma": lambda: GLOC(Poisson(), 40.0, variant="public"),
+    "norm_bound of a set": lambda: OFUGLB(Poisson(), 70.0),
+    "delta": lambda: ECOLog(2.0, delta=5e-324),
+    "delta of a ball": lambda: OFUL(0.1, 1.0, delta=5e-324),
+    "loss_bound": lambda: Optimizer(Ball.of(2), loss_bound=1e-320),
+    "qbar": lambda: BKB(RBF(1.0), RADIUS, qbar=1e-300),
+    "counts": lambda: GLMUCB(Bernoulli(), 2.0, counts=2),
+    "counts of two fits": lambda: RSGLinCB(Bernoulli(), 2.0, counts=2),
+    "variance": lambda: Gaussian(True),
+    "count": lambda: Binomial(1001),
+    "fractional": lambda: Bernoulli("no"),
+    "norm": lambda: Circle(norm=double(1.0, 2.0)),
+    "kernel": lambda: BKB(RBF, RADIUS),
+    "confidence": lambda: BKB(RBF(1.0), Confidence),
+    "link": lambda: GLBOMD(Bernoulli, 2.0),
+    "base": lambda: __import__("paperlib.learners.doubling").learners.doubling.Doubling(PFBCO),
+    "problem": lambda: Loud(BallLinear),
+    "problem of uniforms": lambda: GivenUniforms(None, [[0.5]]),
+    "uniforms": lambda: GivenUniforms(FixedArms(), "x"),
+    "ridge of the noise": lambda: Confidence(1e-20, 1.0),
+    "gamma": lambda: Confidence(1.0, 1.0, gamma=((1, HUGE),)),
+    "theta0": lambda: GLBOMD(Bernoulli(), 2.0, theta0=(HUGE, 0, 0)),
+    "theta0 alone": lambda: GLBOMD(Bernoulli(), 2.0, theta0=0.5),
+    "start": lambda: PFBCO(0.5, start=(HUGE, 0, 0)),
+    "scale": lambda: OFUGLB(Bernoulli(), 2.0, scale=1e-9),
+    "successes": lambda: BetaThompson(1e20, 1e18),
+    "exact": lambda: NuclearBall.of(2, 1.0, exact="no"),
+    "C": lambda: polytope([[HUGE], [-1.0]], [1.0, 1.0]),
+    "d": lambda: polytope([[1.0], [-1.0]], np.ma.array([1.0, 1.0], mask=[0, 1])),
+    "ridge beside the slopes": lambda: GLBOMD(Poisson(), 40.0, ridge="dim"),
+    "link beside the ridge": lambda: GLMUCB(Gaussian(1e-20), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_extreme_settings_are_refused_where_they_are_given(name):
+    with pytest.raises(ValueError, match=f"^{name.split()[0]}=(?s:.)*allowed"):
+        SETTINGS[name]()
+
+
+@pytest.mark.parametrize("horizon", ["x", 0, -5, True, HUGE, 2.0])
+def test_a_horizon_is_a_number_of_rounds(horizon):
+    with pytest.raises(ValueError, match="^horizon=.*allowed"):
+        AskTell(GLMUCB(Bernoulli(), 2.0), ARMS, horizon=horizon)
+
+
+AT_BEGIN = {
+    "arms": lambda: AskTell(OFUL(0.1, 1.0, ridge=1e-6), 1e6 * ARMS),
+    "arms alone": lambda: AskTell(OFUL(0.1, 1.0), 1e300 * ARMS),
+    "ridge": lambda: AskTell(BKB(RBF(1.0), Confidence(1.0, 1.0, 1e-20)), ARMS),
+    "delta": lambda: play(
+        RSGLinCB(Bernoulli(), 2.0, delta=1.0, constants="theory"), FixedArms(dim=3), 1, 2
+    ),
+    "ridge of the theory": lambda: play(
+        RSGLinCB(Poisson(), 2.0, reward_bound=1e20, ridge="theory"), FixedArms(Poisson(), 1.0), 9, 2
+    ),
+    "scale": lambda: play(FKM(0.5, scale=1e-20), BallLinear(2), 2, 2),
+    "context": lambda: AskTell(PFBCO(0.5), ARMS, horizon=3),
+}
+
+
+@pytest.mark.parametrize("name", AT_BEGIN)
+def test_what_hangs_on_the_problem_is_refused_at_its_beginning(name):
+    with pytest.raises(ValueError, match=f"^{name.split()[0]}[=:](?s:.)*allowed"):
+        AT_BEGIN[name]()
+
+
+def test_data_beyond_a_fit_are_refused():
+    user = AskTell(LaplaceThompson(Poisson(), ridge=1e-9), ARMS)
+    with pytest.raises(ValueError, match="reward=1e6|reward=1000000.0; allowed: counts up to 1000"):
+        user.tell(0, 1e6)
+    user.tell(0, 1e3)
+    assert bool(user.state.theta.isfinite().all())
+    search = Optimizer(Ball.of(2), loss_bound=1e-9)
+    search.ask()
+    with pytest.raises(ValueError, match="loss=.*allowed: .* times the loss_bound"):
+        search.tell(1e6)
+
+
+def test_an_error_says_what_points_are_called():
+    arms, once = torch.eye(2, dtype=torch.float64), torch.ones(1, 2, dtype=torch.float64)
+    with pytest.raises(ValueError, match="^at=nan; allowed"):
+        nystrom_posterior(arms, RBF(1.0), once > 0, once, once, 1.0, at=arms * math.nan)

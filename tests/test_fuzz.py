@@ -1,0 +1,69 @@
+"""Random calls with good and evil values on everything that takes some: see ``fuzz``."""
+
+import math
+
+import fuzz
+import pytest
+from fuzz import Subject, call, calls, finite
+
+from paperlib.bkb.problems import synthetic
+from paperlib.papers import papers, room
+
+PARTS = range(20)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Problems that draw until a condition is met give up sooner."""
+    monkeypatch.setattr(synthetic, "ATTEMPTS", 100)
+
+
+@pytest.mark.parametrize("seed", PARTS)
+def test_500_random_calls_work_or_name_what_is_wrong(seed):
+    """10,000 calls in all."""
+    assert calls(500, seed) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", PARTS)
+def test_5000_random_calls_work_or_name_what_is_wrong(seed):
+    """100,000 calls in all."""
+    assert calls(5000, 1000 + seed) == []
+
+
+def test_what_works_is_given_at_first():
+    for subject in fuzz.subjects():
+        assert call(subject, {}) is None, subject
+
+
+def test_every_learner_is_tried():
+    tried = {subject.make for subject in fuzz.subjects()}
+    for paper in papers():
+        for case in room(paper, "cases").CASES.values():
+            learner = case.learner
+            assert type(learner) in tried or not fuzz.fields(learner)
+            assert not hasattr(learner, "base") or type(learner.base) in tried
+
+
+def raises(error):
+    def make(x):
+        raise error
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "make, value, said",
+    [
+        (lambda x: x, math.nan, "is not finite"),
+        (lambda x: math.exp(x), 1e3, "OverflowError"),
+        (lambda x: 1 / x, 0.0, "ZeroDivisionError"),
+        (raises(ValueError("math domain error")), 1.0, "names nothing"),
+        (raises(TypeError("must be real number, not str")), "a", "names nothing"),
+        (raises(AttributeError("x")), None, "AttributeError"),
+        (raises(ValueError("x=nan; allowed: numbers")), math.nan, None),
+    ],
+)
+def test_a_call_that_goes_wrong_is_seen(make, value, said):
+    found = call(Subject(make, {"x": 1.0}, lambda made: finite(made, "x")), {"x": value})
+    assert found is None if said is None else said in found

@@ -1,0 +1,310 @@
+"""Which parameters a profile declares, and where a run with others is kept, whoever starts it."""
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import papermill
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+from papermill.exceptions import PapermillExecutionError
+
+from paperlib.pages import gallery, ledger
+from paperlib.verdicts.verdict import Verdict
+from paperlib.workflow import canonical, declared, plan
+
+CODE = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((CODE / "notebooks").glob("*.ipynb"))
+PARAMETERS = """profile: str = "quick"  # sizes
+device: str = "auto"  # where
+horizon: int = 30  # rounds
+delta: float = 0.1  # failure probability
+sizes: list[int] = [1, 2]  # some sizes"""
+FIRST = """import os
+from paperlib import output
+from paperlib.workflow import declared
+
+profile = declared.profile("toy_1", globals())"""
+LAST = """output.write_json(output.folder(profile) / "toy" / "numbers.json", {"profile": profile, "horizon": horizon})
+open("reached", "w").close()"""
+PROFILES = "[toy_1.paper]\nhorizon = 100\ndelta = 1\n"
+
+
+def cells(parameters=PARAMETERS):
+    found = [
+        new_code_cell(source, id=f"c{i}") for i, source in enumerate((parameters, FIRST, LAST))
+    ]
+    found[0].metadata.tags = ["parameters"]
+    return found
+
+
+def write(root, parameters=PARAMETERS):
+    notebook = new_notebook(cells=cells(parameters))
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    nbformat.write(notebook, root / "notebooks/toy_1.ipynb")
+
+
+def git(root, *arguments):
+    subprocess.run(["git", "-C", root, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
+        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
+    monkeypatch.setenv("PYTHONPATH", str(CODE))
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/profiles.toml").write_text(PROFILES)
+    write(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def repository(root):
+    """The same as git has it."""
+    if shutil.which("git") is None:
+        pytest.skip("there is no git")
+    git(root, "init", "-q"), git(root, "add", "notebooks")
+    return root
+
+
+def names(history=(), **changed):
+    """What a notebook's globals hold in the cell that calls."""
+    given = {"profile": "quick", "device": "auto", "horizon": 30, "delta": 0.1, "sizes": [1, 2]}
+    return {**given, **changed, "In": ["", PARAMETERS, *history, FIRST], "np": object()}
+
+
+PAPER = {"profile": "paper", "horizon": 100, "delta": 1.0}
+
+
+@pytest.mark.parametrize(
+    "changed, expected",
+    [
+        ({}, "quick"),
+        ({"device": "cpu"}, "quick"),
+        (PAPER, "paper"),
+        (PAPER | {"delta": 1}, "paper"),  # papermill's -p delta 1
+        ({"profile": "paper"}, "custom"),
+        (PAPER | {"horizon": 60}, "custom"),
+        (PAPER | {"sizes": [1]}, "custom"),
+        ({"horizon": 100}, "custom"),
+        ({"profile": "custom"}, "custom"),  # the cell is run a second time
+    ],
+)
+def test_other_parameters_than_the_profiles_make_a_run_a_custom_one(
+    root, changed, expected, capsys
+):
+    assert declared.profile("toy_1", names(**changed)) == expected
+    said = capsys.readouterr().out
+    assert ("figures and verdicts go to" in said) == (
+        expected == "custom" != changed.get("profile")
+    )
+
+
+def test_a_custom_run_is_told_what_is_other(root, capsys):
+    declared.profile("toy_1", names(**PAPER | {"horizon": 60, "sizes": [5]}))
+    assert (
+        capsys.readouterr().out
+        == f"Not the paper profile (horizon 60, declared 100; sizes [5], declared [1, 2]): figures and verdicts go to {root / 'figures/custom'}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"profile": "huge"}, "profile='huge'; allowed: quick, paper"),
+        ({"horizon": "1e2"}, "horizon is '1e2', a str; expected int"),
+        ({"sizes": [1, 2.5]}, r"sizes\[1\] is 2.5, a float; expected int"),
+    ],
+)
+def test_what_no_notebook_takes_is_refused(root, changed, message):
+    with pytest.raises(ValueError, match=message):
+        declared.profile("toy_1", names(**changed))
+
+
+def test_a_parameter_that_papermill_has_put_in_and_nobody_knows_is_refused(root):
+    injected = "# Parameters\nprofile = 'quick'\nhorizn = 100\n"
+    message = "horizn=100; allowed parameters of toy_1: profile, device, horizon, delta, sizes"
+    with pytest.raises(ValueError, match=message):
+        declared.profile("toy_1", names([injected], horizn=100))
+    # what a user types is one's own, and so is what a copy of the notebook declares
+    assert declared.profile("toy_1", names(["horizn = 100"], horizn=100)) == "quick"
+    extended = ["horizn: int = 5  # new", injected]
+    assert declared.profile("toy_1", names(extended, horizn=100)) == "quick"
+
+
+def test_what_cannot_be_compared_is_custom(root):
+    (root / "notebooks/toy_1.ipynb").unlink()
+    assert declared.profile("toy_1", names()) == "custom"
+
+
+def test_a_parameter_is_a_literal(root):
+    write(root, PARAMETERS.replace("= 30", "= 3 * 10"))
+    with pytest.raises(ValueError, match="'horizon' is 3 \\* 10; allowed: a literal"):
+        declared.parameters("toy_1")
+
+
+def test_an_edited_cell_is_custom_until_git_has_it(repository):
+    """JupyterLab saves what was only tried."""
+    assert declared.place("toy_1", "quick") == "quick"
+    write(repository, PARAMETERS.replace("= 30", "= 60"))
+    assert declared.profile("toy_1", names(horizon=60)) == "custom"
+    assert declared.profile("toy_1", names()) == "quick"
+    assert declared.profile("toy_1", names(**PAPER)) == declared.place("toy_1", "paper") == "paper"
+    assert declared.place("toy_1", "quick") == "custom"
+    with pytest.raises(ValueError, match="toy_1: horizon 60, declared 30; `git add` the notebook"):
+        canonical.commit("toy_1")
+    git(repository, "add", "notebooks")
+    assert declared.profile("toy_1", names(horizon=60)) == "quick"
+    assert declared.place("toy_1", "quick") == "quick"
+
+
+def test_an_edited_profile_is_custom_until_git_has_it(repository):
+    (repository / "notebooks/profiles.toml").write_text(PROFILES.replace("100", "60"))
+    assert (
+        declared.place("toy_1", "paper") == "custom" and declared.place("toy_1", "quick") == "quick"
+    )
+    assert declared.profile("toy_1", names(**PAPER | {"horizon": 60})) == "custom"
+    git(repository, "add", "notebooks")
+    assert declared.place("toy_1", "paper") == "paper"
+
+
+# ---- in a kernel -------------------------------------------------------------------------------------------
+
+
+def kept(root):
+    """Files below figures/, with what the toy wrote of its profile."""
+    return {
+        str(path.relative_to(root / "figures")): json.loads(path.read_text())["profile"]
+        for path in (root / "figures").rglob("*.json")
+    }
+
+
+def by_papermill(root, **parameters):
+    """As ``papermill notebooks/toy_1.ipynb out.ipynb -p ...`` does."""
+    papermill.execute_notebook(
+        root / "notebooks/toy_1.ipynb",
+        root / "out.ipynb",
+        parameters=parameters,
+        cwd=root / "notebooks",
+        progress_bar=False,
+    )
+
+
+def test_papermill_with_other_parameters_leaves_figures_of_record_alone(root):
+    by_papermill(root, **PAPER | {"horizon": 60})
+    assert kept(root) == {"custom/toy/numbers.json": "custom"}
+    by_papermill(root, **PAPER)
+    assert kept(root) == {"custom/toy/numbers.json": "custom", "toy/numbers.json": "paper"}
+
+
+def test_papermill_with_a_parameter_that_nobody_knows_computes_nothing(root):
+    with pytest.raises(PapermillExecutionError, match="horizn=100; allowed parameters of toy_1"):
+        by_papermill(root, profile="paper", horizn=100)
+    assert not (root / "notebooks/reached").exists() and not kept(root)
+
+
+def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
+    """As in JupyterLab, where the cell behind it may be left out."""
+    notebook = new_notebook(cells=cells())
+    again = new_code_cell(PARAMETERS.replace("= 30", "= 60"), id="d")
+    notebook.cells += [again, new_code_cell(LAST, id="e")]
+    NotebookClient(notebook, kernel_name="python3", timeout=300).execute(
+        cwd=str(root / "notebooks")
+    )
+    assert kept(root) == {"quick/toy/numbers.json": "quick", "custom/toy/numbers.json": "custom"}
+    assert "Not the quick profile (horizon 60, declared 30)" in again.outputs[0].text
+
+
+# ---- how they are marked -----------------------------------------------------------------------------------
+
+
+def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
+    assert str(Verdict("linear.C1", "holds", "custom", 1.0)) == "C1  holds (custom)  1"
+    verdict = {
+        "id": "linear.C1",
+        "verdict": "fails",
+        "profile": "custom",
+        "line": "C1  fails (custom)",
+    }
+    place = root / "figures/custom/claims/linear.C1.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(verdict | {"statistic": None, "interval": None, "n": None}))
+    said = {
+        profile: ledger.gather(profile)["papers"]["linear"]["claims"][0]["verdict"]
+        for profile in ("quick", "paper", "custom")
+    }
+    assert said == {"quick": "not run", "paper": "not run", "custom": "fails"}
+    assert "parameters that no profile declares" in gallery.page("custom")
+    assert [paper.name for paper in gallery.collect("paper")] == [
+        paper.name for paper in gallery.collect("quick")
+    ]
+
+
+# ---- the project's notebooks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_asks_before_it_computes(path):
+    sources = [cell["source"] for cell in plan.code(path.stem)]
+    call = f'profile = declared.profile("{path.stem}", globals())'
+    assert sources[1].split("\n").count(call) == 1
+    known = declared.parameters(path.stem)
+    assert all(line.kind is not None for line in known.values())
+    for source in sources[1:]:
+        stored = {
+            node.id
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        assert not stored & (known.keys() - {"profile", "device"}), "a parameter is another's name"
+
+
+# ---- run.py ------------------------------------------------------------------------------------------------
+
+
+def figures(root, *arguments):
+    """Output of ``run.py figures``."""
+    done = subprocess.run(
+        [sys.executable, CODE / "run.py", "figures", *arguments],
+        env={**os.environ, "PAPERLIB_PYTHON": sys.executable},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return SimpleNamespace(code=done.returncode, text=done.stdout)
+
+
+@pytest.mark.slow
+def test_a_custom_run_leaves_the_declared_ones_as_they_were(repository):
+    assert figures(repository).code == 0
+    stamps = lambda: {
+        str(path.relative_to(repository)): path.stat().st_mtime_ns
+        for folder in ("results/quick/toy_1.*", "figures/quick/toy/*")
+        for path in repository.glob(folder)
+    }
+    before = stamps()
+    write(repository, PARAMETERS.replace("= 30", "= 60"))
+    said = figures(repository, "--commit-notebooks")
+    assert (
+        said.code == 1 and "toy_1  is a custom run: horizon 60, declared 30 (`git add`" in said.text
+    )
+    assert "-  (custom)" in said.text and "(unchanged)" not in said.text
+    assert f"Figures and verdicts are in {repository / 'figures/custom'}" in said.text
+    assert "Not written back: toy_1: horizon 60, declared 30" in said.text
+    assert stamps() == before and kept(repository)["custom/toy/numbers.json"] == "custom"
+    git(repository, "checkout", "--", "notebooks")
+    said = figures(repository)
+    assert said.code == 0 and "(unchanged)" in said.text and "(custom)" not in said.text
+    assert stamps() == before

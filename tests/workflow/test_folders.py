@@ -1,0 +1,256 @@
+"""Where results and figures go: what the user names, a checkout that is read-only, a package without one."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from reliable import Space
+
+from paperlib import output
+from paperlib.core import project
+from paperlib.store import results as store
+from paperlib.workflow import declared, plan
+
+CODE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CODE))
+import run  # noqa: E402
+
+NAMES = ("ROOT", "RESULTS", "FIGURES")
+TOY = [
+    'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where',
+    """from paperlib import output
+from paperlib.workflow import declared
+profile = declared.profile("toy_1", globals())
+output.write_json(output.folder(profile) / "toy" / "a.json", {})""",
+]
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """No folder is named."""
+    for name in NAMES:
+        monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A small copy of the project, with one notebook."""
+    code = tmp_path / "code"
+    for name in ("paperlib", "data"):
+        shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("run.py", "Snakefile", "requirements.lock"):
+        shutil.copy2(CODE / name, code)
+    notebook = new_notebook(cells=[new_code_cell(source) for source in TOY])
+    notebook.cells[0].metadata.tags = ["parameters"]
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    (code / "notebooks").mkdir()
+    nbformat.write(notebook, code / "notebooks/toy_1.ipynb")
+    return code
+
+
+def files(folder):
+    return {path.relative_to(folder): path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+# ---- a package without a checkout --------------------------------------------------------------------------
+
+
+def test_a_checkout_is_the_projects_folder(bare, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert project.home() == CODE
+    assert (
+        store.root() == CODE / "results/cache" and plan.results("quick") == CODE / "results/quick"
+    )
+    assert output.folder("custom") == CODE / "figures/custom"
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
+    assert output.folder("paper") == tmp_path / "figures"
+
+
+def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tmp_path):
+    (tmp_path / "run.py").write_text("")  # of some other package, beside ours
+    monkeypatch.setattr(project, "CHECKOUT", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for work in (tmp_path / "a", tmp_path / "b"):
+        work.mkdir()
+        monkeypatch.chdir(work)
+        assert project.home() == work
+        assert store.root() == work / "results/cache" and plan.results("x") == work / "results/x"
+        assert output.folder("quick") == work / "figures/quick"
+        assert declared.notebook("toy_1") == work / "notebooks/toy_1.ipynb"
+
+
+def test_nothing_is_written_into_site_packages(bare, tmp_path):
+    """A copy that lies as pip puts it."""
+    site, work = tmp_path / "site-packages", tmp_path / "work"
+    shutil.copytree(
+        CODE / "paperlib", site / "paperlib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    work.mkdir()
+    code = """
+from toy import Coins, Index
+from paperlib import output, store, verdicts
+store.run(Coins(), {"index": Index()}, 5, 2)
+verdicts.judge("linear.C1", 1.0, (0.5, 1.5), 3, "quick")
+output.write_json(output.folder("quick") / "toy" / "a.json", {})
+import paperlib; print(paperlib.__file__)
+"""
+    environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{CODE / 'tests'}"}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    before = files(site)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=work, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stdout.startswith(str(site)), done.stderr
+    assert files(site) == before
+    found = {str(path.parent.relative_to(work)) for path in work.rglob("*.*") if path.is_file()}
+    assert found == {"results/cache", "figures/quick/claims", "figures/quick/toy"}
+
+
+# ---- clean -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(bare, monkeypatch, tmp_path):
+    """A project's folder for run.py."""
+    monkeypatch.setattr(run, "ROOT", tmp_path / "home")
+    monkeypatch.setattr(run, "VENV", tmp_path / "home/.venv")
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def fill(top, names):
+    for name in names:
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+
+
+def left(top):
+    return {str(path.relative_to(top)) for path in top.rglob("*") if path.is_file()}
+
+
+FIGURES = ["figures/a/b.png", "figures/quick/a/b.png", "figures/custom/a/b.png"]
+
+
+def test_clean_removes_what_can_be_made_again(home, capsys):
+    fill(home, ["results/cache/0.npz", "results/quick/a.done", ".snakemake/x", ".venv/x", *FIGURES])
+    fill(home, ["paperlib/__pycache__/a.pyc"])
+    assert run.clean(False) == 0
+    assert left(home) == {"figures/a/b.png", "figures/custom/a/b.png", ".venv/x"}
+    assert capsys.readouterr().out.splitlines() == [
+        "removed results",
+        "removed figures/quick",
+        "removed .snakemake",
+    ]
+    run.clean(True)
+    assert left(home) == {"figures/a/b.png", "figures/custom/a/b.png"}
+
+
+def test_clean_empties_a_link_to_results_and_leaves_it(home, tmp_path):
+    (tmp_path / "large/disk").mkdir(parents=True)
+    (home / "results").symlink_to(tmp_path / "large/disk")
+    fill(home, ["results/cache/0.npz", "results/quick/a.done", "results/thesis.tex"])
+    assert run.clean(False) == 0
+    assert left(tmp_path / "large/disk") == {"thesis.tex"} and (home / "results").is_symlink()
+
+
+def test_clean_heeds_the_folders_that_a_user_names_and_what_else_lies_there(
+    home, monkeypatch, tmp_path, capsys
+):
+    mine, pictures = tmp_path / "mine", tmp_path / "pictures"
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(mine))
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(pictures))
+    ours = ["0" * 64 + ".npz", "1" * 64 + ".part.npz", "quick/a.done", "custom/a.log", "setup.log"]
+    fill(mine, [*ours, "thesis.tex", "data.npz", "quick.txt"])
+    fill(pictures, ["a/b.png", "quick/a/b.png", "custom/a/b.png"])
+    fill(home, ["results/cache/0.npz", *FIGURES])
+    assert run.clean(False) == 0
+    assert left(mine) == {"thesis.tex", "data.npz", "quick.txt"}
+    assert left(pictures) == {"a/b.png", "custom/a/b.png"}
+    assert left(home) == {"results/cache/0.npz", *FIGURES}  # of other calls
+    said = capsys.readouterr().out.splitlines()
+    assert f"removed {pictures / 'quick'}" in said and f"removed {mine / 'setup.log'}" in said
+    assert f"removed 2 stored results in {mine}" in said
+
+
+# ---- a checkout that is read-only --------------------------------------------------------------------------
+
+
+def test_what_a_call_needs_lies_beside_the_results_where_the_checkout_is_read_only(
+    home, monkeypatch, tmp_path
+):
+    assert run.desk() == home
+    monkeypatch.setattr(run.os, "access", lambda path, mode: False)
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "mine"))
+    assert run.desk() == tmp_path / "mine"
+    with run.one_at_a_time():
+        assert (tmp_path / "mine/.run.lock").exists() and not left(home)
+    made = []
+
+    def make(python):
+        made.append(python)
+        python.parent.mkdir(parents=True)
+        (python.parents[1] / "lib/python3/site-packages").mkdir(parents=True)
+        python.write_text("")
+
+    monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
+    for name in ("PYTHONPATH", "PYTHONHOME"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(run, "LOCK", tmp_path / "lock")
+    run.LOCK.write_text("a==1\n")
+    monkeypatch.setattr(run, "make_environment", make)
+    assert run.environment() == run.environment() == str(tmp_path / "mine/.venv/bin/python")
+    assert made == [tmp_path / "mine/.venv/bin/python"] and not left(home)
+    # one that is there and whole is taken
+    shutil.copytree(tmp_path / "mine/.venv", home / ".venv")
+    assert run.environment() == str(home / ".venv/bin/python") and len(made) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", [True, False])
+def test_a_read_only_checkout_works_with_other_folders(bare, checkout, tmp_path, named):
+    environment = {**os.environ, "PAPERLIB_PYTHON": sys.executable, "PAPERLIB_LOCKS": str(tmp_path)}
+    if named:
+        environment |= {
+            "PAPERLIB_RESULTS": str(tmp_path / "mine"),
+            "PAPERLIB_FIGURES": str(tmp_path / "pictures"),
+        }
+    before = files(checkout)
+    with Space(
+        f"mount --bind {checkout} {checkout} && mount -o remount,ro,bind {checkout}"
+    ) as space:
+
+        def call(*arguments):
+            done = subprocess.run(
+                [*space.prefix, sys.executable, checkout / "run.py", *arguments],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            assert "Traceback" not in done.stdout, done.stdout
+            return done.returncode, done.stdout
+
+        code, said = call("figures")
+        if not named:
+            assert code == 1 and "Read-only file system" in said
+            assert "PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to" in said
+            return
+        assert code == 0 and f"Figures and verdicts are in {tmp_path / 'pictures/quick'}" in said
+        assert json.loads((tmp_path / "mine/quick/toy_1.done").read_text())["products"]
+        code, said = call("figures")
+        assert code == 0 and "(unchanged)" in said
+        code, said = call("clean")
+        assert code == 0 and f"removed {tmp_path / 'pictures/quick'}" in said
+    assert files(checkout) == before
+    assert left(tmp_path / "mine") <= {".run.lock"} and not left(tmp_path / "pictures")

@@ -1,0 +1,187 @@
+"""What ends a notebook before its time is named in one line, and tried again only where that may help."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient.exceptions import DeadKernelError
+from nbformat.v4 import new_code_cell, new_notebook
+
+from paperlib.workflow import jobs, plan
+
+CODE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CODE))
+import run  # noqa: E402
+
+PARAMETERS = 'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where'
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    for name, folder in (("ROOT", ""), ("RESULTS", "results"), ("FIGURES", "figures")):
+        monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
+    monkeypatch.setenv("PAPERLIB_PYTHON", sys.executable)
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "results/quick").mkdir(parents=True)
+    return tmp_path
+
+
+def write(root, *sources, profiles=""):
+    notebook = new_notebook(cells=[new_code_cell(source) for source in (PARAMETERS, *sources)])
+    notebook.cells[0].metadata.tags = ["parameters"]
+    notebook.metadata.kernelspec = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
+    nbformat.write(notebook, root / "notebooks/toy_1.ipynb")
+    (root / "notebooks/profiles.toml").write_text(profiles)
+
+
+def job(*arguments):
+    """Exit status and output of one job, as Snakemake calls it."""
+    command = [sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(CODE)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+# ---- a cell that takes too long ----------------------------------------------------------------------------
+
+
+def test_the_time_of_a_cell_is_set_in_profiles(root):
+    write(root)
+    assert plan.timeout("toy_1", "quick") == 3600 and plan.timeout("toy_1", "paper") == 172_800
+    write(root, profiles="[toy_1]\ntimeout = 7\n")
+    assert plan.timeout("toy_1", "quick") == plan.timeout("toy_1", "paper") == 7
+
+
+def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
+    profiles = "[toy_1]\ntimeout = 2\n"
+    write(root, "1", "import time\ntime.sleep(300)", "2", profiles=profiles)
+    code, said = job()
+    line = "cell 4: took longer than 2 s; `timeout` in the notebook's section of profiles.toml allows more"
+    assert code == 1 and f"toy_1  failed, {line}" in said
+    assert (root / "results/quick/toy_1.log").read_text().splitlines()[-1] == line
+
+
+# ---- a kernel that is killed -------------------------------------------------------------------------------
+
+
+def test_a_killed_kernel_is_said_to_be_so(root):
+    write(root, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "2")
+    code, said = job()
+    assert code == 1 and "toy_1  failed, cell 3: the kernel died; most often it is killed" in said
+    line = (root / "results/quick/toy_1.log").read_text().splitlines()[-1]
+    assert line.startswith("cell 3: the kernel died; most often it is killed because the memory")
+    assert not (root / "results/quick/toy_1.failed").exists()  # another try may go well
+
+
+def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, monkeypatch):
+    counts = iter((4, 5))
+    monkeypatch.setattr(jobs, "killed_for_memory", lambda: next(counts))
+    write(root)
+
+    def die(*args, **kwargs):
+        raise DeadKernelError("Kernel died")
+
+    monkeypatch.setattr("papermill.execute_notebook", die)
+    with pytest.raises(
+        jobs.Stopped, match="a cell: the kernel was killed, for the memory was full"
+    ):
+        jobs.run_notebook("toy_1", {}, root / "none.ipynb", 10)
+
+
+def test_memory_that_is_not_there_is_tried_again(root):
+    """An error of the machine that a cell raises itself."""
+    write(root, "raise MemoryError('no room')")
+    code, said = job()
+    assert code == 1 and "cell 3: MemoryError: no room" in said
+    assert not (root / "results/quick/toy_1.failed").exists()
+
+
+# ---- what is tried again -----------------------------------------------------------------------------------
+
+
+class Cell(Exception):
+    def __init__(self, ename):
+        self.ename = ename
+
+
+@pytest.mark.parametrize(
+    "error, again",
+    [
+        (Cell("ValueError"), False),
+        (Cell("ZeroDivisionError"), False),
+        (Cell("AssertionError"), False),
+        (Cell("SomethingOfItsOwn"), False),
+        (Cell("OSError"), True),
+        (Cell("ConnectionError"), True),
+        (Cell("MemoryError"), True),
+        (Cell("OutOfMemoryError"), True),
+        (ValueError("a parameter"), False),
+        (RuntimeError("Kernel didn't respond in 120 seconds"), True),
+        (OSError("a disk"), True),
+        (jobs.Stopped("too long", again=False), False),
+        (jobs.Stopped("killed", again=True), True),
+    ],
+)
+def test_errors_of_the_machine_may_pass(error, again):
+    assert jobs.passing(error) == again
+
+
+def test_what_would_fail_again_is_not_run_again(root):
+    write(root, "open('tries', 'a').write('x')\nraise ValueError('never')")
+    tries = root / "notebooks/tries"
+    assert job()[0] == 1 and tries.read_text() == "x"
+    assert job("--attempt", "2") == (1, "") and tries.read_text() == "x"
+    assert "ValueError: never" in (root / "results/quick/toy_1.log").read_text()
+    assert job()[0] == 1 and tries.read_text() == "xx"  # a new call
+
+
+@pytest.mark.slow
+def test_run_tries_a_killed_kernel_again_and_a_value_error_not(root):
+    kill = "open('tries', 'a').write('x')\nimport os, signal\nlen(open('tries').read()) > 1 or os.kill(os.getpid(), signal.SIGKILL)"
+    fail = "open('tries', 'a').write('x')\nraise ValueError('never')"
+    for source, code, tries in ((kill, 0, "xx"), (fail, 1, "x")):
+        (root / "notebooks/tries").unlink(missing_ok=True)
+        write(root, source)
+        done = subprocess.run(
+            [sys.executable, CODE / "run.py", "figures"], capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stdout
+        assert (root / "notebooks/tries").read_text() == tries
+
+
+# ---- a device that is not there ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("there", ["True", "False", ""])
+@pytest.mark.parametrize("command", ["figures", "bench"])
+def test_cuda_where_there_is_none_is_refused_before_anything_starts(
+    root, monkeypatch, command, there
+):
+    python = root / "python"
+    python.write_text(f"#!/bin/sh\necho {there}\n")
+    python.chmod(0o755)
+    begun = []
+    monkeypatch.setattr(run, "environment", lambda: str(python))
+    monkeypatch.setattr(run.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(run, "figures", lambda *_: begun.append("figures") or 0)
+    monkeypatch.setattr(run, "call", lambda *_, **__: begun.append("bench") or 0)
+    if there == "False":
+        with pytest.raises(SystemExit, match="--device cuda: torch finds no CUDA device here"):
+            run.main([command, "--device", "cuda"])
+        assert not begun
+        if command == "figures":  # the device is that of the cluster's machines
+            assert (
+                run.main([command, "--device", "cuda", "--cluster", str(CODE / "profiles/slurm")])
+                == 0
+            )
+        assert run.main([command, "--device", "cpu"]) == 0
+    else:
+        assert run.main([command, "--device", "cuda"]) == 0 and begun == [command]
