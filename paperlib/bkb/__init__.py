@@ -6,6 +6,7 @@ Scalable and No Regret" (2019).
 
 from ..learners.scripted import Scripted
 from ..maths.gp import RBF, FunctionKernel, Linear, Matern
+from ..maths.likelihood import Likeliest, maximum_likelihood
 from ..learners.reference import UniformArm
 from .learners.bkb import BKB
 from .model.confidence import Confidence
@@ -13,7 +14,9 @@ from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
 from .learners.features import CBRAP, OFUL, RFFUCB
 from .learners.fixed import FixedDictionary
+from .learners.incremental import IncrementalBKB
 from .learners.lazy import LazyBKB
+from .learners.quadrature import QFFUCB
 from .optimizer import Optimizer
 from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from .learners.sketch import nystrom_posterior
@@ -23,12 +26,14 @@ from .problems.real import TableArms
 __all__ = [
     "BKB",  # the paper's method
     "LazyBKB",  # the same at a fraction of the cost
+    "IncrementalBKB",  # BKB with a dictionary that is thinned, a heuristic
     "ContextualBKB",  # the same for arms that change from round to round
-    "ExactGPUCB",  # exact GP-UCB by rank one
-    "UniqueGPUCB",  # exact GP-UCB on unique arms with counters
+    "ExactGPUCB",  # exact GP-UCB by rank one on unique arms
+    "UniqueGPUCB",  # exact GP-UCB refitted to unique arms with counters
     "NaiveGPUCB",  # exact GP-UCB refitted to the whole history
     "FixedDictionary",  # inducing arms chosen once
     "RFFUCB",  # random Fourier features
+    "QFFUCB",  # quadrature Fourier features
     "OFUL",  # linear bandits
     "CBRAP",  # linear bandits on a random projection
     "SOFUL",  # linear bandits with Frequent Directions
@@ -40,6 +45,8 @@ __all__ = [
     "Matern",
     "Linear",
     "FunctionKernel",  # kernels; the last takes any function
+    "maximum_likelihood",  # lengthscales and noise from data
+    "Likeliest",  # what it returns
     "RKHS",  # functions of known norm
     "WarmRKHS",  # their best arm where a warm start does not look
     "GPDraw",  # draws of a Gaussian process

@@ -11,9 +11,12 @@ from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
 from .learners.features import CBRAP, OFUL, RFFUCB
 from .learners.fixed import FixedDictionary
+from .learners.incremental import IncrementalBKB
 from .learners.lazy import LazyBKB
+from .learners.quadrature import QFFUCB
 from .problems.synthetic import RKHS, LinearArms
 from .learners.soful import SOFUL
+from .learners.uniform import UniformIn
 
 STYLES = {
     "BKB": Style("vermilion", "o", emphasis=True),
@@ -22,6 +25,7 @@ STYLES = {
     "BKB 3": Style("vermilion", "d", linestyle="--", label="BKB, $\\bar q=3$"),
     "BKB 10": Style("vermilion", "p", linestyle="-", label="BKB, $\\bar q=10$"),
     "BKB, arms": Style("orange", "s", linestyle="--", label="BKB, a coin an arm"),
+    "BKB, incremental": Style("orange", "^", linestyle="-."),
     "LazyBKB": Style("orange", "P"),
     "ContextualBKB": Style("orange", "X", linestyle=":"),
     "GP-UCB": Style("blue", "^", label="exact GP-UCB"),
@@ -35,6 +39,9 @@ STYLES = {
     "RFF 50": Style("green", "3", linestyle="--"),
     "RFF 100": Style("green", "*"),
     "RFF 200": Style("green", "4", linestyle="-"),
+    "QFF 25": Style("green", "p", linestyle="-."),
+    "QFF 40": Style("green", "d", linestyle="--"),
+    "QFF 80": Style("green", "h", linestyle="-."),
     "OFUL, ridge": Style("blue", "o", label="OFUL"),
     "CBRAP 6": Style("green", "s", linestyle="--"),
     "CBRAP 15": Style("green", "D"),
@@ -45,7 +52,9 @@ STYLES = {
 # Cases that the bench leaves out, and why.
 UNMEASURED = {
     "GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones",
+    "QFF 40": "its features are 40 to the power of the dimension, more than memory holds at d = 5",
     "warm start": "a learner around another",
+    "uniform, first arms": "it learns nothing",
 }
 
 _problem = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3)
@@ -66,6 +75,11 @@ CASES = {
     "BKB, auto": Case(BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem),
     "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear),
     "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
+    "BKB, incremental": Case(
+        IncrementalBKB(_kernel, _radius, capacity=16),
+        _problem,
+        {name: bad for name, bad in _sketch.items() if name != "merge"},
+    ),
     "LazyBKB": Case(
         LazyBKB(_kernel, _radius, capacity=16),
         _problem,
@@ -91,6 +105,9 @@ CASES = {
     "RFF 100": Case(
         RFFUCB(_kernel, _radius, 100), _problem, {"size": [0, 3], "kernel": [Linear()]}
     ),
+    "QFF 40": Case(
+        QFFUCB(_kernel, _radius, 40), _problem, {"size": [0, 2.5, 1000], "kernel": [Linear()]}
+    ),
     "OFUL, ridge": Case(OFUL(_own), _linear),
     "CBRAP 6": Case(CBRAP(_own, 6), _linear, {"size": [0]}),
     "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}),
@@ -99,4 +116,5 @@ CASES = {
         _problem,
         {"rounds": [-1], "actions": [(1,), "first"]},
     ),
+    "uniform, first arms": Case(UniformIn(12), _problem, {"count": [0, 2.5]}),
 }

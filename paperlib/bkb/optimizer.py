@@ -8,7 +8,13 @@ import torch
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import number
-from .learners.ucb import of_arm
+from ..core.linalg import apply
+from ..core.streams import Draw
+from ..core.validation import LARGEST, finite, one_of, refuse, whole
+from .learners.bkb import Sketched
+from .learners.regression import TINY, absorb, along, column
+from .learners.ucb import Pulls, of_arm
+from .model.apart import together
 
 
 class Band(NamedTuple):
@@ -16,6 +22,61 @@ class Band(NamedTuple):
 
     mean: np.ndarray
     deviation: np.ndarray
+
+
+def embedding(learner: Sketched, state: Any, arms: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Z and V^{-1} of a state with a dictionary, fitted unless it holds them."""
+    if hasattr(state, "inverse"):
+        return together(state.Z, state.inverse.shape[1]), state.inverse
+    pulls = Pulls(state.n, state.ysum)
+    found = learner.fitted(
+        arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, keep=True
+    )
+    return found.Z, torch.cholesky_inverse(found.factor)
+
+
+class Within:
+    """Rewards heard by rank one with the dictionary kept, O(A M) each; for one batch, whose V^{-1} it holds."""
+
+    def __init__(self, learner: Sketched, Z: torch.Tensor, inverse: torch.Tensor):
+        self.learner, self.Z, self.inverse = learner, Z, inverse
+
+    def __call__(
+        self, state: Any, arms: torch.Tensor, arm: torch.Tensor, reward: torch.Tensor, draw: Draw
+    ) -> Any:
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        self.inverse, mu, s2 = absorb(self.Z, self.inverse, state.mu, state.s2, arm, reward)
+        own = {"inverse": self.inverse} if hasattr(state, "inverse") else {}
+        if hasattr(state, "spent"):
+            own["spent"] = state.spent + of_arm(state.fallback, arm)
+        return self.learner.heard(state, arm, pulls, mu, s2, **own)
+
+
+class Believed:
+    """Variance as if arms had been observed, beyond the dictionary too, O(A (M + b)) each; for one batch of b.
+
+    Within its dictionary alone an arm outside of it would stay as uncertain as before, and be asked for again. So the
+    sketched posterior is taken as a Gaussian process, of covariance k(x, x') - z^T z' + lambda z^T V^{-1} z'.
+    """
+
+    def __init__(self, learner: Sketched, Z: torch.Tensor, inverse: torch.Tensor):
+        self.learner, self.Z, self.inverse, self.steps = learner, Z, inverse, []
+
+    def __call__(
+        self, state: Any, arms: torch.Tensor, arm: torch.Tensor, reward: torch.Tensor, draw: Draw
+    ) -> Any:
+        lam, z = self.learner.confidence.lam, column(self.Z, arm)
+        c = lam * along(self.Z, apply(self.inverse, z))
+        if self.learner.variance == "dtc":
+            c = c + self.learner.kernel(arms[:, arm], arms)[:, 0] - along(self.Z, z)
+        for step in self.steps:
+            c = c - of_arm(step, arm).unsqueeze(1) * step
+        step = c / (lam * of_arm(state.s2, arm) + lam).sqrt().unsqueeze(1)
+        self.steps.append(step)
+        state = state._replace(s2=(state.s2 - step.square() / lam).clamp(min=TINY))
+        if not hasattr(state, "spent"):
+            return state
+        return state._replace(spent=state.spent + of_arm(state.fallback, arm))
 
 
 class Optimizer(shared.Optimizer):
@@ -37,44 +98,108 @@ class Optimizer(shared.Optimizer):
         prepare: Callable | None = None,
     ):
         if not hasattr(learner, "predict"):
-            raise ValueError(
-                f"learner={learner!r}; allowed: one with a posterior everywhere, such as "
-                "LazyBKB, ContextualBKB or ExactGPUCB"
+            allowed = (
+                "one with a posterior everywhere, such as LazyBKB, ContextualBKB or ExactGPUCB"
             )
+            refuse("learner", learner, allowed)
         super().__init__(learner, context, horizon, seed, prepare)
+        self._kept = None  # the last state with a dictionary that was embedded, and its embedding
 
-    def ask(self, context: Any = None, batch: int | None = None) -> int | list[int]:
-        """The next arm, or up to ``batch`` of them to be evaluated at once.
+    @property
+    def waiting(self) -> list[int]:
+        """Arms asked for that were neither told nor failed yet."""
+        return list(self._now.waiting)
 
-        Within a batch each arm is heard as if it had earned its posterior mean, which leaves the
-        mean where it is and shrinks the variance (Desautels, Krause & Burdick, 2014). A learner
-        that keeps its dictionary (``LazyBKB``) ends the batch where it would sample a new one
-        (Calandriello et al., 2020), so that fewer arms may come: one at first.
+    def ask(
+        self, context: Any = None, batch: int | None = None, guaranteed: bool = False
+    ) -> int | list[int]:
+        """The next arm, or ``batch`` of them to be evaluated at once.
+
+        Arms that were asked for and not told yet count as under evaluation, in a batch and from
+        one ask to the next: each is heard as if it had earned its posterior mean, which leaves mean
+        and radius where they are and shrinks the variance (Desautels, Krause & Burdick, 2014). A
+        dictionary stays as it is meanwhile, and is sampled again once, when the batch is told.
+
+        What is lost: while rewards are missing, the variance may be smaller than the one that
+        the radius is for, by a factor up to 1 + sum_s s2(x_s) over the arms under evaluation, with s2 at the
+        last dictionary; regret bounds grow with it (Calandriello et al., 2020, Lemma 1). Where k(x, x)
+        is far above lambda a single arm exceeds any threshold, so that batches within the bound
+        hold one arm: ``guaranteed`` ends them there.
+
+        A learner that counts arms by index heeds what is under evaluation; one whose arms may
+        change (``ContextualBKB``) within a batch only.
 
         Args:
             context: the round's arms, if they changed (for ``ContextualBKB``).
             batch: at least 1; None: one arm, as a number instead of a list.
+            guaranteed: for ``LazyBKB``: end the batch where its threshold is reached; one arm at
+                least.
 
         Raises:
-            ValueError: another batch, or arms that the learner refuses.
+            ValueError: another batch, arms that the learner refuses, or a learner without threshold.
         """
-        if batch is None:
-            return super().ask(context)
-        if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)) or batch < 1:
-            raise ValueError(f"batch={batch!r}; allowed: an integer, at least 1")
-        now = self._choosing(self._now, context)
-        found, arms, state = [int(now.proposed)], now.context, now.pending
+        if batch is not None:
+            whole("batch", batch)
+        one_of("guaranteed", guaranteed, (False, True))
+        if guaranteed and not hasattr(self.learner, "threshold"):
+            raise ValueError(
+                f"guaranteed={guaranteed!r}; allowed for {type(self.learner).__name__}, which has "
+                "no threshold: False"
+            )
+        now, found = self._now, []
+        arms = now.context if context is None else self._lead(context)
+        believed, waiting = now.state, now.waiting if self._counts_by_index else ()
         with torch.no_grad():
-            while len(found) < batch:
-                draw, arm = self._draw(now, len(found) - 1), torch.tensor([found[-1]])
-                after = self.learner.update(state, arms, arm, self._mean(state, arms, arm), draw)
-                now = self._heeded(now, after)
-                if int(getattr(after, "resamplings", 0)) > int(getattr(state, "resamplings", 0)):
-                    break
-                index, state = self.learner.select(after, arms, self._draw(now, len(found)))
+            hear = self._hearing(now.state, arms, Believed)
+            for arm in waiting:
+                believed = self._believed(hear, believed, arms, arm, self._draw(now))
+            while len(found) < (batch or 1):
+                draw = self._draw(now, len(waiting) + len(found))
+                index, _ = self.learner.select(believed, arms, draw)
                 found.append(int(index))
-        self._now = now  # whole, or where an update fails not at all
-        return found
+                believed = self._believed(hear, believed, arms, found[-1], draw)
+                # before the first reward arms are drawn, and the first one ends a batch
+                if guaranteed and (
+                    self.rounds == 0 or bool(believed.spent >= self.learner.threshold - 1)
+                ):
+                    break
+        # whole, or where an update fails not at all
+        self._now = now._replace(
+            context=arms,
+            proposed=torch.tensor(found[:1]),
+            pending=now.state,
+            waiting=(*waiting, *found) if self._counts_by_index else (),
+        )
+        return found[0] if batch is None else found
+
+    @property
+    def _counts_by_index(self) -> bool:
+        return getattr(self.learner, "fixed_arms", False)
+
+    def _hearing(self, state: Any, arms: torch.Tensor, how: type) -> Callable:
+        """How a reward is heard without a refit, ``Within`` or ``Believed``; without a dictionary the learner's way."""
+        sketched = isinstance(self.learner, Sketched) and self._counts_by_index
+        if not sketched or state.tally.rounds == 0:
+            return self.learner.update
+        if self._kept is None or self._kept[0] is not state:
+            self._kept = (state, embedding(self.learner, state, arms))
+        return how(self.learner, *self._kept[1])
+
+    def _believed(
+        self, hear: Callable, state: Any, arms: torch.Tensor, arm: int, draw: Draw
+    ) -> Any:
+        """The state as if an arm had earned its posterior mean; clock and radius stay."""
+        if self.rounds == 0:  # arms are drawn: there is nothing to believe yet
+            return state
+        index = torch.tensor([arm])
+        after = hear(state, arms, index, self._mean(state, arms, index), draw)
+        return after._replace(tally=state.tally) if hasattr(after, "tally") else after
+
+    def _updates(self, count: int) -> list[Callable | None]:
+        """A batch is refitted once, at its end."""
+        hear = self._hearing(self.state, self.context, Within)
+        within = hear if isinstance(hear, Within) else None
+        return [within] * (count - 1) + [None]
 
     def _mean(self, state: Any, arms: torch.Tensor, arm: torch.Tensor) -> torch.Tensor:
         """Posterior mean of an arm, 1."""
@@ -93,10 +218,10 @@ class Optimizer(shared.Optimizer):
         at = self.context
         if points is not None:
             at = number("points", points if self._prepare is None else self._prepare(points))
-        if at.dim() != 3 or at.shape[2] != self._dim or at.shape[1] < 1:
-            raise ValueError(
-                f"points: {tuple(at.shape[1:])}; allowed: n x {self._dim} with n at least 1"
-            )
+        dim = self.context.shape[2]
+        finite("points", at, LARGEST)
+        if at.dim() != 3 or at.shape[2] != dim or at.shape[1] < 1:
+            raise ValueError(f"points: {tuple(at.shape[1:])}; allowed: n x {dim} with n at least 1")
         with torch.no_grad():
             mu, s2 = self.learner.predict(self.state, self.context, at)
         return Band(mu[0].numpy().copy(), (self.learner.confidence.lam * s2[0]).sqrt().numpy())

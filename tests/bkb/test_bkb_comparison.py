@@ -6,17 +6,13 @@ import pytest
 from paperlib.bkb.experiments.comparison import crossover, from_seven, while_alike, while_small
 
 
-def test_rounds_below_the_square():
-    assert while_small(np.full(40, 5)).tolist() == [
-        18,
-        19,
-        20,
-        21,
-        22,
-        23,
-    ]  # t = 1..24, of them the last six
-    assert while_small(np.full(12, 5)).tolist() == [9, 10, 11]
-    assert while_small(np.array([1, 2])).tolist() == [1] and not len(while_small(np.ones(9)))
+def test_rounds_with_fewer_arms_than_the_square():
+    every = np.arange(1, 41)
+    # U = 1..24, of them the last six
+    assert while_small(np.full(40, 5), every).tolist() == [18, 19, 20, 21, 22, 23]
+    assert while_small(np.full(40, 5), np.full(40, 9)).tolist() == list(range(30, 40))
+    assert while_small(np.array([1, 2]), every[:2]).tolist() == [1]
+    assert not len(while_small(np.ones(9), every[:9]))
 
 
 def test_rounds_from_seven_times_on():

@@ -120,19 +120,28 @@ def test_regret_bounds_grow_with_what_hurts():
     assert theory.regret_printed(c, 1.0, 300, 16.0) < theory.regret_printed(c, 1.0, 300, 17.0)
     # no negative logarithm
     assert theory.regret_printed(c, 1e-3, 300, 16.0) < theory.regret_printed(c, 1.0, 300, 16.0)
-    assert (
-        theory.radius_worst(c, 50.0)
-        < theory.radius_worst(c, 60.0)
-        < theory.radius_worst(confidence(eps=0.7), 60.0)
-    )
+    worst = lambda gamma, c=c: theory.radius_worst(c, 1.0, 300, gamma)
+    assert worst(50.0) < worst(60.0) < worst(60.0, confidence(eps=0.7))
     assert theory.regret_worst(c, 1.0, 300, 50.0) == theory.regret_bound(
-        c, 1.0, 300, 100.0, theory.radius_worst(c, 50.0)
+        c, 1.0, 300, 100.0, worst(50.0)
     )
+
+
+def test_each_rule_has_its_own_worst_radius():
+    """xi = .1, lambda = .01, alpha = 3: sums of 2 alpha gamma = 300 and 2 alpha^2 gamma = 900."""
+    inside = {
+        "online": 900 + 2 * math.log(10),
+        "corrected": 3 * (1 + math.log(1 + 100 * 300)) * 300 + 2 * math.log(10),
+        "paper": 4 * (3 * math.log(300) * 300 + math.log(10)),
+    }
+    for rule, value in inside.items():
+        expected = 0.1 * math.sqrt(value) + 0.3 * (1 + math.sqrt(2))
+        assert theory.radius_worst(confidence(rule), 1.0, 300, 50.0) == pytest.approx(expected)
 
 
 def test_worst_radius_without_sketching_error():
     """eps -> 0: xi sqrt(2 gamma + 2 L) + 2 sqrt(lambda) F."""
-    assert theory.radius_worst(confidence(eps=1e-12), 50.0) == pytest.approx(
+    assert theory.radius_worst(confidence("online", eps=1e-12), 1.0, 300, 50.0) == pytest.approx(
         0.1 * math.sqrt(100 + 2 * math.log(10)) + 0.6
     )
 
@@ -140,7 +149,7 @@ def test_worst_radius_without_sketching_error():
 @pytest.mark.parametrize("eps, worst, printed", [(0.5, 4.9e4, 2.25e4), (0.1, 2.28e3, 431)])
 def test_horizons_from_which_the_bounds_inform(eps, worst, printed):
     kernel, arms = reference_arms()
-    c, gamma = confidence(eps=eps), information.gamma_at(kernel, arms, 0.01)
+    c, gamma = confidence("online", eps=eps), information.gamma_at(kernel, arms, 0.01)
     uniform = lambda T: information.uniform_dimension(kernel, arms, T, 0.01)
     row = theory.regret_row(c, 1.0, 300, gamma, uniform, cap=10**6)
     assert row.worst_informative_from == pytest.approx(worst, rel=0.02)

@@ -1,17 +1,15 @@
 """Sizes of dictionaries and the accuracy of their variance: against dense formulas and by hand."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
+from scipy.stats import spearmanr
 
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
 from paperlib.bkb.experiments import dictionary
-from paperlib.bkb.probes.dictionary import ExactDimension, entered
+from paperlib.bkb.probes.dictionary import ExactDimension
 from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
 from paperlib.core.trace import Trace
-from paperlib.core.rounds import Probe
 from paperlib.play import play
 from paperlib.core.streams import Streams
 
@@ -53,47 +51,6 @@ def test_the_effective_dimension_is_the_trace(learner):
             )
 
 
-def test_arms_that_entered():
-    """Arms of the first trial: best, five pulls in, six pulls out, one pull in, one out, three, none."""
-    n = torch.tensor([[9.0, 5, 6, 1, 1, 3, 0], [1, 1, 1, 1, 1, 1, 1]], dtype=torch.float64)
-    mask = torch.tensor([[1, 1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 1, 1, 1]]).bool()
-    means = torch.tensor([[2.0, 1, 1, 1, 1, 1, 1], [1, 2, 2, 1, 1, 1, 1]], dtype=torch.float64)
-    seen = SimpleNamespace(
-        after=SimpleNamespace(n=n, mask=mask, s2=torch.full_like(n, 0.1)),
-        world=SimpleNamespace(means=means, best=means.amax(1)),
-    )
-    found = entered(seen).numpy()
-    np.testing.assert_allclose(found, [[2, 1, 1.1, 2, 1, 0.2], [0, 0, 0, 5, 5, 0.5]])
-    difference = dictionary.often_minus_once(found)
-    assert (
-        difference.estimate == pytest.approx(1 / 2 - 6 / 7)
-        and difference.low <= difference.estimate <= difference.high
-        and difference.n == 2
-    )
-
-
-def test_shares_of_often_and_once():
-    same = np.tile([4.0, 1, 9, 10, 5, 9], (8, 1))
-    found = dictionary.often_minus_once(same)
-    assert (found.estimate, found.low, found.high) == (-0.25, -0.25, -0.25)
-    rng = np.random.default_rng(0)
-    inside = np.stack(
-        [
-            np.full(40, 10),
-            rng.binomial(10, 0.9, 40),
-            np.zeros(40),
-            np.full(40, 10),
-            rng.binomial(10, 0.2, 40),
-            np.zeros(40),
-        ],
-        1,
-    )
-    found = dictionary.often_minus_once(inside)
-    assert 0.6 < found.low < found.estimate < found.high < 0.8
-    with pytest.raises(ValueError, match="some pulled once"):
-        dictionary.often_minus_once(np.array([[1.0, 1, 1, 0, 0, 0]]))
-
-
 def test_accuracy_and_steps():
     found = dictionary.accuracy(np.array([[1.0, 1.2, 1.0, 1.0], [1.0, 4.0, 9.0, 1.0]]))
     assert found == {
@@ -106,12 +63,24 @@ def test_accuracy_and_steps():
     )
 
 
-def test_expected_share_uses_the_round_before():
-    """alpha = 3: the bounds are 1, 3 * 2 * 1 + 1, 3 * 2 * 2 + 1."""
-    found = dictionary.expected_share(
-        trace(expected_size=[[1.0, 3.5, 13.0]], dimension=[[1.0, 2.0, 50.0]]), qbar=2.0
+def test_expected_share_uses_the_round_before_and_bounds_that_say_something():
+    """alpha = 3: the bounds of rounds 41 and 61 are 3 * 2 * 5 + 1 and 3 * 2 * 6 + 1; that of round 21, 49, is above its round."""
+    found = Trace(
+        np.array([20, 21, 40, 41, 60, 61]),
+        {
+            "expected size": np.array([[1.0, 2, 3, 15.5, 5, 18.5]]),
+            "dimension": np.array([[8.0, 9, 5, 9, 6, 9]]),
+        },
+        {},
+        np.zeros(6),
+        [0],
+        {},
     )
-    np.testing.assert_allclose(found, [(1 + 0.5 + 1) / 3])
+    np.testing.assert_allclose(dictionary.expected_share(found, qbar=2.0), [0.5])
+    with pytest.raises(ValueError, match="in 1 of 1 trials"):
+        dictionary.expected_share(
+            trace(expected_size=[[1.0, 3.5]], dimension=[[1.0, 2.0]]), qbar=2.0
+        )
 
 
 def test_excess_counts_rounds():
@@ -123,6 +92,37 @@ def test_excess_counts_rounds():
     )
 
 
+def test_growth_beside_the_effective_dimension():
+    """From round 2 on the dictionary doubles and the dimension grows by half; then both by a third."""
+    found = trace(
+        dictionary=[[3.0, 4, 8], [2, 3, 4]],
+        dimension=[[1.0, 2, 3], [5, 6, 8]],
+        regret=[[1.0] * 3] * 2,
+    )
+    np.testing.assert_allclose(dictionary.growth_beside(found, 1.5), [4 / 3, 1.0])
+    np.testing.assert_allclose(dictionary.growth_beside(found, 1), [8 / 9, 5 / 4])
+
+
+def test_size_with_regret_ranks_the_problems_of_each_trial():
+    sizes, regrets = [[1.0, 9, 4], [2, 9, 5], [3, 1, 5]], [[1.0, 7, 2], [2, 8, 9], [30, 9, 3]]
+    found = dictionary.size_with_regret(
+        [
+            trace(dictionary=[[m] for m in ms], regret=[[r] for r in rs])
+            for ms, rs in zip(sizes, regrets)
+        ]
+    )
+    expected = [spearmanr([m[i] for m in sizes], [r[i] for r in regrets])[0] for i in range(3)]
+    np.testing.assert_allclose(found, expected)
+    assert found[0] == 1.0
+    with pytest.raises(ValueError, match="traces: 2, 0 trials"):
+        dictionary.size_with_regret(
+            [trace(dictionary=[[1.0]], regret=[[1.0]]), trace(dictionary=[[2.0]], regret=[[2.0]])]
+        )
+    same = trace(dictionary=[[1.0]], regret=[[1.0]])
+    with pytest.raises(ValueError, match="1 trials without an order"):
+        dictionary.size_with_regret([same, same, same])
+
+
 def test_a_run_keeps_to_the_bounds():
     probes = {
         "dictionary": dictionary_size,
@@ -130,9 +130,7 @@ def test_a_run_keeps_to_the_bounds():
         "dimension": ExactDimension(PROBLEM.kernel, RADIUS.lam),
         "expected size": ExpectedSize(5.0),
         "size": Size(5.0),
-        "entered": Probe(entered, "final"),
     }
-    found = play(BKB(PROBLEM.kernel, RADIUS), PROBLEM, 60, 6, record="all", probes=probes)
+    found = play(BKB(PROBLEM.kernel, RADIUS), PROBLEM, 400, 3, record="all", probes=probes)
     assert dictionary.excess(found["dictionary"], found["unique"], found["size"]) == 0
-    assert (dictionary.expected_share(found, 5.0) < 1).all() and found["entered"].shape == (6, 6)
-    assert (found["entered"][:, [1, 4]] <= found["entered"][:, [0, 3]]).all()
+    assert (dictionary.expected_share(found, 5.0) < 1).all()

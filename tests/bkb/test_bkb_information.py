@@ -132,3 +132,35 @@ def test_effective_dimension():
 def test_bad_arguments_are_refused(call, name):
     with pytest.raises(ValueError, match=name):
         call(RBF(1.0), torch.eye(2, dtype=torch.float64))
+
+
+def closed(gamma, ridge, horizon, dim=1, count=64):
+    side = torch.linspace(0, 1, count, dtype=torch.float64)
+    points = side[:, None] if dim == 1 else torch.cartesian_prod(side[::8], side[::8])
+    kernel = RBF(gamma)
+    return information.worst_of_gaussian(kernel, points, ridge, horizon), kernel, points
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("gamma, ridge", [(1.0, 1.0), (10.0, 0.1), (100.0, 0.01)])
+@pytest.mark.parametrize("horizon", [1, 20, 200])
+def test_the_closed_form_bounds_every_design(dim, gamma, ridge, horizon):
+    bound, kernel, points = closed(gamma, ridge, horizon, dim)
+    least = information.greedy(kernel, points, ridge, [horizon])[horizon]
+    assert 2 * least <= bound <= horizon * math.log1p(1 / ridge) * (1 + 1e-12)
+
+
+def test_the_closed_form_by_hand_and_its_order():
+    """gamma = 2, rho = 1/2: N has mean 1; of the orders 1, 2, 3 and 4 at T = 30, lambda = 1 the second is the best."""
+    tail = [1 - sum(math.exp(-1) / math.factorial(i) for i in range(j)) for j in range(6)]
+    values = [j * math.log1p(30 / j) + 30 * tail[j] for j in (1, 2, 3, 4, 5)]
+    assert closed(2.0, 1.0, 30)[0] == pytest.approx(min(values))
+    growth = [closed(10.0, 1.0, T)[0] / math.log(T) ** 2 for T in (10**3, 10**5, 10**7)]
+    assert growth[0] > growth[1] > growth[2]  # O(ln(T)^2) for d = 1
+
+
+def test_the_closed_form_refuses_what_it_cannot_use():
+    with pytest.raises(ValueError, match="ridge"):
+        closed(1.0, 0.0, 10)
+    with pytest.raises(ValueError, match="horizon"):
+        closed(1.0, 1.0, 0)

@@ -26,14 +26,14 @@ from paperlib.bkb import (
     NaiveGPUCB,
     UniqueGPUCB,
 )
-from paperlib.bkb.learners import sketch
+from paperlib.bkb.learners import single
 from paperlib.bkb.learners.bkb import inclusion
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.learners.ucb import first_copies
 from paperlib.bkb.problems.worlds import FixedArms, World
 from paperlib.bkb.problems.synthetic import RKHS
 from paperlib.learners.scripted import Scripted
-from paperlib.core.trees import take
+from paperlib.core.trees import state_bytes, take
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
@@ -295,6 +295,49 @@ def test_exact_in_three_ways_is_scikit_learns(kernel, theirs):
         np.testing.assert_allclose(by_rank_one.states[-1].s2[trial] * CONF.lam, sd**2, atol=1e-8)
 
 
+WIDE = torch.linspace(0, 1, 100, dtype=torch.float64)[None, :, None]
+
+
+@pytest.mark.parametrize("look", [True, False], ids=["look", "as on a device"])
+def test_exact_by_rank_one_with_more_arms_than_a_block(look):
+    """Slots are taken by trials at unlike times, and a block is full before the arms are."""
+    kernel, confidence = RBF(400.0), replace(CONF, scale=2.0)
+    with shortcuts(look):
+        ran = run(ExactGPUCB(kernel, confidence), WIDE, 90, range(4))
+    refitted = run(UniqueGPUCB(kernel, confidence), WIDE, 90, range(4))
+    assert (ran.states[-1].n > 0).sum(1).min() > 32 and ran.states[-1].cross.shape[1] >= 32
+    assert torch.equal(ran.played, refitted.played)
+    for t in (1, 32, 33, 34, 60, 90):
+        same(ran.states[t], refitted.states[t], 1e-9)
+    alone = run(ExactGPUCB(kernel, confidence), WIDE, 90, [2])
+    same(alone.states[-1], take(ran.states[-1], [2]), 1e-9)
+
+
+@pytest.mark.parametrize("noise, tolerance", [(0.1, 1e-8), (0.01, 1e-6)])
+def test_exact_by_rank_one_does_not_drift(monkeypatch, noise, tolerance):
+    """Against a fresh Cholesky factorization after 2000 rounds, also where nothing is computed anew meanwhile."""
+    monkeypatch.setattr("paperlib.bkb.learners.exact.REFRESH", 10**9)
+    confidence = Confidence(noise, 2.0)
+    state = run(ExactGPUCB(RBF(20.0), confidence), LINE, 2000, range(1)).states[-1]
+    pulled = (state.n[0] > 0).nonzero()[:, 0]
+    fresh = exact_posterior(
+        RBF(20.0),
+        LINE[:, pulled],
+        state.n[:, pulled],
+        state.ysum[:, pulled],
+        confidence.lam,
+        LINE,
+    )
+    torch.testing.assert_close(state.mu, fresh.mean, rtol=0, atol=tolerance)
+    s2 = fresh.variance / confidence.lam
+    assert ((state.s2 - s2).abs() <= tolerance * s2).all()
+
+
+def test_what_exact_by_rank_one_keeps_grows_with_the_arms_and_not_with_the_rounds():
+    states = run(ExactGPUCB(RBF(20.0), CONF), LINE, 400, range(2)).states
+    assert state_bytes(states[400]) == state_bytes(states[100])
+
+
 @pytest.mark.parametrize("rule", ["corrected", "practical", "online", "reference", "paper"])
 def test_oful_is_exact_with_the_linear_kernel(rule):
     confidence = replace(CONF, rule=rule, scale=0.3)
@@ -347,6 +390,22 @@ def test_lazy_with_threshold_1_is_bkb_bit_for_bit(kernel, merge):
     assert b.states[-1].resamplings.tolist() == [300] * 4 and bool(
         (a.states[-1].mask != (a.states[-1].n > 0)).any()
     )
+
+
+@pytest.mark.parametrize("learner", [BKB, LazyBKB])
+@pytest.mark.parametrize("way", ["no K_XX", "torch"])
+def test_a_kept_gram_and_numpy_change_nothing_but_rounding(monkeypatch, learner, way):
+    """As with arms too many for K_XX to be kept, and as on a device."""
+    kept = run(learner(RBF(60.0), CONF), LINE, 60, range(3))
+    with shortcuts(way != "torch"):
+        if way == "no K_XX":
+            monkeypatch.setattr("paperlib.bkb.learners.bkb.GRAM", 0)
+        other = run(learner(RBF(60.0), CONF), LINE, 60, range(3))
+    assert torch.equal(kept.played, other.played)
+    a, b = kept.states[-1], other.states[-1]
+    assert a.gram is not None and (b.gram is None) == (way == "no K_XX")
+    for name in ("mu", "s2"):
+        torch.testing.assert_close(getattr(a, name), getattr(b, name), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("merge", ["pulls", "arms"])
@@ -897,7 +956,7 @@ def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
 )
 def test_a_root_that_fails_is_reported_by_trial(monkeypatch, learner):
     """Without jitter equal arms do not factor: only the trials whose dictionary has two of them fail."""
-    monkeypatch.setattr(sketch, "JITTERS", (0.0,))
+    monkeypatch.setattr(single, "JITTERS", (0.0,))
     arms = LINE[:, [0, 0, 20]]
     draws = Streams(0, range(2))
     state = learner.init(2, arms, None, draws.at(-1), **TKWARGS)

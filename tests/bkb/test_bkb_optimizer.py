@@ -15,10 +15,12 @@ from paperlib.bkb import (
     FunctionKernel,
     LazyBKB,
     Linear,
+    Matern,
     Optimizer,
     Scripted,
     nystrom_posterior,
 )
+from paperlib.bkb.learners import bkb as learners
 
 ARMS = np.linspace(0, 1, 60)[:, None]
 KERNEL, RADIUS = RBF(30.0), Confidence(0.1, 2.0)
@@ -69,15 +71,77 @@ def test_posterior_at_unseen_points_agrees_with_scikit_learn(learner):
 
 @every
 def test_a_batch_of_one_is_ask_and_arms_are_spread_in_a_larger_one(learner):
-    user = play(Optimizer(learner, ARMS), 6)
-    assert user.ask(batch=1) == [user.ask()]
-    batch = user.ask(batch=4)
-    assert 1 <= len(batch) <= 4 and len(set(batch)) == len(batch)
-    if isinstance(learner, (BKB, ExactGPUCB)):
-        assert len(batch) == 4
+    user, again = (play(Optimizer(learner, ARMS), 6) for _ in range(2))
+    assert user.ask(batch=1) == [again.ask()]
+    batch = play(Optimizer(learner, ARMS), 6).ask(batch=4)
+    assert len(batch) == 4 and len(set(batch)) >= 3
     before = user.rounds
     user.tell(batch, f(ARMS[batch]))
     assert user.rounds == before + len(batch)
+
+
+MANY = np.random.default_rng(0).random((600, 2))
+STEEP = Confidence(0.1, 2.0)  # k(x, x) is 100 lambda: one arm exceeds any threshold
+
+
+@pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
+def test_four_arms_come_back_and_they_differ(kind):
+    search = Optimizer(kind(Matern(2.5, 0.3), STEEP), MANY)
+    for _ in range(15):
+        batch = search.ask(batch=4)
+        assert len(batch) == 4 and len(set(batch)) >= 3
+        search.tell(batch, np.sin(5 * MANY[batch].sum(1)))
+    assert search.rounds == 60 and np.sin(5 * MANY[search.best()].sum()) > 0.99
+
+
+@pytest.mark.parametrize("kind, most", [(LazyBKB, 1), (BKB, 2)])
+def test_a_batch_is_refitted_once(kind, most, monkeypatch):
+    """When it is told; BKB, which keeps no embedding, computes one when asked."""
+    search, fits = play(Optimizer(kind(KERNEL, RADIUS), ARMS), 5), []
+    fit = learners.fit
+    monkeypatch.setattr(learners, "fit", lambda *args, **kw: fits.append(1) or fit(*args, **kw))
+    for _ in range(6):
+        fits.clear()
+        batch = search.ask(batch=8)
+        search.tell(batch, f(ARMS[batch]))
+        assert len(fits) <= most
+
+
+@pytest.mark.parametrize("kind", [LazyBKB, BKB])
+def test_a_batch_told_at_once_is_the_posterior_of_its_counters(kind):
+    search = play(Optimizer(kind(KERNEL, RADIUS, qbar=1e9), ARMS), 5)
+    batch = search.ask(batch=6)
+    search.tell(batch, f(ARMS[batch]))
+    exact = Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS)
+    counts = search.state.n[0].numpy().astype(int)
+    played = np.repeat(np.arange(60), counts)
+    exact.tell(played, f(ARMS[played]))
+    assert counts.sum() == 11 == search.rounds
+    np.testing.assert_allclose(search.posterior().mean, exact.posterior().mean, atol=1e-6)
+    np.testing.assert_allclose(search.posterior().deviation, exact.posterior().deviation, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [LazyBKB, BKB, ExactGPUCB])
+def test_asks_without_tells_are_a_batch(kind):
+    """What was asked for and not told counts as under evaluation."""
+    one, many = (play(Optimizer(kind(KERNEL, RADIUS), ARMS), 8) for _ in range(2))
+    asked = [one.ask() for _ in range(4)]
+    assert asked == many.ask(batch=4) == one.waiting and len(set(asked)) >= 3
+    one.tell(asked[2], 0.5)
+    assert one.waiting == [asked[0], asked[1], asked[3]]
+    one.fail(asked[0], "no answer")
+    one.tell(59, 0.1)  # of one's own
+    assert one.waiting == [asked[1], asked[3]]
+    one.tell(one.waiting, [0.1, 0.2])
+    assert one.waiting == [] and one.rounds == 12
+
+
+def test_the_first_arms_of_a_search_are_drawn_one_by_one():
+    search = Optimizer(BKB(KERNEL, RADIUS), ARMS, seed=1)
+    batch = search.ask(batch=4)
+    assert len(set(batch)) > 1 and search.ask() not in batch[:1]
+    search.tell(batch, f(ARMS[batch]))
+    assert search.rounds == 4
 
 
 def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
@@ -92,12 +156,21 @@ def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
     )
 
 
-def test_a_lazy_batch_ends_where_a_new_dictionary_is_due():
+def test_a_guaranteed_batch_ends_where_a_new_dictionary_is_due():
     lazy, eager = (
         play(Optimizer(LazyBKB(KERNEL, RADIUS, threshold=C), ARMS), 30) for C in (2.0, 1.0)
     )
-    sizes = [len(play(lazy, 1).ask(batch=50)) for _ in range(10)]
-    assert len(eager.ask(batch=50)) == 1 < max(sizes) < 50
+    sizes = []
+    for _ in range(10):
+        batch = lazy.ask(batch=50, guaranteed=True)
+        lazy.tell(batch, f(ARMS[batch]))
+        sizes.append(len(batch))
+    assert len(eager.ask(batch=50, guaranteed=True)) == 1 == min(sizes) < max(sizes)
+    assert len(play(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS), 3).ask(batch=9)) == 9
+    # arms are drawn before the first reward
+    assert len(Optimizer(LazyBKB(KERNEL, RADIUS), ARMS).ask(batch=9, guaranteed=True)) == 1
+    with pytest.raises(ValueError, match="guaranteed=True.*BKB, which has no threshold"):
+        Optimizer(BKB(KERNEL, RADIUS), ARMS).ask(batch=2, guaranteed=True)
 
 
 @pytest.mark.parametrize(

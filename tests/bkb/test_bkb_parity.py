@@ -1,18 +1,20 @@
 """The line-up of the parity figure, and its regret over exact GP-UCB's."""
 
 import pytest
+import torch
 
 from bkb_traces import trace
-from paperlib.bkb import BKB, UniformArm
-from paperlib.bkb.experiments.parity import parity_learners, parity_ratios
+from paperlib.bkb import BKB, IncrementalBKB, QFFUCB, UniformArm
+from paperlib.bkb.experiments.parity import NODES, parity_learners, parity_ratios
 from paperlib.bkb.experiments.regret import confidence
 from paperlib.bkb.experiments.settings import rkhs_1d, rkhs_2d
+from paperlib.core.streams import Streams
 
 
 def test_parity_learners_differ_in_what_they_are_named_for():
     problem = rkhs_2d()
     learners = parity_learners(problem, scale=0.3)
-    assert len(learners) == 17 and isinstance(learners.pop("uniform"), UniformArm)
+    assert len(learners) == 19 and isinstance(learners.pop("uniform"), UniformArm)
     assert {learner.confidence for learner in learners.values()} == {confidence(problem, 0.3)}
     assert {learner.kernel for learner in learners.values()} == {problem.kernel}
     sketches = {
@@ -30,7 +32,21 @@ def test_parity_learners_differ_in_what_they_are_named_for():
     assert [
         (learners[name].size, learners[name].variance) for name in ("SoR, fixed", "DTC, fixed")
     ] == [(20, "sor"), (20, "dtc")]
-    assert [learners[name].size for name in ("RFF 50", "RFF 200")] == [50, 200]
+    assert [learners[name].size for name in ("RFF 50", "RFF 200", "QFF 25")] == [50, 200, 25]
+    assert "QFF 80" in parity_learners(rkhs_1d())
+    assert learners["BKB, incremental"] == IncrementalBKB(problem.kernel, confidence(problem, 0.3))
+
+
+@pytest.mark.parametrize("problem, fewer", [(rkhs_1d(), 60), (rkhs_2d(), 15)], ids=["1-d", "2-d"])
+def test_quadrature_has_nodes_enough_for_the_kernel(problem, fewer):
+    context = {"dtype": torch.float64, "device": "cpu"}
+    arms = problem.context(problem.init(2, 1, Streams(0, range(2)).at(-1), **context), 0)[:1]
+
+    def error(size):
+        Z = QFFUCB(problem.kernel, confidence(problem), size).features(arms, None)[0]
+        return float((Z.mT @ Z - problem.kernel(arms, arms)[0]).abs().max())
+
+    assert error(NODES[problem.dim]) <= 4e-4 and error(fewer) > 0.05
 
 
 def test_parity_ratios_are_grouped_by_coin():
@@ -42,11 +58,13 @@ def test_parity_ratios_are_grouped_by_coin():
     assert list(found) == [
         "BKB",
         "BKB, arms",
+        "BKB, incremental",
         "SoR",
         "SoR, fixed",
         "DTC, fixed",
         "RFF 50",
         "RFF 200",
+        "QFF 80",
         "uniform",
     ]
     rows = [

@@ -9,11 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paperlib.bkb.learners import sketch
+from paperlib.bkb.learners import single, sketch
 from paperlib.bkb.learners.bkb import inclusion
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.learners.sketch import fit, nystrom_posterior, room
-from paperlib.bkb.model.slots import listed
+from paperlib.bkb.learners.sketch import fit, nystrom_posterior
+from paperlib.bkb.model.slots import Slots, listed
+from paperlib.core.linalg import shortcuts
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 
 ROOTS = {"eigh": 1e-9, "cholesky": 1e-7}
@@ -21,6 +22,13 @@ KERNELS = [RBF(20.0), Matern(0.5, 0.5), Linear()]
 each_root = pytest.mark.parametrize("root", ROOTS)
 each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 PAIR = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)  # k = 1 and .5
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["one by one", "at once"])
+def way(request):
+    """Every test here runs with the posterior by trial, and for all trials at once, as on a device."""
+    with shortcuts(request.param):
+        yield
 
 
 def vector(*values, dtype=torch.float64):
@@ -46,6 +54,12 @@ def instance(arms=14, dim=2, trials=3, seed=0, keep=0.6):
         rng.random((trials, arms)) < keep * np.linspace(1, 0.4, trials)[:, None]
     ) & (n > 0)
     return X, mask, n.double(), ysum
+
+
+def factor(X, kernel, mask, n, ysum, ridge):
+    """V's Cholesky factor by the eigenvalues of K_SS."""
+    kappa2, options = kernel.diag(X).amax(1), dict(eigh=True, slots=None, rounds=n.shape[1])
+    return fit(kernel, X, mask > 0, n, ysum, ridge, kappa2, keep=True, **options).factor
 
 
 def dense(K, mask, n, ysum, ridge):
@@ -297,11 +311,49 @@ def test_trials_may_have_arms_of_their_own(shared):
 
 @each_root
 @each_kernel
+@pytest.mark.parametrize("chunk", [5, 14])
+@pytest.mark.parametrize("given", [True, False], ids=["K_XX given", "not given"])
+def test_one_by_one_and_at_once_are_the_same(kernel, root, chunk, given):
+    """Of unequal and empty dictionaries, too, with everything that is returned."""
+    X, mask, n, ysum = instance(seed=17)
+    mask[1] = False
+    options = dict(eigh=root == "eigh", slots=14, rounds=14, keep=True, chunk=chunk)
+    gram, found = kernel(X, X) if given else None, []
+    for look in (True, False):
+        with shortcuts(look):
+            kappa2 = kernel.diag(X).amax(1)
+            found.append(fit(kernel, X, mask, n, ysum, 0.1, kappa2, gram=gram, **options))
+    one, batch = found
+    same(one, batch, ROOTS[root])
+    assert one.Z.shape == batch.Z.shape and one.factor.shape == batch.factor.shape
+    spread = lambda fit: (
+        fit.Z.mT @ torch.cholesky_inverse(fit.factor) @ fit.Z
+    )  # free of a root's signs
+    same_as = lambda f: torch.testing.assert_close(f(one), f(batch), rtol=0, atol=ROOTS[root])
+    same_as(spread), same_as(lambda fit: fit.Z.mT @ fit.Z)
+    assert one.failed.tolist() == batch.failed.tolist() == [False] * 3
+    assert one.overflow.tolist() == batch.overflow.tolist()
+
+
+@each_root
+@each_kernel
 def test_unused_slots_change_nothing(kernel, root):
     X, mask, n, ysum = instance(seed=7)
     kappa2 = kernel.diag(X).amax(1)
     few, many = (
-        fit(kernel, X, mask, n, ysum, 0.1, kappa2, eigh=root == "eigh", slots=slots, rounds=14)
+        fit(
+            kernel,
+            X,
+            mask,
+            n,
+            ysum,
+            0.1,
+            kappa2,
+            eigh=root == "eigh",
+            slots=slots,
+            rounds=14,
+            keep=True,
+        )
         for slots in (int(mask.sum(1).max()), 14)
     )
     assert few.factor.shape[1] < many.factor.shape[1] or (kernel == Linear() and root == "eigh")
@@ -435,12 +487,11 @@ def test_members_are_listed_by_index(rows, slots):
         assert found.index[trial][found.valid[trial]].tolist() == expected[:slots]
         assert not found.index[trial][~found.valid[trial]].any()
         assert found.overflow[trial] == (len(expected) > slots)
-    most = max(map(sum, rows))
-    assert (
-        max(most, 1) <= room(mask, "auto") <= 7
-        and room(mask, slots) == slots
-        and room(mask, 100) == 7
-    )
+    largest, every = max(map(sum, rows), default=0), listed(mask)
+    assert every.index.shape == (len(rows), max(largest, 1)) and not every.overflow.any()
+    assert [x[y].tolist() for x, y in zip(every.index, every.valid)] == [
+        [i for i, member in enumerate(row) if member] for row in rows
+    ]
 
 
 def test_members_that_do_not_fit_are_as_if_not_in():
@@ -480,7 +531,7 @@ def test_more_arms_than_dimensions(root):
     close(found.s2, (X[0] @ torch.linalg.inv(V) * X[0]).sum(-1), 1e-7)
     close(found.log_det, torch.logdet(V) - 2 * math.log(0.1), 1e-7)
     if root == "eigh":
-        assert found.factor.shape[1] == 2
+        assert factor(X, Linear(), n + 1, n, ysum, 0.1).shape[1] == 2
 
 
 @each_root
@@ -532,7 +583,8 @@ def test_identical_arms_are_one(root):
     close(found.log_det, [math.log(15)], 1e-7)
     if root == "eigh":
         # rank 1 is kept
-        assert bool((found.factor.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all())
+        C = factor(X[None], RBF(3.0), n[None], n[None], y[None], 0.5)
+        assert bool((C.diagonal(dim1=1, dim2=2)[:, :-1] == math.sqrt(0.5)).all())
 
 
 # ---- accuracy of the root ----------------------------------------------------------------------------------
@@ -558,7 +610,8 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
     f = torch.tensor(np.sin(14 * grid) + np.cos(31 * grid))
     ysum = n * f + 0.1 * n.sqrt() * torch.tensor(rng.normal(size=1001))
     if jitter is not None:
-        monkeypatch.setattr(sketch, "JITTERS", (jitter,))
+        for module in (single, sketch):
+            monkeypatch.setattr(module, "JITTERS", (jitter,))
     evaluate = lambda: nystrom_posterior(
         X, RBF(100.0), n > 0, n, ysum, 0.01, root="eigh" if jitter is None else "cholesky"
     )
@@ -571,7 +624,7 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
         float((found.mu - exact.mean).abs().max()),
         float((found.s2 * 0.01 / exact.variance - 1).abs().max()),
     )
-    assert mean / 30 < error[0] < 10 * mean and variance / 30 < error[1] < 10 * variance
+    assert mean / 30 < error[0] < 30 * mean and variance / 30 < error[1] < 30 * variance
 
 
 @pytest.mark.parametrize("first, used", [(0.0, 1e-8), (1e-12, 1e-12)])
@@ -580,15 +633,18 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
     X = torch.tensor([[0.1], [0.1], [0.8]], dtype=torch.float64)
     mask = torch.tensor([[True, True, True], [True, False, True]])
     monkeypatch.setattr(sketch, "JITTERS", (first, 1e-8))
-    factor = sketch.square_root(
-        RBF(1.0), X.expand(2, -1, -1), mask, torch.ones(1, dtype=torch.float64), False
-    )
-    assert not factor.failed.any()
-    gram = factor.matrix @ factor.matrix.mT - torch.where(
-        mask[:, None] & mask[:, :, None], RBF(1.0)(X, X), torch.eye(3, dtype=torch.float64)
-    )
-    added = gram.diagonal(dim1=1, dim2=2)[:, 0]
+    one = torch.ones(1, dtype=torch.float64)
+    slots = Slots(torch.arange(3).expand(2, -1), mask, torch.zeros(2, dtype=torch.bool))
+    K = RBF(1.0)(X, X).expand(2, -1, -1)
+    root = sketch.square_root(K, slots, one, False, None)
+    assert not root.failed.any() and not root.matrix[1, 1].any()
+    inverse = root.matrix[:, [0, 2]][:, :, [0, 2]]  # of the two arms that both trials hold
+    added = 1 / inverse[:, 0, 0].square() - 1
     close(added, (used, first), 1e-15)
+    monkeypatch.setattr(single, "JITTERS", (first, 1e-8))
+    alone = [single.square_root(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
+    assert not any(failed for _, failed in alone)
+    close([1 / inverse[0, 0] ** 2 - 1 for inverse, _ in alone], (used, first), 1e-15)
 
 
 @pytest.mark.parametrize(
@@ -629,7 +685,7 @@ def not_symmetric(X, Y):
         ("arms", {"arms": X * math.nan}),
         ("arms", {"arms": X[0]}),
         ("arms", {"arms": X[:0]}),
-        ("arms", {"at": X * math.inf}),
+        ("at", {"at": X * math.inf}),
         ("mask", {"mask": members(0, of=3)}),
         ("mask", {"mask": vector(1, 0)}),
         ("n", {"n": N[:1]}),

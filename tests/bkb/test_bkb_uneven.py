@@ -1,12 +1,19 @@
 """Arms of unequal size, and the dictionaries that are taken from a run for the lemmas."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
+from paperlib.bkb.learners.sketch import nystrom_posterior
+from paperlib.bkb.probes.state import sketch_probes
 from paperlib.bkb.probes.uneven import SHOT
 from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
+from paperlib.bkb.theory.bounds import sketched_posterior, theorem_3_1_accuracy
+from paperlib.bkb.theory.constants import qbar_theory
+from paperlib.bkb.theory.sketch_lemmas import Snapshot
 from paperlib.bkb.theory.snapshots import snapshots
 from paperlib.maths.gp import RBF, check_kernel
 from paperlib.core.rounds import Probe
@@ -73,6 +80,38 @@ def test_with_everything_kept_the_accuracy_is_perfect():
     _, shots = recorded(1e9)
     for shot in shots:
         assert torch.equal(shot.kept, shot.n) and shot.accuracy == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("variance, verdict", [("dtc", "holds"), ("sor", "fails")])
+def test_theorem_3_1_is_held_against_rounds_in_which_pulls_are_left_out(variance, verdict):
+    """lambda = 10: with the theory's own qbar most rounds leave a pulled arm out; a starved variance is flagged."""
+    rounds, problem, radius = 40, UnevenArms(arms=40), Confidence(1.0, 1.0, ridge=10.0)
+    qbar = qbar_theory(rounds, radius.delta, radius.eps)
+    learner = BKB(problem.kernel, radius, qbar, variance=variance)
+    pairs = sketch_probes(problem.kernel, radius, qbar)
+    probes = {name: Probe(*pairs[name]) for name in ("ratio", "left out")}
+    dictated = Scripted(learner, UniformArm(), rounds)
+    trace = play(dictated, problem, rounds, 40, record="all", probes=probes)
+    arms = problem.init(1, 1, Streams(0, [0]).at(-1), dtype=torch.float64).arms
+    check = theorem_3_1_accuracy(trace, radius, qbar, problem.kernel.diag(arms))
+    assert check.inputs["rounds with pulls left out"] > 0.5 * 40 * rounds
+    assert check.remark == "" and check.verdict == verdict
+
+
+def test_a_failed_tolerance_was_the_jitter():
+    """Near arms make K_SS singular beside the jitter: what it adds is no fixed share of the variance, and is known."""
+    side = torch.linspace(0, 0.5, 12, dtype=torch.float64)
+    points = torch.stack([side, torch.full_like(side, 0.4)], 1)
+    arms = torch.cat([points, torch.linspace(0.2, 1.0, 12, dtype=torch.float64)[:, None]], 1)
+    n, mask = torch.ones(12, dtype=torch.float64), torch.arange(12) % 3 != 1
+    kernel, ridge = SizedRBF(3.0), 1e-5
+    found = nystrom_posterior(arms, kernel, mask, n, n, ridge, root="cholesky")
+    shot = Snapshot(kernel, arms, n, mask, ridge, found.s2[0])
+    check = sketched_posterior(shot)
+    off = float(((shot.s2 - shot.sketched_s2) / shot.sketched_s2).abs().max())
+    assert check.verdict == "holds" and off > 1e-6
+    assert check.inputs["jitter adds at most"] == pytest.approx(off, rel=0.05)
+    assert sketched_posterior(replace(shot, s2=(1 + 5 * off) * shot.s2)).verdict == "fails"
 
 
 def test_a_trace_without_the_probes_is_refused():

@@ -1,10 +1,18 @@
 """Public names of this room; ``cost``, a command, is imported by its file."""
 
 from .comparison import crossover, from_seven, while_alike, while_small
-from .dictionary import ALPHAS, accuracy, excess, expected_share, falls, often_minus_once
+from .dictionary import (
+    ALPHAS,
+    accuracy,
+    excess,
+    expected_share,
+    falls,
+    growth_beside,
+    size_with_regret,
+)
 from .parity import parity_learners, parity_ratios
 from .real_arms import ARM_SETS, arm_sets, real_learners
 from .regret import RESAMPLES, exponent, regret_ratio
-from .settings import dense_1d, dense_2d_hard, reference, rkhs_1d, rkhs_2d
+from .settings import dense_1d, dense_2d_hard, from_smooth_to_rough, reference, rkhs_1d, rkhs_2d
 from .variance import curves, least_favorable, measures, worst_ratio
 from .warm_start import LATE, since, stuck, warm_learners, watched

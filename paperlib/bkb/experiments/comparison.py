@@ -7,9 +7,9 @@ series is round t.
 import numpy as np
 
 
-def while_small(size: np.ndarray) -> np.ndarray:
-    """The last quarter of the rounds with t < m_t^2, increasing. ``size``: m_t, T."""
-    rounds = np.flatnonzero(np.arange(1, len(size) + 1) < size**2)
+def while_small(size: np.ndarray, unique: np.ndarray) -> np.ndarray:
+    """The last quarter of the rounds with U_t < m_t^2, increasing. ``size``, ``unique``: T each."""
+    rounds = np.flatnonzero(unique < size**2)
     return rounds[-max(1, len(rounds) // 4) :]
 
 

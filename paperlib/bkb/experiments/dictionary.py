@@ -4,12 +4,13 @@ Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
 Letters: R trials, T rounds; d_eff effective dimension. Index t - 1 of a series is round t.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ... import stats
 from ...core.trace import Trace
 from ..theory.constants import size_expected
-from .regret import RESAMPLES
 
 ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)  # factors within which a variance may lie
 
@@ -32,12 +33,26 @@ def falls(shares) -> int:
 
 
 def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
-    """Mean over rounds of the expected pulls in the dictionary / (alpha qbar d_eff(t - 1) + 1), R.
+    """Mean of the expected pulls in the dictionary / (alpha qbar d_eff(t - 1) + 1), R.
 
-    ``trace``: with "expected size" and "dimension" of every round, R x T each.
+    Over the recorded rounds t with round t - 1 recorded too and a bound below t, the pulls that there are: it is vacuous in
+    others.
+
+    Args:
+        trace: with "expected size" and "dimension", R x T' each.
+
+    Raises:
+        ValueError: a trial without such a round.
     """
-    before = np.pad(trace["dimension"][:, :-1], ((0, 0), (1, 0)))  # d_eff(0) = 0
-    return (trace["expected size"] / size_expected(before, qbar, eps)).mean(1)
+    after = np.flatnonzero(np.diff(trace.rounds) == 1) + 1
+    bound = size_expected(trace["dimension"][:, after - 1], qbar, eps)
+    says = bound < trace.rounds[after]
+    if not says.any(1).all():
+        raise ValueError(
+            f"trace: the bound is never below the rounds in {int((~says.any(1)).sum())} of {len(says)} trials; allowed: in none"
+        )
+    share = np.where(says, trace["expected size"][:, after] / bound, 0.0)
+    return share.sum(1) / says.sum(1)
 
 
 def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
@@ -48,18 +63,26 @@ def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
     return int((size > np.minimum(unique, drawn)).sum())
 
 
-def often_minus_once(counts: np.ndarray) -> stats.Interval:
-    """Share in the dictionary among arms pulled often minus that among those pulled once.
+def growth_beside(trace: Trace, rounds: float) -> np.ndarray:
+    """How much faster the dictionary grows than the effective dimension, from a round to the last: m_T / m_t over d_T / d_t, R.
 
-    Trials are resampled, their arms counted together; resamples without such arms are left out.
-    ``counts``: R x 6, see the probe ``entered``.
+    ``trace``: with "dictionary" and "dimension"; ``rounds``: t, or the first recorded one behind it.
+    """
+    first = int(np.searchsorted(trace.rounds, rounds))
+    grown = lambda series: series[:, -1] / series[:, first]
+    return grown(trace["dictionary"]) / grown(trace["dimension"])
+
+
+def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
+    """Rank correlation over problems of m_T and R_T, trial by trial, R. ``traces``: one a problem, with "dictionary".
 
     Raises:
-        ValueError: no arm was pulled often, or none once.
+        ValueError: fewer than three problems, or a trial in which all dictionaries or all regrets are equal.
     """
-    if not (counts[:, 0].any() and counts[:, 3].any()):
+    sizes = np.stack([trace["dictionary"][:, -1] for trace in traces], 1)
+    found = stats.rank_correlations(sizes, np.stack([trace.last() for trace in traces], 1))
+    if len(traces) < 3 or not np.isfinite(found).all():
         raise ValueError(
-            f"counts={counts.sum(0).tolist()}; allowed: some arms pulled often, some pulled once"
+            f"traces: {len(traces)}, {int(np.isnan(found).sum())} trials without an order; allowed: at least three, and an order in each trial"
         )
-    share = lambda mean: mean[..., 1] / mean[..., 0] - mean[..., 4] / mean[..., 3]
-    return stats.bootstrap(counts, share, of="difference of shares", resamples=RESAMPLES)
+    return found

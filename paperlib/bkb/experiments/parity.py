@@ -8,10 +8,14 @@ from ..learners.bkb import BKB, MERGES
 from ..learners.exact import ExactGPUCB
 from ..learners.features import RFFUCB
 from ..learners.fixed import FixedDictionary
+from ..learners.incremental import IncrementalBKB
+from ..learners.quadrature import QFFUCB
 from ..problems.synthetic import RKHS
 from .regret import QBAR, confidence
 
 QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling
+# of quadrature, by dimension: the kernel is met within 4e-4, but hardly at all by 60 and 15
+NODES = {1: 80, 2: 25}
 
 
 def sketch_name(qbar: float = QBAR, merge: str = "pulls") -> str:
@@ -24,15 +28,17 @@ SKETCHES = {sketch_name(qbar, merge): (qbar, merge) for merge in MERGES for qbar
 
 
 def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
-    """Exact GP-UCB, BKB by qbar and its way to toss coins, what the paper warns of, uniform play."""
+    """Exact GP-UCB, BKB by qbar and its way to toss coins or to keep them, what the paper warns of or names, uniform play."""
     known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
     return {
         "GP-UCB": ExactGPUCB(**known),
         **{name: BKB(**known, qbar=qbar, merge=merge) for name, (qbar, merge) in SKETCHES.items()},
+        "BKB, incremental": IncrementalBKB(**known, qbar=QBAR),
         "SoR": BKB(**known, qbar=QBAR, variance="sor"),
         "SoR, fixed": FixedDictionary(**known, size=20, variance="sor"),
         "DTC, fixed": FixedDictionary(**known, size=20),
         **{f"RFF {size}": RFFUCB(**known, size=size) for size in (50, 200)},
+        f"QFF {NODES[problem.dim]}": QFFUCB(**known, size=NODES[problem.dim]),
         "uniform": UniformArm(),
     }
 

@@ -12,6 +12,12 @@ def rkhs_1d(instance: int = 0) -> RKHS:
     return RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1, instance=instance)
 
 
+def from_smooth_to_rough() -> dict[str, RKHS]:
+    """Functions of one norm on the arms of ``rkhs_1d``, which is the last: the rougher, the more directions to learn."""
+    known = {"arms": 200, "dim": 1, "norm": 3.0, "noise": 0.1}
+    return {f"gamma = {gamma:g}": RKHS(**known, gamma=gamma) for gamma in (3.0, 10.0, 30.0, 100.0)}
+
+
 def rkhs_2d(instance: int = 0) -> RKHS:
     """500 arms in the unit square, factor .3."""
     return RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3, instance=instance)

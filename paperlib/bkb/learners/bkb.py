@@ -5,7 +5,7 @@ Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p 
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,11 +14,12 @@ from ...maths.gp import Kernel, rank
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, whole
 from ..model.confidence import Confidence, Tally
-from .sketch import CHUNK, ROOTS, Fit, by_eigenvalues, fit, room
+from .sketch import CHUNK, ROOTS, Fit, by_eigenvalues, fit
 from .ucb import KernelUCB, Pulls
 
 MERGES = ("pulls", "arms")
 VARIANCES = ("dtc", "sor")
+GRAM = 2**20  # numbers, at most, in a K_XX that is kept
 
 
 class State(NamedTuple):
@@ -34,13 +35,12 @@ class State(NamedTuple):
     copies: Tensor | None  # 1 or R x A, first equal arm
     overflow: Tensor  # R bool, a dictionary was larger than its capacity
     failed: Tensor  # R bool, K_SS did not factor
+    gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
     eigh: bool  # the root
 
 
 def oversampling(qbar: float) -> None:
     """Raise ValueError unless qbar is a number above 0."""
-    if isinstance(qbar, Tensor):
-        raise ValueError(f"qbar={qbar!r}; allowed: a number, the same in all trials")
     positive("qbar", qbar)
 
 
@@ -58,10 +58,8 @@ def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tenso
     if merge == "arms":
         return (qbar * n * s2).clamp(max=1.0)
     p = (qbar * s2).clamp(max=1.0)
-    certain = p >= 1.0
-    # 1 - (1 - p)^n without cancellation
-    sampled = -torch.expm1(n * torch.log1p(-torch.where(certain, 0.0, p)))
-    return torch.where(certain, (n > 0).to(p), sampled)
+    # 1 - (1 - p)^n without cancellation; 0 for n = 0, also where p = 1
+    return -torch.special.xlog1py(n, -p).expm1_()
 
 
 class Sketched(KernelUCB):
@@ -73,13 +71,14 @@ class Sketched(KernelUCB):
     capacity: int | str
     root: str
     chunk: int
+    derived = ("gram",)  # fields of a state that follow from the arms alone
 
     def __post_init__(self):
         super().__post_init__()
         one_of("variance", self.variance, VARIANCES)
         one_of("root", self.root, ROOTS)
         whole("chunk", self.chunk)
-        if self.capacity != "auto":
+        if not (isinstance(self.capacity, str) and self.capacity == "auto"):
             whole("capacity", self.capacity)
 
     def sampled(
@@ -111,7 +110,7 @@ class Sketched(KernelUCB):
             self.confidence.lam,
             tally.kappa2,
             eigh=eigh,
-            slots=room(mask, self.capacity),
+            slots=None if self.capacity == "auto" else min(self.capacity, mask.shape[1]),
             rounds=rounds,
             chunk=self.chunk,
             looks=getattr(self, "syncs", None) is not None,
@@ -126,6 +125,26 @@ class Sketched(KernelUCB):
             arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds, at=at
         )
         return found.mu, found.s2
+
+    def undrawn(self, trials: int, arms: Tensor) -> dict[str, Any]:
+        """The fields that states with a sampled dictionary share, before the first round: S_0 is empty.
+
+        Departure: K_XX, of which K_SX is a part in every round, is kept where it is small; the paper's space is O(A d_eff).
+        """
+        shared = self.prior(trials, arms)
+        none = shared["n"] > 0
+        small = len(arms) * arms.shape[1] ** 2 <= GRAM
+        return shared | {
+            "mask": none,
+            "overflow": none[:, 0],
+            "failed": none[:, 0],
+            "gram": self.kernel(arms, arms) if small else None,
+            "eigh": self.root_of(arms, shared["tally"]),
+        }
+
+    def report(self, state: Any) -> dict[str, Tensor]:
+        """Size of the dictionary, whether one overflowed, and whether K_SS ever failed to factor (then play raises)."""
+        return {"dictionary": state.mask.sum(1), "overflow": state.overflow, "failed": state.failed}
 
     def root_of(self, arms: Tensor, tally: Tally) -> bool:
         """Whether K_SS is taken apart by ``eigh``, once for the whole run."""
@@ -177,16 +196,8 @@ class BKB(Sketched):
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """S_0 is empty; the horizon is not used."""
-        shared = self.prior(trials, arms)
-        none = shared["n"] > 0
-        return State(
-            **shared,
-            mask=none,
-            log_det=shared["tally"].information,
-            overflow=none[:, 0],
-            failed=none[:, 0],
-            eigh=self.root_of(arms, shared["tally"]),
-        )
+        shared = self.undrawn(trials, arms)
+        return State(**shared, log_det=shared["tally"].information)
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
@@ -207,7 +218,7 @@ class BKB(Sketched):
 
     def _refit(self, state: State, arms: Tensor, mask: Tensor, pulls: Pulls, rounds: int) -> State:
         """The posterior from a dictionary and counters; the tally is as it was."""
-        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds)
+        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
         return state._replace(
             n=pulls.n,
             ysum=pulls.ysum,
@@ -218,7 +229,3 @@ class BKB(Sketched):
             overflow=state.overflow | found.overflow,
             failed=state.failed | found.failed,
         )
-
-    def report(self, state: State) -> dict[str, Tensor]:
-        """Size of the dictionary, whether one overflowed, and whether K_SS ever failed to factor (then play raises)."""
-        return {"dictionary": state.mask.sum(1), "overflow": state.overflow, "failed": state.failed}

@@ -1,7 +1,8 @@
-"""Exact GP-UCB, done in three ways: by rank one, on the unique arms with counters, and from the whole history.
+"""Exact GP-UCB, done in three ways: by rank one on the unique arms, refitted to them, and refitted to the whole history.
 
 Source: Srinivas, Krause, Kakade & Seeger (2010); the radius is kernelized as by Abbasi-Yadkori (2012).
-Letters: R trials, A arms, t rounds, d dimensions; v = lambda s2 the variance of the Gaussian process.
+Letters: R trials, A arms, U slots for the unique arms P pulled, t rounds, d dimensions; N their pulls, v = lambda s2
+the variance of the Gaussian process, T any root of (K_PP + lambda N^{-1})^{-1} = T^T T.
 """
 
 from dataclasses import dataclass
@@ -9,14 +10,19 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from ...maths.gp import Kernel, Posterior, exact_posterior
-from ...core.linalg import Rows
+from ...core.linalg import Rows, may_look, needed
 from ...core.streams import Draw
 from ..model.confidence import Confidence, Tally
-from ..model.slots import listed, points_at
-from .sketch import pulled_room
-from .ucb import KernelUCB, Pulls, of_arm
+from ..model.slots import points_at
+from .regression import REFRESH
+from .sketch import listed_pulls
+from .ucb import KernelUCB, Pulls
+
+# slots for unique arms come in multiples of this; a new arm copies only the last of them
+BLOCK = 32
 
 
 class State(NamedTuple):
@@ -29,7 +35,10 @@ class State(NamedTuple):
     tally: Tally
     copies: Tensor | None  # 1 or R x A, first equal arm
     failed: Tensor  # R bool, a covariance did not factor
-    rows: Rows | None = None  # R x t x A, directions by which v has shrunk (ExactGPUCB)
+    order: Tensor | None = None  # R x U, arms in order of their first pull, then -1 (ExactGPUCB)
+    cross: Tensor | None = None  # k(x, x') of those arms with all, R x (U - BLOCK) x A (ExactGPUCB)
+    last: Tensor | None = None  # the same of the last slots, R x BLOCK x A (ExactGPUCB)
+    root: Tensor | None = None  # R x U x U, T (ExactGPUCB)
     arms: Rows | None = None  # R x t, arms played (NaiveGPUCB)
     rewards: Rows | None = None  # R x t, rewards heard (NaiveGPUCB)
 
@@ -43,13 +52,13 @@ class _Exact(KernelUCB):
         failed = shared["n"][:, 0] > 0
         return State(**shared, failed=failed, **self.history(trials, arms, **tkwargs))
 
-    def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Rows]:
+    def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Any]:
         """What is kept beside counters."""
         return {}
 
     def on_unique(self, pulls: Pulls, arms: Tensor, at: Tensor, rounds: int) -> Posterior:
         """The posterior from the unique pulled arms and their counters; O(A U^2)."""
-        pulled = listed(pulls.n > 0, pulled_room(pulls.n, rounds))
+        pulled = listed_pulls(pulls.n, rounds)
         count, total = (x.gather(1, pulled.index) * pulled.valid for x in pulls)
         return exact_posterior(
             self.kernel, points_at(arms, pulled.index), count, total, self.confidence.lam, at
@@ -71,11 +80,20 @@ class _Exact(KernelUCB):
         return {"failed": state.failed}
 
 
+def through(vector: Tensor, matrix: Tensor) -> Tensor:
+    """v^T M, R x m. ``vector``: R x k; ``matrix``: R x k x m. As a row times a matrix it reads memory in its order."""
+    return torch.bmm(vector.unsqueeze(1), matrix).squeeze(1)
+
+
 @dataclass(frozen=True)
 class ExactGPUCB(_Exact):
-    """Exact GP-UCB by rank one: O(A t) a round in time, O(A t) in memory.
+    """Exact GP-UCB by rank one over the unique arms pulled: O(A U) a round in time and in memory.
 
-    Source: Srinivas et al. (2010); each round is one step of a pivoted Cholesky factorization over all arms.
+    The posterior covariance is K - K_XP T^T T K_PX, and one more reward of an arm a takes c c^T / (v_a + lambda) from it,
+    with c = K_XP g. An arm a that is new has g = e_a - T^T T K_Pa, and T gets the row g / sqrt(v_a + lambda). Of one
+    pulled n_a times g = T^T h with h = lambda / n_a T e_a, where no digits cancel, and T becomes (I + alpha h h^T) T, where
+    (1 + alpha |h|^2)^2 = 1 + |h|^2 / (v_a + lambda).
+    Source: Srinivas et al. (2010); the update is ours, a Cholesky update with a symmetric factor.
 
     Attributes:
         kernel: see ``paperlib.maths.gp``.
@@ -88,28 +106,86 @@ class ExactGPUCB(_Exact):
     kernel: Kernel
     confidence: Confidence
 
-    def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Rows]:
-        """The directions so far: none."""
-        return {"rows": Rows.empty(trials, arms.shape[1], **tkwargs)}
+    def history(self, trials: int, arms: Tensor, **tkwargs) -> dict[str, Tensor]:
+        """No arm pulled."""
+        slots = min(BLOCK, arms.shape[1])
+        last = torch.zeros(trials, slots, arms.shape[1], **tkwargs)
+        order = torch.full((trials, slots), -1, device=arms.device)
+        return {
+            "order": order,
+            "cross": last[:, :0],
+            "last": last,
+            "root": last[:, :, :slots].clone(),
+        }
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Posterior covariance c of the arm played with all others, then one step along it. ``arm``, ``reward``: R."""
-        lam, before = self.confidence.lam, state.rows.view
-        played = points_at(arms, arm.unsqueeze(1))
-        entry = before.gather(2, arm.view(-1, 1, 1).expand(-1, before.shape[1], 1))  # R x t x 1
-        c = (self.kernel(played, arms) - torch.bmm(entry.mT, before)).squeeze(1)
-        spread = (lam * of_arm(state.s2, arm) + lam).sqrt()  # of the reward
-        c = c / spread.unsqueeze(1)
-        surprise = (reward - of_arm(state.mu, arm)) / spread
-        mu = torch.addcmul(state.mu, c, surprise.unsqueeze(1))
-        s2 = torch.addcmul(state.s2, c, c, value=-1 / lam).clamp_(min=0.0)
+        lam, at = self.confidence.lam, arm.unsqueeze(1)
+        state, slot = self._placed(state, arms, at)
+        T, n, variance = state.root, state.n.gather(1, at), lam * state.s2.gather(1, at) + lam
+        column = T.gather(2, slot.unsqueeze(1).expand(-1, T.shape[1], 1)).squeeze(2)  # T e_a
+        h = column * (lam / n.clamp(min=1.0))
+        step = h / (variance + (variance * (variance + h.square().sum(1, keepdim=True))).sqrt())
+        g = through(h, T)
+        if needed(n == 0):
+            index = at.unsqueeze(1).expand(-1, T.shape[1], 1)
+            parts = (state.cross, state.last)
+            entry = torch.cat([x.gather(2, index[:, : x.shape[1]]) for x in parts], 1)  # K_Pa
+            unit = torch.zeros_like(h).scatter_(1, slot, 1.0)
+            fresh = unit - through((T * entry.mT).sum(2), T)
+            step, g = (
+                torch.where(n == 0, unit / variance.sqrt(), step),
+                torch.where(n == 0, fresh, g),
+            )
+        full = state.cross.shape[1]
+        c = through(g[:, full:], state.last)
+        c = c + through(g[:, :full], state.cross) if full else c
+        surprise = (reward.unsqueeze(1) - state.mu.gather(1, at)) / variance
+        mu = torch.addcmul(state.mu, c, surprise)
+        s2 = torch.addcdiv(state.s2, c.square(), variance, value=-1 / lam).clamp_(min=0.0)
+        root = torch.addcmul(T, step.unsqueeze(2), g.unsqueeze(1))
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        return self.heard(state, arm, pulls, mu, s2, rows=state.rows.append(c))
+        new = self.heard(state, arm, pulls, mu, s2, root=root)
+        return self._refreshed(new, arms) if new.tally.rounds % REFRESH == 0 else new
+
+    def _placed(self, state: State, arms: Tensor, at: Tensor) -> tuple[State, Tensor]:
+        """The state with a slot for each trial's arm, and which, R x 1. ``at``: R x 1."""
+        here, full, slots = state.order == at, state.cross.shape[1], state.last.shape[1]
+        known = here.any(1, keepdim=True)
+        slot = (here * torch.arange(here.shape[1], device=here.device)).sum(1, keepdim=True)
+        if not needed(~known):
+            return state, slot
+        filled = (state.order[:, full:] >= 0).sum(1, keepdim=True)
+        most = int(filled.max()) if may_look(filled) else state.tally.rounds - full
+        if most == slots < arms.shape[1]:  # no room: another block
+            full, filled = full + slots, torch.zeros_like(filled)
+            state = state._replace(
+                order=pad(state.order, (0, slots), value=-1),
+                cross=torch.cat([state.cross, state.last], 1),
+                last=torch.zeros_like(state.last),
+                root=pad(state.root, (0, slots, 0, slots)),
+            )
+        row, filled = self.kernel(points_at(arms, at), arms), torch.where(known, 0, filled)
+        row = torch.where(known.unsqueeze(2), state.last[:, :1], row)  # what is there already
+        last = state.last.scatter(1, filled.unsqueeze(2).expand_as(row), row)
+        slot = torch.where(known, slot, full + filled)
+        return state._replace(order=state.order.scatter(1, slot, at), last=last), slot
+
+    def _refreshed(self, state: State, arms: Tensor) -> State:
+        """T, mu and s2 computed anew from the counters, against the drift of many updates."""
+        lam, index = self.confidence.lam, state.order.clamp(min=0)
+        count, total = (x.gather(1, index) * (state.order >= 0) for x in (state.n, state.ysum))
+        found = exact_posterior(self.kernel, points_at(arms, index), count, total, lam, arms)
+        root = torch.linalg.solve_triangular(
+            found.factor, torch.diag_embed(count.sqrt()), upper=False
+        )
+        s2, failed = found.variance / lam, state.failed | found.failed
+        return state._replace(mu=found.mean, s2=s2, root=root, failed=failed)
 
 
 @dataclass(frozen=True)
 class UniqueGPUCB(_Exact):
-    """Exact GP-UCB from the unique arms pulled and their counters, refitted each round: O(A U^2).
+    """Exact GP-UCB from the unique arms pulled and their counters, refitted each round: O(A U^2), an independent check.
 
     Attributes:
         kernel, confidence: as for ``ExactGPUCB``.

@@ -13,7 +13,7 @@ from torch import Tensor
 from ...maths.gp import RBF, Linear
 from ...core.streams import Draw
 from ...core.trees import where
-from ...core.validation import whole
+from ...core.validation import size
 from ..model.confidence import Confidence, Tally
 from .regression import REFRESH, absorb, refitted
 from .ucb import KernelUCB, Pulls
@@ -102,7 +102,7 @@ class CBRAP(_Features):
 
     def __post_init__(self):
         super().__post_init__()
-        whole("size", self.size)
+        size("size", self.size)
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
         """X G with G d x m, entries N(0, 1 / m), drawn once."""
@@ -131,7 +131,7 @@ class RFFUCB(_Features):
 
     def __post_init__(self):
         super().__post_init__()
-        whole("size", self.size, least=2)
+        size("size", self.size, least=2)
         if self.size % 2:
             raise ValueError(
                 f"size={self.size!r}; allowed: an even number, a cosine and a sine for each frequency"
@@ -140,9 +140,9 @@ class RFFUCB(_Features):
             raise ValueError(f"kernel={self.kernel!r}; allowed: RBF, whose spectrum is Gaussian")
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
-        """[cos X W, sin X W] / sqrt(D / 2) with W d x D / 2, columns N(0, 2 gamma I): of norm 1."""
-        W = math.sqrt(2 * self.kernel.gamma) * draw.normal(
-            "frequencies", arms.shape[2], self.size // 2
-        )
+        """[cos X W, sin X W] / sqrt(D / 2) with W d x D / 2, columns N(0, 2 diag(gamma)): of norm 1."""
+        root = [math.sqrt(2 * gamma) for gamma in self.kernel.gammas(arms.shape[2])]
+        W = draw.normal("frequencies", arms.shape[2], self.size // 2)
+        W = W * W.new_tensor(root).unsqueeze(1)
         phase = (arms @ W).mT
         return torch.cat([phase.cos(), phase.sin()], 1) / math.sqrt(self.size // 2)

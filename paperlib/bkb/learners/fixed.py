@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ...maths.gp import Kernel
 from ...core.streams import Draw
-from ...core.validation import whole
+from ...core.validation import size
 from .bkb import Sketched
 from ..model.confidence import Confidence, Tally
 from .regression import REFRESH, absorb
@@ -57,7 +57,7 @@ class FixedDictionary(Sketched):
     chunk: int = CHUNK
 
     def __post_init__(self):
-        whole("size", self.size)
+        size("size", self.size)
         super().__post_init__()
 
     @property
@@ -94,9 +94,8 @@ class FixedDictionary(Sketched):
         inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         failed = state.failed
         if (state.tally.rounds + 1) % REFRESH == 0:
-            found = self.fitted(
-                arms, state.mask, pulls, state.tally, state.eigh, state.tally.rounds + 1
-            )
+            rounds = state.tally.rounds + 1
+            found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, rounds, keep=True)
             mu, s2, inverse = found.mu, found.s2, torch.cholesky_inverse(found.factor)
             failed = failed | found.failed
         return self.heard(state, arm, pulls, mu, s2, inverse=inverse, failed=failed)

@@ -12,11 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ...core.linalg import Rows, may_look
 from ...core.trees import take
 from ...maths.gp import Kernel
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, whole
 from .bkb import MERGES, Sketched, oversampling
+from ..model.apart import Apart, apart
 from ..model.confidence import Confidence, Tally
 from .regression import absorb
 from .sketch import CHUNK
@@ -31,7 +33,7 @@ class State(NamedTuple):
     mask: Tensor  # R x A bool, the dictionary
     mu: Tensor  # R x A
     s2: Tensor  # R x A
-    Z: Tensor  # R x M x A, embedding
+    Z: Tensor | Rows  # R x M x A, embedding; apart by trial where code may look
     inverse: Tensor  # R x M x M, P
     fallback: Tensor  # R x A, s2 when the dictionary was last sampled
     spent: Tensor  # R, sum of ``fallback`` at the arms played since
@@ -40,17 +42,21 @@ class State(NamedTuple):
     copies: Tensor | None  # 1 or R x A, first equal arm
     overflow: Tensor  # R bool
     failed: Tensor  # R bool
+    gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
     eigh: bool  # the root
 
 
-def widened(Z: Tensor, inverse: Tensor, slots: int, ridge: float) -> tuple[Tensor, Tensor]:
-    """The same with more slots, all unused: no feature, and lambda on V's diagonal."""
-    more = slots - Z.shape[1]
-    if more <= 0:
-        return Z, inverse
+def wider(Z: Tensor, slots: int) -> Tensor:
+    """The embedding with more slots, all unused: no feature. ``Z``: R x M x A."""
+    return pad(Z, (0, 0, 0, max(slots - Z.shape[1], 0)))
+
+
+def widened(inverse: Tensor, slots: int, ridge: float) -> Tensor:
+    """P with more slots, all unused: lambda on V's diagonal."""
+    more = max(slots - inverse.shape[1], 0)
     inverse = pad(inverse, (0, more, 0, more))
-    inverse.diagonal(dim1=1, dim2=2)[:, -more:] = 1 / ridge
-    return pad(Z, (0, 0, 0, more)), inverse
+    inverse.diagonal(dim1=1, dim2=2)[:, inverse.shape[1] - more :] = 1 / ridge
+    return inverse
 
 
 def which(trials: Tensor) -> Tensor:
@@ -99,20 +105,17 @@ class LazyBKB(Sketched):
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """No dictionary; one unused slot. The horizon is not used."""
-        shared = self.prior(trials, arms)
-        none, zero = shared["n"] > 0, shared["tally"].information
+        shared = self.undrawn(trials, arms)
+        zero = shared["tally"].information
         inverse = torch.full((trials, 1, 1), 1 / self.confidence.lam, **tkwargs)
+        empty = shared["n"].unsqueeze(1)
         return State(
             **shared,
-            mask=none,
-            Z=shared["n"].unsqueeze(1),
+            Z=Apart.of(empty) if may_look(empty) else empty,
             inverse=inverse,
             fallback=shared["s2"],
             spent=zero,
             resamplings=torch.zeros_like(zero, dtype=torch.int64),
-            overflow=none[:, 0],
-            failed=none[:, 0],
-            eigh=self.root_of(arms, shared["tally"]),
         )
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
@@ -148,7 +151,14 @@ class LazyBKB(Sketched):
         pulls = Pulls(part(state.n), part(state.ysum))
         tally = state.tally._replace(kappa2=part(state.tally.kappa2))
         found = self.fitted(
-            part(arms), part(state.mask), pulls, tally, state.eigh, tally.rounds + 1, keep=True
+            part(arms),
+            part(state.mask),
+            pulls,
+            tally,
+            state.eigh,
+            tally.rounds + 1,
+            keep=True,
+            gram=part(state.gram),
         )
         new = {
             "mu": found.mu,
@@ -158,21 +168,23 @@ class LazyBKB(Sketched):
             "overflow": part(state.overflow) | found.overflow,
             "failed": part(state.failed) | found.failed,
         }
+        Z = new.pop("Z")
         if not every:
-            slots = max(found.Z.shape[1], state.Z.shape[1])
-            new["Z"], new["inverse"] = widened(new["Z"], new["inverse"], slots, lam)
-            Z, inverse = widened(state.Z, state.inverse, slots, lam)
-            old = state._replace(Z=Z, inverse=inverse)
+            slots = max(new["inverse"].shape[1], state.inverse.shape[1])
+            inverse = widened(state.inverse, slots, lam)
+            new["inverse"] = widened(new["inverse"], slots, lam)
+            old = state._replace(inverse=inverse)
             new = {
                 name: getattr(old, name).index_put((rows,), value) for name, value in new.items()
             }
+        if isinstance(state.Z, Rows):
+            new["Z"] = apart(state.Z).put(rows, Z)
+        elif every:
+            new["Z"] = Z
+        else:
+            new["Z"] = wider(state.Z, slots).index_put((rows,), wider(Z, slots))
         return state._replace(**new)
 
     def report(self, state: State) -> dict[str, Tensor]:
         """As for ``BKB``, and how often the dictionary was sampled."""
-        return {
-            "dictionary": state.mask.sum(1),
-            "resamplings": state.resamplings,
-            "overflow": state.overflow,
-            "failed": state.failed,
-        }
+        return super().report(state) | {"resamplings": state.resamplings}

@@ -5,10 +5,12 @@ arm's mean and width change by its g = z_i^T u alone, so that a round costs O(A 
 Letters: R trials, A arms, M features.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.linalg import apply
+from ...core.linalg import Rows, apply, light, may_look, tensors
+from ..model.apart import apart, together
 from .ucb import of_arm
 
 TINY = 1e-300  # variances stay above 0, for ratios of them are taken
@@ -43,16 +45,19 @@ def along(Z: Tensor, vector: Tensor) -> Tensor:
 
 
 def absorb(
-    Z: Tensor, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
+    Z: Tensor | Rows, inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """P, mu and s2 after one more observation.
 
     Args:
-        Z: features, R x M x A or 1 x M x A.
+        Z: features, R x M x A or 1 x M x A; or apart by trial.
         inverse: P, R x M x M.
         mu, s2: R x A; of s2 only the part z^T P z changes.
         arm, reward: R.
     """
+    if isinstance(Z, Rows) and may_look(mu):
+        return _by_trial(apart(Z).parts, inverse, mu, s2, arm, reward)
+    Z = together(Z, inverse.shape[1])
     z = column(Z, arm)
     u = apply(inverse, z)
     c = 1 + (z * u).sum(1)
@@ -61,3 +66,19 @@ def absorb(
     s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)
     inverse = torch.addcmul(inverse, (u / -c.unsqueeze(1)).unsqueeze(2), u.unsqueeze(1))
     return inverse, mu, s2
+
+
+def _by_trial(
+    parts: list[Tensor], inverse: Tensor, mu: Tensor, s2: Tensor, arm: Tensor, reward: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``absorb`` with the features of each trial, M x A, by themselves."""
+    *old, arm, reward = light(inverse, mu, s2, arm, reward)
+    P, mean, variance = (x.copy() for x in old)
+    for i, Z in enumerate(light(*parts)):
+        z, m = Z[:, arm[i]], len(Z)
+        u = P[i, :m, :m] @ z
+        c, g = 1 + z @ u, u @ Z
+        mean[i] += g * ((reward[i] - mean[i, arm[i]]) / c)
+        np.maximum(variance[i] - g * g / c, TINY, out=variance[i])
+        P[i, :m, :m] -= u[:, None] * (u / c)
+    return tensors(P, mean, variance)

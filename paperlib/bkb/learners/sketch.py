@@ -5,8 +5,8 @@ Source: Calandriello et al. (2019), Section 3; the estimator is the "determinist
 Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
 P the arms pulled, Z^T = L^{-1} K_SX the embedding with L L^T = K_SS, V = Z_P^T diag(n) Z_P + lambda I.
 
-Trials have dictionaries of unequal size: unused slots hold kappa2 on the diagonal of K_SS and zero rows in Z^T, so
-that nothing else changes.
+All trials at once, for a device: trials have dictionaries of unequal size, and unused slots hold kappa2 on the diagonal
+of K_SS and zero rows in Z^T, so that nothing else changes. Where code may look, ``single`` does one trial after the other.
 """
 
 import math
@@ -17,46 +17,20 @@ import torch
 from torch import Tensor
 
 from ...maths.gp import Kernel, check_kernel, rank
-from ...core.linalg import may_look, needed
+from ...core.linalg import may_look
 from ...core.validation import menu, one_of, positive, whole
-from ..model.slots import listed, points_at
+from ..model.slots import Slots, listed, points_at
+from .single import JITTERS, Fit, each
 
-JITTERS = (1e-12, 1e-10, 1e-8)  # of kappa2, added to K_SS: the first with which it factors
-SLOTS = 8  # slots come in multiples of this
 CHUNK = 2**15  # arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
 
 
 class Root(NamedTuple):
-    """A square root of K_SS: ``cholesky`` L with Z^T = L^{-1} K_SX, or ``eigh`` B with Z^T = B K_SX."""
+    """An inverse square root B of K_SS, Z^T = B K_SX: L^{-1} by Cholesky, or by eigenvalues."""
 
-    matrix: Tensor  # R x M x M, or R x rank x M
-    eigh: bool
+    matrix: Tensor  # B, R x M x M or R x rank x M; zeros for unused slots
     failed: Tensor  # R bool
-
-
-class Fit(NamedTuple):
-    """The posterior at all arms, and what rank-one updates go on from."""
-
-    mu: Tensor  # R x A
-    s2: Tensor  # R x A, DTC: resid / lambda + sor
-    sor: Tensor  # R x A, subset of regressors
-    resid: Tensor  # R x A, k(x, x) - ||z||^2, what the dictionary does not see
-    log_det: Tensor  # R, ln det V - M ln lambda
-    size: Tensor  # R, arms in the dictionary
-    overflow: Tensor  # R bool
-    failed: Tensor  # R bool
-    Z: Tensor | None  # R x M x A, where asked for
-    factor: Tensor  # R x M x M, Cholesky factor of V
-
-
-def room(members: Tensor, capacity: int | str) -> int:
-    """Slots for a set: ``capacity``, or with "auto" the largest one, a look at the tensor. ``members``: R x A bool."""
-    arms = members.shape[1]
-    if capacity == "auto":
-        most = arms if members.device.type == "meta" else max(int(members.sum(1).max()), 1)
-        return min(-(-most // SLOTS) * SLOTS, arms)
-    return min(capacity, arms)
 
 
 def by_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: float) -> bool:
@@ -68,46 +42,54 @@ def by_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: f
     return kappa2.device.type != "meta" and JITTERS[0] * float(kappa2.max()) / ridge > 1e-6
 
 
-def square_root(kernel: Kernel, points: Tensor, valid: Tensor, kappa2: Tensor, eigh: bool) -> Root:
-    """A square root of K_SS. ``points``: R x M x d; ``valid``: R x M; ``kappa2``: R or 1."""
-    both = valid.unsqueeze(1) & valid.unsqueeze(2)
-    gram = torch.where(both, kernel(points, points), 0.0)
+def factored(matrix: Tensor, added: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """L, L^{-1}, and whether there is none, R; L L^T is ``matrix`` with ``added``, R x M or 1 x 1, on its diagonal."""
+    moved = matrix.clone()
+    moved.diagonal(dim1=1, dim2=2).add_(added)
+    L, info = torch.linalg.cholesky_ex(moved)
+    one = torch.eye(L.shape[1], dtype=L.dtype, device=L.device).expand_as(L)
+    return L, torch.linalg.solve_triangular(L, one, upper=False), info != 0
+
+
+def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None) -> Root:
+    """An inverse square root of K_SS.
+
+    Args:
+        gram: K_SS, R x M x M; rows and columns of unused slots hold anything.
+        members: the slots.
+        kappa2: R or 1.
+        eigh: which root.
+        most: rank of the kernel, None for infinite.
+    """
+    used = members.valid.to(gram.dtype)
+    K, kappa2 = gram * used.unsqueeze(1) * used.unsqueeze(2), kappa2.unsqueeze(1)
     if eigh:
-        values, vectors = torch.linalg.eigh(gram)
-        least = valid.sum(1) * torch.finfo(gram.dtype).eps * values[:, -1]
+        values, vectors = torch.linalg.eigh(K)
+        least = members.valid.sum(1) * torch.finfo(K.dtype).eps * values[:, -1]
         keep = (values > least.unsqueeze(1)) & (values > 0)
         scale = torch.where(keep, torch.where(keep, values, 1.0).rsqrt(), 0.0)
-        most = rank(kernel, points.shape[2])  # eigenvalues ascend: the last ones are all there is
+        # eigenvalues ascend: the last ones are all there is
         matrix = (vectors * scale.unsqueeze(1)).mT[:, -most if most else None :]
-        return Root(matrix, True, torch.zeros_like(valid[:, 0]))
-    kappa2 = torch.where(kappa2 > 0, kappa2, 1.0).unsqueeze(1)  # all arms may be zero
-    gram = gram + torch.diag_embed(torch.where(valid, 0.0, kappa2))
-    factor = lambda jitter: torch.linalg.cholesky_ex(
-        gram + torch.diag_embed((jitter * kappa2).expand(valid.shape))
-    )
-    matrix, info = factor(JITTERS[0])
-    for jitter in JITTERS[1:]:
-        if not needed(info != 0):
-            break
-        again, found = factor(jitter)
-        matrix = torch.where((info != 0).view(-1, 1, 1), again, matrix)
-        info = torch.where(info != 0, found, info)
-    return Root(matrix, False, info != 0)
+        return Root(matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0]))
+    kappa2 = kappa2.clamp(min=1e-200)  # all arms may be zero
+    added = lambda jitter: (1 + jitter - used) * kappa2
+    _, inverse, failed = factored(K, added(JITTERS[0]))
+    for jitter in JITTERS[1:]:  # without a look at whether it is needed
+        _, again, worse = factored(K, added(jitter))
+        inverse = torch.where(failed[:, None, None], again, inverse)
+        failed = failed & worse
+    return Root(inverse * used.unsqueeze(2), failed)
 
 
-def embed(kernel: Kernel, root: Root, points: Tensor, valid: Tensor, at: Tensor) -> Tensor:
-    """Z^T at other points, R x M x A. ``points``: R x M x d, the dictionary; ``at``: R x A x d or 1 x A x d."""
-    cross = kernel(points, at) * valid.unsqueeze(2)
-    if root.eigh:
-        return root.matrix @ cross
-    return torch.linalg.solve_triangular(root.matrix, cross, upper=False)
-
-
-def pulled_room(n: Tensor, rounds: int, looks: bool = False) -> int:
-    """Slots for the pulled arms: at most one a round; as many as there are on the CPU and where one looks anyway. ``n``: R x A."""
+def listed_pulls(n: Tensor, rounds: int, looks: bool = False) -> Slots:
+    """The pulled arms: at most one a round; as many slots as there are on the CPU and where one looks anyway. ``n``: R x A."""
     look = may_look(n) or (looks and n.device.type != "meta")
-    most = int((n > 0).sum(1).max()) if look else rounds
-    return max(1, min(-(-most // SLOTS) * SLOTS, n.shape[1]))
+    return listed(n > 0, None if look else max(1, min(rounds, n.shape[1])))
+
+
+def columns(K: Tensor, members: Slots) -> Tensor:
+    """Those of K that belong to the members, R x M x M'. ``K``: R x M x A."""
+    return K.gather(2, members.index.unsqueeze(1).expand(-1, K.shape[1], -1))
 
 
 def fit(
@@ -120,12 +102,13 @@ def fit(
     kappa2: Tensor,
     *,
     eigh: bool,
-    slots: int,
+    slots: int | None,
     rounds: int,
     keep: bool = False,
     at: Tensor | None = None,
     chunk: int = CHUNK,
     looks: bool = False,
+    gram: Tensor | None = None,
 ) -> Fit:
     """The sketched posterior of Section 3 from a dictionary and counters.
 
@@ -139,47 +122,64 @@ def fit(
         ridge: lambda.
         kappa2: largest k(x, x), R or 1.
         eigh: which root.
-        slots: M.
+        slots: M; None: as many as the largest dictionary needs, a look at the tensor.
         rounds: pulls so far at most, for the slots of the pulled arms.
-        keep: whether to return Z.
+        keep: whether to return Z and the factor of V.
         at: other points than the arms, R x A' x d or 1 x A' x d.
         chunk: points that are embedded at a time.
         looks: whether the caller has said that it looks at tensors.
+        gram: K_XX, R x A x A or 1 x A x A, where it is at hand.
     """
-    members = listed(mask, slots)
-    points = points_at(arms, members.index)
-    root = square_root(kernel, points, members.valid, kappa2, eigh)
-    z = lambda x: embed(kernel, root, points, members.valid, x)
-    pulled = listed(n > 0, pulled_room(n, rounds, looks))
-    targets = arms if at is None else at
-    parts = [targets[:, first : first + chunk] for first in range(0, targets.shape[1], chunk)]
-    whole_set = at is None and len(parts) == 1
-    if whole_set:  # the arms are embedded once, and the pulled ones looked up
-        Z = z(arms)
-        Z_P = Z.gather(2, pulled.index.unsqueeze(1).expand(-1, Z.shape[1], -1))
+    if may_look(n):
+        return each(
+            kernel,
+            arms,
+            mask,
+            n,
+            ysum,
+            ridge,
+            kappa2,
+            eigh=eigh,
+            slots=slots,
+            keep=keep,
+            at=at,
+            chunk=chunk,
+            gram=gram,
+        )
+    members, pulled = listed(mask, slots), listed_pulls(n, rounds, looks)
+    most = rank(kernel, arms.shape[2])
+    if at is None and arms.shape[1] <= chunk:  # K_SX holds K_SS, and Z holds Z_P
+        if gram is None:
+            K_SX = kernel(points_at(arms, members.index), arms)
+        else:
+            K_SX = points_at(gram, members.index)
+        root = square_root(columns(K_SX, members), members, kappa2, eigh, most)
+        Z = root.matrix @ K_SX  # Z^T = B K_SX
+        Z_P, parts = columns(Z, pulled), [(arms, Z)]
     else:
-        Z_P = z(points_at(arms, pulled.index))
-    count, total = (x.gather(1, pulled.index) * pulled.valid for x in (n, ysum))
-    V = (Z_P * count.unsqueeze(1)) @ Z_P.mT  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
-    V.diagonal(dim1=1, dim2=2).add_(ridge)
-    C, info = torch.linalg.cholesky_ex(V)
-    # V_t^{-1} Z_t(X_t)^T y_t, mu~_t = z_t^T w (E2)
-    w = torch.cholesky_solve(Z_P @ total.unsqueeze(2), C)
-    columns, embedded = [], []
-    for part in parts:
-        if not whole_set:
-            Z = z(part)
-        resid = (kernel.diag(part) - Z.square().sum(1)).clamp(min=0.0)
-        sor = torch.linalg.solve_triangular(C, Z, upper=False).square_().sum(1)
-        columns.append(((w.mT @ Z).squeeze(1), sor, resid))
-        if keep:
-            embedded.append(Z)
-    mu, sor, resid = (torch.cat(x, 1) if len(parts) > 1 else x[0] for x in zip(*columns))
-    s2 = resid / ridge + sor  # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
-    Z = torch.cat(embedded, 2) if keep else None
-    log_det = (C.diagonal(dim1=1, dim2=2).log() * 2).sum(1) - C.shape[1] * math.log(ridge)
-    size, failed = members.valid.sum(1), root.failed | (info != 0)
-    return Fit(mu, s2, sor, resid, log_det, size, members.overflow, failed, Z, C)
+        points, targets = points_at(arms, members.index), arms if at is None else at
+        root = square_root(kernel(points, points), members, kappa2, eigh, most)
+        embed = lambda part: root.matrix @ kernel(points, part)
+        Z_P = embed(points_at(arms, pulled.index))
+        parts = ((part, embed(part)) for part in targets.split(int(chunk), 1))
+    count = n.gather(1, pulled.index) * pulled.valid
+    total = ysum.gather(1, pulled.index) * pulled.valid
+    V, b = (Z_P * count.unsqueeze(1)) @ Z_P.mT, Z_P @ total.unsqueeze(2)  # b = Z_t(X_t)^T y_t
+    lam = torch.full_like(count[:1, :1], ridge)
+    C, inverse, singular = factored(V, lam)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
+    h = (inverse @ b).mT
+    found = []
+    for part, Z in parts:  # of every arm z_t and C^{-1} z_t
+        W = inverse @ Z
+        mu = (h @ W).squeeze(1)  # mu~_t = z_t^T V_t^{-1} Z_t(X_t)^T y_t (E2)
+        sor, resid = W.square().sum(1), (kernel.diag(part) - Z.square().sum(1)).clamp(min=0.0)
+        # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
+        found.append((mu, resid / ridge + sor, sor, resid, Z if keep else resid))
+    mu, s2, sor, resid, Z = (torch.cat(x, -1) if len(found) > 1 else x[0] for x in zip(*found))
+    log_det = 2 * C.diagonal(0, 1, 2).log().sum(1) - C.shape[1] * math.log(ridge)
+    inside, failed = members.valid.sum(1), root.failed | singular
+    Z, C = (Z.contiguous(), C) if keep else (None, None)
+    return Fit(mu, s2, sor, resid, log_det, inside, members.overflow, failed, Z, C)
 
 
 def nystrom_posterior(
@@ -240,13 +240,13 @@ def nystrom_posterior(
         raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
     if at is not None:
         at = led(at, 3).double()
-        menu(at)
+        menu(at, name="at")
         if len(at) not in (1, len(mask)) or at.shape[2] != arms.shape[2]:
             raise ValueError(
                 f"at has shape {tuple(at.shape)}; allowed: {len(mask)} or 1 trials, and {arms.shape[2]} dimensions as the arms"
             )
     kappa2 = kernel.diag(arms).amax(1)
-    sizes = {"slots": room(mask, "auto"), "rounds": arms.shape[1], "chunk": chunk}
+    sizes = {"slots": None, "rounds": arms.shape[1], "chunk": chunk}
     posterior = lambda eigh: fit(
         kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, at=at, **sizes
     )

@@ -16,7 +16,7 @@ from torch import Tensor
 from ...maths.gp import Linear
 from ...core.linalg import chosen, inner
 from ...core.streams import Draw
-from ...core.validation import whole
+from ...core.validation import size
 from ..model.confidence import Confidence, Tally
 from .ucb import KernelUCB, Pulls
 
@@ -61,7 +61,7 @@ class SOFUL(KernelUCB):
 
     def __post_init__(self):
         super().__post_init__()
-        whole("size", self.size)
+        size("size", self.size)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """An empty sketch; the horizon is not used."""

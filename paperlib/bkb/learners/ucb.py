@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import linalg
 from ...maths.gp import Kernel, check_kernel
 from ...core.streams import Draw
-from ...core.validation import finite, menu
+from ...core.validation import CONDITION, LARGEST, finite, menu, refuse
 from ..model.confidence import Confidence, Tally
-
-
-ROUNDING = 1e-12  # relative: bounds as near as this tie
 
 
 class Pulls(NamedTuple):
@@ -55,15 +53,14 @@ def first_copies(arms: Tensor) -> Tensor | None:
     return None if bool((first == index).all()) else first
 
 
-def first_best(bound: Tensor, copies: Tensor | None = None) -> Tensor:
+def first_best(bound: linalg.Array, copies: Tensor | None = None) -> linalg.Array:
     """The first of the arms whose bound is the largest up to rounding, R: which comes first must not hang on the last bit.
 
-    Departure: bounds nearer than ``ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``first_copies``.
+    Departure: bounds nearer than ``linalg.ROUNDING`` tie. Arms far from all that was played have bounds that differ by less. ``bound``: R x A; ``copies``: see ``first_copies``.
     """
     if copies is not None:
-        bound = bound.gather(1, copies.expand(len(bound), -1))
-    top = bound.amax(1, keepdim=True)
-    return (bound >= top - ROUNDING * top.abs()).to(torch.uint8).argmax(1)
+        bound = linalg.tensors(bound)[0].gather(1, copies.expand(len(bound), -1))
+    return linalg.first_best(bound)
 
 
 class KernelUCB:
@@ -79,19 +76,29 @@ class KernelUCB:
 
     def __post_init__(self):
         if not isinstance(self.confidence, Confidence):
-            raise ValueError(f"confidence={self.confidence!r}; allowed: a Confidence")
-        if not callable(self.kernel) or not hasattr(self.kernel, "diag"):
-            raise ValueError(
-                f"kernel={self.kernel!r}; allowed: a kernel, see paperlib.maths.gp, or FunctionKernel(your function)"
-            )
+            refuse("confidence", self.confidence, "a Confidence")
+        known = callable(self.kernel) and hasattr(self.kernel, "diag")
+        if not known or isinstance(self.kernel, type):
+            allowed = "a kernel, see paperlib.maths.gp, or FunctionKernel(your function)"
+            refuse("kernel", self.kernel, allowed)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, an unknown arm, or a kernel that is none on the arms."""
         menu(context, action)
         if action is None and feedback is None:
             check_kernel(self.kernel, context)
+            self._check_ridge(context)
         if feedback is not None:
-            finite("reward", feedback)
+            finite("reward", feedback, LARGEST)
+
+    def _check_ridge(self, arms: Tensor) -> None:
+        """Raise ValueError where lambda is rounding beside k(x, x)."""
+        lam, kappa2 = self.confidence.lam, self.kernel.diag(arms)
+        if kappa2.device.type != "meta" and not bool((kappa2 <= CONDITION * lam).all()):
+            raise ValueError(
+                f"ridge={self.confidence.ridge!r} with noise={self.confidence.noise!r} gives lambda = {lam:g}; "
+                f"allowed: at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x)"
+            )
 
     def prior(self, trials: int, arms: Tensor) -> dict[str, Any]:
         """The fields that all states share, before the first round: mu = 0, s2 = k(x, x) / lambda."""
@@ -105,8 +112,9 @@ class KernelUCB:
         """a_{t+1} = argmax_i mu_t[i] + beta_t sqrt(s2_t[i]), (3), ties to the smallest index; a_1 uniform. Returns R indices."""
         if state.tally.rounds == 0:
             return (draw.uniform("arm") * arms.shape[1]).long(), state
-        bound = torch.addcmul(state.mu, self.radius(state).unsqueeze(1), state.s2.sqrt())
-        return first_best(bound, state.copies), state
+        mu, s2, beta = linalg.light(state.mu, state.s2, self.radius(state))
+        best = first_best(mu + beta[:, None] * linalg.root(s2), state.copies)
+        return linalg.tensors(best)[0], state
 
     def radius(self, state: Any) -> Tensor:
         """beta_t, R."""

@@ -9,12 +9,12 @@ L = ln(1 / delta), t observations so far; s2 the scaled variance phi^T A_t^{-1} 
 import bisect
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from ...core.validation import nonnegative, one_of, positive
+from ...core.validation import LARGEST, SMALLEST, is_number, nonnegative, one_of, positive, refuse
 
 RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "const")
 
@@ -30,9 +30,22 @@ class Tally(NamedTuple):
 
 
 def open_interval(name: str, value: float) -> None:
-    """Raise ValueError unless ``value`` lies in (0, 1)."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
-        raise ValueError(f"{name}={value!r}; allowed: a number above 0 and below 1")
+    """Raise ValueError unless ``value`` lies in (0, 1), and not below 1e-30."""
+    if not (is_number(value) and SMALLEST <= value < 1):
+        refuse(name, value, f"a number above 0 and below 1, at least {SMALLEST:g}")
+
+
+def _growing(pairs: Any) -> bool:
+    """Whether these are pairs of a round and a number, in the order of the rounds."""
+    tuples = (tuple, list)
+    if not (
+        isinstance(pairs, tuples) and all(isinstance(p, tuples) and len(p) == 2 for p in pairs)
+    ):
+        return False
+    if not all(map(is_number, sum(map(tuple, pairs), ()))):
+        return False
+    times, bounds = zip(*pairs) if pairs else ((), ())
+    return list(times) == sorted(set(times)) and all(0 <= x <= LARGEST for x in bounds)
 
 
 @dataclass(frozen=True)
@@ -77,36 +90,28 @@ class Confidence:
     gamma: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self):
-        for name in ("noise", "norm_bound", "ridge", "scale"):
-            if isinstance(value := getattr(self, name), Tensor):
-                raise ValueError(f"{name}={value!r}; allowed: a number, the same in all trials")
         nonnegative("noise", self.noise)
         nonnegative("norm_bound", self.norm_bound)
         open_interval("delta", self.delta)
         open_interval("eps", self.eps)
         one_of("rule", self.rule, RULES)
         nonnegative("scale", self.scale)
-        positive("ridge", self.lam)
-        try:
-            times, bounds = zip(*self.gamma) if self.gamma else ((), ())
-            good = list(times) == sorted(set(times)) and all(
-                math.isfinite(x) and x >= 0 for x in bounds
-            )
-        except (TypeError, ValueError):
-            good = False
-        if not good:
-            raise ValueError(
-                f"gamma={self.gamma!r}; allowed: pairs (t, bound), t increasing, bounds finite and at least 0"
-            )
+        if self.ridge is not None:
+            positive("ridge", self.ridge)
+        elif not SMALLEST <= self.lam <= LARGEST:
+            allowed = f"from {SMALLEST:g} to {LARGEST:g}; ridge=None is the square of noise"
+            refuse("ridge", self.lam, f"{allowed}={self.noise!r}")
+        if not _growing(self.gamma):
+            allowed = "a tuple of pairs (t, bound), t increasing, bounds finite and at least 0"
+            refuse("gamma", self.gamma, allowed)
         if self.rule == "gamma" and not self.gamma:
-            raise ValueError(
-                f"gamma={self.gamma!r}; allowed with rule='gamma': pairs (t, upper bound on gamma_t)"
-            )
+            allowed = "with rule='gamma': pairs (t, upper bound on gamma_t)"
+            refuse("gamma", self.gamma, allowed)
 
     @property
     def lam(self) -> float:
         """lambda: the ridge, by default xi^2."""
-        return self.noise**2 if self.ridge is None else self.ridge
+        return float(self.noise) ** 2 if self.ridge is None else self.ridge
 
     @property
     def alpha(self) -> float:

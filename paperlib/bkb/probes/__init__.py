@@ -1,6 +1,7 @@
 """What is recorded along runs, by name."""
 
-from .dictionary import OFTEN, ExactDimension, entered
+from .along import own_numbers
+from .dictionary import ExactDimension
 from .state import (
     ExpectedSize,
     NormalizedError,

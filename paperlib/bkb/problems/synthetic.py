@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import torch
 
 from ...maths.gp import Linear
-from ...core.linalg import inner
+from ...core.linalg import first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
-from ...core.validation import nonnegative, one_of, positive, whole
+from ...core.validation import nonnegative, one_of, positive, size, whole
 from .worlds import FixedArms, RBFArms, World, even_grid, expand
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
@@ -55,13 +55,13 @@ class RKHS(RBFArms):
     instance: int = 0
 
     def __post_init__(self):
-        whole("arms", self.arms)
-        whole("dim", self.dim)
+        size("arms", self.arms)
+        size("dim", self.dim)
         positive("gamma", self.gamma)
         positive("norm", self.norm)
         nonnegative("noise", self.noise)
         if self.centers is not None:
-            whole("centers", self.centers)
+            size("centers", self.centers)
             if self.centers > self.arms:
                 raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
         one_of("grid", self.grid, (False, True))
@@ -122,7 +122,7 @@ class WarmRKHS(_Line):
     lead: float = 0.3
 
     def __post_init__(self):
-        whole("arms", self.arms, least=3)
+        size("arms", self.arms, least=3)
         positive("gamma", self.gamma)
         positive("norm", self.norm)
         nonnegative("noise", self.noise)
@@ -139,14 +139,14 @@ class WarmRKHS(_Line):
             coefficients = draw.normal(f"problem {attempt}", self.arms)
             world = expand(self.kernel, arms, arms, coefficients, self.norm)
             lead = world.best - world.means[:, : self.left].amax(1)
-            good = (arms[0, world.means.argmax(1), 0] > self.beyond) & (lead > self.lead)
+            good = (arms[0, first_best(world.means), 0] > self.beyond) & (lead > self.lead)
             if kept is not None:
                 world = where(done, kept, world)  # what was good stays
             kept, done = world, done | good
             if bool(done.all()):
                 return kept
         raise ValueError(
-            f"beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}: met by none of {ATTEMPTS} draws; allowed: what f can meet"
+            f"beyond={self.beyond!r}, lead={self.lead!r}, norm={self.norm!r}, gamma={self.gamma!r}: met by none of {ATTEMPTS} draws; allowed: what f can meet"
         )
 
 
@@ -170,7 +170,7 @@ class GPDraw(_Line):
     noise: float = 0.1
 
     def __post_init__(self):
-        whole("arms", self.arms, least=3)
+        size("arms", self.arms, least=3)
         positive("gamma", self.gamma)
         nonnegative("noise", self.noise)
 
@@ -207,8 +207,8 @@ class LinearArms(FixedArms):
 
     def __post_init__(self):
         one_of("spectrum", self.spectrum, SPECTRA)
-        whole("arms", self.arms)
-        whole("dim", self.dim)
+        size("arms", self.arms)
+        size("dim", self.dim)
         positive("norm", self.norm)
         nonnegative("noise", self.noise)
         whole("instance", self.instance, least=0)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ...maths.gp import RBF
 from ...core.streams import Draw, Streams
-from ...core.validation import nonnegative, whole
+from ...core.validation import nonnegative, size, whole
 from .worlds import FixedArms, World
 
 
@@ -58,7 +58,7 @@ class UnevenArms(FixedArms):
     instance: int = 0
 
     def __post_init__(self):
-        whole("arms", self.arms)
+        size("arms", self.arms)
         nonnegative("noise", self.noise)
         whole("instance", self.instance, least=0)
 

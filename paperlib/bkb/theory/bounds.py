@@ -15,10 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...verdicts.checks import Check, Reported, statement
+from ...verdicts.checks import Check, Reported, Vacuous, statement
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
+from .along import choice, posterior, radius, sampled
 from .lemmas import (
     PAPER,
     effective_dimension,
@@ -68,10 +69,12 @@ __all__ = [
     "assumption_noise",
     "assumption_norm",
     "certificate",
+    "choice",
     "corollary_4_2",
     "determinant",
     "effective_dimension",
     "exact_at_first",
+    "posterior",
     "fixed_dictionary",
     "information",
     "least_variance",
@@ -84,6 +87,8 @@ __all__ = [
     "proposition_c4",
     "proposition_d3",
     "proposition_d4",
+    "radius",
+    "sampled",
     "sketch_probes",
     "sketched_posterior",
     "sketched_variance",
@@ -166,24 +171,27 @@ def theorem_3_1_accuracy(
 ) -> Check:
     """With probability 1 - delta, for all t and x: s2 / alpha <= s2~ <= alpha s2.
 
-    It cannot fail while every pull is kept: ``exact up to`` among the inputs says how long that is.
+    It cannot fail while every pull is kept, where s2~ is s2: ``exact up to`` among the inputs says how long that must be,
+    ``rounds with pulls left out`` in how many it was not; vacuous without any.
 
     Args:
-        trace: with "ratio", the worst of all arms and rounds so far, R x T'.
+        trace: with "ratio", the worst of all arms and rounds so far, and "left out", R x T'.
         confidence: its eps and delta.
         qbar: the learner's; below the theory's it is held with a remark.
         diagonal: k(x_i, x_i) of the arms.
     """
-    horizon = int(trace.rounds[-1])
+    horizon, without = int(trace.rounds[-1]), int((trace["left out"] > 0).sum())
     exact = exact_horizon(qbar, diagonal, confidence.lam)
     return theorem_3_1_accuracy.statement.check(
         "for all t, x: max(s2~ / s2, s2 / s2~) <= alpha, with probability 1 - delta",
-        _sketch(confidence, qbar) | {"T": horizon, "exact up to": exact},
+        _sketch(confidence, qbar)
+        | {"T": horizon, "exact up to": exact, "rounds with pulls left out": without},
         trace["ratio"],
         confidence.alpha,
         confidence.delta,
         tolerance=1e-6,
         remark=_shortfall(confidence, qbar, horizon),
+        kind=Check if without else Vacuous,
     )
 
 
@@ -196,17 +204,21 @@ def _size(
     confidence: Confidence,
     qbar: float,
     extra: float = 0.0,
+    series: str = "size",
 ) -> Check:
+    """The check of a bound on pulls in the dictionary, R x T', beside the t pulls that there are."""
     rounds = trace.rounds
+    first = first_below(rounds, bound, rounds)
     return function.statement.check(
         formula,
         _sketch(confidence, qbar) | {"d_eff": float(effective[:, -1].mean())},
-        trace["size"],
+        trace[series],
         bound,
         min(confidence.delta + extra, 1 - 1e-12),
         trivial=float(rounds[-1]),
-        informative_from=first_below(rounds, bound, rounds),
+        informative_from=first,
         remark=_shortfall(confidence, qbar, int(rounds[-1])),
+        kind=Vacuous if first is None else Check,  # there are no more than t pulls
     )
 
 
@@ -252,13 +264,17 @@ def theorem_3_1_expected(
         qbar: the learner's.
     """
     before = torch.cat([torch.zeros_like(effective[:, :1]), effective[:, :-1]], 1)
-    return theorem_3_1_expected.statement.check(
-        "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta",
-        {"eps": confidence.eps, "qbar": qbar},
-        trace["expected size"],
-        size_expected(before, qbar, confidence.eps),
-        confidence.delta,
-        remark=_shortfall(confidence, qbar, effective.shape[1]),
+    bound = size_expected(before, qbar, confidence.eps)
+    formula = "for all t: E |S_t| <= alpha qbar d_eff(t - 1) + 1, with probability 1 - delta"
+    return _size(
+        theorem_3_1_expected,
+        formula,
+        trace,
+        effective,
+        bound,
+        confidence,
+        qbar,
+        series="expected size",
     )
 
 
@@ -311,8 +327,9 @@ def _regret(
     sketched: bool = True,
     **more: Any,
 ) -> Check:
-    """The check of a bound on "regret", R x T', beside 2 kappa F T."""
+    """The check of a bound on "regret", R x T', beside 2 kappa F T: vacuous where it is never below."""
     trivial = trivial_regret(confidence, kappa2, trace.rounds)
+    first = first_below(trace.rounds, bound, trivial)
     return function.statement.check(
         formula,
         _describe(confidence) | {"kappa2": kappa2},
@@ -320,8 +337,8 @@ def _regret(
         bound,
         failure(confidence, sketched),
         trivial=float(trivial[-1]),
-        informative_from=first_below(trace.rounds, bound, trivial),
-        **more,
+        informative_from=first,
+        **({"kind": Vacuous if first is None else Check} | more),
     )
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ...maths.informative import informative_from
 from ...core.validation import nonnegative, one_of, positive
-from ..model.confidence import Confidence, open_interval
+from ..model.confidence import Confidence, Tally, open_interval
 
 # where alpha / eps^2 is smallest: the fifth power of the golden ratio
 BEST_EPS = (math.sqrt(5) - 1) / 2
@@ -162,19 +162,21 @@ def regret_bound(confidence: Confidence, kappa2: float, horizon: float, log_det,
     return 2 * math.sqrt(kappa2) * confidence.norm_bound + 2 * radius * inside**0.5
 
 
-def radius_worst(confidence: Confidence, gamma: float) -> float:
-    """The largest radius of the rule ``online``: xi sqrt(2 alpha^2 gamma_T + 2 L) + (1 + 1 / sqrt(1 - eps)) sqrt(lambda) F.
+def radius_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: float) -> float:
+    """The largest radius of the confidence's rule, known before the run, where s2~ <= alpha s2.
 
-    s2~ <= alpha s2, and ln(1 + alpha^2 x) <= alpha^2 ln(1 + x).
+    Its sums are at most: of n s2~, alpha d_eff <= 2 alpha gamma_T; of ln(1 + s2~), the same; of ln(1 + alpha s2~),
+    2 alpha^2 gamma_T, for ln(1 + c x) <= c ln(1 + x) with c >= 1. ``gamma``: at least gamma_T.
     """
-    sketched = (1 + 1 / math.sqrt(1 - confidence.eps)) * math.sqrt(confidence.lam)
-    inside = 2 * confidence.alpha**2 * gamma + 2 * math.log(1 / confidence.delta)
-    return confidence.noise * math.sqrt(inside) + sketched * confidence.norm_bound
+    alpha, one = confidence.alpha, torch.ones(1, dtype=torch.float64)
+    first, both = 2 * alpha * gamma * one, 2 * alpha**2 * gamma * one
+    return float(confidence.radius(Tally(first, both, first, kappa2 * one, horizon)))
 
 
-def regret_worst(confidence: Confidence, kappa2: float, horizon: float, gamma: float) -> float:
+def regret_worst(confidence: Confidence, kappa2: float, horizon: int, gamma: float) -> float:
     """Theorem 4.1 corrected, known before the run: ln det <= 2 gamma_T and ``radius_worst``. ``gamma``: at least gamma_T."""
-    return regret_bound(confidence, kappa2, horizon, 2 * gamma, radius_worst(confidence, gamma))
+    radius = radius_worst(confidence, kappa2, horizon, gamma)
+    return regret_bound(confidence, kappa2, horizon, 2 * gamma, radius)
 
 
 def informative_for_good(

@@ -149,7 +149,7 @@ def counterexample(noise: float, trials: int = 200, arms: int = 10) -> Counterex
         regret = regret + means.max() - means[arm]
         pulled = one_hot(arm, arms).double()
         n, ysum = n + pulled, ysum + pulled * reward.unsqueeze(1)
-        mu, variance, _ = exact_posterior(Linear(), points, n, ysum, lam, points)
+        mu, variance, *_ = exact_posterior(Linear(), points, n, ysum, lam, points)
         s2 = variance / lam
         effective = (n * s2).sum(1)
         beta = confidence.radius(Tally(empty, empty, effective, kappa2, t + 1))

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
+from scipy.stats import poisson
 from torch import Tensor
 
-from ...maths.gp import Kernel
+from ...maths.gp import RBF, Kernel
 from ...core.validation import finite, positive, whole
 
 ITERATIONS = 5000  # of the multiplicative updates, at most
@@ -176,3 +177,34 @@ def gamma_at(
     """T -> upper bound on gamma_T, for any T: what ``constants.regret_row`` asks for."""
     gram = _gram(kernel, arms)
     return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap, iterations)[0]
+
+
+def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> float:
+    """A bound in closed form on ln det(I + K_T / lambda), so on 2 gamma_T, for k(x, y) = exp(-gamma ||x - y||^2): O(ln(T)^{d + 1}).
+
+    Of Taylor's series of exp(2 gamma <x, y>) the terms below degree j span D = C(j - 1 + d, d) features, and the rest of
+    k(x, x) = 1 is at most P(N >= j), N Poisson with mean 2 gamma rho^2 and rho the arms' largest distance from their middle.
+    As ln det is concave and grows with K, ln det <= D ln(1 + T / (lambda D)) + (T / lambda) P(N >= j): the smallest over j.
+
+    Args:
+        kernel: its gamma.
+        arms: A x d or 1 x A x d.
+        ridge: lambda.
+        horizon: T.
+    """
+    positive("ridge", ridge)
+    whole("horizon", horizon)
+    points = arms.reshape(arms.shape[-2:])
+    finite("arms", points)
+    middle = (points.amax(0) + points.amin(0)) / 2
+    rho2, d = float((points - middle).square().sum(1).max()), points.shape[1]
+    mean, scaled = 2 * kernel.gamma * rho2, horizon / ridge
+    best = horizon * math.log1p(1 / ridge)  # of the diagonal alone
+    degree = 1
+    while (features := math.comb(degree - 1 + d, d)) <= horizon:
+        explained = features * math.log1p(scaled / features)
+        best = min(best, explained + scaled * float(poisson.sf(degree - 1, mean)))
+        if explained >= best:  # it grows with the degree
+            break
+        degree += 1
+    return best

@@ -21,8 +21,8 @@ from ...maths.gp import Kernel
 from .lemmas import PAPER, ROUNDING
 
 SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
-# allowed relative error of a learner's posterior, whose Cholesky factor needs a jitter
-JITTERED = 1e-6
+JITTERED = 1e-6  # allowed relative error of what a learner computes by way of a jittered K_SS
+JITTER = 1e-12  # of kappa2, that learners add to K_SS
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +42,11 @@ class Snapshot:
     log_det: float | None = None  # a learner's ln det(A~ / lambda)
     kept: Tensor | None = None  # A, how many pulls of each arm were kept, for the accuracy
     probability: Tensor | None = None  # A, with which each was
+    mean: Tensor | None = None  # A, a learner's sketched mean
+    total: Tensor | None = None  # A, sums of rewards, for the mean
 
     def __post_init__(self):
-        for name in ("n", "mask", "s2", "kept", "probability"):
+        for name in ("n", "mask", "s2", "kept", "probability", "mean", "total"):
             value = getattr(self, name)
             if value is not None and value.shape != self.arms.shape[:1]:
                 raise ValueError(
@@ -55,10 +57,19 @@ class Snapshot:
     def of(
         cls, kernel: Kernel, arms: Tensor, state: Any, ridge: float, trial: int = 0
     ) -> "Snapshot":
-        """One trial of a state with n, mask, s2 and log_det. ``arms``: 1 x A x d or R x A x d."""
+        """One trial of a state with n, mask and s2, and its log_det where it keeps one. ``arms``: 1 x A x d or R x A x d."""
         points = arms[0 if arms.shape[0] == 1 else trial]
-        n, mask, s2, log_det = (x[trial] for x in (state.n, state.mask, state.s2, state.log_det))
-        return cls(kernel, points, n, mask, ridge, s2, float(log_det))
+        n, mask, s2 = (x[trial] for x in (state.n, state.mask, state.s2))
+        log_det = getattr(state, "log_det", None)
+        return cls(
+            kernel,
+            points,
+            n,
+            mask,
+            ridge,
+            s2,
+            log_det if log_det is None else float(log_det[trial]),
+        )
 
     @cached_property
     def features(self) -> Tensor:
@@ -107,6 +118,29 @@ class Snapshot:
         return self._variance(self.sketched, self.features)
 
     @cached_property
+    def sketched_mean(self) -> Tensor:
+        """phi^T A~_t^{-1} Phi~^T y, A."""
+        rows = self.features @ self.projection
+        factor = torch.linalg.cholesky(self.sketched)
+        weight = torch.cholesky_solve((rows.mT @ self.total).unsqueeze(1), factor)
+        return (self.features @ weight).squeeze(1) / self.ridge
+
+    @cached_property
+    def jitter_adds(self) -> Tensor:
+        """How far ``sketched_s2`` moves when K_SS is K_SS + ``JITTER`` kappa2 I, A: no fixed share, for K_SS may have smaller eigenvalues.
+
+        By eigenvalues, where learners have a Cholesky factor: k / lambda less what the embedding z of x explains.
+        """
+        rows = self.features[self.mask]
+        values, vectors = torch.linalg.eigh(rows @ rows.mT)
+        scale = (values.clamp(min=0) + JITTER * self.diagonal.max()).rsqrt()
+        z = (self.features @ rows.mT) @ (vectors * scale)
+        eye = torch.eye(z.shape[1], dtype=z.dtype)
+        matrix = eye + z.mT @ (self.n.unsqueeze(1) * z) / self.ridge
+        explained = z.square().sum(1) / self.ridge - self._variance(matrix, z)
+        return (self.diagonal / self.ridge - explained - self.sketched_s2).abs()
+
+    @cached_property
     def regressors_s2(self) -> Tensor:
         """The same of the projected phi: the variance of the subset of regressors, A."""
         return self._variance(self.sketched, self.features @ self.projection)
@@ -141,10 +175,16 @@ class Snapshot:
 
 @statement("Section 3, posterior", f"{PAPER}, Section 3")
 def sketched_posterior(shot: Snapshot) -> Check:
-    """s2~(x) = phi^T A~^{-1} phi: a learner's variance against the dense one."""
-    difference = (shot.claimed - shot.sketched_s2).abs() / shot.sketched_s2.clamp(min=1e-300)
-    formula = "|s2~ - phi^T A~^-1 phi| / s2~"
-    return sketched_posterior.statement.check(formula, shot.inputs, difference, JITTERED)
+    """s2~(x) = phi^T A~^{-1} phi, and mu~ where it is given: a learner's against dense ones, up to what its jitter adds."""
+    s2 = shot.sketched_s2.clamp(min=1e-300)
+    observed, bound = (shot.claimed - s2).abs() / s2, JITTERED + shot.jitter_adds / s2
+    if shot.mean is not None:
+        scale = 1 + float(shot.sketched_mean.abs().max())
+        wrong = (shot.mean - shot.sketched_mean).abs() / scale
+        observed, bound = torch.cat([observed, wrong]), torch.cat([bound, bound])
+    inputs = shot.inputs | {"jitter adds at most": float((shot.jitter_adds / s2).max())}
+    formula = "|s2~ - phi^T A~^-1 phi| / s2~, |mu~ - phi^T A~^-1 Phi~^T y| / (1 + max |mu~|)"
+    return sketched_posterior.statement.check(formula, inputs, observed, bound)
 
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
@@ -171,11 +211,20 @@ def sketched_variance(shot: Snapshot) -> Check:
 
 @statement("Appendix D.1, determinant", f"{PAPER}, Appendix D.1")
 def determinant(shot: Snapshot) -> Check:
-    """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it."""
+    """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it; and a learner's is the dense one."""
     log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
-    sketched = log_det(shot.sketched) if shot.log_det is None else shot.log_det
-    exact, formula = log_det(shot.exact), "ln det(A~ / lambda) <= ln det(A / lambda)"
-    return determinant.statement.check(formula, shot.inputs, sketched, exact, tolerance=JITTERED)
+    sketched, exact = log_det(shot.sketched), log_det(shot.exact)
+    observed, bound = [sketched], [exact]
+    if shot.log_det is not None:
+        observed += [shot.log_det, abs(shot.log_det - sketched)]
+        bound += [exact, JITTERED * (1 + abs(sketched))]
+    formula = "ln det(A~ / lambda) <= ln det(A / lambda); a learner's is ln det(A~ / lambda)"
+    return determinant.statement.check(
+        formula,
+        shot.inputs,
+        *torch.tensor([observed, bound], dtype=torch.float64),
+        tolerance=JITTERED,
+    )
 
 
 def _factor(shot: Snapshot) -> float:

@@ -1,4 +1,10 @@
-"""Dictionaries as they were at the end of a run, with their multiplicities drawn again. Letters: R trials, A arms."""
+"""Dictionaries as they were at the end of a run, with their multiplicities drawn again, and one check of many.
+
+Letters: R trials, A arms.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -6,6 +12,7 @@ from torch import Tensor
 
 from ...core.trace import Trace
 from ...maths.gp import Kernel
+from ...verdicts.checks import Check
 from ..probes.state import redrawn
 from .sketch_lemmas import Snapshot
 from ..probes.uneven import SHOT
@@ -39,3 +46,26 @@ def snapshots(
         n, mask, s2, kept, p = (torch.from_numpy(x) for x in (n, mask, s2, kept, p))
         found.append(Snapshot(kernel, arms[0], n, mask, ridge, s2, kept=kept, probability=p))
     return found
+
+
+def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) -> Check:
+    """A statement about one dictionary as one check of many, entry behind entry; of its inputs the largest.
+
+    Args:
+        statement: one of ``sketch_lemmas`` without a failure probability.
+
+    Raises:
+        ValueError: no dictionary.
+    """
+    if not shots:
+        raise ValueError(f"{statement.statement.name}: shots=[]; allowed: at least one dictionary")
+    checks = [statement(shot) for shot in shots]
+    largest = {name: max(check.inputs[name] for check in checks) for name in checks[0].inputs}
+    remarks = dict.fromkeys(check.remark for check in checks if check.remark)
+    return replace(
+        checks[0],
+        inputs={"dictionaries": len(checks)} | largest,
+        observed=np.concatenate([check.observed.ravel() for check in checks]),
+        bound=np.concatenate([check.bound.ravel() for check in checks]),
+        remark="; ".join(remarks),
+    )

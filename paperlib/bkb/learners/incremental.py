@@ -1,0 +1,99 @@
+"""BKB with a dictionary that is thinned from round to round instead of sampled anew: a heuristic.
+
+Source: Calandriello et al. (2019), end of Section 3, who leave open whether it is accurate: the arms that are played
+depend on the dictionary. It is how Calandriello, Lazaric & Valko (2017), "Distributed Adaptive Sampling for Kernel
+Matrix Approximation", thin a stream that does not.
+Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from ...maths.gp import Kernel
+from ..model.confidence import Confidence, Tally
+from .bkb import BKB, Sketched, oversampling
+from .sketch import CHUNK
+from .ucb import Pulls
+
+GONE = 1.0  # larger than any coin that is kept
+
+
+class State(NamedTuple):
+    """Counters, the dictionary with its coins, and the posterior."""
+
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mask: Tensor  # R x A bool, the dictionary S_t
+    coin: Tensor  # R x A, least coin of an arm's pulls that are in the dictionary, 1 without one
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
+    tally: Tally
+    copies: Tensor | None  # 1 or R x A, first equal arm
+    overflow: Tensor  # R bool
+    failed: Tensor  # R bool
+    gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
+    eigh: bool  # the root
+
+
+@dataclass(frozen=True)
+class IncrementalBKB(Sketched):
+    """A pull that is in the dictionary stays with probability p_{t+1} / p_t; one that has left never returns.
+
+    BKB tosses all coins again in each round, so that it may lack an arm in one round and have it in the next.
+    Departure: p_t is the least min(1, qbar s2) that the pull has had. The sketched variance may rise again.
+
+    Attributes:
+        kernel, confidence, qbar, variance, capacity, root, chunk: as for ``BKB``.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    kernel: Kernel
+    confidence: Confidence
+    qbar: float = 5.0
+    variance: str = "dtc"
+    capacity: int | str = "auto"
+    root: str = "auto"
+    chunk: int = CHUNK
+    syncs = BKB.syncs
+
+    def __post_init__(self):
+        super().__post_init__()
+        oversampling(self.qbar)
+
+    def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """S_0 is empty; the horizon is not used."""
+        shared = self.undrawn(trials, arms)
+        return State(**shared, coin=torch.full_like(shared["n"], GONE))
+
+    def kept(self, state: State, arm: Tensor, draw: Draw) -> tuple[Tensor, Tensor]:
+        """S_{t+1} and its coins, R x A each. A pull stays while its coin, tossed when it was played, is below p."""
+        own = draw.uniform("dictionary").unsqueeze(1)
+        coin = state.coin.scatter_reduce(1, arm.unsqueeze(1), own, "amin")
+        mask = coin < (self.qbar * state.s2).clamp(max=1.0)
+        if state.tally.rounds == 0:  # S_1 = {x_1}
+            mask = coin < GONE
+        return mask, torch.where(mask, coin, GONE)
+
+    def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
+        """Algorithm 1's loop with ``kept`` for its sampling. ``arm``, ``reward``: R."""
+        pulls = Pulls(state.n, state.ysum).add(arm, reward)
+        mask, coin = self.kept(state, arm, draw)
+        rounds = state.tally.rounds + 1
+        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
+        return self.heard(
+            state,
+            arm,
+            pulls,
+            found.mu,
+            found.s2,
+            mask=mask,
+            coin=coin,
+            overflow=state.overflow | found.overflow,
+            failed=state.failed | found.failed,
+        )

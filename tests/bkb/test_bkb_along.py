@@ -1,0 +1,252 @@
+"""A learner's own numbers along a run: sound learners pass, learners broken on purpose are flagged, each by a check that readers see."""
+
+from dataclasses import dataclass
+
+import pytest
+from bkb_runs import confidence
+
+from paperlib.bkb.experiments.settings import reference
+from paperlib.bkb.learners.bkb import BKB
+from paperlib.bkb.learners.exact import ExactGPUCB
+from paperlib.bkb.learners.lazy import LazyBKB
+from paperlib.bkb.learners.ucb import KernelUCB, first_best
+from paperlib.bkb.probes.along import own_numbers
+from paperlib.bkb.theory import along, bounds
+from paperlib.bkb.theory.errata_numbers import reference_arms
+from paperlib.bkb.theory.snapshots import in_all
+from paperlib.play import play
+
+QBAR, ROUNDS, TRIALS = 3.0, 40, 2
+EXACT = (
+    bounds.effective_dimension,
+    bounds.log_determinant,
+    bounds.proposition_b1,
+    bounds.proposition_b3,
+    bounds.sum_of_variances,
+    bounds.posterior,
+)
+
+
+def own(learner, rounds=ROUNDS, trials=TRIALS):
+    kernel, arms = reference_arms()
+    trace = play(learner, reference(), rounds, trials, record="all", probes=own_numbers(learner))
+    run = along.Replay.of(trace, kernel, arms, learner.confidence.lam)
+    return along.Own.by(trace, run, learner.confidence)
+
+
+def flagged(learner):
+    """Names of the statements that do not hold of the learner's own numbers: what the notebook prints of it."""
+    run = own(learner)
+    checks = [s(run) for s in (bounds.radius, bounds.choice, bounds.least_variance)]
+    if isinstance(learner, ExactGPUCB):
+        checks += [statement(run) for statement in EXACT]
+    else:
+        checks.append(in_all(bounds.sketched_posterior, run.shots()))
+    if isinstance(learner, BKB):
+        drawn = along.coins(0, *run.mask.shape)
+        checks.append(bounds.sampled(run, drawn, QBAR))
+    return {check.statement for check in checks if check.verdict != "holds"}
+
+
+def made(kind, rule="practical", **more):
+    sketch = {} if issubclass(kind, ExactGPUCB) else {"qbar": QBAR}
+    return kind(reference().kernel, confidence(rule), **sketch, **more)
+
+
+@pytest.mark.parametrize("kind", [BKB, LazyBKB, ExactGPUCB])
+@pytest.mark.parametrize("rule", ["paper", "corrected", "online", "practical"])
+def test_sound_learners_pass(kind, rule):
+    assert flagged(made(kind, rule)) == set()
+
+
+# Broken on purpose ----------------------------------------------------------------------------------------
+
+
+class Scaled(KernelUCB):
+    """A factor in variance, mean or radius; or the sum of the radius of another round."""
+
+    def update(self, state, arms, arm, reward, draw):
+        new = super().update(state, arms, arm, reward, draw)
+        return new._replace(s2=self.spread * new.s2, mu=self.mean * new.mu)
+
+    def radius(self, state):
+        return self.wide * super().radius(state)
+
+
+class Early(KernelUCB):
+    """The posterior of one round earlier: the newest reward is counted and not heard."""
+
+    def update(self, state, arms, arm, reward, draw):
+        new = super().update(state, arms, arm, reward, draw)
+        return new._replace(s2=state.s2, mu=state.mu)
+
+
+class EarlyRadius(KernelUCB):
+    """The radius of one round earlier: what the newest arm told is left out of its sum."""
+
+    def radius(self, state):
+        told = state.tally.information - (0 if state.tally.rounds < 2 else 0.1)
+        return self.confidence.radius(state.tally._replace(information=told))
+
+
+class LateSum(KernelUCB):
+    """The sum of the radius takes the variance after the reward for the one before."""
+
+    def add_up(self, state, arm, n, s2):
+        return self.confidence.add(
+            state.tally, s2.gather(1, arm.unsqueeze(1)).squeeze(1), (n * s2).sum(1)
+        )
+
+
+class Pessimist(KernelUCB):
+    """A sign: mu - beta s."""
+
+    def select(self, state, arms, draw):
+        if state.tally.rounds == 0:
+            return super().select(state, arms, draw)
+        bound = state.mu - self.radius(state).unsqueeze(1) * state.s2.sqrt()
+        return first_best(bound, state.copies), state
+
+
+class Quiet(KernelUCB):
+    """Plays with another radius than it reports."""
+
+    def select(self, state, arms, draw):
+        if state.tally.rounds == 0:
+            return super().select(state, arms, draw)
+        bound = state.mu + 0.9 * self.radius(state).unsqueeze(1) * state.s2.sqrt()
+        return first_best(bound, state.copies), state
+
+
+def broken(fault, kind, **fields):
+    """The class of ``kind`` with a fault in front of it."""
+    body = {"__annotations__": dict.fromkeys(fields, float), **fields}
+    return dataclass(frozen=True)(type(f"{fault.__name__}{kind.__name__}", (fault, kind), body))
+
+
+FAULTS = {
+    "variance too large": (Scaled, {"spread": 1.01, "mean": 1.0, "wide": 1.0}),
+    "variance too small": (Scaled, {"spread": 0.5, "mean": 1.0, "wide": 1.0}),
+    "mean shrunk": (Scaled, {"spread": 1.0, "mean": 0.99, "wide": 1.0}),
+    "mean's sign": (Scaled, {"spread": 1.0, "mean": -1.0, "wide": 1.0}),
+    "radius too large": (Scaled, {"spread": 1.0, "mean": 1.0, "wide": 1.01}),
+    "radius too small": (Scaled, {"spread": 1.0, "mean": 1.0, "wide": 0.5}),
+    "posterior one round early": (Early, {}),
+    "radius one round early": (EarlyRadius, {}),
+    "sum of the variances after": (LateSum, {}),
+    "sign of the optimism": (Pessimist, {}),
+    "another radius than it says": (Quiet, {}),
+}
+SEEN_BY = {
+    "variance too large": {"posterior"},
+    "variance too small": {"posterior"},
+    "mean shrunk": {"posterior"},
+    "mean's sign": {"posterior"},
+    "radius too large": {"Theorem 4.1, radius"},
+    "radius too small": {"Theorem 4.1, radius", "Algorithm 1, choice"},
+    "posterior one round early": {"posterior"},
+    "radius one round early": {"Theorem 4.1, radius"},
+    "sum of the variances after": {"Theorem 4.1, radius"},
+    "sign of the optimism": {"Algorithm 1, choice"},
+    "another radius than it says": {"Algorithm 1, choice"},
+}
+
+
+@pytest.mark.parametrize("kind", [BKB, LazyBKB, ExactGPUCB])
+@pytest.mark.parametrize("name", FAULTS)
+def test_broken_learners_are_flagged(name, kind):
+    fault, fields = FAULTS[name]
+    found = flagged(made(broken(fault, kind, **fields)))
+    section = "Section 2" if kind is ExactGPUCB else "Section 3"
+    assert {x.replace("posterior", f"{section}, posterior") for x in SEEN_BY[name]} <= found
+
+
+class Tossed(BKB):
+    """Another probability of inclusion."""
+
+    def sampled(self, state, pulls, draw, rows=slice(None)):
+        if state.tally.rounds == 0:
+            return pulls.n > 0
+        coins = draw.uniform("dictionary", pulls.n.shape[1])
+        p = (self.factor * self.qbar * state.s2).clamp(max=1)
+        return coins < ((pulls.n > 0) * p if self.single else 1 - (1 - p) ** pulls.n)
+
+
+class NewVariance(BKB):
+    """Samples with the variance after the reward, not with the one that chose the arm."""
+
+    def sampled(self, state, pulls, draw, rows=slice(None)):
+        mask = super().sampled(state, pulls, draw, rows)
+        new = self._refit(state, self.points, mask, pulls, state.tally.rounds + 1)
+        return super().sampled(state._replace(s2=new.s2), pulls, draw, rows)
+
+    @property
+    def points(self):
+        return reference_arms()[1].view(1, -1, 1)
+
+
+class Keeps(BKB):
+    """Keeps what was in the dictionary."""
+
+    def sampled(self, state, pulls, draw, rows=slice(None)):
+        return super().sampled(state, pulls, draw, rows) | state.mask
+
+
+TOSSES = {
+    "half the probability": (Tossed, {"factor": 0.5, "single": 0.0}),
+    "twice the probability": (Tossed, {"factor": 2.0, "single": 0.0}),
+    "one coin for all pulls of an arm": (Tossed, {"factor": 1.0, "single": 1.0}),
+    "a tenth more": (Tossed, {"factor": 1.1, "single": 0.0}),
+    "with the variance after the reward": (NewVariance, {}),
+    "never redrawn": (Keeps, {}),
+}
+
+
+@pytest.mark.parametrize("name", TOSSES)
+def test_wrong_probabilities_of_inclusion_are_flagged(name):
+    fault, fields = TOSSES[name]
+    kind = dataclass(frozen=True)(
+        type(fault.__name__, (fault,), {"__annotations__": dict.fromkeys(fields, float), **fields})
+    )
+    assert flagged(made(kind)) == {"Algorithm 1, dictionary"}
+
+
+def test_one_coin_an_arm_is_another_dictionary():
+    assert flagged(made(BKB, merge="arms")) == {"Algorithm 1, dictionary"}
+
+
+def test_a_wrong_rule_is_flagged():
+    run = own(made(BKB, "online"))
+    claimed = {**vars(run)} | {"confidence": confidence("corrected")}
+    fields = along.Own.__dataclass_fields__
+    wrong = along.Own(**{name: claimed[name] for name in fields})
+    assert bounds.radius(run).verdict == "holds" and bounds.radius(wrong).verdict == "fails"
+
+
+# Statements about one dictionary ---------------------------------------------------------------------------
+
+
+def test_all_dictionaries_are_in_one_check():
+    shots = own(made(BKB)).shots([10, 30])
+    check = in_all(bounds.sketched_posterior, shots)
+    assert check.verdict == "holds" and check.held.size == 4 * 2 * 64
+    assert check.inputs["dictionaries"] == 4
+    wrong = [*shots[:-1], type(shots[0])(**{**_fields(shots[-1]), "s2": 1.01 * shots[-1].s2})]
+    assert in_all(bounds.sketched_posterior, wrong).verdict == "fails"
+    with pytest.raises(ValueError, match="shots=\\[\\]"):
+        in_all(bounds.sketched_posterior, [])
+
+
+def _fields(shot):
+    return {name: getattr(shot, name) for name in shot.__dataclass_fields__}
+
+
+def test_what_is_not_recorded_is_named():
+    learner = made(BKB)
+    kernel, arms = reference_arms()
+    trace = play(learner, reference(), 3, 1, record="all", probes={"arm": lambda r: r.action})
+    run = along.Replay.of(trace, kernel, arms, 0.01)
+    with pytest.raises(ValueError, match="lacks reward, mean, s2, information, effective, beta"):
+        along.Own.by(trace, run, learner.confidence)
+    with pytest.raises(ValueError, match="rule='const'"):
+        bounds.radius(own(made(BKB, "const"), 3, 1))
