@@ -11,6 +11,7 @@ from .learners.glmucb import GLMUCB
 from .learners.gloc import GLOC
 from .model.links import Bernoulli, Binomial, Gaussian, Poisson
 from .learners.ofuglb import OFUGLB
+from .learners.ofulmlogb import OFULMLogB
 from .learners.ofulogr import OFULogR
 from .problems.covertype import Covertype
 from .problems.fixed import FixedArms
@@ -26,6 +27,7 @@ __all__ = [
     "GLOC",  # Jun et al. (2017)
     "OFULogR",  # Abeille et al. (2021), logistic
     "ECOLog",  # Faury et al. (2022), logistic
+    "OFULMLogB",  # Zhang & Sugiyama (2023), logistic
     "RSGLinCB",  # Sawarni et al. (2024)
     "OFUGLB",  # Lee, Yun & Jun (2024)
     "UniformArm",  # reference: draws an arm
@@ -48,7 +50,7 @@ CHOICES = [
     (
         "arms with features, rewards yes or no or counts, many rounds",
         ["GLBOMD"],
-        "one pass: time and memory a round do not grow; pass `scale` below 1 for less exploring than the theory asks",
+        'one pass: time and memory a round do not grow; pass `ridge="dim", scale=0.1` for less exploring than the theory asks',
     ),
     (
         "the same, few thousand rounds, and every reward counts",
@@ -62,8 +64,8 @@ CHOICES = [
     ),
     (
         "yes-or-no rewards only, for comparison",
-        ["OFULogR", "ECOLog"],
-        "the logistic forerunners, with and without the history",
+        ["OFULogR", "ECOLog", "OFULMLogB"],
+        "the logistic forerunners, the first with the history and two without",
     ),
     ("few policy switches", ["RSGLinCB"], "fits anew only when the data have grown by a factor"),
     ("arms without features", ["UCB1", "BetaThompson"], "nothing to generalize over"),

@@ -9,6 +9,7 @@ from .learners.glmucb import GLMUCB
 from .learners.gloc import GLOC
 from .model.links import Bernoulli, Gaussian, Poisson
 from .learners.ofuglb import OFUGLB
+from .learners.ofulmlogb import OFULMLogB
 from .learners.ofulogr import OFULogR
 from .problems.fixed import FixedArms
 from .problems.sphere import SphereArms
@@ -23,6 +24,7 @@ STYLES = {
     "OFUGLB": Style("blue", "^"),
     "OFULog-r": Style("green", "P"),
     "ECOLog": Style("black", "X"),
+    "OFUL-MLogB": Style("black", "<", linestyle="--"),
     "GLB-OMD, theory": Style(
         "vermilion", "<", linestyle="--", label="GLB-OMD, theory's $\\lambda$"
     ),
@@ -69,6 +71,12 @@ CASES = {
     "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts),
     "ECOLog": Case(ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}),
     "ECOLog, projecting": Case(ECOLog(0.3), _own),
+    "OFUL-MLogB": Case(
+        OFULMLogB(2.0),
+        _fresh,
+        _shared | {"ridge": [0.0, -2.0, float("nan"), "sharp"], "link": [Poisson()]},
+    ),
+    "OFUL-MLogB, dim": Case(OFULMLogB(0.3, ridge="dim"), _own),  # projects often
     "RS-GLinCB": Case(
         RSGLinCB(Bernoulli(), 2.0),
         _fresh,

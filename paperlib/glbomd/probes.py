@@ -66,6 +66,25 @@ class RadiusRatio:
         return square.clamp(min=0).sqrt() / self.setting.radius(round.t + 1)
 
 
+@dataclass(frozen=True)
+class Behind:
+    """How far X_t is behind the most optimistic arm, relative to the largest index and S, R: 0 up to rounding.
+
+    The index is x^T theta_t + beta_t ||x||_{H_t^{-1}}, with ``Setting.radius`` and a Cholesky factor of the state's
+    field ``precision``: nothing of what a learner chooses by. Of theory runs, ``scale`` = 1.
+    """
+
+    setting: Setting
+
+    def __call__(self, round: Round) -> Tensor:
+        arms = round.context.expand(len(round.action), -1, -1)
+        factor = torch.linalg.cholesky(round.before.precision)
+        width = torch.linalg.solve_triangular(factor, arms.mT, upper=False).norm(dim=1)
+        index = inner(arms, round.before.theta) + self.setting.radius(round.t + 1) * width
+        best, played = index.amax(1), index.gather(1, round.action.unsqueeze(1)).squeeze(1)
+        return (best - played) / (best.abs() + self.setting.norm_bound)
+
+
 PROBES = {
     "theta": estimate,
     "next_theta": next_estimate,

@@ -8,6 +8,7 @@ from paperlib.glbomd.theory import bounds
 from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.theory.bounds import PROBES, RadiusRatio, Replay
 from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.model.links import Bernoulli, Binomial
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.core.linalg import apply, chosen, rank_one
 from paperlib.core.rounds import Probe
@@ -28,6 +29,19 @@ DETERMINISTIC = (
     bounds.optimism,
 )
 _traces = {}
+
+
+@dataclass(frozen=True)
+class Share(Bernoulli):
+    """Share of successes among four tries: the logistic model with g = 1/4, where R is not 0."""
+
+    dispersion = 0.25
+
+    def sample(self, mean, uniform):
+        return Binomial(4).sample(4 * mean, uniform) / 4
+
+    def validate(self, reward):
+        Binomial(4).validate(4 * reward)
 
 
 def trace_of(learner, problem, horizon=300, trials=4):

@@ -10,16 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 from scipy.special import ndtr
+from sklearn.datasets import load_breast_cancer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paperlib.asktell import AskTell
+from paperlib.datasets.covertype import covertype_arms
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.glbomd.theory.constants import sharp_constants
 from paperlib.core.linalg import shortcuts
+from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 from paperlib.core.streams import Streams
 
@@ -553,7 +557,7 @@ def test_refused_data_leave_the_state():
             user.tell(arm, reward)
     with pytest.raises(ValueError, match="norm"):
         user.ask(np.array([[1.2, 0.0]]))
-    with pytest.raises(ValueError, match="at least one arm"):
+    with pytest.raises(ValueError, match="at least one arm and one dimension"):
         user.ask(np.zeros((0, 2)))
     assert user.rounds == 0
     user.tell(arm, 1)
@@ -578,6 +582,67 @@ def test_caution(link, ridge, words):
     assert said is None if words is None else words in said
     if isinstance(link, Bernoulli) and said:
         assert "Poisson" not in said
+
+
+def test_caution_of_a_bonus_that_leads_by_length():
+    """It speaks where arms differ in length and the horizon is short for dimension and ridge, and not without one."""
+    learner, rng = GLBOMD(Bernoulli(), 3.0), np.random.default_rng(0)
+    arms = torch.tensor(rng.normal(size=(1, 40, 30)))
+    alike = arms / torch.linalg.vector_norm(arms, dim=-1, keepdim=True)
+    uneven = alike * torch.linspace(0.2, 1, 40).reshape(1, 40, 1)
+    assert "in horizon=1500 rounds ridge='sharp' with scale=1" in learner.caution(uneven, 1500)
+    assert learner.caution(uneven) is None and learner.caution(alike, 1500) is None
+    assert learner.caution(uneven, 10**400) is None and learner.caution(uneven, 10**6) is None
+    assert learner.caution(0 * uneven, 1500) is None
+    assert GLBOMD(Bernoulli(), 3.0, scale=0.1).caution(uneven, 1500) is None
+    assert GLBOMD(Bernoulli(), 3.0, scale=torch.tensor([0.1, 1.0])).caution(uneven, 1500)
+    both = GLBOMD(Bernoulli(), 1.0, ridge=1.0).caution(uneven, 100)
+    assert "Theorem 1 needs" in both and "whatever they earn" in both
+    with pytest.warns(UserWarning, match="whatever they earn"):
+        AskTell(learner, uneven[0].numpy(), horizon=1500)
+
+
+@pytest.mark.parametrize(
+    "ridge, scale, worse",
+    [
+        ("sharp", 1.0, True),  # the default
+        ("theory", 0.3, True),
+        ("theory", 0.1, True),
+        ("sharp", 0.3, False),
+        ("dim", 0.1, False),
+    ],
+)
+def test_caution_is_borne_out_on_real_arms(ridge, scale, worse):
+    """On Covertype's clusters: where it speaks the regret is above random play's, where it is silent far below."""
+    problem, learner = Covertype(), GLBOMD(Bernoulli(), 6.0, ridge=ridge, scale=scale)
+    regret, random = (
+        play(rule, problem, 1000, 6, 0, record=[1000])["regret"].mean()
+        for rule in (learner, UniformArm())
+    )
+    arms = torch.tensor(covertype_arms().arms).unsqueeze(0)
+    said = learner.caution(arms, 1000)
+    assert ("whatever they earn" in (said or "")) == worse
+    assert regret > random if worse else regret < 0.5 * random
+
+
+def test_caution_is_borne_out_on_breast_cancer_rows():
+    """1,500 rounds, two rows to choose from, reward 1 for a benign one: the default earns less than chance."""
+    rows, benign = load_breast_cancer(return_X_y=True)
+    rows = (rows - rows.mean(0)) / rows.std(0)
+    rows /= np.linalg.norm(rows, axis=1).max()
+    earned = {}
+    for scale in (1.0, 0.1):
+        rng, learner = np.random.default_rng(0), GLBOMD(Bernoulli(), 3.0, scale=scale)
+        said = learner.caution(torch.tensor(rows).unsqueeze(0), 1500)
+        assert ("whatever they earn" in (said or "")) == (scale == 1.0)
+        user, earned[scale] = AskTell(learner, rows[:2]), 0
+        for _ in range(1500):
+            offered = rng.choice(len(rows), 2, replace=False)
+            arm = user.ask(rows[offered])
+            user.tell(arm, int(benign[offered[arm]]))
+            earned[scale] += int(benign[offered[arm]])
+    chance = 1500 * benign.mean()
+    assert earned[1.0] < chance - 40 and earned[0.1] > chance + 200
 
 
 def test_degenerate_problems():

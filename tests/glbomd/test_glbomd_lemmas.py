@@ -6,7 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from glbomd_replays import DETERMINISTIC, NoProjection, WrongNorm, WrongSign, replay_of, trace_of
+from glbomd_replays import (
+    DETERMINISTIC,
+    NoProjection,
+    Share,
+    WrongNorm,
+    WrongSign,
+    replay_of,
+    trace_of,
+)
 from scipy.integrate import quad
 
 from paperlib.glbomd.theory import bounds
@@ -14,7 +22,7 @@ from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.theory.bounds import PROBES, Replay, Setting
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.theory.inequalities import gaussian_kl, slope_integrals
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.theory.mixloss import expected_divergence, log_martingale, mix_loss
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.sphere import SphereArms
@@ -33,6 +41,9 @@ from paperlib.play import play
         (Bernoulli(), 3.0, "sharp"),
         (Poisson(), 3.0, "theory"),
         (Gaussian(0.25), 2.0, "theory"),
+        (Gaussian(4.0), 2.0, "theory"),
+        (Share(), 3.0, "theory"),
+        (Share(), 3.0, "sharp"),
     ],
     ids=str,
 )
@@ -78,6 +89,23 @@ def test_matrices_are_rebuilt_from_estimates_alone():
     assert np.allclose(np.maximum.accumulate(ratio, 1), trace["ratio"], rtol=1e-9)
     regret = (run.setting.link.mean(run.best) - run.setting.link.mean(run.true_z)).cumsum(1)
     assert np.allclose(regret, trace["regret"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("S, ridge", [(3.0, "theory"), (3.0, "sharp"), (3.0, 0.7), (0.5, 0.7)])
+def test_the_dispersion_is_where_it_belongs(S, ridge):
+    """Shares of four tries with g = 1/4 are counts of four with g = 1 in other units: every lemma says the same."""
+    share, count = (replay_of(link, S, ridge) for link in (Share(), Binomial(4)))
+    assert share.setting.ridge == pytest.approx(count.setting.ridge)
+    assert torch.allclose(share.theta, count.theta, rtol=1e-9)
+    assert torch.allclose(share.precision, count.precision, rtol=1e-9)
+    same = set(DETERMINISTIC) - {bounds.lemma_11, bounds.curvature_along}  # in units of the reward
+    for lemma in same | {bounds.lemma_5}:
+        ours, theirs = lemma(share), lemma(count)
+        assert np.allclose(ours.bound, theirs.bound, rtol=1e-7, atol=1e-9), lemma.statement.name
+        assert np.allclose(ours.observed, theirs.observed, rtol=1e-6, atol=1e-9), ours.statement
+        assert ours.remark == theirs.remark
+    forgotten = bounds.lemma_4(share.under(link=Bernoulli()))  # so this would show
+    assert not np.allclose(forgotten.bound, bounds.lemma_4(count).bound, rtol=1e-2)
 
 
 def test_path_works_where_each_trial_has_its_own_arms():

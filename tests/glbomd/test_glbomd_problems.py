@@ -258,9 +258,10 @@ def test_fields_out_of_range(field, value):
 
 
 def test_overflow_is_refused():
-    with pytest.raises(ValueError, match="norm=701.*overflow"):
-        SphereArms(Poisson(), 701.0)
-    FixedArms(Poisson(), 700.0), SphereArms(Bernoulli(), 701.0)
+    """Counts of a mean e^S stay below the 1e12 that learners take."""
+    with pytest.raises(ValueError, match="norm=28.0; allowed: .* to 27"):
+        SphereArms(Poisson(), 28.0)
+    FixedArms(Poisson(), 27.0), SphereArms(Bernoulli(), 701.0)
 
 
 def test_redrawn_instances_have_no_oracle_quantities():

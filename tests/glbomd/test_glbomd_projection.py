@@ -97,10 +97,11 @@ def test_stationarity(d, digits, far, radius, seed):
 def test_device_form_agrees(d, digits, seed):
     point, metric = random_problems(6, d, seed, 10**digits, 1e3)
     gathered = project_ball(point, metric, 1.0)
+    most = (
+        1e-12 + 1e-18 * 10**digits
+    )  # the two decompositions differ by the condition's share of rounding
     with shortcuts(False):
-        torch.testing.assert_close(
-            project_ball(point, metric, 1.0), gathered, rtol=1e-12, atol=1e-12
-        )
+        torch.testing.assert_close(project_ball(point, metric, 1.0), gathered, rtol=most, atol=most)
     for i in range(6):
         torch.testing.assert_close(
             project_ball(point[i : i + 1], metric[i : i + 1], 1.0),

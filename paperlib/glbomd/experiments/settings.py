@@ -19,7 +19,7 @@ from ..learners.rsglincb import RSGLinCB
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000  # rounds over which the instance's kappa is taken, however many are played
-ONLINE = ("GLB-OMD", "GLOC", "ECOLog")
+ONLINE = ("GLB-OMD", "GLOC", "ECOLog", "OFUL-MLogB")
 FITTED = ("GLM-UCB", "RS-GLinCB")  # fit a maximum likelihood estimate to the history, batched
 ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
 
@@ -31,7 +31,7 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
     OFUGLB; rewards bounded by 100 for the Poisson runs of GLM-UCB and RS-GLinCB: all as the paper
     states. Not stated and chosen: delta = 0.01; kappa over the drawn arms at theta*, which is what
     the paper's numbers for kappa are; the published constants of RS-GLinCB, since with the theory's
-    its warm-up would outlast the run.
+    its warm-up would outlast the run. OFUL-MLogB, which Table 2 lists, is in no figure and not here.
     """
     link, kappa = problem.link, problem.kappa_arms(INSTANCE)
     known = {"link": link, "norm_bound": problem.norm, "delta": delta}

@@ -23,7 +23,7 @@ from ...core.rounds import Round
 from ...play import play
 from ...store.timing import alone, time_rounds
 from ..learners.certified import CertifiedOptimism
-from ..learners.likelihood_set import ConfidenceSet, family_terms
+from ..learners.likelihood_set import ConfidenceSet, family_terms, leader
 
 TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
 FAR = 2.0  # times S, where the solver looks outside of the ball: L goes on so that e^z stays finite
@@ -128,7 +128,7 @@ def slsqp_decision(
 
     points = np.stack([solve(x, begin) for x, begin in zip(arms, starts)])
     values = np.einsum("kd,kd->k", arms, points)
-    return SLSQPDecision(int(values.argmax()), values, points, estimate)
+    return SLSQPDecision(leader(values), values, points, estimate)
 
 
 @dataclass(frozen=True)

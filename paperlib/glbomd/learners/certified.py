@@ -11,11 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.linalg import chosen
+from ...core.linalg import chosen, first_best
+from ...core.validation import number, one_of
 from .glm import GLMLearner
 from .likelihood_set import Anchors, ConfidenceSet, Likelihood
 from .mle import History, history
 
+LEAST_SCALE = (
+    1e-4  # above 0: the budget is multiplied by its square, and likelihoods are known to rounding
+)
 RING = 48  # anchors kept, or 2 K if that is more
 
 
@@ -48,6 +52,12 @@ class CertifiedOptimism(GLMLearner, ABC):
 
     syncs = "host"  # refinement to a certificate is data dependent, in numpy, trial by trial
 
+    def check_fields(self, *optional: str) -> None:
+        """As every learner's; and a scale whose sets are larger than rounding."""
+        super().check_fields(*optional)
+        number("scale", self.scale, LEAST_SCALE, by_trial=True, zero=True)
+        one_of("counts", self.counts, (False, True))
+
     @abstractmethod
     def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
         """Budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""
@@ -68,7 +78,7 @@ class CertifiedOptimism(GLMLearner, ABC):
         """
         trials = len(state.moment)
         if state.rounds == 0:
-            longest = torch.linalg.vector_norm(arms, dim=-1).argmax(-1)
+            longest = first_best(torch.linalg.vector_norm(arms, dim=-1))
             return longest.expand(trials).contiguous(), state
         anchors = Anchors(*(host(a).copy() for a in state.anchors))
         passes, undecided = host(state.passes).copy(), host(state.undecided).copy()

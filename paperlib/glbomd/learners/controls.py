@@ -14,13 +14,13 @@ import torch
 from scipy.special import betaincinv
 from torch import Tensor
 
-from ...core.linalg import inner
+from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
 from ...core.validation import nonnegative, positive
-from ..model.links import Bernoulli, Link
+from ..model.links import LARGEST_COUNT, Bernoulli, Link
 from .glm import GLMLearner
 from .mle import CountHistory, history, maximize_likelihood
-from ..model.validation import known_link
+from ..model.validation import conditioned, fitted, known_link
 
 
 class Tally(NamedTuple):
@@ -33,6 +33,8 @@ class Tally(NamedTuple):
 
 class _Tallied(GLMLearner):
     """What the two rules without features share; ``link`` says which rewards they take."""
+
+    fixed_arms = True
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Tally:
         """No plays yet."""
@@ -63,8 +65,9 @@ class BetaThompson(_Tallied):
     syncs = "host"  # the quantile of the Beta distribution exists in SciPy alone
 
     def __post_init__(self):
-        positive("successes", self.successes)
-        positive("failures", self.failures)
+        # less would be lost beside counts, and the quantiles of more are not computed
+        for name in ("successes", "failures"):
+            positive(name, getattr(self, name), 1e-6, LARGEST_COUNT)
 
     def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
         """The arm whose sampled mean is largest, R indices; samples by inverse CDF, purpose "posterior"."""
@@ -72,7 +75,7 @@ class BetaThompson(_Tallied):
         a = (self.successes + state.total).cpu().numpy()
         b = (self.failures + state.plays - state.total).cpu().numpy()
         sample = torch.from_numpy(betaincinv(a, b, uniform))
-        return sample.argmax(1).to(state.plays.device), state
+        return first_best(sample).to(state.plays.device), state
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class UCB1(_Tallied):
         """R indices, the lowest among equals; an arm never played comes first."""
         bonus = self.scale * (2 * math.log(max(state.rounds, 1)) / state.plays.clamp(min=1)).sqrt()
         index = state.total / state.plays.clamp(min=1) + bonus
-        return torch.where(state.plays > 0, index, math.inf).argmax(1), state
+        return first_best(index.where(state.plays > 0, torch.finfo(index.dtype).max)), state
 
 
 class Posterior(NamedTuple):
@@ -123,12 +126,23 @@ class LaplaceThompson(GLMLearner):
     link: Link = Bernoulli()
     ridge: float = 1.0
     scale: float = 1.0
+    fixed_arms = True
     syncs = "per round"  # the fit stops when it has converged
 
     def __post_init__(self):
         known_link(self.link)
         positive("ridge", self.ridge)
         nonnegative("scale", self.scale)
+        conditioned(
+            "ridge", self.ridge, self.ridge, self.link.max_slope(0.0) / self.link.dispersion
+        )
+
+    def validate(
+        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
+    ) -> None:
+        """As every learner's, and counts that fits can take."""
+        super().validate(context, action, feedback)
+        fitted(self.link, feedback, self.ridge)
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs
@@ -145,7 +159,7 @@ class LaplaceThompson(GLMLearner):
         # H = L L^T, so L^{-T} normal has covariance H^{-1}
         root = torch.linalg.cholesky_ex(state.precision).L
         noise = torch.linalg.solve_triangular(root.mT, normal, upper=True).squeeze(2)
-        return inner(arms, state.theta + self.scale * noise).argmax(1), state
+        return first_best(inner(arms, state.theta + self.scale * noise)), state
 
     def update(
         self, state: Posterior, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw

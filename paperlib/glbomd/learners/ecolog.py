@@ -13,12 +13,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
+from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
-from ...core.validation import whole
+from ...core.validation import refuse, whole
 from .glm import GLMLearner
 from ..model.links import Bernoulli, Link
-from ..model.validation import ridge
+from ..model.validation import conditioned, ridge
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
 
@@ -60,11 +60,10 @@ class ECOLog(GLMLearner):
 
     def __post_init__(self):
         if not isinstance(self.link, Bernoulli):
-            raise ValueError(
-                f"link={self.link!r}; allowed: Bernoulli(), ECOLog is for logistic rewards"
-            )
+            refuse("link", self.link, "Bernoulli(), ECOLog is for logistic rewards")
         self.check_fields()
         ridge(self.ridge, ("dim",))
+        conditioned("ridge", self.ridge, self.ridge_value(1), 0.25)
         whole("refresh", self.refresh)
 
     def ridge_value(self, dim: int) -> float:
@@ -86,10 +85,10 @@ class ECOLog(GLMLearner):
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """argmax mu(x^T theta) + radius ||x||_{W^{-1}}, ties to the lowest index. Returns R arm indices."""
-        width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
-        mean = self.link.mean(inner(arms, state.theta))
+        mean, bonus = self.link.mean(inner(arms, state.theta)), width(arms, state.covariance)
         radius = self.scale * self.radius(state)
-        return torch.addcmul(mean, width, radius.unsqueeze(1)).argmax(1), state
+        index = torch.addcmul(mean, bonus, radius.unsqueeze(1))
+        return first_best(index, self.norm_bound), state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """The new estimate, and what the radius needs of it. ``arm``: R; ``reward``: R."""

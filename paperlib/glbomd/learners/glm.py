@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from ...core.validation import nonnegative, positive, probability
-from ..model.links import Bernoulli, Binomial, Link, kappa_ball
+from ...core.validation import LARGEST, SMALLEST, nonnegative, positive, probability, refuse
+from ..model.links import LARGEST_S, Bernoulli, Binomial, Link, kappa_ball
 from ..model.validation import known_link, validate
 
 
@@ -13,6 +13,11 @@ class GLMLearner:
     link: Link
     wants = "reward"
 
+    @property
+    def fixed_arms(self) -> bool:
+        """Whether rounds are kept as counts by index: the arms must then be the same in all rounds."""
+        return getattr(self, "counts", False)
+
     def check_fields(self, *optional: str) -> None:
         """Raise ValueError for a field out of range that most learners have, or one of ``optional`` that is not None."""
         known_link(self.link)
@@ -21,7 +26,16 @@ class GLMLearner:
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
         probability("delta", self.delta)
-        nonnegative("scale", self.scale)
+        nonnegative("scale", self.scale, by_trial=True)
+        self.check_constant("C_mu, the largest slope,", self.link.max_slope(self.norm_bound))
+
+    def check_constant(self, words: str, value: float) -> None:
+        """Raise ValueError for a norm bound of which a constant follows that is no setting itself."""
+        if not SMALLEST <= value <= LARGEST:
+            allowed = f"numbers for which {words} is at most {LARGEST:g}"
+            refuse(
+                "norm_bound", self.norm_bound, f"{allowed} (up to {LARGEST_S:g} where it is e^S)"
+            )
 
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
@@ -34,6 +48,11 @@ class KappaLearner(GLMLearner):
     """One with a field ``kappa``."""
 
     kappa: float | None
+
+    def check_fields(self, *optional: str) -> None:
+        """As every learner's; and a kappa that follows from the norm bound must be one that could be given."""
+        super().check_fields("kappa", *optional)
+        self.check_constant("kappa, 1 / the smallest slope,", self.kappa_value)
 
     @property
     def kappa_value(self) -> float:
@@ -54,3 +73,8 @@ class BoundedLearner(KappaLearner):
         if isinstance(self.link, Bernoulli):
             return 1.0
         return float(self.link.count) if isinstance(self.link, Binomial) else 100.0
+
+    @property
+    def most_added(self) -> float:
+        """What a round adds at most along an arm of norm 1, to the design matrix or to the likelihood's Hessian."""
+        return max(1.0, self.link.max_slope(self.norm_bound) / self.link.dispersion)

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import chosen, inner, inverse, quadratic, rank_one
+from ...core.linalg import chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
+from ...core.validation import one_of
 from .glm import BoundedLearner
 from ..model.links import Link
 from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
-from ..model.validation import needs_horizon
+from ..model.validation import conditioned, needs_horizon
 
 
 class State(NamedTuple):
@@ -66,7 +67,10 @@ class GLMUCB(BoundedLearner):
     syncs = "per round"  # Newton's method runs until every trial has converged
 
     def __post_init__(self):
-        self.check_fields("kappa", "reward_bound")
+        self.check_fields("reward_bound")
+        for name in ("log_factor", "counts"):
+            one_of(name, getattr(self, name), (False, True))
+        conditioned("link", self.link, self.ridge_value(1, 1), self.most_added)
 
     def ridge_value(self, t: int, dim: int) -> float:
         """lambda_t = d ln(1 + t) in round t = 1, 2, ..."""
@@ -102,12 +106,11 @@ class GLMUCB(BoundedLearner):
         # V_t = sum x x^T + lambda_t I; the ridge changes every round, so that no rank-one update of V_t^{-1} serves.
         eye = torch.eye(d, dtype=theta.dtype, device=theta.device)
         covariance = inverse(state.design + ridge * eye)
-        width = quadratic(arms, covariance).clamp_(min=0).sqrt_()
-        bonus = self.radius(t, d, state.horizon) * width
+        bonus = self.radius(t, d, state.horizon) * width(arms, covariance)
         scale = self.scale.unsqueeze(1) if isinstance(self.scale, Tensor) else self.scale
         index = self.link.mean(inner(arms, theta)) + scale * bonus
         outside = state.outside + (torch.linalg.vector_norm(theta, dim=1) > self.norm_bound)
-        return index.argmax(1), state._replace(fit=fit, outside=outside)
+        return first_best(index, self.norm_bound), state._replace(fit=fit, outside=outside)
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """Add the round to the history. ``arm``: R; ``reward``: R."""

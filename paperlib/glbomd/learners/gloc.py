@@ -13,13 +13,27 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import apply, chosen, inner, inverse, quadratic, rank_one
+from ...core.linalg import (
+    Array,
+    apply,
+    by_trial,
+    chosen,
+    dot,
+    first_best,
+    inner,
+    inverse,
+    light,
+    log,
+    root,
+    tensors,
+    width,
+)
 from ...maths.sets import project_ball
 from ...core.streams import Draw
 from ...core.validation import one_of, whole
 from .glm import KappaLearner
 from ..model.links import Bernoulli, Binomial, Link, Poisson
-from ..model.validation import ridge
+from ..model.validation import conditioned, ridge
 
 VARIANTS = ("paper", "public")
 
@@ -71,13 +85,11 @@ class GLOC(KappaLearner):
     refresh: int = 4096
 
     def __post_init__(self):
-        self.check_fields("kappa", "sub_gaussian")
+        self.check_fields("sub_gaussian")
         ridge(self.ridge, ("dim",))
         one_of("variant", self.variant, VARIANTS)
-        if not (self.curvature > 0 and math.isfinite(self.noise / self.curvature)):
-            raise ValueError(
-                f"norm_bound={self.norm_bound!r}; allowed: values for which kappa and sigma are finite"
-            )
+        self.check_constant("sigma", self.noise)
+        conditioned("ridge", self.ridge, self.ridge_value(1), 1.0)
         whole("refresh", self.refresh)
 
     def ridge_value(self, dim: int) -> float:
@@ -102,7 +114,7 @@ class GLOC(KappaLearner):
             return math.exp(self.norm_bound / 2)
         return math.sqrt(self.link.dispersion)
 
-    def caution(self, context: Tensor) -> str | None:
+    def caution(self, context: Tensor, horizon: int | None = None) -> str | None:
         """What to tell a user whose rewards the method's analysis does not cover."""
         if self.sub_gaussian is None and isinstance(self.link, Poisson):
             return (
@@ -118,51 +130,58 @@ class GLOC(KappaLearner):
         start = torch.full((trials,), 2 * self.curvature * self.norm_bound**2 * ridge, **tkwargs)
         return State(zero, ridge * eye, eye / ridge, zero, torch.zeros_like(start), start, 0)
 
-    def radius(self, state: State, center: Tensor | None = None) -> Tensor:
+    def radius(self, state: State, center: Array | None = None) -> Array:
         """Of the ellipsoid around ``center(state)``, R, without ``scale``; Theorem 1 of Jun et al. (2017)."""
         c, ratio = self.curvature, self.noise / self.curvature
         inside = (1 + 4 * ratio**4 / self.delta**2) + (2 / c) * state.regret
         # 1 + (4 / c) B + 8 ratio^2 ln((2 / delta) sqrt(inside))
         rest = 1 + 8 * ratio**2 * math.log(2 / self.delta)
-        square = (4 / c) * state.regret + (4 * ratio**2) * inside.log() + rest
+        square = (4 / c) * state.regret + (4 * ratio**2) * log(inside)
         if self.variant == "paper":
             center = self.center(state) if center is None else center
-            fit = (center * state.predicted).sum(-1) - state.square
-            square = square + fit + self.ridge_value(state.theta.shape[-1]) * self.norm_bound**2
-        return square.clamp(min=0).sqrt()
+            square = square + dot(center, state.predicted) - state.square
+            rest += self.ridge_value(state.theta.shape[-1]) * self.norm_bound**2
+        return root(square + rest)
 
-    def center(self, state: State) -> Tensor:
+    def center(self, state: State) -> Array:
         """Ridge regression on the learner's predictions, A^{-1} y, R x d; with "public" the learner's point."""
         return apply(state.covariance, state.predicted) if self.variant == "paper" else state.theta
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
-        width = quadratic(arms, state.covariance).clamp_(min=0).sqrt_()
-        center = self.center(state)
-        mean = inner(arms, center)
+        theta, C, y, square, regret, x = light(
+            state.theta, state.covariance, state.predicted, state.square, state.regret, arms
+        )
+        now = State(theta, state.precision, C, y, square, regret, state.rounds)
+        center = self.center(now)
+        mean = inner(x, center)
         if self.variant == "public":
-            mean = self.link.mean(mean)
-        radius = self.scale * self.radius(state, center)
-        return torch.addcmul(mean, width, radius.unsqueeze(1)).argmax(1), state
+            mean, _ = self.link.mean_and_slope(mean)
+        radius = by_trial(self.scale) * self.radius(now, center)[:, None]
+        index = mean + radius * width(x, now.covariance)
+        (best,) = tensors(first_best(index, self.norm_bound))
+        return best, state
 
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """One online Newton step. ``arm``: R; ``reward``: R."""
         S, c, rounds = self.norm_bound, self.curvature, state.rounds + 1
-        x = chosen(arms, arm)
-        z, v = (x * state.theta).sum(-1), apply(state.covariance, x)
-        q = (x * v).sum(-1)
-        error, gain = self.link.mean(z) - reward, 1 / (1 + q)
-        precision = rank_one(state.precision, x, torch.ones_like(q))
-        afresh = rounds % self.refresh == 0
-        covariance = inverse(precision) if afresh else rank_one(state.covariance, v, -gain)
-        # With A already updated: A^{-1} x = gain v and ||x||^2_{A^{-1}} = gain q.
-        regret = state.regret + error.square() * (q * gain) / (2 * c)
-        theta = torch.addcmul(state.theta, v, (error * gain * (-1 / c)).unsqueeze(1))
+        theta, A, C, y, square, regret, arms, arm, r = light(*state[:6], arms, arm, reward)
+        # vectors are rows, R x 1 x d, and numbers R x 1 x 1
+        x, theta, r = chosen(arms, arm)[:, None], theta[:, None], r[:, None, None]
+        v = x @ C  # x^T A^{-1}
+        z, q = x @ theta.mT, x @ v.mT
+        error, gain = self.link.mean_and_slope(z)[0] - r, 1 / (1 + q)
+        A = A + x.mT * x
+        v, C = gain * v, C - gain * v.mT * v  # Sherman-Morrison; v now with A updated
+        regret = regret + (error * error * (gain * q))[:, 0, 0] / (2 * c)
+        theta = (theta - error / c * v)[:, 0]
         if self.variant == "public":
             # Departure: rescaled radially, as in public code, also outwards. 0 stays where it is.
-            norm = torch.linalg.vector_norm(theta, dim=-1, keepdim=True)
-            theta = theta * torch.where(norm > 0, S / norm, norm)
+            norm = (theta * theta).sum(-1, keepdims=True) ** 0.5
+            theta = theta * (S / (norm + (norm == 0)))
         else:
-            theta = project_ball(theta, precision, S)
-        predicted = torch.addcmul(state.predicted, x, z.unsqueeze(1))
-        return State(theta, precision, covariance, predicted, state.square + z * z, regret, rounds)
+            theta = project_ball(theta, A, S)
+        y, square = y + (z * x)[:, 0], square + (z * z)[:, 0, 0]
+        theta, A, C, y, square, regret = tensors(theta, A, C, y, square, regret)
+        C = inverse(A) if rounds % self.refresh == 0 else C
+        return State(theta, A, C, y, square, regret, rounds)

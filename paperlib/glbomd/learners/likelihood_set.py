@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from ...core.linalg import first_best
 from ..model.links import Bernoulli, Link, Poisson
 from .sublevel import Quadratic
 
@@ -50,9 +51,8 @@ def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
 
 
 def leader(values: ndarray) -> int:
-    """Index of the largest value; values equal up to rounding count as ties, which go to the lowest index."""
-    top = values.max()
-    return int((values >= top - 1e-13 * (1 + abs(top))).argmax())
+    """Index of the largest value; natural parameters equal up to rounding count as ties, which go to the lowest index."""
+    return int(first_best(values[None], 1.0)[0])
 
 
 class Anchors(NamedTuple):
@@ -286,7 +286,7 @@ class Bounds:
         start, gap = self.starts.get(i), self.upper[i] - self.lower[i]
         if start is None:  # an anchor that serves as it stands costs no pass
             near = self.excess <= FAR * inside.budget
-            start = int(np.where(near, self.reach[i], -math.inf).argmax())
+            start = leader(np.where(near, self.reach[i], -math.inf))
         else:
             # The model was too flat, or steps jump to and fro across a bend of L: halfway back, and look again.
             slow = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ...core.validation import one_of
+from ...core.validation import refuse
 from .certified import CertifiedOptimism
 from ..model.links import Bernoulli, Link
 
@@ -45,11 +45,8 @@ class OFULogR(CertifiedOptimism):
 
     def __post_init__(self):
         if not isinstance(self.link, Bernoulli):
-            raise ValueError(
-                f"link={self.link!r}; allowed: Bernoulli, OFULog-r is a method for logistic bandits"
-            )
+            refuse("link", self.link, "Bernoulli(), OFULog-r is for logistic rewards")
         self.check_fields()
-        one_of("counts", self.counts, (False, True))
 
     def ridge(self, t: int, dim: int) -> float:
         """lambda_t; ``t`` = 1, 2, ... is the round about to be played."""

@@ -11,12 +11,18 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from scipy.special import expit
 from torch import Tensor
 
+from ...core.linalg import Array, light, tensors
+from ...core.validation import LARGEST, one_of, positive, whole
 from .quantiles import CLIP, poisson_quantile
 
 LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
+LARGEST_S = 69.0  # e^S is at most 1e30, as settings are
+LARGEST_COUNT = 1e12  # of a Poisson reward; sums of squares stay exact enough to invert
 
 
 class Link(ABC):
@@ -42,6 +48,12 @@ class Link(ABC):
     def slope(self, z: Tensor) -> Tensor:
         """mu'(z) = m''(z) > 0."""
 
+    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
+        """mu(z) and mu'(z) of a tensor or a numpy array; most families share the work."""
+        if isinstance(z, np.ndarray):
+            return light(*self.mean_and_slope(*tensors(z)))
+        return self.mean(z), self.slope(z)
+
     @abstractmethod
     def max_slope(self, norm_bound: float) -> float:
         """C_mu, the largest slope on [-S, S] (Assumption 2)."""
@@ -60,13 +72,18 @@ class Link(ABC):
         Raises:
             ValueError: a reward that the family never gives.
         """
-        require(reward, reward.isfinite(), "finite numbers")
+        require(reward, reward.abs() <= LARGEST, f"finite numbers, up to {LARGEST:g} in size")
 
 
 def require(reward: Tensor, inside: Tensor, allowed: str) -> None:
     """Raise ValueError naming the first reward for which ``inside`` is False."""
     if reward.device.type != "meta" and not bool(inside.all()):
         raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
+
+
+def sigmoid(z: Array) -> Array:
+    """1 / (1 + e^-z)."""
+    return expit(z) if isinstance(z, np.ndarray) else torch.sigmoid(z)
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,9 @@ class Bernoulli(Link):
 
     fractional: bool = False  # whether rewards strictly between 0 and 1 are accepted
 
+    def __post_init__(self):
+        one_of("fractional", self.fractional, (False, True))
+
     def log_partition(self, z: Tensor) -> Tensor:
         # torch's softplus is linear above 20 and loses 2e-9
         return torch.logaddexp(z, torch.zeros_like(z))
@@ -86,7 +106,11 @@ class Bernoulli(Link):
         return torch.sigmoid(z)
 
     def slope(self, z: Tensor) -> Tensor:
-        return torch.sigmoid(z) * torch.sigmoid(-z)  # p (1 - p) without cancellation
+        return self.mean_and_slope(z)[1]
+
+    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
+        p = sigmoid(z)
+        return p, p * sigmoid(-z)  # p (1 - p) without cancellation
 
     def max_slope(self, norm_bound: float) -> float:
         return 0.25
@@ -107,6 +131,9 @@ class Bernoulli(Link):
             require(reward, (reward == 0) | (reward == 1), allowed)
 
 
+_ONE = Bernoulli()
+
+
 @dataclass(frozen=True)
 class Poisson(Link):
     """Counts: m = mu = mu' = e^z, R = 1, g = 1."""
@@ -120,6 +147,10 @@ class Poisson(Link):
     def slope(self, z: Tensor) -> Tensor:
         return torch.exp(z)
 
+    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
+        mean = np.exp(z) if isinstance(z, np.ndarray) else torch.exp(z)
+        return mean, mean
+
     def max_slope(self, norm_bound: float) -> float:
         return math.exp(norm_bound) if norm_bound < LARGEST_Z else math.inf
 
@@ -130,8 +161,8 @@ class Poisson(Link):
         return poisson_quantile(mean, uniform)
 
     def validate(self, reward: Tensor) -> None:
-        inside = (reward >= 0) & (reward.floor() == reward) & reward.isfinite()
-        require(reward, inside, "0, 1, 2, ...")
+        inside = (reward >= 0) & (reward.floor() == reward) & (reward <= LARGEST_COUNT)
+        require(reward, inside, f"0, 1, 2, ..., up to {LARGEST_COUNT:g}")
 
 
 @dataclass(frozen=True)
@@ -142,8 +173,7 @@ class Gaussian(Link):
     self_concordance = 0.0
 
     def __post_init__(self):
-        if not (isinstance(self.variance, (int, float)) and 0 < self.variance < math.inf):
-            raise ValueError(f"variance={self.variance!r}; allowed: a finite number above 0")
+        positive("variance", self.variance)
 
     @property
     def dispersion(self) -> float:
@@ -179,23 +209,26 @@ class Binomial(Link):
     count: int = 1  # n, tries a round, at most 1000
 
     def __post_init__(self):
-        if type(self.count) is not int or not 1 <= self.count <= 1000:
-            raise ValueError(f"count={self.count!r}; allowed: integers 1..1000")
+        whole("count", self.count, most=1000)
 
     def log_partition(self, z: Tensor) -> Tensor:
-        return self.count * Bernoulli().log_partition(z)
+        return self.count * _ONE.log_partition(z)
 
     def mean(self, z: Tensor) -> Tensor:
         return self.count * torch.sigmoid(z)
 
     def slope(self, z: Tensor) -> Tensor:
-        return self.count * Bernoulli().slope(z)
+        return self.count * _ONE.slope(z)
+
+    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
+        p, slope = _ONE.mean_and_slope(z)
+        return self.count * p, self.count * slope
 
     def max_slope(self, norm_bound: float) -> float:
         return 0.25 * self.count
 
     def min_slope(self, norm_bound: float) -> float:
-        return self.count * Bernoulli().min_slope(norm_bound)
+        return self.count * _ONE.min_slope(norm_bound)
 
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
         """Smallest k with F(k) >= u: counts the k < n with F(k) < u, from n + 1 log-probabilities."""

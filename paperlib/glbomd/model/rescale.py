@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.validation import positive
+from ...core.validation import array, positive
 from .validation import NORM_SLACK
 
 
@@ -32,7 +32,7 @@ class Rescale:
         Raises:
             ValueError: an arm that is longer than promised.
         """
-        arms = np.asarray(arms, float)
+        arms = array("arms", arms)
         norm = float(np.linalg.norm(arms, axis=-1).max(initial=0.0))
         if norm > self.longest * (1 + NORM_SLACK):
             raise ValueError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.validation import positive, probability, whole
+from ...core.validation import LARGEST, one_of, positive, probability, refuse, whole
 from .links import Link
 from .validation import known_link
 
@@ -33,9 +33,13 @@ class Setting:
     def __post_init__(self):
         known_link(self.link)
         positive("norm_bound", self.norm_bound)
+        if not self.max_slope <= LARGEST:
+            allowed = f"numbers for which C_mu is at most {LARGEST:g}"
+            refuse("norm_bound", self.norm_bound, allowed)
         whole("dim", self.dim)
         positive("ridge", self.ridge)
         probability("delta", self.delta)
+        one_of("start_at_zero", self.start_at_zero, (False, True))
 
     @property
     def step(self) -> float:

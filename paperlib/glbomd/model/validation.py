@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...core.validation import menu, one_of, positive
-from .links import FAMILIES, Link
+from ...core.describe import brief
+from ...core.validation import CONDITION, menu, one_of, positive, refuse, whole
+from .links import FAMILIES, Link, Poisson, require
 
 NORM_SLACK = 1e-9  # arms may exceed norm 1 by rounding
 
@@ -23,14 +24,34 @@ def ridge(value: float | str, names: Collection[str]) -> None:
         positive("ridge", value)
 
 
+def conditioned(name: str, value: Any, ridge: float, added: float) -> None:
+    """Raise ValueError where a round may add more than 1e12 times lambda to a matrix, whose inverse would be rounding.
+
+    Args:
+        name: the field to be named, and its ``value``.
+        ridge: lambda.
+        added: the most that a round adds along an arm of norm 1.
+    """
+    if not added <= CONDITION * ridge:
+        raise ValueError(
+            f"{name}={brief(value)}: a round adds up to {added:g} to lambda = {ridge:g}; "
+            f"allowed: link, norm_bound and ridge with which that is at most {CONDITION:g} times as much"
+        )
+
+
+def fitted(link: Link, reward: Tensor | None, ridge: float) -> None:
+    """Raise ValueError for a count beyond 1e12 lambda: a fit's Hessian grows with it, and would be inverted to rounding."""
+    if isinstance(link, Poisson) and reward is not None:
+        most = CONDITION * ridge
+        require(reward, reward <= most, f"counts up to {most:g} with ridge={ridge!r}")
+
+
 def known_link(link: Any) -> None:
     """Raise ValueError unless ``link`` is one of the families of ``links``."""
     if not isinstance(link, Link) or type(link) is Link:
         names = ", ".join(sorted({kind.__name__ for kind in FAMILIES.values()}))
-        raise ValueError(
-            f"link={link!r}; allowed: an instance of {names}, "
-            "families whose natural parameters cover the real line"
-        )
+        allowed = f"an instance of {names}, families whose natural parameters cover the real line"
+        refuse("link", link, allowed)
 
 
 def needs_horizon(learner: Any, horizon: int | None) -> None:
@@ -39,6 +60,7 @@ def needs_horizon(learner: Any, horizon: int | None) -> None:
         raise ValueError(
             f"horizon=None; {type(learner).__name__} needs the number of rounds; allowed: integers, at least 1"
         )
+    whole("horizon", horizon)
 
 
 def validate(

@@ -39,6 +39,7 @@ class FixedArms(Bandit):
     def __post_init__(self):
         _check(self)
         one_of("shape", self.shape, ("ball", "sphere"))
+        one_of("per_trial", self.per_trial, (False, True))
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The arm set and the trials' theta*, drawn from their streams (purpose "problem theta")."""

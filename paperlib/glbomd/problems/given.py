@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ...core.streams import Draw
+from ...core.validation import array, refuse
 from .worlds import World
 
 
@@ -23,7 +24,9 @@ class GivenUniforms:
     uniforms: Tensor
 
     def __post_init__(self):
-        object.__setattr__(self, "uniforms", torch.as_tensor(self.uniforms, dtype=torch.float64))
+        if isinstance(self.problem, type) or not hasattr(self.problem, "respond"):
+            refuse("problem", self.problem, "a problem")
+        object.__setattr__(self, "uniforms", torch.from_numpy(array("uniforms", self.uniforms)))
         if self.uniforms.dim() != 2 or not bool(((self.uniforms >= 0) & (self.uniforms < 1)).all()):
             raise ValueError(
                 f"uniforms: shape {tuple(self.uniforms.shape)}; allowed: trials x rounds, numbers in [0, 1)"

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from ...core.linalg import first_best
 from ...core.streams import Draw
+from ...core.validation import one_of
 from ..model.links import Bernoulli, Link
 from .worlds import Known, Moment, Redrawn, World, sphere_instance, _check
 
@@ -39,6 +41,7 @@ class SphereArms(Known):
 
     def __post_init__(self):
         _check(self)
+        one_of("redraw", self.redraw, (False, True))
 
     def natural(self, horizon: int) -> np.ndarray:
         """z = x^T theta* of all arms, T x K.
@@ -57,7 +60,7 @@ class SphereArms(Known):
         """Total regret of always playing the longest arm."""
         _, arms = sphere_instance(self.dim, self.arms, self.seed, horizon)
         means = self.means(horizon)
-        longest = (arms * arms).sum(2).argmax(1)
+        longest = first_best((arms * arms).sum(2))
         return float((means.max(1) - means[np.arange(horizon), longest]).sum())
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:

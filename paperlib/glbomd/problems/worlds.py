@@ -17,10 +17,11 @@ from torch import Tensor
 
 from ...core.linalg import chosen_mean
 from ...core.streams import Draw, Streams
-from ...core.validation import positive, whole
-from ..model.links import Link, LARGEST_Z, Poisson
+from ...core.validation import LARGEST, positive, size, whole
+from ..model.links import Link, Poisson
 from ..model.validation import known_link
 
+LARGEST_NORM = 27.0  # with Poisson rewards, of means up to e^S
 BLOCK = 1 << 18  # numbers of redrawn arms made at a time
 
 
@@ -159,11 +160,9 @@ def _check(problem) -> None:
         ValueError: out of range, or Poisson rewards whose mean would overflow.
     """
     known_link(problem.link)
-    positive("norm", problem.norm)
-    if isinstance(problem.link, Poisson) and problem.norm > LARGEST_Z:
-        raise ValueError(
-            f"norm={problem.norm!r}; allowed: at most {LARGEST_Z:g} with Poisson rewards, whose mean e^z would overflow"
-        )
-    whole("dim", problem.dim)
-    whole("arms", problem.arms)
+    # counts of a mean e^S stay below the largest that learners take
+    counts = isinstance(problem.link, Poisson)
+    positive("norm", problem.norm, most=LARGEST_NORM if counts else LARGEST)
+    size("dim", problem.dim)
+    size("arms", problem.arms)
     whole("seed", problem.seed, least=0)

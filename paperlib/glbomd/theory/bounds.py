@@ -19,17 +19,18 @@ from ... import stats
 from ...verdicts.checks import Check, statement
 from ...maths.informative import informative_from
 from ...core.trace import Trace
-from .descent import PAPER, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
+from .descent import PAPER, ROUNDING, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
 from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
 from ..model.links import Link, kappa_ball
 from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
-from ..probes import PROBES, RadiusRatio
+from ..probes import PROBES, Behind, RadiusRatio
 from .replay import Replay
-from .constants import condition, regret_bound, regret_row, ridge_condition
+from .constants import condition, leading_order, regret_bound, regret_row, ridge_condition
 from ..model.setting import Setting, setting
 
 __all__ = [
     "PROBES",
+    "Behind",
     "Order",
     "Replay",
     "RadiusRatio",
@@ -37,6 +38,7 @@ __all__ = [
     "assumption_1",
     "assumption_2",
     "assumption_3",
+    "choice",
     "curvature_along",
     "lemma_1",
     "lemma_10",
@@ -108,6 +110,18 @@ def assumption_3(link: Link, reach: float) -> Check:
     return assumption_3.statement.check(
         "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * slope.detach()
     )
+
+
+@statement("Algorithm 1, choice", f"{PAPER}, Algorithm 1 and Eq. (6)")
+def choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
+    """X_t maximizes x^T theta_t + beta_t ||x||_{H_t^{-1}} over the arms, ties up to rounding.
+
+    Args:
+        behind: how far X_t is behind, R x T: what the probe ``Behind`` records in every round.
+        setting: its radius.
+    """
+    formula = "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}"
+    return choice.statement.check(formula, setting.describe(), behind, ROUNDING)
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
@@ -222,48 +236,53 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
 
 
 @statement("Theorem 2, order", f"{PAPER}, Theorem 2")
-def regret_order(trace: Trace, low: float = 0.4, high: float = 0.8) -> Check:
-    """Regret grows like sqrt(T) up to logarithms: log-log slope of the mean regret over the last 90 % of the rounds.
+def regret_order(trace: Trace) -> Check:
+    """Regret grows no faster than Theorem 2's leading order, sqrt(t) ln(1 + t), over the last 90 % of the rounds.
 
-    The whole bootstrap interval over trials has to lie in [low, high].
+    The slope of the log of the mean of regret / order on log t: the upper end of its bootstrap interval over trials
+    has to be at most 0.
     """
-    slope = stats.growth(trace.rounds, trace["regret"])
+    slope = stats.growth(trace.rounds, trace["regret"] / leading_order(trace.rounds))
     inputs = {"slope": slope.estimate, "trials": slope.n}
     return regret_order.statement.check(
-        f"{low} <= slope <= {high}", inputs, [-slope.low, slope.high], [-low, high]
+        "slope of ln(Reg_t / (sqrt(t) ln(1 + t))) on ln t <= 0", inputs, slope.high, 0.0
     )
 
 
 class Order(NamedTuple):
-    """One line of a table: orders in the horizon T and the round t, logarithms of the regret left out."""
+    """One line of a table: leading orders in the horizon T and the round t."""
 
     method: str
     regret: str
     time: str  # of a round
     memory: str
+    joint: str  # whether it is jointly efficient: both cheap and with kappa_* for kappa
 
 
-@statement("Table 1", f"{PAPER}, Table 1, in our reading")
+@statement("Table 1", f"{PAPER}, Table 1")
 def table_1() -> tuple[Order, ...]:
-    """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference."""
+    """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference.
+
+    The marks of the last column are our reading of the text. Of RS-GLinCB Table 1 is read as no, for its memory and
+    its rounds of cost t (Section 3.2), though Section 5 counts it among the jointly efficient.
+    """
+    fast, slow = "log T sqrt(T / kappa_*)", "kappa log T sqrt(T)"
     return (
-        Order("GLM-UCB", "kappa d sqrt(T)", "t", "t"),
-        Order("GLOC", "kappa d sqrt(T)", "1", "1"),
-        Order("OFUGLB", "d sqrt(T / kappa_*)", "t", "t"),
-        Order("RS-GLinCB", "d sqrt(T / kappa_*)", "t in rounds that refit, else 1", "t"),
-        Order("GLB-OMD", "d sqrt(T / kappa_*)", "1", "1"),
+        Order("GLM-UCB", "kappa (log T)^(3/2) sqrt(T)", "t", "t", "no"),
+        Order("GLOC", slow, "1", "1", "no"),
+        Order("OFUGLB", fast, "t", "t", "no"),
+        Order("RS-GLinCB", fast, "(log t)^2, amortized", "t", "no"),
+        Order("GLB-OMD", fast, "1", "1", "yes"),
     )
 
 
-@statement("Table 2", f"{PAPER}, Table 2, in our reading")
+@statement("Table 2", f"{PAPER}, Table 2")
 def table_2() -> tuple[Order, ...]:
-    """Logistic bandits: regret and cost a round."""
+    """Jointly efficient methods for logistic bandits: regret and cost a round."""
     return (
-        Order("OFULog-r", "d sqrt(T / kappa_*)", "t", "t"),
-        Order("ECOLog", "d sqrt(T / kappa_*)", "log t", "1"),
-        Order("OFUL-MLogB", "d sqrt(T / kappa_*)", "1", "1"),
-        Order("OFUGLB", "d sqrt(T / kappa_*)", "t", "t"),
-        Order("GLB-OMD", "d sqrt(T / kappa_*)", "1", "1"),
+        Order("ECOLog", "log T sqrt(T / kappa_*)", "log t", "1", "yes"),
+        Order("OFUL-MLogB", "(log T)^(3/2) sqrt(T / kappa_*)", "1", "1", "yes"),
+        Order("GLB-OMD", "log T sqrt(T / kappa_*)", "1", "1", "yes"),
     )
 
 

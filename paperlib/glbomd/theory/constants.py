@@ -10,6 +10,7 @@ import math
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -111,6 +112,12 @@ def regret_bound(
     else:
         bound = 2 * G2 + 2 * G1**2 * R + 2 * G1 * math.sqrt(G1**2 * R**2 + 2 * G2 * R + share)
     return RegretBound(G1, G2, bound)
+
+
+def leading_order(t: np.ndarray) -> np.ndarray:
+    """sqrt(t) ln(1 + t): Theorem 2's leading term in the horizon, up to factors; 1 + t for a logarithm above 0."""
+    t = np.asarray(t, float)
+    return np.sqrt(t) * np.log1p(t)
 
 
 def trivial_regret(link: Link, norm_bound: float, horizon: float) -> float:
