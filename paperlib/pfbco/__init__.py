@@ -54,8 +54,8 @@ CHOICES = [
     ),
     (
         "the same, with the paper's guarantee",
-        ["Doubling(PFBCO(0.1))"],
-        "needs a bound on the losses",
+        ["Doubling(PFBCO(1.0))"],
+        "needs a bound on the losses; below, from which horizon on it says something",
     ),
     (
         "the same, and oracle calls are dear",

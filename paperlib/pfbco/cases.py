@@ -9,6 +9,7 @@ from .learners.leader import RegularizedLeader
 from .learners.ocg import StochOCG
 from .learners.onepoint import practical
 from .learners.pfbco import PFBCO
+from .learners.remembering import Remembering
 from .problems.ball import BallLinear, BallQuadratic
 from .problems.completion import MatrixCompletion
 from .problems.portfolio import Portfolio
@@ -35,7 +36,7 @@ STYLES = {
 UNMEASURED = {
     f"{name}, one epoch": "what it costs a round is measured of its anytime form"
     for name in ("PF", "FKM", "StochOCG", "Leader", "Block")
-}
+} | {"PF, remembering": "PF, and sums of its centers"}
 
 _ball, _bowl = BallLinear(3), BallQuadratic(3)
 _shared = {
@@ -53,6 +54,7 @@ CASES = {
     "PF, vertex": Case(Doubling(PFBCO(0.5, tie="vertex")), QuadraticPolytope(3, 2)),
     "PF, sham": Case(Doubling(PFBCO(0.5, sham=True)), _bowl),
     "PF, practical": Case(Doubling(practical(PFBCO(1.0))), _bowl),
+    "PF, remembering": Case(Doubling(Remembering(PFBCO(0.5))), _ball),
     "PF, matrices": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "nuclear")),
     "PF, printed": Case(
         Doubling(PFBCO(1.0, eta_rule="paper")), MatrixCompletion(3, 2, "paper_lmo")

@@ -12,8 +12,8 @@ ERRATA = (
     Erratum(
         "E1",
         "Theorem 1, (12)",
-        "eta n M / (delta D) is T^{-3/5} / (sqrt(2) c) and not T^{-3/5} / sqrt(2): the proof needs c >= r, where doubling needs c <= r, and the rate depends on the unit of length",
-        'eta has a factor c; eta_rule="paper" keeps the printed one, and the printed bound is refused for c below r',
+        "eta n M / (delta D) is T^{-3/5} / (sqrt(2) c) and not T^{-3/5} / sqrt(2): the proof needs c >= 1, whatever r is, where doubling needs c <= r, and the rate depends on the unit of length",
+        'eta has a factor c; eta_rule="paper" keeps the printed one, and the printed bound is refused for c below 1',
         numbers.e1,
     ),
     Erratum(
@@ -40,7 +40,7 @@ ERRATA = (
     Erratum(
         "E5",
         "indices and words",
-        "g_{t+1} for g_t in F_{t+1}, where t = T would need g_{T+1}; the 1 of y = 2nx - 1 is the vector of ones; (3) has min and K for argmin and (1 - alpha) K; Theorem 2 has = for <=, T for t, and beta for A + B; W_T for W_{T+1}; alpha < 1 may be alpha <= 1; "
+        "g_{t+1} for g_t in F_{t+1}, where t = T would need g_{T+1}; the 1 of y = 2nx - 1 is the vector of ones; (3) has min for argmin, and K where line 9 of Algorithm 1 has (1 - alpha) K; Theorem 2 has = for <=, T for t, and beta for A + B; W_T for W_{T+1}; alpha < 1 may be alpha <= 1; "
         "strong convexity lacks f in two places, the regret has D for K and a supremum over losses inside the expectation, where the proof needs losses fixed before the run",
         "as in the docstrings of theory and bounds",
     ),

@@ -15,8 +15,10 @@ from ..asktell.inputs import warn
 from ..asktell.records import Now
 from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
-from ..core.validation import positive, whole
+from ..core.validation import one_of, positive, whole
+from .learners.onepoint import LARGEST_BOUND
 from .learners.pfbco import PFBCO
+from .learners.remembering import Remembering
 from .model.task import Task
 
 ANSWERS = 8  # of an oracle, by which a file knows the set again
@@ -35,12 +37,13 @@ class Optimizer(shared.Optimizer):
     It begins at the center of the ball inside. The same seed and losses give the same points. On
     sets of matrices points are vectors, svec(X), of which ``smat(x, p)`` makes X again.
 
-    What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from it,
-    which explore.
+    What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from the
+    iterate, which explore.
 
     Args:
         cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or
-            another of ``paperlib.maths``.
+            another of ``paperlib.maths``. Rates are in proportion to its diameter: tell
+            ``oracle_set`` where you know it.
         c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon
             T up to T^{1/5}.
         loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured
@@ -51,6 +54,8 @@ class Optimizer(shared.Optimizer):
             unbiased.
         warm_start: an epoch begins where the last one ended.
         seed: of the directions.
+        answer: what ``center`` is: "last", where the last finished epoch ended, or "average", the
+            mean of that epoch's iterates.
 
     The theorems are about ``loss_bound=M, baseline=False, warm_start=False``: a bound alone, with
     the other two left on, does not bring them.
@@ -71,10 +76,12 @@ class Optimizer(shared.Optimizer):
         baseline: bool = True,
         warm_start: bool = True,
         seed: int = 0,
+        answer: str = "last",
     ):
         _check_set(cset)
+        one_of("answer", answer, ("last", "average"))
         if loss_bound is not None:
-            positive("loss_bound", loss_bound)
+            positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
         if horizon is not None:
             whole("horizon", horizon)
             if loss_bound is None:
@@ -89,6 +96,7 @@ class Optimizer(shared.Optimizer):
             )
         scale = "spread" if loss_bound is None else "task"
         learner = PFBCO(float(c), baseline=baseline, scale=scale, warm_start=warm_start)
+        learner, self.answer = Remembering(learner), answer
         # without the trial's dimension, with which AskTell leads it
         own = tree_map(
             lambda x: x[0].to("cpu", torch.float64) if x.is_floating_point() else x[0].cpu(), cset
@@ -141,7 +149,8 @@ class Optimizer(shared.Optimizer):
 
     def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
         number, where = loss, f"round {now.rounds + 1}"
-        if isinstance(loss, np.generic | np.ndarray | Tensor) and loss.ndim == 0:
+        given = isinstance(loss, np.generic | np.ndarray | Tensor) and loss.ndim == 0
+        if given and not isinstance(loss, np.ma.MaskedArray):
             number = loss.item()
         real = isinstance(number, Real) and not isinstance(number, bool)
         if not real or not abs(number) <= sys.float_info.max:  # nan is neither
@@ -162,17 +171,30 @@ class Optimizer(shared.Optimizer):
 
     @property
     def center(self) -> np.ndarray:
-        """The current iterate, n numbers, around which is asked: what to use in the end.
+        """What to use in the end, n numbers; by default where the last finished epoch ended.
+
+        Not the iterate of the round: where an epoch begins it is the start again, or with a warm
+        start soon one long step away from it, by one noisy estimate. With ``answer="average"`` the
+        mean of the epoch's iterates: its loss, if all rounds have one convex loss, exceeds the
+        least by at most the epoch's regret over its rounds, which is what Theorem 1 bounds; in
+        practice the iterates come closer as they go, and the last one is the better answer. With a
+        horizon there is one epoch: the iterate, or the mean, so far.
 
         It lies in (1 - alpha) K with alpha = c T^{-1/5} of the epoch, 1/4 of it missing at c = 1
         and T = 1024: where the best point lies on the boundary a smaller c comes closer, at the
         price of noisier estimates.
         """
-        state = self.state.base if isinstance(self.state, Epochs) else self.state
-        return self._native(state.x)
+        if isinstance(self.state, Epochs):
+            last, mean = self.state.base.last, self.state.base.mean
+        else:
+            last, mean = self.state.so_far()
+        return self._native(last if self.answer == "last" else mean)
 
     def _native(self, y: Tensor) -> np.ndarray:
         return self.context.cset.to_native(y)[0].numpy().copy()
+
+    def _offer(self) -> str:
+        return f"{type(self.context.cset).__name__} in {self.context.cset.dim} dimensions"
 
     def _shown(self, action: Tensor) -> tuple[float, ...]:
         return tuple(self._native(action).tolist())

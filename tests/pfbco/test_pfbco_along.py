@@ -19,7 +19,8 @@ from paperlib.pfbco.experiments.along import (
     small_problems,
 )
 from paperlib.pfbco.learners.leader import RegularizedLeader, leader
-from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.learners.pfbco import PFBCO, untie
+from paperlib.pfbco.model.tracking import sigma
 from paperlib.pfbco.probes import KEPT, GradientNorm, Tracking, recording
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.loud import Loud
@@ -103,7 +104,7 @@ def test_every_statement_holds_on_every_problem(name, c):
         for horizon in (1, 2, 20):
             found = verdicts(PFBCO(c), problem, horizon, c)
             assert found.pop("Tracking, printed") == "reported"
-            assert len(found) == 7 and set(found.values()) == {"holds"}, found
+            assert len(found) == 10 and set(found.values()) == {"holds"}, found
             ideal = leaders(RegularizedLeader(c), problem, horizon)
             assert set(ideal) == {
                 "Accumulated estimates",
@@ -167,18 +168,142 @@ def flagged(*args, **more):
 def test_broken_learners_and_false_bounds_are_flagged():
     loud = Loud(BallQuadratic(2))
     assert flagged(PFBCO(0.9), loud, 30, 0.9) == set()
-    assert flagged(Outside(0.9), loud, 30, 0.9) == {"Feasibility"}
+    assert flagged(Outside(0.9), loud, 30, 0.9) == {"Feasibility", "Rates"}
     assert {"Tracking", "Leader's step"} <= flagged(PFBCO(1.0, scale=1e-3), loud, 200, 1.0)
     assert "Accumulated estimates" in flagged(PFBCO(0.9, sham=True), loud, 30, 0.9)
     task = settings.world(loud, 30, 3, 0).task
     assert flagged(
         PFBCO(0.9), loud, 30, 0.9, task=task._replace(loss_bound=0.9 * task.loss_bound)
-    ) == {"Assumption, bounded losses", "Estimate norm"}
+    ) == {"Assumption, bounded losses", "Estimate norm", "Rates"}
     own = BallQuadratic(2, distance=1.0)
     task = settings.world(own, 30, 3, 0).task
     assert flagged(
         PFBCO(0.9), own, 30, 0.9, task=task._replace(grad_bound=0.4 * task.grad_bound)
     ) == {"Assumption, bounded gradients"}
+
+
+@dataclass(frozen=True)
+class Broken(PFBCO):
+    """Steps by a gradient and a step of its own; what it adds up is right."""
+
+    def update(self, state, task, y, loss, draw):
+        step, heard = self.estimate(state, task, loss, draw)
+        gradient = self.seen(state, step)
+        vertex = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
+        v = untie(self.tie, gradient, state.x, vertex)
+        x = torch.lerp(state.x, v, self.share(state.rounds + 1))
+        return state._replace(
+            x=x, A=self.summed(state.A, step), rounds=state.rounds + 1, heard=heard
+        )
+
+    def seen(self, state, step):
+        return self.gradient(state)
+
+    def share(self, t):
+        return sigma(t)
+
+    def summed(self, A, step):
+        return A + step
+
+
+class Early(Broken):
+    """Knows the round's estimate before its step."""
+
+    def seen(self, state, step):
+        return self.gradient(state) + step
+
+
+class Late(Broken):
+    """Knows of no estimate before round 3."""
+
+    def seen(self, state, step):
+        return self.gradient(state) - (state.A if state.rounds < 2 else 0)
+
+
+class Half(Broken):
+    """Regularizes half as much."""
+
+    def seen(self, state, step):
+        return state.A + state.x - state.x1
+
+
+class Tenth(Broken):
+    """Takes a tenth of each step."""
+
+    def share(self, t):
+        return sigma(t) / 10
+
+
+class Uphill(Broken):
+    """The sign of the estimates flipped."""
+
+    def seen(self, state, step):
+        return 2 * (state.x - state.x1) - state.A
+
+
+class Outward(Broken):
+    """The sign of the regularizer flipped."""
+
+    def seen(self, state, step):
+        return state.A - 2 * (state.x - state.x1)
+
+
+class Against(Broken):
+    """The sign of the gradient flipped."""
+
+    def seen(self, state, step):
+        return -self.gradient(state)
+
+
+class Subtracted(Broken):
+    """The sign of each estimate flipped where it is added up."""
+
+    def summed(self, A, step):
+        return A - step
+
+
+class Slow(PFBCO):
+    """A tenth of the learning rate."""
+
+    def constants(self, task, horizon, bound):
+        epoch = super().constants(task, horizon, bound)
+        return epoch._replace(eta=epoch.eta / 10)
+
+
+class Near(PFBCO):
+    """Explores half as far."""
+
+    def select(self, state, task, draw):
+        y, state = super().select(state, task, draw)
+        return (y + state.x) / 2, state
+
+
+MUTANTS = {
+    Early: {"Frank-Wolfe step"},
+    Late: {"Frank-Wolfe step"},
+    Half: {"Frank-Wolfe step"},
+    Tenth: {"Frank-Wolfe step"},
+    Uphill: {"Frank-Wolfe step"},
+    Outward: {"Frank-Wolfe step"},
+    Against: {"Frank-Wolfe step"},
+    Subtracted: {"Accumulated estimates", "Frank-Wolfe step"},
+    Slow: {"Rates"},
+    Near: {"Accumulated estimates", "Exploration step", "Frank-Wolfe step"},
+}
+
+
+def test_the_unbroken_copy_is_the_algorithm():
+    for problem in small_problems(0.9).values():
+        assert flagged(Broken(0.9), problem, 30, 0.9) == set()
+
+
+@pytest.mark.parametrize("name", ["ball, linear", "polytope", "sub-simplex", "nuclear ball"])
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda x: x.__name__)
+def test_mutants_are_found_by_what_notebooks_print(mutant, name):
+    """By a statement each; tracking and the lemmas leave most of them room."""
+    c = 1.0
+    for problem in (small_problems(c)[name], Loud(small_problems(c)[name])):
+        assert MUTANTS[mutant] <= flagged(mutant(c), problem, 30, c)
 
 
 @dataclass(frozen=True)
@@ -188,6 +313,28 @@ class Wild(RegularizedLeader):
     def update(self, state, task, y, loss, draw):
         after = super().update(state, task, y, loss, draw)
         return after._replace(x=leader(task, state.x1, 8 * after.A, state.alpha))
+
+
+@dataclass(frozen=True)
+class Drawn(RegularizedLeader):
+    """Leads by a multiple of its sum."""
+
+    by: float = 1.0
+
+    def update(self, state, task, y, loss, draw):
+        after = super().update(state, task, y, loss, draw)
+        return after._replace(x=leader(task, state.x1, self.by * after.A, state.alpha))
+
+
+@pytest.mark.parametrize(
+    "by, name",
+    [(2.0, "Lemma 6, sharp"), (0.5, "Be the leader"), (-1.0, "Be the leader")],
+    ids=["half the regularizer", "twice the regularizer", "sign"],
+)
+def test_mutant_leaders_are_found(by, name):
+    problem = Loud(BallLinear(3))
+    assert "fails" not in leaders(Drawn(1.0), problem, 30).values()
+    assert leaders(Drawn(1.0, by=by), problem, 30)[name] == "fails"
 
 
 def test_what_a_leader_computes_is_what_is_judged():
@@ -260,9 +407,42 @@ def test_parts_by_horizon():
     assert [check.statement for check in throughout] == [
         "Decomposition",
         "Accumulated estimates",
+        "Unbiased estimate",
     ] and {check.verdict for check in throughout} == {"holds"}
     assert [check.inputs["T"] for check in at_end] == [8, 16]
     assert parted(recorded, problem, 5, 100)[1][0].verdict == "fails"  # the losses of other trials
+
+
+class Lopsided(PFBCO):
+    """Never explores along -e_1, and estimates by where it went."""
+
+    def select(self, state, task, draw):
+        return super().select(state, task, OneSided(draw))
+
+    def estimate(self, state, task, loss, draw):
+        return super().estimate(state, task, loss, OneSided(draw))
+
+
+class OneSided:
+    """Directions with a first coordinate of at least 0."""
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def sphere(self, purpose, dim):
+        u = self.draw.sphere(purpose, dim).clone()
+        u[:, 0] = u[:, 0].abs()
+        return u
+
+
+def test_directions_that_leave_one_out_are_found():
+    problem = BallLinear(2)
+    check = lambda learner: parted(
+        {256: play(learner, problem, 256, 40, record="all", probes=KEPT)}, problem, 40, 0
+    )[1]
+    assert {x.statement: x.verdict for x in check(PFBCO(1.0))}["Unbiased estimate"] == "holds"
+    found = {x.statement: x.verdict for x in check(Lopsided(1.0))}
+    assert found["Unbiased estimate"] == "fails" and found["Accumulated estimates"] == "holds"
 
 
 class Cap(BallQuadratic):

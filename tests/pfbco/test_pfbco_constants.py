@@ -228,11 +228,21 @@ def test_bounds_grow_with_what_hurts(bound, field, factor):
     assert bound(s, 101) > bound(s, 100)
 
 
-def test_the_printed_bound_is_refused_below_the_inscribed_radius():
-    for s in (unit_ball(1, 0.99), Setting(1, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0)):
-        with pytest.raises(ValueError, match=r"c=.*allowed: at least the inscribed radius .*E1"):
+def test_the_printed_bound_is_refused_below_1():
+    """eta n M / (delta D) <= T^{-3/5} / sqrt(2) with the printed rate: c >= 1, whatever the inscribed radius."""
+    step = lambda s, T: (
+        (s.diameter / (math.sqrt(2) * s.dim * s.loss_bound) * T**-0.8)
+        * (s.dim * s.loss_bound / (s.c * T**-0.2 * s.diameter))
+    )
+    for c, inner in ((0.99, 1.0), (0.7, 0.5), (0.1, 0.05)):
+        s = Setting(1, 1.0, 1.0, 2.0, 1.0, c, inner)
+        assert step(s, 10) > 10**-0.6 / math.sqrt(2)
+        with pytest.raises(ValueError, match=r"c=.*allowed: at least 1, .*E1"):
             theory.theorem_1_printed(s, 10)
-    assert theory.theorem_1_printed(unit_ball(1, 1.0), 10) > 0
+    for c, inner in ((1.0, 1.0), (1.0, 2.0), (1.5, 2.0)):
+        s = Setting(1, 1.0, 1.0, 4.0, 2.0, c, inner)
+        assert step(s, 10) <= 10**-0.6 / math.sqrt(2) * (1 + 1e-12)
+        assert theory.theorem_1_printed(s, 10) > 0
 
 
 def test_settings_from_tasks_and_records():

@@ -11,8 +11,8 @@ from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
 from paperlib.maths.sets import Ball
 from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
-from paperlib.pfbco.experiments.calls import time_oracles
-from paperlib.pfbco.experiments.cost import METHODS, methods, microseconds, time_calls
+from paperlib.pfbco.experiments.calls import time_answers, time_oracles
+from paperlib.pfbco.experiments.cost import METHODS, methods, microseconds, time_calls, with_answers
 from paperlib.pfbco.probes import Leaves
 from paperlib.play import play
 from paperlib.store import Seconds
@@ -82,6 +82,53 @@ def test_single_calls_are_kept():
     assert np.array_equal(time_calls(problems, 3)["lmo", "b"], first["lmo", "b"])
     with pytest.raises(ValueError, match="count=0"):
         time_calls(problems, 0)
+
+
+class Steep:
+    """A problem whose gradient is known to take a while."""
+
+    def __init__(self):
+        self.asked = []
+        self.cset = Slow()
+
+    def init(self, trials, horizon, draw, **tkwargs):
+        return None
+
+    def context(self, world, t):
+        return self
+
+    def respond(self, world, t, action, wants, draw):
+        self.asked.append((t, wants))
+        if wants == "gradient":
+            time.sleep(0.01)
+
+
+def test_answers_are_timed_with_the_round_drawn():
+    problem = Steep()
+    found = time_answers([problem], 3, 2, 0)
+    assert {wants: x.shape for wants, x in found.items()} == {
+        "loss": (1, 2, 3),
+        "gradient": (1, 2, 3),
+    }
+    assert (found["gradient"] >= 0.01).all() and found["loss"].min() < 0.01
+    assert problem.asked[:6] == [
+        (t, wants) for t in (0, 1) for wants in ("loss", "loss", "gradient")
+    ]
+
+
+def test_rounds_with_what_the_problem_computes():
+    """PF's with the loss, StochOCG's with the gradient; kept."""
+    problems = {"a": PROBLEM, "b": MatrixCompletion(3, 2)}
+    rounds = {(name, setting): np.full((2, 4), 5.0) for name in METHODS for setting in problems}
+    found = with_answers(Seconds(rounds, {}), problems, 4, 2)
+    again = with_answers(Seconds(rounds, {}), problems, 4, 2)
+    assert set(found) == set(rounds) and all(x.shape == (2, 1) for x in found.values())
+    assert all((x > 5.0).all() and (x < 6.0).all() for x in found.values())
+    assert all(np.array_equal(found[run], again[run]) for run in found)
+    assert np.array_equal(found["PF", "a"], found["FKM", "a"])
+    assert not np.array_equal(found["PF", "a"], found["StochOCG", "a"])
+    with pytest.raises(ValueError, match="rounds=0"):
+        with_answers(Seconds(rounds, {}), problems, 0, 2)
 
 
 def test_microseconds_of_a_round():

@@ -5,6 +5,7 @@ import pytest
 
 from paperlib.pfbco.experiments.growth import (
     doubling_slope,
+    exponent_above,
     falling,
     line,
     line_residual,
@@ -78,6 +79,25 @@ def test_trials_are_resampled():
 def test_other_grids_are_refused(horizons, width):
     with pytest.raises(ValueError, match="horizons"):
         falling(horizons, np.ones((4, width)))
+
+
+def test_an_exponent_above_another():
+    """Of orders a twentieth apart, both still falling: the difference tells them, and equal orders."""
+    T = np.array([2**k for k in range(10, 17)])
+    factor = np.linspace(0.9, 1.1, 20)[:, None]
+    fall = 1 - 8 * T**-0.5  # raises both slopes
+    slow, fast = factor * fall * T**0.75, factor * fall * T**0.8
+    assert doubling_slope(T, slow).estimate > 0.775
+    found = exponent_above(T, fast, slow)
+    assert (found.estimate, found.low, found.high) == pytest.approx((0.05, 0.05, 0.05))
+    same = exponent_above(T, slow, slow)
+    assert same[:3] == pytest.approx((0, 0, 0))
+    assert same.n == 20 and "3 doublings" in same.method
+    noisy = exponent_above(T, fast * np.where(np.arange(20)[:, None] % 2, 1, T**0.1), slow)
+    assert noisy.low < noisy.estimate < noisy.high
+    for other in (slow[:, 1:], slow[:, :3]):
+        with pytest.raises(ValueError, match="horizons"):
+            exponent_above(T, fast, other)
 
 
 def test_doubling_slope_and_line():

@@ -843,7 +843,7 @@ def test_horizons_are_whole_and_known(learner):
         ((0.9, 0.0), "start=.*1 - alpha"),
         ((0.1,), "allowed: 2 numbers"),
         ((0.1, 0.1, 0.1), "allowed: 2 numbers"),
-        ((math.nan, 0.0), "finite"),
+        ((math.nan, 0.0), "a tuple of numbers"),
         ([0.1, 0.1], "tuple"),
         ((), "tuple"),
     ],

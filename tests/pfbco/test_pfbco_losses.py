@@ -13,6 +13,7 @@ from paperlib.pfbco.experiments.losses import (
     average,
     averaged,
     beats,
+    caveat,
     decline,
     last_epochs,
     loss_table,
@@ -137,11 +138,14 @@ def test_relative_difference():
     assert decide(claim("pfbco.N1.a"), apart.estimate, (apart.low, apart.high)) == "fails"
     negative = relative_difference(-1.01 * b, -b)  # a loss below 0
     assert negative.estimate == pytest.approx(0.01) and negative.low < 0.01 < negative.high
+    share = relative_difference(1.01 * b, b, gain=b / 4)
+    assert share[:3] == pytest.approx([4 * x for x in found[:3]]) and "gain" in share.method
+    assert decide(claim("pfbco.N1.c"), share.estimate, (share.low, share.high)) == "fails"
 
 
 def test_tables_must_agree():
     interval = lambda low, high: stats.Interval((low + high) / 2, low, high, 10, "x")
-    of = lambda found: decide(claim("pfbco.C6.b"), found.estimate, (found.low, found.high))
+    of = lambda found: decide(claim("pfbco.C6.b.pf"), found.estimate, (found.low, found.high))
     assert of(agreed({"a": interval(1.1, 1.2), "b": interval(1.3, 1.4)})) == "holds"
     assert of(agreed({"a": interval(1.1, 1.2), "b": interval(0.8, 0.9)})) == "inconclusive"
     assert of(agreed({"a": interval(0.7, 0.8), "b": interval(0.8, 0.9)})) == "fails"
@@ -150,6 +154,24 @@ def test_tables_must_agree():
     assert mixed.p == 1 and mixed.opposite == 1 and "(b)" in mixed.method
     assert agreed({"a": test(0.001, 1.0), "b": test(0.002, 1.0)}).p == 0.002
     assert agreed({"a": test(1.0, 0.001), "b": test(1.0, 0.002)}).opposite == 0.002
+
+
+def test_a_caveat_in_words():
+    """Control 1 percent above PF; estimates of norm 6 against noise of norm 2."""
+    ours = np.linspace(1, 2, 5)[:, None] * np.ones((5, 4)).cumsum(1)
+    traces = {
+        "PF": trace(ours, norm=np.full((5, 4), 6.0)),
+        "PF, sham": trace(1.25 * ours),
+        "StochOCG": trace(ours, noise=np.full((5, 4), 2.0)),
+    }
+    said = "PF's sham control ends within {} % of it; PF's estimates are {} times as long as StochOCG's noise"
+    assert caveat(traces) == said.format("20.0", "3.00")
+    near = traces | {"PF, sham": traces["PF"], "StochOCG": trace(ours, noise=np.full((5, 4), 1.5))}
+    assert caveat(near) == said.format("0", "4.00") and caveat(near, traces) == said.format(
+        "20.0", "3.00 to 4.00"
+    )
+    of_gain = caveat(traces, gain=average(traces["PF"]))
+    assert "ends away from it by 25.0 % of all there is to gain;" in of_gain
 
 
 def test_noise_ratio():

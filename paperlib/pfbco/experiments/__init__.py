@@ -9,14 +9,15 @@ from .along import (
     parted,
     small_problems,
 )
-from .cost import methods, microseconds, time_calls
-from .growth import doubling_slope, falling, line, line_residual, local_slopes
+from .cost import methods, microseconds, time_calls, with_answers
+from .growth import doubling_slope, exponent_above, falling, line, line_residual, local_slopes
 from .losses import (
     RESAMPLES,
     agreed,
     average,
     averaged,
     beats,
+    caveat,
     decline,
     last_epochs,
     loss_table,

@@ -49,7 +49,10 @@ def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
         bounds.assumption_gradient(trace["steepness"], s.grad_bound),
         bounds.estimate_norm(run.norms, s, float(run.delta[0])),
         bounds.feasibility(trace["distance"]),
+        bounds.rates(run, s),
+        bounds.exploration_step(run),
         bounds.accumulated(run, trace["A"]),
+        bounds.frank_wolfe_step(run, torch.from_numpy(trace["end"])),
         bounds.leader_step(run),
         bounds.tracking(run.ratios),
         bounds.tracking_printed(run.ratios),
@@ -101,8 +104,13 @@ def parted(
         played = world(problem, T, trials, seed)
         run = Replay.of(trace, played.task.cset)
         parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
+        error = run.g - played.vector.unsqueeze(1)  # of the gradient, which is that of the average
         throughout.append(
-            (bounds.decomposition(parts[T], s, T), bounds.accumulated(run, trace["A"]))
+            (
+                bounds.decomposition(parts[T], s, T),
+                bounds.accumulated(run, trace["A"]),
+                bounds.unbiased_estimate(error.flatten(0, 1), torch.zeros(problem.dim)),
+            )
         )
         ends.append(bounds.leader_regret(parts[T], s, T))
     return parts, [joined(checks) for checks in zip(*throughout)], ends

@@ -7,7 +7,7 @@ from ...core.contracts import Learner, Problem
 from ...core.validation import whole
 from ...store.results import once
 from ...store.seconds import Run, Seconds
-from .calls import time_oracles
+from .calls import time_answers, time_oracles
 from .settings import learners
 
 METHODS = ("PF", "FKM", "StochOCG")
@@ -39,6 +39,38 @@ def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Secon
     found = once("calls", time_oracles, problems=list(problems.values()), count=count, seed=seed)
     calls = {(call, name): found[call][[i]] for i, name in enumerate(problems) for call in found}
     return Seconds(calls, dict.fromkeys(calls, 1))
+
+
+def with_answers(
+    timed: Seconds, problems: dict[str, Problem], rounds: int, repetitions: int, seed: int = 0
+) -> Seconds:
+    """Mean seconds a round of ``METHODS`` with what the problem computes for them, N x 1; kept.
+
+    That is the gradient for StochOCG, and the loss for PF and FKM; see ``calls.time_answers``.
+
+    Args:
+        timed: of one trial each, N x T.
+        problems: the settings.
+        rounds, repetitions: as in ``timed``.
+    """
+    whole("rounds", rounds)
+    whole("repetitions", repetitions)
+    found = once(
+        "answers",
+        time_answers,
+        problems=list(problems.values()),
+        rounds=rounds,
+        repetitions=repetitions,
+        seed=seed,
+    )
+    mean = lambda seconds: seconds.mean(1, keepdims=True)
+    both = {
+        (name, setting): mean(timed[name, setting])
+        + mean(found["gradient" if name == "StochOCG" else "loss"][i])
+        for i, setting in enumerate(problems)
+        for name in METHODS
+    }
+    return Seconds(both, dict.fromkeys(both, 1))
 
 
 def microseconds(seconds: Seconds, setting: str, of: str = "median") -> str:

@@ -64,6 +64,34 @@ def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> s
     )
 
 
+def exponent_above(
+    horizons: Sequence[int], regret: np.ndarray, other: np.ndarray, doublings: int = 3
+) -> stats.Interval:
+    """Log-log slope of mean regret over the last doublings less that of another learner.
+
+    What slows both towards their exponents mostly cancels, so that orders a twentieth apart are
+    told apart at horizons at which each slope alone is still above its own.
+
+    Args:
+        horizons: T', each twice the one before.
+        regret, other: R x T' each, trials that shared their draws.
+
+    Raises:
+        ValueError: horizons that do not double, too few of them, or another number of columns.
+    """
+    for values in (regret, other):
+        _check_doubling(horizons, values, doublings + 1)
+    x = np.arange(doublings + 1) - doublings / 2
+    slope = lambda mean: np.log2(mean) @ x / (x @ x)
+    last = slice(-doublings - 1, None)
+    return stats.bootstrap(
+        np.concatenate([regret[:, last], other[:, last]], 1),
+        lambda mean: slope(mean[..., : doublings + 1]) - slope(mean[..., doublings + 1 :]),
+        of=f"log-log slope over {doublings} doublings less the other's",
+        resamples=RESAMPLES,
+    )
+
+
 class Line(NamedTuple):
     """A straight line in the dimension."""
 

@@ -82,16 +82,19 @@ def _difference(a: Trace, b: Trace) -> np.ndarray:
     return np.nan_to_num(average(a), posinf=1e300) - np.nan_to_num(average(b), posinf=1e300)
 
 
-def relative_difference(a: np.ndarray, b: np.ndarray) -> stats.Interval:
+def relative_difference(
+    a: np.ndarray, b: np.ndarray, gain: np.ndarray | None = None
+) -> stats.Interval:
     """Mean of a - b over the mean of b, with the t-interval of the paired differences.
 
-    ``a``, ``b``: R each, the same trials.
+    ``a``, ``b``: R each, the same trials. With ``gain``, what there was to gain, over its mean instead.
     """
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
-    found, base = stats.paired(a, b), float(b.mean())
+    found, base = stats.paired(a, b), float((b if gain is None else gain).mean())
     low, high = sorted((found.low / base, found.high / base))
-    words = "relative mean difference, 95 % t-interval over paired trials"
+    of = "relative mean difference" if gain is None else "mean difference over the gain"
+    words = f"{of}, 95 % t-interval over paired trials"
     return stats.Interval(found.estimate / base, low, high, len(a), words)
 
 
@@ -128,6 +131,26 @@ def averaged(
 def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
     """Mean norm of PF's estimates over that of the noise of a StochOCG, all rounds alike."""
     return ratio(ours.last("norm"), theirs.last("noise"), of="mean norms")
+
+
+def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
+    """What an order of losses is to be read with: how near PF's control ends, and how unlike is what StochOCG hears.
+
+    ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
+    """
+    away, longer = [], []
+    for traces in tables:
+        control = relative_difference(average(traces["PF"]), average(traces["PF, sham"]), gain)
+        away.append(abs(control.estimate))
+        longer.append(noise_ratio(traces["PF"], traces["StochOCG"]).estimate)
+    times = " to ".join(dict.fromkeys(map(number, (min(longer), max(longer)))))
+    apart = f"{number(100 * max(away))} %"
+    near = (
+        f"within {apart} of it"
+        if gain is None
+        else f"away from it by {apart} of all there is to gain"
+    )
+    return f"PF's sham control ends {near}; PF's estimates are {times} times as long as StochOCG's noise"
 
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:

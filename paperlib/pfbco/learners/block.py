@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.linalg import ROUNDING
 from ...core.streams import Draw
 from .onepoint import Epoch, OnePoint, State
 from ..model.task import Heard, Task
@@ -104,7 +105,7 @@ def minimize(
         v = (1 - alpha).unsqueeze(1) * task.cset.lmo(gradient)
         slope = (gradient * (x - v)).sum(-1)
         calls = calls + moves
-        moves = moves & (slope > gap)
+        moves = moves & (slope > gap * (1 + ROUNDING))  # it may be met exactly
         if not bool(moves.any()):
             return x, calls
         square = ((v - x) ** 2).sum(-1)

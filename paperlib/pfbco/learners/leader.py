@@ -1,6 +1,6 @@
 """The exact regularized leader, which Algorithm 1 tracks by Frank-Wolfe steps.
 
-Source: Chen, Zhang & Karbasi (2019), (3): the costly ideal, with a projection a round.
+Source: Chen, Zhang & Karbasi (2019), the minimizer of (5), which they leave aside as no cheaper than a projection.
 Shapes: R trials, n dimensions.
 """
 

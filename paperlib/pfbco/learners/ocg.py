@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from ...core.streams import Draw
-from ...core.validation import nonnegative, one_of, positive
-from .onepoint import point, prepare
+from ...core.validation import nonnegative, one_of
+from .onepoint import check_task, point, prepare
 from .pfbco import untie
 from ..model.task import Task
 
@@ -61,8 +61,7 @@ class StochOCG:
         Raises:
             ValueError: a bound that is not finite and above 0, or an action or a gradient of other than n numbers.
         """
-        positive("grad_bound", task.grad_bound)
-        positive("D", task.cset.D)
+        check_task(task)
         if action is not None:
             point(task, action)
         if gradient is not None and gradient.shape[1:] != (task.cset.dim,):
@@ -86,7 +85,7 @@ class StochOCG:
 
     def deviation(self, dim: int) -> float:
         """Of the noise in each coordinate."""
-        return float(dim) if self.noise is None else self.noise
+        return float(dim if self.noise is None else self.noise)
 
     def _begin(self, task: Task, horizon: int, x1: Tensor) -> OCGState:
         n, G = task.cset.dim, task.grad_bound

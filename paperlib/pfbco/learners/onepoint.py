@@ -4,9 +4,7 @@ Source: Chen, Zhang & Karbasi (2019), Algorithm 1; the options beyond it are mar
 Shapes: R trials, n dimensions.
 """
 
-import math
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 import torch
@@ -14,8 +12,11 @@ from torch import Tensor
 
 from ...maths.oracles import probe
 from ...core.streams import Draw
-from ...core.validation import finite, one_of, positive, whole
+from ...core.validation import CONDITION, coordinates, finite, one_of, positive, refuse, whole
 from ..model.task import Heard, Task
+
+
+LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it
 
 
 class Epoch(NamedTuple):
@@ -74,12 +75,8 @@ class OnePoint:
             positive("scale", self.scale)
         for name in ("baseline", "warm_start", "sham"):
             one_of(name, getattr(self, name), (False, True))
-        if self.start is not None and not (
-            isinstance(self.start, tuple)
-            and self.start
-            and all(isinstance(x, Real) and math.isfinite(x) for x in self.start)
-        ):
-            raise ValueError(f"start={self.start!r}; allowed: None, or a tuple of n finite numbers")
+        if self.start is not None:
+            coordinates("start", self.start)
 
     def validate(self, task: Task, action: Tensor | None, loss: Tensor | None) -> None:
         """Check bounds, the starting point, the action's shape, and that the set can be projected on where that is needed.
@@ -87,9 +84,8 @@ class OnePoint:
         Raises:
             ValueError: a bound that is not finite and above 0, a start or an action of another dimension than the set's, or a set known by its oracle alone.
         """
-        positive("loss_bound", task.loss_bound)
-        positive("grad_bound", task.grad_bound)
-        positive("D", task.cset.D)
+        check_task(task)
+        positive("loss_bound", task.loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND, by_trial=True)
         if self.start is not None and len(self.start) != task.cset.dim:
             raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
         if (self.projects or self.start is not None) and not hasattr(task.cset, "project"):
@@ -97,8 +93,17 @@ class OnePoint:
             raise ValueError(
                 f"cset={type(task.cset).__name__}, which cannot be projected on; allowed with {why}: sets with a projection"
             )
+        known = self.scale not in ("task", "spread")  # then a number
+        if known and bool((task.loss_bound > CONDITION * self.scale).any()):
+            allowed = f"at least {CONDITION**-1:g} times the task's loss_bound"
+            refuse("scale", self.scale, f"{allowed}, {float(task.loss_bound.max()):g}")
         if action is not None:
             point(task, action)
+        if loss is not None and self.scale != "spread":
+            bound = self.scale if known else float(task.loss_bound.max())
+            if not bool((loss.abs() <= CONDITION * bound).all()):
+                allowed = f"up to {CONDITION:g} times the {'scale' if known else 'loss_bound'}"
+                refuse("loss", loss.tolist(), f"numbers {allowed}, {bound:g}")
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta, alpha and eta for a horizon; ``bound``: M, 1 or R."""
@@ -149,7 +154,7 @@ class OnePoint:
             away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
             if float(away) > 1e-9:
                 raise ValueError(
-                    f"start={self.start!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
+                    f"start={self.start!r}, c={self.c!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
                 )
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
@@ -185,6 +190,14 @@ def prepare(learner: Any, task: Task, horizon: int | None) -> None:
         )
     whole("horizon", horizon)
     probe(task.cset)
+
+
+def check_task(task: Any) -> None:
+    """Raise ValueError for a context that is no ``Task``, or whose set or bound on gradients is out of range."""
+    if not isinstance(task, Task):
+        refuse("context", task, "a Task, of a set of paperlib.maths and two bounds")
+    positive("grad_bound", task.grad_bound, by_trial=True)
+    positive("D", task.cset.D, by_trial=True)
 
 
 def point(task: Task, action: Tensor) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ...maths.sets import Ball
 from ...core.streams import Draw, Streams
-from ...core.validation import nonnegative, one_of, whole
+from ...core.validation import nonnegative, one_of, size
 from ..model.task import Task
 
 
@@ -33,7 +33,7 @@ class _OnBall:
     dim: int
 
     def __post_init__(self):
-        whole("dim", self.dim)
+        size("dim", self.dim)
 
     def context(self, world: World, t: int) -> Task:
         """The ball with M and G, the same in all rounds."""

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, whole
+from ...core.validation import one_of, size
 from ..model.task import Task
 
 MODES = ("paper_lmo", "nuclear", "psd")
@@ -63,8 +63,8 @@ class MatrixCompletion:
     mode: str = "paper_lmo"
 
     def __post_init__(self):
-        whole("p", self.p, least=2)
-        whole("k", self.k)
+        size("p", self.p, least=2)
+        size("k", self.k)
         one_of("mode", self.mode, MODES)
 
     def cset(self, **tkwargs) -> NuclearBall | Spectrahedron:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...core.contracts import Problem
 from ...core.streams import Draw
-from ...core.validation import one_of
+from ...core.validation import one_of, refuse
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,10 @@ class Loud:
     """
 
     problem: Problem
+
+    def __post_init__(self):
+        if isinstance(self.problem, type) or not hasattr(self.problem, "respond"):
+            refuse("problem", self.problem, "a problem")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
         """The problem's world."""

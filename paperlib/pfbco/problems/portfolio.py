@@ -17,7 +17,7 @@ from torch import Tensor
 from ...datasets import registry as datasets
 from ...maths.sets import SubSimplex
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, positive, whole
+from ...core.validation import one_of, positive, size, whole
 from .market import REAL, SYNTHETIC, market
 from ..model.task import Task
 
@@ -64,9 +64,9 @@ class Portfolio:
     data_checksum: str | None = field(init=False, default=None)
 
     def __post_init__(self):
-        whole("stocks", self.stocks, least=2)
+        size("stocks", self.stocks, least=2)
         one_of("table", self.table, (*REAL, SYNTHETIC))
-        positive("c", self.c)
+        positive("c", self.c, 1e-20)  # G_eff grows like 1 / c
         if self.days is not None:
             whole("days", self.days)
         one_of("allow_infinite", self.allow_infinite, (False, True))

@@ -19,7 +19,7 @@ from ...core.linalg import apply
 from ...maths.sets import support
 from ...maths.polytopes import MOST, Polytope, polytope
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, whole
+from ...core.validation import one_of, size, whole
 from ..model.task import Task
 
 ROUNDS = 512  # drawn at a time
@@ -55,8 +55,8 @@ class QuadraticPolytope:
     most: int = MOST
 
     def __post_init__(self):
-        whole("dim", self.dim)
-        whole("rows", self.rows)
+        size("dim", self.dim)
+        size("rows", self.rows)
         whole("most", self.most, least=0)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:

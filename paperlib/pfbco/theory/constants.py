@@ -64,7 +64,7 @@ def unit_ball(dim: int, c: float = 1.0) -> Setting:
 def estimate_step(horizon: int, c: float = 1.0, rule: str = "corrected") -> float:
     """b = eta n M / (delta D), how far one estimate can move the leader, in units of D / 2.
 
-    T^{-3/5} / sqrt(2), whatever c; with the printed learning rate T^{-3/5} / (sqrt(2) c), c in units of r (E1).
+    T^{-3/5} / sqrt(2), whatever c; with the printed learning rate T^{-3/5} / (sqrt(2) c), c in the unit of D and r (E1).
     """
     whole("horizon", horizon)
     positive("c", c)
@@ -85,7 +85,7 @@ def worst_tracking(horizon: int, c: float = 1.0, rule: str = "corrected") -> np.
 
 
 def kappa_infinity(c: float) -> float:
-    """What ``worst_tracking`` of the printed rate goes to as T grows, c in units of r (E1).
+    """What ``worst_tracking`` of the printed rate goes to as T grows, c in the unit of D and r (E1).
 
     s^2 with s = (a + sqrt(a^2 + 4)) / 2, a = 1 / (sqrt(2) c): 2 for c = 1, and more below.
     """
@@ -181,12 +181,12 @@ def coefficients_printed(s: Setting) -> Coefficients:
     """Theorem 1 as printed: A = sqrt(2) n M D + (5 sqrt(2) / 4) D G + 3 c G + c R G / r, B = sqrt(2) n M D / c^2.
 
     Raises:
-        ValueError: c below the inscribed radius, where its proof fails (E1).
+        ValueError: c below 1, in the unit of length that D and r are in, where its proof fails, whatever r is (E1).
     """
     positive("c", s.c)
-    if s.unit < 1:
+    if s.c < 1:
         raise ValueError(
-            f"c={s.c!r}; allowed: at least the inscribed radius {s.inner:g}, since the printed bound is not proved below (E1)"
+            f"c={s.c!r}; allowed: at least 1, since the printed bound is not proved below (E1)"
         )
     D, G = s.diameter, s.grad_bound
     variance = math.sqrt(2) * s.dim * s.loss_bound * D

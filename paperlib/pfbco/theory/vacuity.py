@@ -19,14 +19,14 @@ CAP = 10**40  # largest horizon to look at
 Bound = Callable[[Setting, Any], Any]  # of a setting and a horizon
 
 
-def _ratio(bound: Bound, s: Setting, horizon: int) -> float:
-    """Over 2 M T, the largest over trials."""
+def excess(bound: Bound, s: Setting, horizon: int) -> float:
+    """A bound over 2 M T, the largest over trials: from 1 on nothing can break it."""
     return float(np.max(bound(s, horizon) / trivial_regret(s, horizon)))
 
 
 def first_informative(bound: Bound, s: Setting) -> int | None:
     """The first horizon at which a bound is below 2 M T in every trial, solved for; None: not up to ``CAP``."""
-    return informative_from(lambda T: _ratio(bound, s, T), lambda T: 1.0, CAP)
+    return informative_from(lambda T: excess(bound, s, T), lambda T: 1.0, CAP)
 
 
 def rule_of_thumb(s: Setting) -> float:
@@ -44,5 +44,5 @@ class Vacuity(NamedTuple):
 
 def vacuity(s: Setting, horizon: int, bound: Bound = theorem_1) -> Vacuity:
     """How far a bound is from the trivial one."""
-    whole("horizon", horizon)
-    return Vacuity(horizon, _ratio(bound, s, horizon), first_informative(bound, s))
+    whole("horizon", horizon, most=CAP)
+    return Vacuity(horizon, excess(bound, s, horizon), first_informative(bound, s))

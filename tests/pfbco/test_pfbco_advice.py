@@ -1,0 +1,58 @@
+"""README's advice: its numbers are those of the theory and of verdicts, and what is not known is not said."""
+
+from paperlib.pages import readme
+from paperlib.papers import papers
+from paperlib.pfbco.theory import constants as theory
+from paperlib.pfbco.theory.advice import DIMS, advice
+from paperlib.pfbco.theory.constants import unit_ball
+from paperlib.pfbco.theory.vacuity import excess
+
+KNOWN = {
+    "N1.a": -0.004,
+    "N1.b": 0.0002,
+    "N1.c": 0.001,
+    "C4.a": 0.9,
+    "C4.c": 1.3,
+    "N4.center": 1.25,
+    "N4.fkm": 1.31,
+    "N2.center": 0.26,
+}
+
+
+def claims(known, lowest="holds"):
+    found = {f"pfbco.{id}": {"statistic": x, "verdict": "holds"} for id, x in known.items()}
+    return found | {"pfbco.C1c": {"statistic": 0.001, "verdict": lowest}}
+
+
+def test_numbers_are_those_of_verdicts():
+    text = advice(claims(KNOWN))
+    for words in (
+        "takes 0.9 to 1.3 times PF's (C4)",
+        "the lowest of Figure 1a",
+        "within 0.4 % of a control",
+        "is 1.25 times that of staying at the start, and 1.31 times FKM's (N4)",
+        "it is 0.26 times the former",
+    ):
+        assert words in text
+
+
+def test_what_is_not_known_is_not_said():
+    text = advice({"pfbco.N4.fkm": {"statistic": None, "verdict": "not run"}} | claims({}, "fails"))
+    assert not {"(C4)", "(C1c)", "(N1)", "(N4)"} & set(text.replace(".", " ").split())
+    assert "take `FKM`" in text and "says something from T" in text
+
+
+def test_the_guarantee_speaks_from_the_horizon_named():
+    """Theorem 1 at c = 1 on the ball: below 2 M T there, and not a round before."""
+    rows = [line.split(" | ") for line in advice({}).splitlines() if line.startswith("| Theorem 1")]
+    for n, cell in zip(DIMS[:3], rows[0][1:]):
+        first = int(cell.strip(" |").replace(",", ""))
+        s = unit_ball(n)
+        assert excess(theory.theorem_1, s, first) < 1 <= excess(theory.theorem_1, s, first - 1)
+
+
+def test_readme_has_a_block_for_each_paper_with_advice():
+    found = [paper for paper in papers() if readme.advice_block(paper, [])]
+    assert found == ["pfbco"]
+    blocks = readme.blocks({"papers": {"pfbco": {"title": "T", "counts": {}, "claims": []}}})
+    assert blocks["advice on pfbco"] == advice({})
