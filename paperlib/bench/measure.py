@@ -1,15 +1,13 @@
 """What the bench measures of a learner: seconds of a round in ``select`` and ``update``, bytes of state, peak memory.
 
 The learners are those of the papers' ``CASES`` that have a registered look, but for the ``UNMEASURED``; the other
-cases are variants for the contract tests. ``python -m paperlib.bench.measure PAPER NAME ...`` prints the peak memory
-of a run in its own process.
+cases are variants for the contract tests.
 Shapes: R trials, K arms, d dimensions.
 """
 
 import dataclasses
-import json
-import subprocess
-import sys
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
 
 import torch
@@ -197,26 +195,27 @@ def measure_memory(case: Case, point: Point, device: str) -> dict[str, int | Non
     }
 
 
+def _in_child(paper: str, name: str, point: Point, device: str) -> dict[str, int | None]:
+    return measure_memory(room(paper, "cases").CASES[name], point, device)
+
+
 def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
-    """Peak memory at the plan's largest number of trials, measured in a fresh process.
+    """Peak memory at the plan's largest number of trials, measured in a process that has done nothing but load the package.
 
     Returns:
         trials, process and device: see ``measure_memory``.
 
     Raises:
-        RuntimeError: the process failed; with the end of what it printed.
+        RuntimeError: the process failed; with its error.
     """
     most = max(point.trials for point in points(subject, plan))
     point = base(subject, plan)._replace(trials=most)
-    command = [sys.executable, "-m", "paperlib.bench.measure"]
-    command += [subject.paper, subject.name, device, json.dumps(point)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {done.stderr[-500:]}")
-    return {"trials": most, **json.loads(done.stdout)}
-
-
-if __name__ == "__main__":
-    paper, name, where, at = sys.argv[1:]
-    case = room(paper, "cases").CASES[name]
-    print(json.dumps(measure_memory(case, Point(*json.loads(at)), where)))
+    # forked from a server that has loaded the package once: a child's peak begins with what it then holds
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(["paperlib.bench.measure"])
+    try:
+        with ProcessPoolExecutor(1, mp_context=server) as child:
+            found = child.submit(_in_child, subject.paper, subject.name, point, device).result()
+    except Exception as error:
+        raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {error!r}") from error
+    return {"trials": most, **found}
