@@ -141,23 +141,28 @@ def running(project):
 
 def change_parameter(browser, name, value):
     """Type a new value into the parameters cell, as a reader does."""
+    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
 
-    line = lambda: next(
-        (
-            line
-            for line in browser.find_elements("css selector", ".jp-CodeCell .cm-line")
-            if line.text.startswith(f"{name}:")
-        ),
-        None,
-    )
-    wait(60, f"the line of {name}", line).click()
+    # in one call: while JupyterLab still draws its cells, a line found may be gone when it is asked for its text
+    found = "[...document.querySelectorAll('.jp-CodeCell .cm-line')].find(l => l.textContent.startsWith(arguments[0]))"
+    line = lambda: browser.execute_script(f"return {found} || null", f"{name}:")
+    says = lambda: browser.execute_script(f"return ({found} || {{}}).textContent", f"{name}:")
+
+    def clicked():
+        with contextlib.suppress(StaleElementReferenceException):
+            if (it := line()) is not None:
+                it.click()
+                return True
+        return False
+
+    wait(60, f"the line of {name}", clicked)
     text = f"{name}: int = {value}  # typed"
     ActionChains(browser).send_keys(Keys.HOME).key_down(Keys.SHIFT).send_keys(Keys.END).key_up(
         Keys.SHIFT
     ).send_keys(text).perform()
-    wait(20, f"{text!r} in the cell", lambda: line().text == text)
+    wait(20, f"{text!r} in the cell", lambda: says() == text)
 
 
 def run_all_cells(browser, seconds):
