@@ -40,7 +40,7 @@ def needed(mask: Array) -> bool:
 def light(*tensors: Tensor) -> tuple[Array, ...]:
     """The same memory as numpy arrays where code may look, else the tensors as they are; not to be written to.
 
-    A round's work on matrices as small as these costs its number of calls, and a call of numpy's a third of torch's.
+    A round's work on matrices as small as these costs its number of calls, and a call of numpy's costs less than torch's.
     """
     if not may_look(tensors[0]):
         return tensors

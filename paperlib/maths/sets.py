@@ -182,7 +182,7 @@ def ball_projection(
     """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
 
     On the CPU only the rows outside are computed, each until it has converged, and by numpy, whose calls on
-    matrices as small as these cost a third of torch's; elsewhere all rows take ``STEPS`` steps, of which the
+    matrices as small as these cost less than torch's; elsewhere all rows take ``STEPS`` steps, of which the
     converged ones are fixed points.
 
     Args:
@@ -226,7 +226,7 @@ def _closest(point, metric, radius: float, xp, steps: int):
         step = (square**0.5 / radius - 1.0) * square / dot(x, x / bent)
         step = xp.where(moves, step, 0.0)  # a row that has stopped stays so: alone equals batched
         nu = nu + step
-        moves = step > LAST * (1.0 + nu)
+        moves = step > LAST * (length[:, 0] + nu)  # beside the least eigenvalue of A + nu I
         if xp is np and not moves.any():
             break
     x = weighted / (length + nu[:, None])

@@ -27,7 +27,7 @@ import torch
 
 import paperlib
 
-from ..core.describe import PLAIN, describe
+from ..core.describe import PLAIN, describe, name as public
 from ..core import imports
 
 
@@ -81,11 +81,12 @@ def _kids(x: Any) -> list[Any]:
     return list(x) if isinstance(x, (list, tuple)) else []
 
 
-def _tuples(x: Any) -> list[list[str]]:
-    """Names of the classes of named tuples in a configuration, which ``describe`` shows as plain lists."""
+def _tuples(x: Any, place: str = "") -> list[list[str]]:
+    """Places and classes of named tuples in a configuration, which ``describe`` shows as plain lists."""
     named = isinstance(x, tuple) and hasattr(x, "_fields")
-    own = [["tuple", type(x).__qualname__]] if named else []
-    return own + [found for kid in _kids(x) for found in _tuples(kid)]
+    own = [["tuple", place, public(type(x))]] if named else []
+    kids = [x[key] for key in sorted(x)] if isinstance(x, dict) else _kids(x)
+    return own + [found for i, kid in enumerate(kids) for found in _tuples(kid, f"{place}.{i}")]
 
 
 def _told_apart(x: Any) -> None:

@@ -144,3 +144,12 @@ def test_huge_points():
     x = project_ball(point.double(), metric, 3.0)
     assert torch.all(x.isfinite())
     torch.testing.assert_close(torch.linalg.vector_norm(x, dim=-1), torch.full((2,), 3.0).double())
+
+
+@pytest.mark.parametrize("size", [1e-10, 1e10])
+def test_the_unit_of_the_metric_does_not_matter(size):
+    """The closest point is that of the metric itself, and its multiplier in that unit."""
+    point, metric = random_problems(40, 3, 7)
+    own, scaled = (ball_projection(point, x * metric, 1.5) for x in (1.0, size))
+    torch.testing.assert_close(scaled.point, own.point, rtol=0, atol=1e-9)
+    torch.testing.assert_close(scaled.multiplier / size, own.multiplier, rtol=1e-9, atol=0)

@@ -79,6 +79,10 @@ class Grown(GLBOMD):
 def test_named_tuples_are_told_apart_by_their_class():
     near, far = (content.key({"kernel": kind(1.0)}).digest() for kind in (Near, Far))
     assert near != far
+    pair = {"a": (1.0,), "b": Near(1.0)}, {"a": Near(1.0), "b": (1.0,)}
+    assert len({content.key({"inputs": held}).digest() for held in pair}) == 2  # and by their place
+    same = {"a": (1.0,), "b": Near(1.0)}, {"b": Near(1.0), "a": (1.0,)}
+    assert len({content.key({"inputs": held}).digest() for held in same}) == 1
 
 
 @pytest.mark.parametrize("odd", [{1: "a"}, Grown(5), (Grown(5),), {"a": [{2: 1}]}])
