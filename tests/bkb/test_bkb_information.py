@@ -164,3 +164,12 @@ def test_the_closed_form_refuses_what_it_cannot_use():
         closed(1.0, 0.0, 10)
     with pytest.raises(ValueError, match="horizon"):
         closed(1.0, 1.0, 0)
+
+
+def test_each_dimension_has_its_gamma_in_the_closed_form():
+    side = torch.linspace(0, 1, 8, dtype=torch.float64)
+    points = torch.cartesian_prod(side, side)
+    scaled = points * torch.tensor([3.0, 1.0], dtype=torch.float64).sqrt()
+    own = information.worst_of_gaussian(RBF((3.0, 1.0)), points, 0.1, 50)
+    assert own == pytest.approx(information.worst_of_gaussian(RBF(1.0), scaled, 0.1, 50))
+    assert own < information.worst_of_gaussian(RBF(3.0), points, 0.1, 50)

@@ -21,6 +21,7 @@ from paperlib.bkb import (
     nystrom_posterior,
 )
 from paperlib.bkb.learners import bkb as learners
+from paperlib.bkb.optimizer import Believed
 
 ARMS = np.linspace(0, 1, 60)[:, None]
 KERNEL, RADIUS = RBF(30.0), Confidence(0.1, 2.0)
@@ -154,6 +155,23 @@ def test_within_a_batch_the_mean_stays_and_the_variance_shrinks():
     assert bool((after.s2 <= state.s2).all()) and float(after.s2[0, 40]) < 0.6 * float(
         state.s2[0, 40]
     )
+
+
+@pytest.mark.parametrize("kind", [BKB, LazyBKB])
+def test_what_a_batch_believes_is_what_its_mean_would_teach(kind):
+    """With every pull in the dictionary, the exact posterior's: arm after arm, earlier ones among them."""
+    sketched = Optimizer(kind(KERNEL, RADIUS, qbar=1e9), ARMS)
+    exact = Optimizer(ExactGPUCB(KERNEL, RADIUS), ARMS)
+    for arm in (3, 20, 41, 55):
+        for user in (sketched, exact):
+            user.tell(arm, float(f(ARMS[arm])))
+    hears = sketched._hearing(sketched.state, sketched.context, Believed)
+    ours, theirs = sketched.state, exact.state
+    for arm in (10, 12, 3, 50):
+        draw = sketched._streams.at(9)
+        ours = sketched._believed(hears, ours, sketched.context, arm, draw)
+        theirs = exact._believed(exact.learner.update, theirs, exact.context, arm, draw)
+        torch.testing.assert_close(ours.s2, theirs.s2, rtol=0, atol=1e-9 * float(theirs.s2.max()))
 
 
 def test_a_guaranteed_batch_ends_where_a_new_dictionary_is_due():

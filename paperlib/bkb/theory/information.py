@@ -15,6 +15,7 @@ import torch
 from scipy.stats import poisson
 from torch import Tensor
 
+from ...core.linalg import first_best
 from ...maths.gp import RBF, Kernel
 from ...core.validation import finite, positive, whole
 
@@ -89,8 +90,7 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     found, total = {}, 0.0
     for t in range(1, wanted[-1] + 1):
         variance = covariance.diagonal()
-        # first of equal ones up to rounding
-        best = int((variance >= variance.max() * (1 - 1e-12)).to(torch.int8).argmax())
+        best = int(first_best(variance[None]))
         total += 0.5 * math.log1p(float(variance[best]) / ridge)
         row = covariance[best] / (variance[best] + ridge).sqrt()
         covariance.addr_(row, row, alpha=-1.0)
@@ -183,7 +183,8 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
     """A bound in closed form on ln det(I + K_T / lambda), so on 2 gamma_T, for k(x, y) = exp(-gamma ||x - y||^2): O(ln(T)^{d + 1}).
 
     Of Taylor's series of exp(2 gamma <x, y>) the terms below degree j span D = C(j - 1 + d, d) features, and the rest of
-    k(x, x) = 1 is at most P(N >= j), N Poisson with mean 2 gamma rho^2 and rho the arms' largest distance from their middle.
+    k(x, x) = 1 is at most P(N >= j), N Poisson with mean 2 gamma rho^2 and rho the arms' largest distance from their middle,
+    each dimension by its own gamma.
     As ln det is concave and grows with K, ln det <= D ln(1 + T / (lambda D)) + (T / lambda) P(N >= j): the smallest over j.
 
     Args:
@@ -197,8 +198,9 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
     points = arms.reshape(arms.shape[-2:])
     finite("arms", points)
     middle = (points.amax(0) + points.amin(0)) / 2
-    rho2, d = float((points - middle).square().sum(1).max()), points.shape[1]
-    mean, scaled = 2 * kernel.gamma * rho2, horizon / ridge
+    d = points.shape[1]
+    stretched = (points - middle) * points.new_tensor(kernel.gammas(d)).sqrt()  # gamma = 1 then
+    mean, scaled = 2 * float(stretched.square().sum(1).max()), horizon / ridge
     best = horizon * math.log1p(1 / ridge)  # of the diagonal alone
     degree = 1
     while (features := math.comb(degree - 1 + d, d)) <= horizon:
