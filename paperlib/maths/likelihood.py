@@ -69,6 +69,7 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> Likeliest
         except LinAlgError:
             return math.inf, np.zeros(len(logs))
         alpha, inverse = cho_solve((L, True), y), cho_solve((L, True), np.eye(len(y)))
+        # minus (5.8)
         value = y @ alpha / 2 + np.log(L.diagonal()).sum() + len(y) / 2 * math.log(2 * math.pi)
         weight = np.outer(alpha, alpha) - inverse  # (5.9)
         slopes = [-(weight * -K * part).sum() / 2 for part in scaled]

@@ -176,8 +176,7 @@ class Optimizer(shared.Optimizer):
         Not the iterate of the round: where an epoch begins it is the start again, or with a warm
         start soon one long step away from it, by one noisy estimate. With ``answer="average"`` the
         mean of the epoch's iterates: its loss, if all rounds have one convex loss, exceeds the
-        least by at most the epoch's regret over its rounds, which is what Theorem 1 bounds; in
-        practice the iterates come closer as they go, and the last one is the better answer. With a
+        least by at most the epoch's regret over its rounds, which is what Theorem 1 bounds. With a
         horizon there is one epoch: the iterate, or the mean, so far.
 
         It lies in (1 - alpha) K with alpha = c T^{-1/5} of the epoch, 1/4 of it missing at c = 1

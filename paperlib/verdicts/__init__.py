@@ -1,4 +1,4 @@
-"""What the papers say about their results, declared before a run, and what came out."""
+"""What the papers say about their results, declared before they are judged, and what came out."""
 
 from .verdict import Claim, Row, Verdict, claim, claims, conclude, decide, judge, not_run, table
 

@@ -55,7 +55,7 @@ class OFULMLogB(GLBOMD):
         return 84 * math.sqrt(2) * dim * self.step
 
     def radius(self, t: int, dim: int) -> float:
-        """beta_t, without ``scale``: the root of 2 eta (a + b) + 4 lambda S^2.
+        """beta_t, without ``scale``: the root of 2 eta (a + 2 + b) + 4 lambda S^2.
 
         a bounds how far the losses at theta* exceed the forecaster's, of order (ln t)^2; b bounds how far the
         forecaster's exceed the estimate's, of order ln t.
