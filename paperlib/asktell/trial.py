@@ -307,6 +307,7 @@ class AskTell:
         draw = Streams(self.seed, [0]).at(now.rounds + now.skipped)
         self._heeded(now._replace(warned=True), state)
         action, chosen = self._choice(state, context, draw)
+        self._validate(context, action, None)
         size = action.shape if self.learner.wants == "gradient" else action.shape[:1]
         after = self._after(chosen, context, action, torch.zeros(size, **TKWARGS), draw)
         check_leaves(begun, *pack(after))
