@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from ..workflow import plan as workflow
 from .markdown import MANY
+from .mathml import formulas
 from .notebooks import Picture, image, refresh, style, title
 from ..output import FOLDERS, folder, write_text
 from ..papers import heading, papers
@@ -56,7 +57,8 @@ class Saved(NamedTuple):
 
     @property
     def label(self) -> str:
-        return self.name.replace("_", " ").capitalize()
+        words = self.name.replace("_", " ")
+        return words[:1].upper() + words[1:]  # the rest as it is: T is not t
 
 
 class Paper(NamedTuple):
@@ -209,7 +211,7 @@ def figure_html(figure: Saved, rows: list[Row]) -> str:
     ]
     return (
         f'<figure id="{escape(stem.replace("/", "-"))}">\n{image(figure.picture)}\n<figcaption>\n<p><span class="label">{escape(figure.label)}.</span> '
-        f'{escape(figure.about["caption"])}</p>\n{chips(items, f"Verdicts at {figure.label}")}<p class="links">{" · ".join(links)}</p>\n</figcaption>\n</figure>'
+        f'{formulas(escape(figure.about["caption"]))}</p>\n{chips(items, f"Verdicts at {figure.label}")}<p class="links">{" · ".join(links)}</p>\n</figcaption>\n</figure>'
     )
 
 
@@ -267,12 +269,12 @@ def page(profile: str) -> str:
         links.append(("claims.json", "All verdicts as JSON"))
     listed = "".join(f'<li><a href="{escape(to)}">{escape(text)}</a></li>' for to, text in links)
     sizes = SIZES[profile]
-    lead = f"Papers on bandits and global optimization as running code: each figure computed anew at {sizes}, and each claim, declared before the run, with what became of it."
+    lead = f"Papers on bandits and global optimization as running code: each figure computed anew at {sizes}, and each claim, declared before it is judged, with what became of it."
     body = (
         '<a class="skip" href="#papers">Skip to the figures</a>\n<header class="wide">\n<h1>Figures and verdicts</h1>\n'
         f'<p class="lead soft">{escape(lead)}</p>\n<nav aria-label="On this page"><ul>\n{listed}\n</ul></nav>\n</header>\n<main class="wide" id="papers">\n'
         + "\n".join(paper_html(paper, known) for paper in found)
-        + '\n</main>\n<footer class="wide">A claim holds or fails when the whole interval of its statistic lies on one side of the threshold that was set before the run; otherwise it is inconclusive. '
+        + '\n</main>\n<footer class="wide">A claim holds or fails when the whole interval of its statistic lies on one side of its threshold; otherwise it is inconclusive. '
         f"Written by paperlib from the {escape(profile)} profile's files.</footer>"
     )
     return document("Figures and verdicts", body, description=lead)

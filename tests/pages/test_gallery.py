@@ -335,6 +335,14 @@ def test_text_is_escaped_and_nothing_breaks(place):
     assert dict(page.elements)["img"]["alt"] == 'say "<hi>"'
 
 
+def test_formulas_of_captions_are_drawn_and_names_keep_their_letters(place):
+    figure(place / "toy", "regret_against_T", caption="Regret at $T^{2/3}$ & more.")
+    (found,) = gallery.saved(place / "toy")
+    text = gallery.figure_html(found, [])
+    assert found.label == "Regret against T" and "$" not in text
+    assert mathml("T^{2/3}") in text and "&amp; more." in text
+
+
 def test_figures_stand_in_the_order_of_their_notebooks(place):
     for name in ("another", "figure_1", "later"):
         figure(place / "toy", name)
