@@ -1,5 +1,6 @@
 """Committed notebooks are canonical; a checker says what is wrong with one, and is itself tested."""
 
+import ast
 import copy
 import json
 import re
@@ -55,6 +56,32 @@ def parameters_faults(notebook):
     return faults
 
 
+def names_set(source):
+    """Names that a cell's code gives values to; those of a loop within brackets are its own."""
+    tree = ast.parse(source)
+    own = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+    own += (ast.FunctionDef, ast.ClassDef)
+    found, left = set(), [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        left += [child for child in ast.iter_child_nodes(node) if not isinstance(child, own)]
+    return found
+
+
+def overwritten(notebook):
+    """Parameters that a later cell gives another value: what is saved from there on is a custom run's."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    parameters = set()
+    for count, cell in enumerate(cells, 1):
+        if "parameters" in cell.metadata.get("tags", []):
+            parameters = names_set(cell.source) - {*declared.FREE}
+        else:
+            for name in sorted(parameters & names_set(cell.source)):
+                yield f"code cell {count} gives the parameter {name} a value"
+
+
 def cell_faults(cell, count):
     where, tags = f"code cell {count}", cell.metadata.get("tags", [])
     if cell.execution_count != count:
@@ -96,6 +123,7 @@ def faults(notebook, size=0, computes=True):
         found.append("no cell is tagged experiment")
     for count, cell in enumerate((cell for cell in notebook.cells if cell.cell_type == "code"), 1):
         found += cell_faults(cell, count)
+    found += overwritten(notebook)
     if size > LIMIT:
         found.append(f"{size} bytes; at most {LIMIT}")
     if not found and canonical(notebook, notebook) != notebook:
@@ -184,6 +212,9 @@ BREAKS = {
     "code cell 2 has execution count 7": lambda nb: nb.cells[2].update(execution_count=7),
     "code cell 2 has a line that ends with ';'": lambda nb: nb.cells[2].update(
         source="f(1);  \nx = 1"
+    ),
+    "code cell 2 gives the parameter steps a value": lambda nb: nb.cells[2].update(
+        source="for steps in range(3):\n    pass"
     ),
     "code cell 3 judges claims": lambda nb: _tags(nb.cells[3]),
     "code cell 3 is to be compared": lambda nb: nb.cells[3].update(outputs=[]),
