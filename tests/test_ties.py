@@ -15,6 +15,7 @@ from paperlib.papers import room
 from paperlib.play import Probe, play
 
 PACKAGE = Path(__file__).parents[1] / "paperlib"
+OF_BOOLEANS = ("learners/schedule.py",)  # what is exact has no ties up to rounding
 TOLD_APART = ("uniform", "Beta Thompson", "warm start", "UCB1")  # by draws, or by index
 CASES = {
     f"{paper}.{name}": case
@@ -60,6 +61,7 @@ def test_ties_are_broken_in_one_place(place):
     found = [
         f"{file.relative_to(PACKAGE)}:{node.lineno}"
         for file in sorted(PACKAGE.glob(f"{place}/*.py"))
+        if str(file.relative_to(PACKAGE)) not in OF_BOOLEANS
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in searches
     ]

@@ -18,6 +18,7 @@ from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import pack, take, unpack
 from paperlib.learners.doubling import Doubling
+from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.scripted import Scripted
 from paperlib.learners.wrapper import Wrapper
@@ -335,7 +336,8 @@ class Full(Index):
 def test_every_wrapper_is_tested_here():
     shared = "paperlib.learners."  # those of a paper wrap its own learners, see its cases
     ours = {kind for kind in Wrapper.__subclasses__() if kind.__module__.startswith(shared)}
-    assert ours == set(WRAPPERS)
+    # Multiscale asks more of a base and has a file of its own, tests/nsbco/test_nsbco_multiscale.py
+    assert ours - {Multiscale} == set(WRAPPERS)
 
 
 @every_wrapper

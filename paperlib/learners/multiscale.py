@@ -1,0 +1,243 @@
+"""A learner for worlds that hold still made one for worlds that drift: copies of it on all time scales, and tests.
+
+Source: Wei & Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box approach" (COLT
+2021); Wang (2025), Algorithm 1. "MALG" is the schedule alone, "MASTER" the schedule with both tests.
+Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers of a thread's state.
+What is written works on numpy and torch alike (``xp``): where code may look, a round's work costs its number of calls.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..core.linalg import Array, by_trial, light, needed, tensors
+from ..core.streams import Draw
+from ..core.validation import positive, refuse, whole
+from .restarts import counted, logged, unlogged
+from .schedule import Table, first_true, table
+from .threads import check_threads, exchanged, width
+from .wrapper import Wrapper
+
+ANYTIME = 32  # orders without a horizon: 2^32 rounds
+SCHEDULE = "schedule"  # purpose of the coins
+STEP = 64  # index m of round t has the counter STEP t + m: a coin belongs to its window alone
+
+
+class State(NamedTuple):
+    """The thread that plays, those that pause, and a block's sums."""
+
+    base: Any  # the active thread's state, R rows
+    paused: Tensor  # R x O x W, the other threads, a row of numbers each
+    active: Tensor  # R int64, order of the thread that plays
+    live: Tensor  # R x O bool, whether the window of order m that covers this round is scheduled
+    opened: Tensor  # R x O, sum of what was heard in the block before that window
+    n: Tensor  # R int64, order of the block
+    played: Tensor  # R int64, t' - 1, rounds of the block so far
+    least: Tensor  # R, U_t, the least optimistic estimate in the block
+    excess: Tensor  # R, sum in the block of r-bar_tau - y_tau
+    heard: Tensor  # R, sum in the block of y_tau
+    restarts: Tensor  # R int64
+    log: Tensor  # R x LOGGED x 3 int64: rounds heard, test, and 1 + order of its window, 0 for Test 2
+    rounds: int  # rounds heard
+    horizon: int | None
+
+
+def threshold(name: str, value: float | Tensor) -> None:
+    """Raise ValueError unless a test's multiple is above 0, a number, inf, or one of either for each trial."""
+    if isinstance(value, Tensor) and value.is_floating_point():
+        value = torch.where(value == math.inf, 1.0, value)
+    if not (isinstance(value, float) and value == math.inf):
+        positive(name, value, by_trial=True)
+
+
+@dataclass(frozen=True)
+class Multiscale(Wrapper):
+    """A schedule of windows of lengths 1, 2, 4, ..., each a copy of the base, the shortest of which plays, and restarts.
+
+    The base has ``optimistic``, an estimate r-bar of the best mean reward that is not too low while the world holds still,
+    and ``restart``, with which a window opens: called with the state of the thread that played the round before, and a
+    horizon of None; its state holds tensors of R rows alone, and neither draws. Without a horizon there are ``ANYTIME``
+    orders, and log2 T is read off the rounds played; beyond a known one blocks of the largest order follow one another.
+
+    Attributes:
+        base: see above.
+        A1: > 0, Test 1 fails where the mean over a window of order m is at least U + A1 / sqrt(2^m); inf: no test. A
+            number or one a trial; the paper's is 9 rho-hat(1).
+        A2: > 0, Test 2 fails where the mean of r-bar - y over the block's t' rounds is at least A2 / sqrt(t'); inf: no
+            test. A number or one a trial; the paper's is 3 rho-hat(1).
+        logarithmic: which of "A1" and "A2" are multiplied by log2 T + 1.
+        least_order: of windows, but for a block's own.
+
+    Raises:
+        ValueError: a value out of range, or a base without ``optimistic`` or ``restart``.
+    """
+
+    A1: float | Tensor = math.inf
+    A2: float | Tensor = math.inf
+    logarithmic: tuple[str, ...] = ()
+    least_order: int = 0
+
+    def __post_init__(self):
+        super().__post_init__()
+        parts = ("optimistic", "restart")
+        lacking = [name for name in parts if not callable(getattr(self.base, name, None))]
+        if lacking:
+            kind = type(self.base).__name__
+            refuse("base", self.base, f"a learner with {' and '.join(lacking)}, which {kind} lacks")
+        for name in ("A1", "A2"):
+            threshold(name, getattr(self, name))
+        named = lambda x: isinstance(x, str) and x in ("A1", "A2")
+        if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):
+            refuse("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")
+        whole("least_order", self.least_order, 0, 62)
+
+    def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """Before the first block.
+
+        Raises:
+            ValueError: a base whose trials share something, or whose ``restart`` or ``optimistic`` returns something else.
+        """
+        if horizon is not None:
+            whole("horizon", horizon)
+        base = self.base.init(trials, context, None, draw, **tkwargs)
+        check_threads(self.base, base, trials, context, **tkwargs)
+        orders = ANYTIME if horizon is None else int(horizon).bit_length()  # M = floor(log2 T)
+        # Departure: a block's own window is opened whatever the least order, so that every round is covered.
+        zero = torch.zeros(trials, **tkwargs)
+        none, log = unlogged(trials, 3, device=zero.device)
+        sums = torch.zeros(trials, orders, **tkwargs)
+        return State(
+            base=base,
+            paused=torch.zeros(
+                trials, orders, width(base), dtype=torch.float64, device=zero.device
+            ),
+            active=none,
+            live=sums > 0,
+            opened=sums,
+            n=none,
+            played=none,
+            least=zero + math.inf,
+            excess=zero,
+            heard=zero,
+            restarts=none,
+            log=log,
+            rounds=0,
+            horizon=None if horizon is None else int(horizon),
+        )
+
+    @property
+    def tests(self) -> bool:
+        """Whether a test is on."""
+        off = lambda value: not isinstance(value, Tensor) and value == math.inf
+        return not (off(self.A1) and off(self.A2))
+
+    def _level(self, name: str, state: State) -> float:
+        """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""
+        if name not in self.logarithmic:
+            return 1.0
+        if state.horizon is None:
+            return 1.0 + (state.rounds + 1).bit_length()
+        return 1.0 + math.log2(state.horizon)
+
+    def _limit(self, name: str, state: State) -> float | Array:
+        """A threshold times its level, a number or R x 1."""
+        value = getattr(self, name)
+        if isinstance(value, Tensor) and not value.is_floating_point():
+            value = value.double()  # torch would multiply in float32
+        return by_trial(value) * self._level(name, state)
+
+    def _table(self, live: Array) -> Table:
+        device = None if isinstance(live, np.ndarray) else str(live.device)
+        return table(live.shape[1], self.least_order, device)
+
+    def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
+        """Begin a block and open windows where it is time; the shortest scheduled window that covers the round plays."""
+        orders = state.live.shape[1]
+        coins = draw.uniform(SCHEDULE, orders, counter=lambda t: STEP * t)
+        coins, active, live, opened, n, played, heard = light(coins, *state[2:7], state.heard)
+        known, xp = self._table(live), np if isinstance(live, np.ndarray) else torch
+        over, sums = played == known.past[n] + 1, state[5:10]  # of n, played, least, excess, heard
+        if needed(over):  # the block is full: the next is twice as long
+            # beyond the horizon there is none twice as long: blocks of the largest order are repeated
+            n = (n + over).clip(max=orders - 1)
+            least, excess = light(state.least, state.excess)
+            played, least = xp.where(over, 0, played), xp.where(over, math.inf, least)
+            excess, heard = xp.where(over, 0.0, excess), xp.where(over, 0.0, heard)
+            sums = tensors(n, played, least, excess, heard)
+        begins = (played[:, None] & known.past) == 0  # a window of order m would
+        hit = begins & (coins < known.chance[n])
+        live = (live & ~begins) | hit
+        opened = xp.where(begins, heard[:, None], opened)
+        plays = first_true(live)
+        base, paused = state.base, state.paused
+        new = hit.any(1)
+        turn = (plays != active) | new
+        if needed(turn):
+            fresh = self.base.restart(base, context, None, draw) if needed(new) else None
+            base, paused = exchanged(base, fresh, paused, active, plays, hit, turn)
+        action, base = self.base.select(base, context, draw)
+        return action, State(base, paused, *tensors(plays, live, opened), *sums, *state[10:])
+
+    def update(
+        self, state: State, context: Any, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> State:
+        """The active thread hears; both tests; where one fails, everything is forgotten and block 0 begins."""
+        base = self.base.update(state.base, context, action, feedback, draw)
+        bar, y, live, opened = light(self.base.optimistic(base), feedback, state.live, state.opened)
+        n, played, least, excess, heard = light(*state[5:10])
+        xp, rounds = np if isinstance(live, np.ndarray) else torch, state.rounds + 1
+        least = xp.minimum(least, bar)  # U_t
+        excess, heard, played = excess + (bar - y), heard + y, played + 1
+        restarts, log = state.restarts, state.log
+        if self.tests:
+            known = self._table(live)
+            A1, A2 = self._limit("A1", state), self._limit("A2", state)
+            # Test 1: a window's mean, over all of its rounds, is above what the block's estimates allow
+            ends = live & ((played[:, None] & known.past) == 0)
+            mean = (heard[:, None] - opened) * known.share
+            above = ends & (mean >= least[:, None] + A1 / known.root)
+            # Test 2: the block's estimates are too far above what was heard
+            length = played + 0.0 * heard  # of whole numbers torch would take a root in float32
+            behind = ((excess / length)[:, None] >= A2 / (length**0.5)[:, None])[:, 0]
+            failed = above.any(1) | behind
+            if needed(failed):
+                restarts, log = self._logged(state, *tensors(above, failed), rounds)
+                n, played = xp.where(failed, 0, n), xp.where(failed, 0, played)
+                least = xp.where(failed, math.inf, least)
+                excess, heard = xp.where(failed, 0.0, excess), xp.where(failed, 0.0, heard)
+        moved = tensors(n, played, least, excess, heard)
+        return State(base, *state[1:5], *moved, restarts, log, rounds, state.horizon)
+
+    def _logged(
+        self, state: State, above: Tensor, failed: Tensor, rounds: int
+    ) -> tuple[Tensor, Tensor]:
+        """Count and log with an entry in the trials ``failed``; Test 1 comes first, its lowest order first."""
+        first = above.any(1)
+        order = torch.where(first, first_true(above) + 1, 0)
+        test = torch.where(first, 1, 2)
+        entry = torch.stack([torch.full_like(test, rounds), test, order], 1)
+        return logged(state.restarts, state.log, entry, failed)
+
+    def restart(self, state: State, context: Any, horizon: int | None, draw: Draw) -> State:
+        """Refused: epochs from outside would throw the schedule away.
+
+        Raises:
+            ValueError: always; without a horizon this learner needs no doubling.
+        """
+        raise ValueError(
+            "base=Multiscale restarted from outside, as Doubling does; allowed: Multiscale alone, which is anytime "
+            "without a horizon"
+        )
+
+    def logged(self, state: State, trial: int = 0) -> list[tuple[int, int, int]]:
+        """A trial's restarts: rounds heard, test 1 or 2, and the order of Test 1's window, -1 for Test 2."""
+        rows = state.log[trial, : int(state.restarts[trial])].tolist()
+        return [(rounds, test, order - 1) for rounds, test, order in rows]
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """``restarts``, whether they ``overflow`` the log, and what the base reports of the active thread, R each."""
+        return super().report(state) | counted(state.restarts)
