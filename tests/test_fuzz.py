@@ -26,9 +26,9 @@ def test_500_random_calls_work_or_name_what_is_wrong(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", PARTS)
-def test_5000_random_calls_work_or_name_what_is_wrong(seed):
-    """100,000 calls in all."""
-    assert calls(5000, 1000 + seed) == []
+def test_2000_random_calls_work_or_name_what_is_wrong(seed):
+    """40,000 calls in all."""
+    assert calls(2000, 1000 + seed) == []
 
 
 def test_what_works_is_given_at_first():
@@ -40,9 +40,8 @@ def test_every_learner_is_tried():
     tried = {subject.make for subject in fuzz.subjects()}
     for paper in papers():
         for case in room(paper, "cases").CASES.values():
-            learner = case.learner
-            assert type(learner) in tried or not fuzz.fields(learner)
-            assert not hasattr(learner, "base") or type(learner.base) in tried
+            for learner in (case.learner, getattr(case.learner, "base", None)):
+                assert type(learner) in tried or learner is None or not fuzz.fields(learner)
 
 
 def raises(error):

@@ -12,7 +12,7 @@ import pytest
 import torch
 from toy import Index
 
-from paperlib import bkb, glbomd, linear, pfbco
+from paperlib import bkb, glbomd, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.core import saved
 from paperlib.core.linalg import Rows
@@ -33,7 +33,13 @@ USERS = {
     "PF-BCO": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0),
     "PF-BCO, spread": lambda: pfbco.Optimizer(pfbco.Ball.of(3), c=0.5),
     "PF-BCO, one epoch": lambda: pfbco.Optimizer(TRIANGLE, loss_bound=2.0, horizon=40),
+    **{f"drift, {x}": lambda x=x: drifting(x) for x in ("glr", "discounted", "master")},
 }
+ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # no action is told
+
+
+def drifting(policy):
+    return nsbco.Optimizer(nsbco.ball([1.0, 2.0], 2.0), 0.25, 0.5, 0.035, policy)
 
 
 def go_on(user, rounds=3):
@@ -43,11 +49,11 @@ def go_on(user, rounds=3):
         action = user.ask()
         seen.append(np.asarray(action).tolist())
         feedback = float(t % 2)
-        user.tell(feedback) if isinstance(user, pfbco.Optimizer) else user.tell(action, feedback)
+        user.tell(feedback) if isinstance(user, ALONE) else user.tell(action, feedback)
     if isinstance(user, Optimizer):
         reason = "down"
         action = user.ask()
-        user.fail(reason) if isinstance(user, pfbco.Optimizer) else user.fail(action, reason)
+        user.fail(reason) if isinstance(user, ALONE) else user.fail(action, reason)
     return seen
 
 

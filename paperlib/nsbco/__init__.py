@@ -1,0 +1,90 @@
+"""Non-stationary bandit convex optimization: adapting to drift without knowing it.
+
+Source: Wang, "On Adaptivity in Non-stationary Stochastic Optimization With Bandit Feedback" (2025).
+"""
+
+from ..learners.multiscale import Multiscale
+from .learners.ascent import GradientAscent
+from .learners.bob import BanditOverBandit
+from .learners.calibrate import Calibration, calibrate
+from .learners.egs import EGS
+from .learners.exp3 import Exp3IX
+from .learners.glr import GLR
+from .learners.gradient import FullInformation, Still
+from .learners.kiefer import KieferWolfowitz
+from .learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
+from .learners.presets import malg, practical, printed, single_scale
+from .learners.reduction import StationaryToWeak
+from .learners.restarted import Restarted
+from .model.domain import Domain, ball, box
+from .model.task import Task
+from .optimizer import Optimizer
+from .problems.drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
+from .problems.grid import GridDrift
+from .problems.paths import Abrupt, Alternation, Level, Stationary, Step
+from .problems.prices import customers, pricing
+from .problems.quadratic import QuadraticDrift
+
+__all__ = [
+    "EGS",
+    "GLR",
+    "Abrupt",
+    "Alternation",
+    "BanditOverBandit",
+    "Calibration",
+    "DiscountedLeastSquares",
+    "Domain",
+    "Exp3IX",
+    "FullInformation",
+    "GradientAscent",
+    "GridDrift",
+    "KieferWolfowitz",
+    "Level",
+    "Multiscale",
+    "Optimizer",
+    "QuadraticDrift",
+    "Ramp",
+    "Restarted",
+    "Rotation",
+    "Sinusoid",
+    "SlidingWindowLeastSquares",
+    "Stationary",
+    "StationaryToWeak",
+    "Step",
+    "Still",
+    "Task",
+    "Triangle",
+    "Walk",
+    "ball",
+    "box",
+    "calibrate",
+    "customers",
+    "malg",
+    "practical",
+    "pricing",
+    "printed",
+    "single_scale",
+]
+
+CHOICES = [
+    (
+        "a noisy payoff on a ball or a box whose best point jumps now and then, one value heard a round",
+        ["Optimizer", "GLR"],
+        "begins anew where what is heard has changed; without need, too, where only the level moves; memory grows with the rounds",
+    ),
+    (
+        "the same, and the best point moves slowly all the time",
+        ['Optimizer(policy="track")', "KieferWolfowitz(100.0)"],
+        "steps of constant size follow it; never stops exploring",
+    ),
+    (
+        "the same, and nothing is known of how it moves",
+        ['Optimizer(policy="discounted")', "DiscountedLeastSquares(64)"],
+        "far below MASTER's regret on every path of the gallery at T = 2^17, above it at some hundreds of rounds; the window is a guess, and it needs the curvature, the same in all directions",
+    ),
+    (
+        "the same, with the paper's algorithm",
+        ["practical(GradientAscent(warm_start=True))", "printed"],
+        "MASTER, calibrated, and as the theorem has it; below, what that is worth",
+    ),
+]

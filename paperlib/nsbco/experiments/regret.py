@@ -1,0 +1,196 @@
+"""Regret against T, against V_T and under a misspecified V_T: which runs, and what is read off them.
+
+A cell is a path, by name, with a horizon. Paths stretch with T, therefore each cell is a run of its own.
+Letters: R trials, T rounds, V = V_T.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ... import stats
+from ...core.contracts import Learner
+from ...core.rounds import Probe
+from ...core.streams import Streams
+from ...core.trace import Trace
+from ..learners.ascent import GradientAscent
+from ..learners.restarted import Restarted
+from ..probes import LOG
+from ..problems.drifts import Rotation, Sinusoid, Triangle, Walk
+from ..problems.paths import Abrupt, Level, Stationary
+from ..problems.quadratic import QuadraticDrift
+from .settings import learners
+
+Cell = tuple[str, int]  # a path's name, and T
+Runs = dict[Cell, dict[str, Trace]]
+
+PATHS = {"stationary": Stationary(), "walk": Walk(), "level": Level()}
+WAVES = {"rotation": Rotation, "triangle": Triangle, "sinusoid": Sinusoid}  # by V_T
+WORDS = {"stationary": "nothing moves", "walk": "random walk", "level": "only the level moves"}
+SMOOTH = (*WAVES, "walk")  # whose maximizer moves all the time
+CURVES = (  # the learners of the figure against T
+    "Algorithm 2",
+    "Algorithm 2, oracle",
+    "EGS, oracle",
+    "KW, oracle",
+    "BoB",
+    "MALG",
+    "MASTER",
+    "MASTERw",
+    "GLR",
+)
+FEWER = tuple(name for name in CURVES if name not in ("EGS, oracle", "KW, oracle"))  # 17 segments
+SWEEP = ("Algorithm 2", "Algorithm 2, oracle", "KWtrack", "GLR", "MALG", "MASTER")
+BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "GLR", "doing nothing")
+LOGGED = ("MASTER", "MASTERw", "GLR")  # they restart when a test fails, and log it
+ORACLE, ASSUMED = "Algorithm 2, oracle", "kappa "  # kappa = 1, and the name of any other
+RESAMPLES = 2000
+
+
+def kind(name: str) -> str:
+    """The word of a path's name: "abrupt" of "abrupt5"."""
+    return name.rstrip("0123456789.")
+
+
+def problem(name: str) -> QuadraticDrift:
+    """REF on a path: "abrupt5" has five segments, "rotation4", "triangle8" and "sinusoid10" have V_T = 4, 8, 10.
+
+    Raises:
+        ValueError: a name without a path, or a number that its path refuses.
+    """
+    word = kind(name)
+    of = name.removeprefix(word)
+    if word == "abrupt" and of.isdecimal():
+        return QuadraticDrift(Abrupt(int(of)))
+    if word in WAVES and of.count(".") < 2 and of.strip("."):
+        return QuadraticDrift(WAVES[word](float(of)))
+    if word not in PATHS or of:
+        allowed = f"{', '.join(PATHS)}, or abrupt, {', '.join(WAVES)} with a number"
+        raise ValueError(f"name={name!r}; allowed: {allowed}")
+    return QuadraticDrift(PATHS[word])
+
+
+def title(name: str) -> str:
+    """A path in words, with its V_T where that is a number of its own, and the number of its changes where that is one."""
+    if name in WORDS:
+        return WORDS[name]
+    word, of = kind(name), name.removeprefix(kind(name))
+    if word == "abrupt":
+        return f"abrupt, {changes(name)}, $V_T = {int(of) - 1}$"
+    return f"{word}, $V_T = {of}$"
+
+
+def changes(name: str) -> str:
+    """How often f_t changes, in words."""
+    if kind(name) == "abrupt":
+        return f"{int(name.removeprefix('abrupt')) - 1} changes"
+    return "0 changes" if name == "stationary" else "changes in every round"
+
+
+def world(name: str, horizon: int, trials: int, seed: int) -> Any:
+    """What the problem of a run was, which a trace does not keep: its V_T and change points among others."""
+    draw = Streams(seed, range(trials)).at(-1)
+    return problem(name).init(trials, horizon, draw, dtype=torch.float64, device="cpu")
+
+
+def variation(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
+    """V_T, R; with the trials' own paths where they differ."""
+    V = world(name, horizon, trials, seed).task.variation.numpy()
+    return np.broadcast_to(V, (trials,))
+
+
+# Runs --------------------------------------------------------------------------------------------------------
+
+
+def assumed(kappas: Sequence[float]) -> dict[float, str]:
+    """Names of Algorithm 2 restarted as if V_T were kappa times what it is."""
+    return {kappa: ORACLE if kappa == 1 else f"{ASSUMED}{kappa:g}" for kappa in kappas}
+
+
+def learner(name: str) -> Learner:
+    """One of ``settings.learners``, or of ``assumed``."""
+    if name.startswith(ASSUMED):
+        return Restarted(GradientAscent(), float(name.removeprefix(ASSUMED)))
+    return learners(name)[name]
+
+
+def watch(name: str) -> dict[str, Probe]:
+    """The log of a learner that keeps one."""
+    return {"log": LOG} if name in LOGGED else {}
+
+
+def together(*plans: dict[Cell, Sequence[str]]) -> dict[Cell, list[str]]:
+    """All cells with the names of the learners that one of the plans asks for, each once, in the order in which they come."""
+    found: dict[Cell, dict[str, None]] = {}
+    for plan in plans:
+        for cell, names in plan.items():
+            found.setdefault(cell, {}).update(dict.fromkeys(names))
+    return {cell: list(names) for cell, names in found.items()}
+
+
+# What is read off them ---------------------------------------------------------------------------------------
+
+
+def totals(runs: Runs, cells: Sequence[Cell], name: str) -> np.ndarray:
+    """R_T of one learner in each of the cells, R x cells: the first trials that all of them have."""
+    found = [runs[cell][name].last() for cell in cells]
+    return np.stack([x[: min(map(len, found))] for x in found], 1)
+
+
+def slope(
+    runs: Runs, cells: Sequence[Cell], name: str, along: Sequence[float], first: float
+) -> stats.Interval:
+    """Log-log slope of one learner's mean regret.
+
+    Args:
+        along: T or V_T of each cell, increasing.
+        first: where the slope begins; what lies before is left out.
+    """
+    return stats.growth(along, totals(runs, cells, name), first, resamples=RESAMPLES)
+
+
+def factor(regret: np.ndarray, V: float | np.ndarray, horizon: int) -> np.ndarray:
+    """R_T / (V^{1/3} T^{2/3})."""
+    return regret / (np.asarray(V) ** (1 / 3) * horizon ** (2 / 3))
+
+
+def constant(regret: np.ndarray, V: float | np.ndarray, horizon: int) -> stats.Interval:
+    """The mean of ``factor`` with a bootstrap over trials. ``regret``: R."""
+    found = factor(regret, V, horizon)
+    return stats.bootstrap_mean(found, of="mean factor", resamples=RESAMPLES)
+
+
+def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
+    """Of what MASTER saves against Algorithm 2 alone, the part that its schedule saves without a test.
+
+    (R(Algorithm 2) - R(MALG)) / (R(Algorithm 2) - R(MASTER)) of the means; the rest is the tests'.
+    """
+    names = ("Algorithm 2", "MALG", "MASTER")
+    saved = np.stack([runs[cell][name].last() for name in names], 1)
+    share = lambda mean: (mean[..., 0] - mean[..., 1]) / (mean[..., 0] - mean[..., 2])
+    return stats.bootstrap(saved, share, of="schedule's share", resamples=RESAMPLES)
+
+
+def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
+    """Ratio of two learners' mean regret in a cell."""
+    a, b = (runs[cell][name].last() for name in (above, below))
+    return stats.ratio(a, b, of="mean regret", resamples=RESAMPLES)
+
+
+def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats.Test:
+    """Whether the method has less regret than the baseline, in all of the cells, Holm over them."""
+    differences = {}
+    for cell in cells:
+        a, b = (runs[cell][name].last() for name in (baseline, method))
+        n = min(len(a), len(b))
+        differences[cell[0]] = a[:n] - b[:n]
+    return stats.weakest(stats.wilcoxon(differences))
+
+
+def majority(share: stats.Interval) -> str:
+    """Whether a share is most of the whole, in words."""
+    if share.low > 0.5:
+        return "most"
+    return "less than half" if share.high < 0.5 else "about half"

@@ -1,0 +1,203 @@
+"""Algorithm 2: estimated gradient ascent with a fixed step, in batches of geometrically increasing length.
+
+Source: Wang (2025), Section 3, Algorithm 2.
+Shapes: R trials, d dimensions. What is written works on numpy and torch alike (``xp``): where code may look, a round's
+work costs its number of calls.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.linalg import Array, first_best, light, needed, tensors
+from ...core.streams import Draw
+from ...core.validation import coordinates, one_of, positive, whole
+from ..model.task import Task, unit
+from .queries import OwnQueries
+
+GUARD = 1e-9  # what rounding may add to a number that is rounded up
+FIRST = 1 << 40  # the largest N_0
+
+
+class State(NamedTuple):
+    """One thread a trial: every leaf has R rows of its own, so that threads can begin and pause apart."""
+
+    z: Tensor  # R x d, z_s
+    g: Tensor  # R x d, coordinates of the estimated gradient so far
+    up: Tensor  # R, u_+, sum of what was heard at z_s + delta_s e_j
+    um: Tensor  # R, u_-, the same at z_s - delta_s e_j
+    r: Tensor  # R, sum of all that was heard
+    t: Tensor  # R, rounds of this thread; of whole numbers torch would take a root in float32
+    k: Tensor  # R int64, rounds of this coordinate
+    j: Tensor  # R int64, coordinate
+    s: Tensor  # R int64, batch
+    n: Tensor  # R, n_s; not an integer's type, for it outgrows it
+    delta: Tensor  # R, delta_s
+
+
+def up(x: Array) -> Array:
+    """Rounded up."""
+    return np.ceil(x) if isinstance(x, np.ndarray) else x.ceil()
+
+
+def row(setting: float | Tensor):
+    """A setting with one value a trial, R, ``light``; a number as it is."""
+    return light(setting)[0] if isinstance(setting, Tensor) else setting
+
+
+@dataclass(frozen=True)
+class GradientAscent(OwnQueries):
+    """Fixed-step gradient ascent on estimates whose error shrinks as fast as the distance to the maximizer does.
+
+    Source: Wang (2025), Algorithm 2, with N_0 corrected (E1).
+
+    Attributes:
+        h: > 0, unit of length: delta_s = h n_s^{-1/4}. The paper's 1 sets a length by a count; any h has the same rate.
+        N0: n_0, pairs of queries along each coordinate in the first batch, which lasts 2 d n_0 rounds; None: the smallest
+            with which all queries lie in the set, ceil((h / c_0)^4).
+        bonus: > 0, b_0 of r-bar_t = r_t / t + b_0 / sqrt(t); the paper's is 2 kappa_0. A number or one a trial.
+        clip: whether r-bar is at most 1, which no f exceeds (E12).
+        warm_start: whether a thread that opens begins where the thread of the round before stood.
+        start: z_0, d numbers in X^o(c_0); None is 0.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    h: float = 0.25
+    N0: int | None = None
+    bonus: float | Tensor = 2.0
+    clip: bool = True
+    warm_start: bool = False
+    start: tuple[float, ...] | None = None
+
+    def __post_init__(self):
+        positive("h", self.h)
+        if self.N0 is not None:
+            whole("N0", self.N0, most=FIRST)
+        positive("bonus", self.bonus, by_trial=True)
+        one_of("clip", self.clip, (False, True))
+        one_of("warm_start", self.warm_start, (False, True))
+        if self.start is not None:
+            coordinates("start", self.start)
+
+    def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
+        """Check the task against h, N_0 and z_0, and points and answers against the model.
+
+        Raises:
+            ValueError: queries that would leave the set, a start outside X^o(c_0), or answers outside [-1, 1].
+        """
+        super().validate(task, action, y)
+        if task.margin.device.type != "meta":
+            self._feasible(task)
+
+    def _feasible(self, task: Task) -> None:
+        (first,) = tensors(self.first(task))
+        worst = int(first_best((first**-0.25 / task.margin)[None]))  # of all trials
+        margin, reach = float(task.margin[worst]), self.h * float(first[worst]) ** -0.25  # delta_0
+        if not reach <= margin * (1 + GUARD):
+            least = math.ceil((self.h / margin) ** 4 - GUARD)
+            raise ValueError(
+                f"N0={self.N0!r} with h={self.h:g}: delta_0 = {reach:g}; allowed: at most the margin "
+                f"c_0 = {margin:g}, N0 at least {least}"
+            )
+        if self.start is None:
+            return
+        if len(self.start) != task.cset.dim:
+            raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
+        z = task.margin.new_tensor(self.start).expand(len(task.margin), -1)
+        off = (z - task.inside(z)).abs().amax(1)
+        if float(off.max()) > 1e-9:
+            margin = float(task.margin[int(first_best(off[None]))])
+            raise ValueError(
+                f"start={self.start!r}; allowed: points of (1 - c_0) X, c_0 = {margin:g}"
+            )
+
+    def first(self, task: Task) -> Array:
+        """N_0, 1 or R, ``light``."""
+        (margin,) = light(task.margin)
+        if self.N0 is not None:
+            return 0.0 * margin + self.N0
+        # Departure: the paper's ceil(c_0^-2) + 1 leaves the set, for delta_0 = N_0^{-1/4} must be at most c_0 (E1).
+        return up((self.h / margin) ** 4 - GUARD).clip(min=1.0)
+
+    def batch(self, task: Task, s: Tensor) -> tuple[Tensor, Tensor]:
+        """n_s = ceil((1 - gamma)^{-4 s} N_0) and delta_s = h n_s^{-1/4}, R each. ``s``: R int64."""
+        return tensors(*self._batch(task, *light(s)))
+
+    def _batch(self, task: Task, s: Array) -> tuple[Array, Array]:
+        sigma, L = light(task.concavity, task.smoothness)
+        n = up((1 - sigma / L) ** (-4.0 * s) * self.first(task) - GUARD)
+        return n, self.h * n**-0.25
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """At z_0, with nothing heard; the horizon is not used."""
+        z = torch.zeros(trials, task.cset.dim, **tkwargs)
+        return self._begin(task, z if self.start is None else z + z.new_tensor(self.start))
+
+    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
+        """A new thread at z_0, or with ``warm_start`` where ``state`` stands."""
+        if self.warm_start:
+            return self._begin(task, state.z)
+        zero = torch.zeros_like(state.z)
+        return self._begin(task, zero if self.start is None else zero + zero.new_tensor(self.start))
+
+    def _begin(self, task: Task, z: Tensor) -> State:
+        (z,), first = light(z), self.first(task)
+        xp = np if isinstance(z, np.ndarray) else torch
+        g = xp.zeros_like(z)
+        zero, none = xp.zeros_like(z[:, 0]), xp.zeros_like(z[:, 0], dtype=xp.int64)
+        n, delta = zero + first, zero + self.h * first**-0.25
+        return State(*tensors(z, g, zero, zero, zero, zero, none, none, none, n, delta))
+
+    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+        """x_t = z_s + delta_s e_j and z_s - delta_s e_j in turn. Returns R x d."""
+        z, k, j, delta = light(state.z, state.k, state.j, state.delta)
+        xp = np if isinstance(z, np.ndarray) else torch
+        sign = 1 - 2 * (k & 1)  # + first
+        x = z + unit(j, z.shape[1], xp) * (sign * delta)[:, None]
+        return tensors(x)[0], state
+
+    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+        """Credit y_t to its query; after 2 n_s rounds a coordinate is done, after d of them a step is taken. ``y``: R."""
+        up, um, r, t, k, n, y = light(state.up, state.um, state.r, state.t, state.k, state.n, y)
+        odd = (k & 1) * y
+        up, um, r, t, k = up + (y - odd), um + odd, r + y, t + 1, k + 1
+        done = k == 2 * n
+        if not needed(done):
+            return State(state.z, state.g, *tensors(up, um, r, t, k), *state[7:])
+        z, g, j, s, delta = light(state.z, state.g, state.j, state.s, state.delta)
+        xp = np if isinstance(z, np.ndarray) else torch
+        here = unit(j, z.shape[1], xp) & done[:, None]
+        g = xp.where(here, ((up - um) / (2 * delta * n))[:, None], g)
+        up, um, k = xp.where(done, 0.0, up), xp.where(done, 0.0, um), xp.where(done, 0, k)
+        j = j + done
+        last = j == z.shape[1]
+        if needed(last):
+            j, s = xp.where(last, 0, j), s + last
+            z, n, delta = self._step(task, z, g, s, n, delta, last)
+        return State(*tensors(z, g, up, um, r, t, k, j, s, n, delta))
+
+    def _step(
+        self, task: Task, z: Array, g: Array, s: Array, n: Array, delta: Array, last: Array
+    ) -> tuple[Array, Array, Array]:
+        """z_{s+1} = P(z_s + eta_0 g_s) with eta_0 = 1 / L in the trials ``last``, and the length and width of their new batch."""
+        xp = np if isinstance(z, np.ndarray) else torch
+        (L,) = light(task.smoothness)
+        (moved,) = light(task.inside(*tensors(z + g / L[:, None])))
+        length, width = self._batch(task, s)
+        z = xp.where(last[:, None], moved, z)
+        return z, xp.where(last, length, n), xp.where(last, width, delta)
+
+    def optimistic(self, state: State) -> Tensor:
+        """r-bar_t = r_t / t + b_0 / sqrt(t), R; b_0, at most 1 with ``clip``, before anything is heard."""
+        r, t = light(state.r, state.t)
+        t = t.clip(min=1.0)
+        bar = r / t + row(self.bonus) / t**0.5
+        if self.clip:
+            bar = bar.clip(max=1.0)
+        return tensors(bar)[0]

@@ -1,0 +1,75 @@
+"""Estimated gradient steps of diminishing size, one query a step.
+
+Source: Besbes, Gur & Zeevi (2015), the estimated gradient step that they restart, in the one-point form of Flaxman, Kalai
+& McMahan (2005) along a coordinate; constants of step and radius are our choice.
+Shapes: R trials, d dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.linalg import Array, light, tensors
+from ...core.streams import Draw
+from ...core.validation import positive
+from ..model.task import Task, unit
+from .queries import OwnQueries
+
+
+class State(NamedTuple):
+    """Every leaf has R rows of its own, so that trials can begin anew apart."""
+
+    z: Tensor  # R x d
+    i: Tensor  # R, the step that comes, 1, 2, ... since the start; no integer's type, whose powers torch rounds
+
+
+@dataclass(frozen=True)
+class EGS(OwnQueries):
+    """z <- P(z + (1 / (sigma i)) g_i) with g_i = d y_i sign / h_i e_j from one query at z + sign h_i e_j.
+
+    Source: Besbes, Gur & Zeevi (2015); h_i = min(c_0, h i^{-1/4}), step 1 / (sigma i). It begins at 0.
+
+    Attributes:
+        h: > 0, of the radius h_i; 1 is better than 1/4 and 1/2 where f has curvature 1.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    h: float = 1.0
+
+    def __post_init__(self):
+        positive("h", self.h)
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """At 0, with nothing heard; the horizon is not used."""
+        return State(torch.zeros(trials, task.cset.dim, **tkwargs), torch.ones(trials, **tkwargs))
+
+    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
+        """At 0 again, with the first step to come."""
+        return State(torch.zeros_like(state.z), torch.ones_like(state.i))
+
+    def _query(self, state: State, task: Task, draw: Draw) -> tuple[Array, Array]:
+        """sign e_j, R x d, drawn uniformly of the 2 d, and h_i, R; both ``light``."""
+        d = state.z.shape[1]
+        i, u, c0 = light(state.i, draw.uniform("explore"), task.margin)
+        xp = np if isinstance(i, np.ndarray) else torch
+        q = xp.floor(2 * d * u)
+        sign = 1 - 2 * (q % 2)  # + where q is even
+        return unit(q // 2, d, xp) * sign[:, None], c0.clip(max=self.h * i**-0.25)
+
+    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+        """x_t = z + sign h_i e_j. Returns R x d."""
+        side, width = self._query(state, task, draw)
+        return tensors(light(state.z)[0] + side * width[:, None])[0], state
+
+    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+        """One step along the estimated gradient, back into X^o(c_0). ``y``: R."""
+        side, width = self._query(state, task, draw)
+        z, i, y, sigma = light(state.z, state.i, y, task.concavity)
+        step = z.shape[1] * y / (width * sigma * i)
+        moved, i = tensors(z + side * step[:, None], i + 1)
+        return State(task.inside(moved), i)

@@ -1,0 +1,102 @@
+"""Two-sided finite differences, one step after all coordinates: stochastic approximation as it is taught.
+
+Source: Kiefer & Wolfowitz (1952); step 1 / (sigma i) and width i^{-1/4} for concave f with noise; the form of constant gain
+tracks a moving maximizer.
+Shapes: R trials, d dimensions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.linalg import Array, light, needed, tensors
+from ...core.streams import Draw
+from ...core.validation import positive
+from ..model.task import Task, unit
+from .ascent import row
+from .queries import OwnQueries
+
+
+class State(NamedTuple):
+    """Every leaf has R rows of its own, so that trials can begin anew apart."""
+
+    z: Tensor  # R x d
+    g: Tensor  # R x d, coordinates of the estimated gradient so far
+    up: Tensor  # R, y_+, what was heard at z + delta_i e_j
+    i: Tensor  # R, the iteration, 1, 2, ... since the start; no integer's type, whose powers torch rounds
+    k: Tensor  # R int64, rounds of this iteration, of 2 d
+
+
+@dataclass(frozen=True)
+class KieferWolfowitz(OwnQueries):
+    """z <- P(z + (1 / (sigma i)) g) with g_j = (y_+ - y_-) / (2 delta_i), every 2 d rounds.
+
+    delta_i = min(c_0, h i^{-1/4}). With ``gain`` K step and width are those of i = K in every iteration: KWtrack, which never
+    settles and therefore follows what moves. It begins at 0.
+
+    Attributes:
+        h: > 0, of the width delta_i.
+        gain: K > 0, a number or one a trial; None: steps diminish.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    gain: float | Tensor | None = None
+    h: float = 0.25
+
+    def __post_init__(self):
+        if self.gain is not None:
+            positive("gain", self.gain, by_trial=True)
+        positive("h", self.h)
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """At 0, with nothing heard; the horizon is not used."""
+        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
+        """At 0 again; an iteration that is not finished is lost."""
+        return self._begin(torch.zeros_like(state.z))
+
+    def _begin(self, z: Tensor) -> State:
+        zero = z.new_zeros(len(z))
+        return State(z, z, zero, zero + 1, torch.zeros_like(zero, dtype=torch.int64))
+
+    def _clock(self, i: Array) -> Array | float:
+        """i, or K in its place."""
+        if self.gain is None:
+            return i
+        K = row(self.gain)
+        whole = isinstance(self.gain, Tensor) and not self.gain.is_floating_point()
+        return K + 0.0 * i if whole else K  # of whole numbers torch takes powers in float32
+
+    def _width(self, task: Task, i: Array) -> Array:
+        """delta_i, R or 1."""
+        return light(task.margin)[0].clip(max=self.h * self._clock(i) ** -0.25)
+
+    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+        """x_t = z + delta_i e_1, z - delta_i e_1, z + delta_i e_2, .... Returns R x d."""
+        z, i, k = light(state.z, state.i, state.k)
+        xp = np if isinstance(z, np.ndarray) else torch
+        sign = 1 - 2 * (k & 1)  # + first
+        x = z + unit(k >> 1, z.shape[1], xp) * (sign * self._width(task, i))[:, None]
+        return tensors(x)[0], state
+
+    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+        """A coordinate after two rounds, a step after 2 d. ``y``: R."""
+        z, g, up, i, k, y, sigma = light(*state, y, task.concavity)
+        xp = np if isinstance(z, np.ndarray) else torch
+        second = (k & 1) == 1
+        here = unit(k >> 1, z.shape[1], xp) & second[:, None]
+        slope = (up - y) / (2 * self._width(task, i))
+        g, up, k = xp.where(here, slope[:, None], g), xp.where(second, up, y), k + 1
+        done = k == 2 * z.shape[1]
+        if needed(done):
+            step = 1 / (sigma * self._clock(i))
+            moved = task.inside(tensors(z + g * step[:, None])[0])
+            z = xp.where(done[:, None], light(moved)[0], z)
+            i, k = i + done, xp.where(done, 0, k)
+        return State(*tensors(z, g, up, i, k))

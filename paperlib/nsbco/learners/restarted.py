@@ -1,0 +1,132 @@
+"""A learner begun anew at fixed times, which nobody can choose well who does not know how much the world drifts.
+
+Source: Besbes, Gur & Zeevi (2015), "Non-stationary stochastic optimization", batches of length (T / V_T)^{2/3}; baselines
+rA2, rEGS and rKW of our figures are this around Algorithm 2, ``EGS`` and ``KieferWolfowitz``.
+Shapes: R trials.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import needed
+from ...core.streams import Draw
+from ...core.trees import where
+from ...core.validation import positive, refuse, whole
+from ...learners.threads import check_restart
+from ...learners.wrapper import Wrapper
+from ..model.task import Task, check_task
+
+GUARD = 1e-6  # what rounding may add to a length that is rounded up
+
+
+class State(NamedTuple):
+    """The base's state, and where its batches end."""
+
+    base: Any
+    length: Tensor  # R int64, B, rounds of a batch
+    rounds: int  # rounds heard
+
+
+def batch_length(
+    variation: Tensor, horizon: int | None, kappa: float | Tensor = 1.0, needs: str = "Restarted"
+) -> Tensor:
+    """B = ceil((T / (kappa V_T))^{2/3}), at most T, and T where nothing drifts; int64, R or 1.
+
+    Args:
+        variation: V_T, R or 1.
+        horizon: T.
+        kappa: how wrong V_T is taken to be, a number or R.
+        needs: who asks, for the error.
+
+    Raises:
+        ValueError: no horizon.
+    """
+    if horizon is None:
+        refuse("horizon", horizon, f"a number of rounds: {needs} needs it")
+    whole("horizon", horizon)
+    drift = kappa * variation
+    # Departure: less a guard, since V_T is a sum whose rounding would make 1025 rounds of 1024.
+    length = torch.ceil((horizon / torch.where(drift > 0, drift, 1.0)) ** (2 / 3) - GUARD)
+    length = torch.where(drift > 0, length, float(horizon))
+    return length.clamp(1, horizon).to(torch.int64)
+
+
+def check_base(learner: Any) -> None:
+    """Raise ValueError for a wrapper's base that cannot begin anew."""
+    if not hasattr(learner.base, "restart"):
+        kind = type(learner.base).__name__
+        refuse("base", learner.base, f"a learner with restart, which {kind} lacks")
+
+
+def begun(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
+    """The base's state for R trials that begin anew apart, without a horizon: no epoch lasts for all rounds.
+
+    Raises:
+        ValueError: a base whose trials share something, or whose ``restart`` returns another kind of state.
+    """
+    state = base.init(trials, context, None, draw, **tkwargs)
+    check_restart(base, state, trials, context, **tkwargs)
+    return state
+
+
+@dataclass(frozen=True)
+class Restarted(Wrapper):
+    """The base, begun anew every B = (T / (kappa V_T))^{2/3} rounds: with kappa = 1 an oracle's choice.
+
+    A batch of B rounds costs order sqrt(B) where nothing drifts, and all batches together at most B V_T for drift: this B
+    makes T / sqrt(B) equal to B V_T.
+
+    Attributes:
+        base: a learner with ``restart``, whose state holds tensors of R rows alone.
+        kappa: > 0, how many times the true V_T is assumed. A number or one a trial.
+
+    Raises:
+        ValueError: a value out of range, or a base that cannot begin anew.
+    """
+
+    kappa: float | Tensor = 1.0
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_base(self)
+        positive("kappa", self.kappa, by_trial=True)
+
+    def validate(self, task: Task, action: Tensor | None, feedback: Tensor | None) -> None:
+        """What the base validates, and that the context says V_T.
+
+        Raises:
+            ValueError: a context that is no ``Task``, or as the base.
+        """
+        check_task(task)
+        super().validate(task, action, feedback)
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """Before the first batch; V_T is ``task.variation``.
+
+        Raises:
+            ValueError: no horizon, or a base whose trials share something.
+        """
+        length = batch_length(task.variation, horizon, self.kappa).expand(trials)
+        return State(begun(self.base, trials, task, draw, **tkwargs), length, 0)
+
+    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+        """Begin a batch where one is over; the base's choice, R x d."""
+        base, over = state.base, state.rounds % state.length == 0
+        if needed(over):
+            base = where(over, self.base.restart(base, task, None, draw), base)
+        action, base = self.base.select(base, task, draw)
+        return action, State(base, state.length, state.rounds)
+
+    def update(
+        self, state: State, task: Task, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> State:
+        """The base hears. ``feedback``: R."""
+        base = self.base.update(state.base, task, action, feedback, draw)
+        return State(base, state.length, state.rounds + 1)
+
+    def report(self, state: State) -> dict[str, Tensor]:
+        """The ``batch`` length, and what the base reports, R each."""
+        return super().report(state) | {"batch": state.length}

@@ -1,0 +1,93 @@
+"""What a learner over a drifting concave function is told: the set, and bounds on the functions.
+
+Source: Wang (2025), Section 1.1 and the assumptions of Section 3.
+Shapes: R trials, d dimensions; a leading 1 means that the trials share a tensor.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.validation import finite, number, positive, refuse, size
+
+
+class Task(NamedTuple):
+    """A round's context: a set of unit size, and what is known of all f_t; tensors have 1 row or R."""
+
+    cset: Any  # sets.Ball or boxes.Box; B_X is its diameter ``cset.D``
+    margin: Tensor  # c_0, every maximizer lies in X^o(c_0) = (1 - c_0) X
+    smoothness: Tensor  # L
+    concavity: Tensor  # sigma
+    variation: Tensor  # V_T, for those learners alone that are called oracles
+
+    def contraction(self) -> Tensor:
+        """gamma = sigma / L."""
+        return self.concavity / self.smoothness
+
+    def inside(self, z: Tensor) -> Tensor:
+        """P: the closest point of X^o(c_0), R x d. ``z``: R x d."""
+        return self.cset.project(z, 1 - self.margin)
+
+
+def check_task(task: Any) -> None:
+    """Raise ValueError for a context that is no ``Task``, or whose numbers are out of range."""
+    if not isinstance(task, Task):
+        refuse("context", task, "a Task: a set, margin, smoothness, concavity and variation")
+    if not (hasattr(task.cset, "project") and hasattr(task.cset, "D")):
+        refuse("cset", task.cset, "a Ball, a Box, or another set that can be projected on")
+    size("cset.dim", task.cset.dim)
+    if not isinstance(task.cset.D, Tensor) or task.cset.D.dim() > 1:
+        refuse("cset.D", task.cset.D, "a tensor of one number, or of one for each trial")
+    for name in Task._fields[1:]:
+        if not isinstance(getattr(task, name), Tensor):
+            refuse(name, getattr(task, name), "a tensor of one number, or of one for each trial")
+    if task.margin.device.type == "meta":
+        return
+    number("margin", task.margin, 1e-9, 1 - 1e-9, by_trial=True)  # c_0
+    positive("smoothness", task.smoothness, by_trial=True)
+    positive("concavity", task.concavity, by_trial=True)
+    number("variation", task.variation, 0.0, by_trial=True)
+    if not bool((task.concavity < task.smoothness).all()):
+        gamma = float(task.contraction().max())
+        # E18: with gamma = 1 the epochs would be infinite
+        raise ValueError(f"concavity / smoothness={gamma:g}; allowed: gamma in (0, 1)")
+
+
+def check_point(task: Task, action: Tensor) -> None:
+    """Check that actions are points of the set, R x d.
+
+    Raises:
+        ValueError: another shape, numbers that are not finite, or a point outside.
+    """
+    if action.dim() != 2 or action.shape[1] != task.cset.dim:
+        raise ValueError(
+            f"action: shape {tuple(action.shape)}; allowed: points of {task.cset.dim} numbers"
+        )
+    finite("action", action)
+    if action.device.type != "meta" and not bool(task.cset.contains(action).all()):
+        refuse("action", action.tolist(), f"points of the {type(task.cset).__name__}")
+
+
+def check_answer(y: Tensor) -> None:
+    """Raise ValueError unless every answer lies in [-1, 1], as the model asks."""
+    if y.device.type == "meta":
+        return
+    if not bool((y.abs() <= 1 + 1e-12).all()):
+        bad = y[~(y.abs() <= 1 + 1e-12)][0].item()
+        refuse("reward", bad, "numbers in [-1, 1]; y_range maps others into it")
+
+
+def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:
+    """Raise ValueError for what is no task, a point outside its set, or answers outside [-1, 1]; None is not looked at."""
+    check_task(task)
+    if action is not None:
+        check_point(task, action)
+    if y is not None:
+        check_answer(y)
+
+
+def unit(j: Tensor, dim: int, xp) -> Tensor:
+    """e_j as R x d bool. ``j``: R; ``xp``: numpy or torch."""
+    places = xp.arange(dim) if xp is not torch else torch.arange(dim, device=j.device)
+    return places == j[:, None]

@@ -1,0 +1,207 @@
+"""What the figures and the theory need of a run, as probes for ``play``.
+
+A state is read by field names: those of Algorithm 2 (z, r, t) below any learner around it, those of ``Multiscale`` (active,
+live, n, played, least, excess, heard, log) at its top. "Before" is the state that chose the round's point, so that z is the
+center that was played from, and ``live`` holds the windows that cover the round; tests come after the answer, so that what
+they compare is made of both states.
+A probe that holds a learner takes one whose settings are numbers.
+Shapes: R trials, d dimensions, O orders m = 0, 1, ... of windows of 2^m rounds.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..core.linalg import light, tensors
+from ..core.rounds import Probe, Round
+
+
+def own(state: Any) -> Any:
+    """The state of the innermost learner; of a ``Multiscale`` that of the thread that plays."""
+    return own(state.base) if hasattr(state, "base") else state
+
+
+# What was played and heard -----------------------------------------------------------------------------------
+
+
+def point(seen: Round) -> Tensor:
+    """x_t, R x d."""
+    return seen.action
+
+
+def answer(seen: Round) -> Tensor:
+    """y_t, R."""
+    return seen.feedback
+
+
+def center(seen: Round) -> Tensor:
+    """z, from which the round's query was made, R x d; of a ``Multiscale`` the active thread's."""
+    return own(seen.before).z
+
+
+@dataclass(frozen=True)
+class Maximizer:
+    """theta_t, R x d.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Any  # with ``theta(world, t)``
+
+    def __call__(self, seen: Round) -> Tensor:
+        return self.problem.theta(seen.world, seen.t)
+
+
+@dataclass(frozen=True)
+class Best:
+    """f*_t, R.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Any  # with ``best(world, t)``
+
+    def __call__(self, seen: Round) -> Tensor:
+        return self.problem.best(seen.world, seen.t)
+
+
+def outside(seen: Round) -> Tensor:
+    """Distance of the query from X and of the center from X^o(c_0), R x 2: 0 but for rounding."""
+    task, z = seen.context, own(seen.before).z
+    distance = lambda x, inside: torch.linalg.vector_norm(x - inside, dim=1)
+    x = seen.action
+    return torch.stack([distance(x, task.cset.project(x, 1.0)), distance(z, task.inside(z))], 1)
+
+
+# What a learner believes -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Optimistic:
+    """r-bar_t, R: the estimate of the best value, after the round's answer, of the thread that played.
+
+    Attributes:
+        learner: the one that is played, with ``optimistic``.
+    """
+
+    learner: Any
+
+    def __call__(self, seen: Round) -> Tensor:
+        return self.learner.optimistic(seen.after)
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """sqrt(t) (f*_t - mean of the answers so far) of Algorithm 2 alone, R.
+
+    r-bar_t with a bonus of b_0 is at least f*_t exactly while this is at most b_0; as ``Probe(Shortfall(problem), "max")`` it says
+    so of all rounds at once.
+
+    Attributes:
+        problem: the one that is played.
+    """
+
+    problem: Any
+
+    def __call__(self, seen: Round) -> Tensor:
+        after = own(seen.after)
+        t, r, best = light(after.t, after.r, self.problem.best(seen.world, seen.t))
+        return tensors(t**0.5 * (best - r / t))[0]
+
+
+# The schedule ------------------------------------------------------------------------------------------------
+
+
+def active(seen: Round) -> Tensor:
+    """Order of the window whose thread plays, R."""
+    return seen.before.active
+
+
+def live(seen: Round) -> Tensor:
+    """Whether the window of order m that covers the round is scheduled, R x O."""
+    return seen.before.live
+
+
+def block(seen: Round) -> Tensor:
+    """Order n of the block, R."""
+    return seen.before.n
+
+
+# The tests ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the tests are made of, R x (3 + O): r-bar_t, U_t, ``SecondTest``, and ``FirstTest`` of every order.
+
+    Attributes:
+        learner: the ``Multiscale`` that is played.
+    """
+
+    learner: Any
+
+    def __call__(self, seen: Round) -> Tensor:
+        before, bar = seen.before, self.learner.optimistic(seen.after)
+        live, opened, played, least, excess, heard = light(
+            *(getattr(before, x) for x in ("live", "opened", "played", "least", "excess", "heard"))
+        )
+        bar, y = light(bar, seen.feedback)
+        xp = np if isinstance(live, np.ndarray) else torch
+        m = np.arange(live.shape[1]) if xp is np else torch.arange(live.shape[1]).to(played)
+        rounds = played + 1  # t'
+        least = least.clip(max=bar)
+        # + 0.0: in the sums' type, for of whole numbers torch takes a root in float32
+        second = (excess + bar - y) / (rounds + 0.0 * y) ** 0.5
+        length = (1 << m) + 0.0 * y[:1]
+        mean = ((heard + y)[:, None] - opened) / length
+        ends = live & ((rounds[:, None] & ((1 << m) - 1)) == 0)
+        first = xp.where(ends, (mean - least[:, None]) * length**0.5, -math.inf)
+        join = np.concatenate if xp is np else torch.cat
+        return tensors(join([xp.stack([bar, least, second], 1), first], 1))[0]
+
+
+@dataclass(frozen=True)
+class Least(Compared):
+    """U_t, R: the least r-bar of the block, this round's among them; also where the round ends in a restart."""
+
+    def __call__(self, seen: Round) -> Tensor:
+        return super().__call__(seen)[:, 1]
+
+
+@dataclass(frozen=True)
+class SecondTest(Compared):
+    """sqrt(t') times the mean of r-bar - y over the block's t' rounds, R: the largest A_2 with which Test 2 fails."""
+
+    def __call__(self, seen: Round) -> Tensor:
+        return super().__call__(seen)[:, 2]
+
+
+@dataclass(frozen=True)
+class FirstTest(Compared):
+    """sqrt(2^m) (mean over the window - U_t) for the scheduled windows that end in this round, R x O; -inf for others.
+
+    It is the largest A_1 with which Test 1 fails there. As ``Probe(..., "max")`` on a run without tests it says of all A_1 at
+    once which have no false alarm, for until the first restart they do not change what is played.
+    """
+
+    def __call__(self, seen: Round) -> Tensor:
+        return super().__call__(seen)[:, 3:]
+
+
+def restarts(seen: Round) -> Tensor:
+    """How many restarts there were, this round's among them, R."""
+    return seen.after.restarts
+
+
+def _log(seen: Round) -> Tensor:
+    return seen.after.log
+
+
+# the first 64 restarts, R x 64 x 3: rounds heard, test 1 or 2, and 1 + the order of Test 1's window, 0 for Test 2
+LOG = Probe(_log, "final")

@@ -1,0 +1,25 @@
+"""Environments with a moving maximizer and exactly known variation."""
+
+from .drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
+from .grid import GridDrift
+from .paths import Abrupt, Alternation, Dyadic, Level, Stationary, Step
+from .prices import customers, pricing
+from .quadratic import QuadraticDrift
+
+__all__ = [
+    "Abrupt",
+    "Alternation",
+    "Dyadic",
+    "GridDrift",
+    "Level",
+    "QuadraticDrift",
+    "Ramp",
+    "Rotation",
+    "Sinusoid",
+    "Stationary",
+    "Step",
+    "Triangle",
+    "Walk",
+    "customers",
+    "pricing",
+]

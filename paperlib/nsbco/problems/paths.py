@@ -1,0 +1,194 @@
+"""How the maximizer moves, and the value at it: paths with a closed form, and those of numbers given.
+
+Ours: the paper has no experiment. Random paths draw from numpy's ``default_rng``, a generator of their own beside the
+project's streams, so that one path can be handed about by its seed.
+Shapes: R trials or 1 where they share the path, n rounds, d dimensions; A is the largest norm of a center.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ...core.validation import number, positive, size, whole
+
+VALUE = 0.5  # b_t, the value at the maximizer, where a path does not say
+
+
+class Path:
+    """A path. A subclass is a frozen dataclass; what it needs to know of its trials is a tree of arrays with R rows or 1.
+
+    ``drawn``: whether it differs by the generator's seed.
+    """
+
+    drawn = False
+    axis = True  # whether it stays on the first axis
+    values = (VALUE, VALUE)  # least and largest b_t
+
+    def begin(self, seeds: list[int], horizon: int, dim: int, reach: float, vary: Callable) -> Any:
+        """What ``theta`` is computed from: arrays with a row a seed, or 1. ``vary``: V_T of a function of the rounds."""
+        return np.zeros((1, 0))
+
+    def theta(self, part: Any, t: np.ndarray, horizon: int, dim: int, reach: float) -> np.ndarray:
+        """Centers in the rounds ``t`` (n, counted from 0), R x n x d or 1 x n x d."""
+        raise NotImplementedError
+
+    def value(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
+        """b_t, R x n or 1 x n."""
+        return np.full((1, len(t)), VALUE)
+
+    def turns(self, part: Any, trial: int) -> np.ndarray | None:
+        """Rounds of one trial in which f_t may differ from the round before; None: all."""
+        return None
+
+
+def along(first: np.ndarray, dim: int) -> np.ndarray:
+    """Points on the first axis, ... x d. ``first``: ..., the first coordinate."""
+    points = np.zeros((*first.shape, dim))
+    points[..., 0] = first
+    return points
+
+
+@dataclass(frozen=True)
+class Stationary(Path):
+    """theta = A e_1: nothing moves, V_T = 0."""
+
+    def theta(self, part, t, horizon, dim, reach):
+        """A e_1."""
+        return along(np.full((1, len(t)), reach), dim)
+
+    def turns(self, part, trial):
+        """None of them."""
+        return np.zeros(0, int)
+
+
+@dataclass(frozen=True)
+class Abrupt(Path):
+    """S segments, on which theta is A e_1 and -A e_1 in turn.
+
+    Half of a segment's length is T / S, the other half is drawn (Dirichlet), so that no change falls on a dyadic
+    fraction of T on purpose: there blocks begin, and a method that restarts its blocks would look perfect.
+
+    Attributes:
+        segments: S >= 1.
+
+    Raises:
+        ValueError: ``segments`` below 1.
+    """
+
+    segments: int = 5
+    drawn = True
+
+    def __post_init__(self):
+        size("segments", self.segments)
+
+    def begin(self, seeds, horizon, dim, reach, vary):
+        """Change points, R x (S - 1): the first round of each new segment."""
+        return np.stack([self.changes(seed, horizon) for seed in seeds])
+
+    def changes(self, seed: int, horizon: int) -> np.ndarray:
+        """The change points of one seed, S - 1 whole numbers."""
+        S, rng = self.segments, np.random.default_rng(seed)
+        gaps = horizon / (2 * S) * np.ones(S) + horizon / 2 * rng.dirichlet(np.ones(S))
+        return np.floor(np.cumsum(gaps)[:-1]).astype(np.int64)
+
+    def theta(self, part, t, horizon, dim, reach):
+        """A e_1, after an odd number of changes -A e_1."""
+        count = (part[:, :, None] <= t).sum(1)
+        return along(reach * (1.0 - 2.0 * (count & 1)), dim)
+
+    def turns(self, part, trial):
+        """The change points."""
+        return np.unique(part[trial])
+
+
+@dataclass(frozen=True)
+class Step(Path):
+    """theta = A e_1 before round ``at``, counted from 0, and -A e_1 from it on.
+
+    Attributes:
+        at: >= 1.
+
+    Raises:
+        ValueError: ``at`` below 1.
+    """
+
+    at: int
+
+    def __post_init__(self):
+        whole("at", self.at)
+
+    def theta(self, part, t, horizon, dim, reach):
+        """A e_1 or -A e_1."""
+        return along(np.where(t < self.at, reach, -reach)[None], dim)
+
+    def turns(self, part, trial):
+        """The one."""
+        return np.array([self.at])
+
+
+@dataclass(frozen=True)
+class Alternation(Path):
+    """theta = A e_1 and -A e_1 in turn, each for ``period`` rounds.
+
+    Attributes:
+        period: >= 1.
+
+    Raises:
+        ValueError: ``period`` below 1.
+    """
+
+    period: int = 64
+
+    def __post_init__(self):
+        whole("period", self.period)
+
+    def theta(self, part, t, horizon, dim, reach):
+        """A e_1 or -A e_1."""
+        return along((reach * (1.0 - 2.0 * (t // self.period % 2)))[None], dim)
+
+
+@dataclass(frozen=True)
+class Dyadic(Path):
+    """Changes at the quarters of T, next to which blocks begin (2^n - 1): what not to do, and shown for that reason alone."""
+
+    def theta(self, part, t, horizon, dim, reach):
+        """A e_1 and -A e_1 in turn."""
+        return along((reach * (1.0 - 2.0 * (4 * t // horizon % 2)))[None], dim)
+
+
+@dataclass(frozen=True)
+class Level(Path):
+    """theta = A e_1 for ever, and b_t = .4 + amplitude sin(2 pi cycles t / T): what moves does not matter.
+
+    Attributes:
+        cycles: > 0.
+        amplitude: in (0, .5].
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    cycles: float = 8.0
+    amplitude: float = 0.1
+
+    def __post_init__(self):
+        positive("cycles", self.cycles)
+        number("amplitude", self.amplitude, 1e-9, 0.5)
+
+    @property
+    def values(self):
+        """.4 +- amplitude."""
+        return 0.4 - self.amplitude, 0.4 + self.amplitude
+
+    def theta(self, part, t, horizon, dim, reach):
+        """A e_1."""
+        return along(np.full((1, len(t)), reach), dim)
+
+    def value(self, part, t, horizon):
+        """.4 + amplitude sin(2 pi cycles t / T)."""
+        return 0.4 + self.amplitude * np.sin(2 * math.pi * self.cycles * t[None] / horizon)
+
+
+STATIONARY = Stationary()

@@ -1,0 +1,249 @@
+"""Concave quadratics whose maximizer moves along a path, with exactly known variation.
+
+f_t(x) = b_t - (x - theta_t)^T H (x - theta_t) / 2 on a ball or a box, H diagonal and the same in all rounds, theta_t in
+X^o(c_0): the maximizer is theta_t and the best value b_t. Differences f_{t+1} - f_t are affine, so that the supremum
+over the set that makes up V_T has a closed form.
+Ours: the paper has no experiment.
+Shapes: R trials or 1 where they share a tensor, n rounds, d dimensions.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.linalg import dot, light, tensors
+from ...core.streams import Draw
+from ...core.validation import is_number, number, one_of, positive, refuse, size, whole
+from ...maths.boxes import Box
+from ...maths.sets import Ball
+from ..model.task import Task
+from .paths import STATIONARY, Path
+
+NOISES = ("uniform", "bernoulli", "rademacher")
+SETS = {"ball": Ball, "box": Box}
+BLOCK = 1 << 14  # rounds whose variation is computed at a time
+AHEAD = 256  # rounds whose centers and values are
+ROUNDING = 1e-9
+
+
+class Ahead:
+    """theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner.
+
+    Attributes:
+        block: which one, counted from 0; -1 before the first.
+        theta: R or 1 x d, of each round.
+        best: R or 1, of each round.
+    """
+
+    def __init__(self):
+        self.block = -1
+        self.theta: tuple[Tensor, ...] = ()
+        self.best: tuple[Tensor, ...] = ()
+
+
+class World(NamedTuple):
+    """What the learner is told, and what it is not."""
+
+    task: Task
+    path: Tensor  # R or 1 x ..., what the centers are computed from, on the host
+    curvature: Tensor  # d, the diagonal of H
+    horizon: int
+    ahead: Ahead
+
+
+@dataclass(frozen=True)
+class QuadraticDrift:
+    """A drifting quadratic.
+
+    Attributes:
+        path: how theta_t and b_t move, see ``paths``.
+        dim: d.
+        curvature: the diagonal of H, a number or d of them; sigma is the least.
+        noise: "uniform", y = f + a (2 u - 1); "rademacher", y = f +- a; "bernoulli", y = +-1 with mean f.
+        amplitude: a.
+        environment: seed of a random path that all trials share; None: each trial's path has the trial's own seed.
+        cset: "ball" or "box", of unit size.
+        margin: c_0 in (0, 1); centers have norm at most 1 - c_0.
+        smoothness: L, above sigma.
+
+    Raises:
+        ValueError: a value out of range, or functions and noise that leave [-1, 1].
+    """
+
+    path: Path = STATIONARY
+    dim: int = 2
+    curvature: float | tuple[float, ...] = 1.0
+    noise: str = "uniform"
+    amplitude: float = 0.1
+    environment: int | None = None
+    cset: str = "ball"
+    margin: float = 0.5
+    smoothness: float = 2.0
+
+    def __post_init__(self):
+        if not isinstance(self.path, Path):
+            refuse("path", self.path, "a path of nsbco.problems, such as Abrupt(5)")
+        size("dim", self.dim)
+        one_of("noise", self.noise, NOISES)
+        number("amplitude", self.amplitude, 1e-9, 1.0, zero=True)
+        if self.environment is not None:
+            whole("environment", self.environment, 0)
+        one_of("cset", self.cset, tuple(SETS))
+        number("margin", self.margin, 1e-6, 1 - 1e-6)
+        if is_number(self.curvature):
+            positive("curvature", self.curvature)
+        elif not (isinstance(self.curvature, tuple) and len(self.curvature) == self.dim):
+            refuse("curvature", self.curvature, f"a number, or a tuple of {self.dim}")
+        else:
+            for h in self.curvature:
+                positive("curvature", h)
+        positive("smoothness", self.smoothness)
+        if not self.diagonal.min() < self.smoothness:
+            above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
+            refuse("smoothness", self.smoothness, above)
+        self._bounded()
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of H, d."""
+        return np.broadcast_to(np.asarray(self.curvature, float), (self.dim,))
+
+    def _bounded(self) -> None:
+        """No f is clipped, which would spoil concavity: |f| + a <= 1 on the whole set is asked for instead."""
+        (low, high), H, A = self.path.values, self.diagonal, 1 - self.margin
+        a = 0.0 if self.noise == "bernoulli" else self.amplitude
+        if self.cset == "ball":
+            depth = H.max() / 2 * (1 + A) ** 2
+        else:
+            reach = np.full(self.dim, 0.0 if self.path.axis else A)
+            reach[0] = A
+            depth = (H * (1 + reach) ** 2).sum() / 2
+        least, most = low - depth - a, high + a
+        if not (least >= -1 - 1e-12 and most <= 1 + 1e-12):
+            raise ValueError(
+                f"curvature={self.curvature!r} with amplitude={self.amplitude:g}: f +- a in [{least:g}, {most:g}]; "
+                "allowed: within [-1, 1]"
+            )
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The paths of all trials, and V_T of each.
+
+        Raises:
+            ValueError: a path that leaves X^o(c_0), or the values it says.
+        """
+        shared = not self.path.drawn or self.environment is not None
+        device = torch.device(tkwargs.get("device", "cpu"))
+        if shared:
+            seeds = [int(self.environment or 0)]
+        elif device.type == "meta":
+            seeds = [0] * trials
+        else:
+            seeds = draw.seeds.cpu().numpy().view(np.uint64).tolist()  # from 2^63 on they wrap
+        vary = lambda part: float(self.variation(part, horizon)[0])
+        part = self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
+        self._check(part, horizon)
+        one = lambda x: torch.full((1,), x, **tkwargs)
+        sigma = float(self.diagonal.min())
+        V = torch.from_numpy(self.variation(part, horizon)).to(**tkwargs)
+        cset = SETS[self.cset].of(self.dim, **tkwargs)
+        task = Task(cset, one(self.margin), one(self.smoothness), one(sigma), V)
+        H = torch.tensor(self.diagonal, **tkwargs)
+        return World(task, torch.from_numpy(part), H, horizon, Ahead())
+
+    def context(self, world: World, t: int) -> Task:
+        """The set and the bounds, the same in all rounds."""
+        return world.task
+
+    def centers(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
+        """theta in the rounds ``t``, R x n x d or 1 x n x d."""
+        return self.path.theta(np.asarray(part), t, horizon, self.dim, 1 - self.margin)
+
+    def moves(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
+        """Delta(t) = sup over the set of |f_{t+1} - f_t| = |c| + ||v||, dual norm, in the rounds ``t``, R x n or 1 x n."""
+        H = self.diagonal
+        value = lambda t: self.path.value(np.asarray(part), t, horizon)
+        a, b = self.centers(part, t, horizon), self.centers(part, t + 1, horizon)
+        v = H * (b - a)
+        c = value(t + 1) - value(t) - ((b * b - a * a) * H).sum(-1) / 2
+        size = abs(v).sum(-1) if self.cset == "box" else np.sqrt((v * v).sum(-1))
+        return abs(c) + size
+
+    def variation(self, part: Any, horizon: int) -> np.ndarray:
+        """V_T, R or 1."""
+        part = np.asarray(part)
+        if self.path.turns(part, 0) is not None:
+            return np.array([self._of_turns(part[i : i + 1], horizon) for i in range(len(part))])
+        blocks = range(0, horizon - 1, BLOCK)
+        rounds = (np.arange(i, min(i + BLOCK, horizon - 1)) for i in blocks)
+        return sum((self.moves(part, t, horizon).sum(1) for t in rounds), np.zeros(len(part)))
+
+    def _of_turns(self, part: np.ndarray, horizon: int) -> float:
+        turns = self.path.turns(part, 0)
+        turns = turns[(turns > 0) & (turns < horizon)]
+        return float(self.moves(part, turns - 1, horizon).sum())
+
+    def _check(self, part: np.ndarray, horizon: int) -> None:
+        """Raise ValueError for a path of which ``_bounded`` was told something else."""
+        (low, high), reach = self.path.values, 1 - self.margin
+        for rows, t in self._apart(part, horizon):
+            theta = self.centers(rows, t, horizon)
+            norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(rows, t, horizon)
+            if not (norm <= reach * (1 + ROUNDING)).all():  # nor is nan
+                allowed = f"centers of norm at most 1 - margin={reach:g}"
+                refuse("path", self.path, f"{allowed}, not {norm.max():g}")
+            if not ((best >= low - ROUNDING) & (best <= high + ROUNDING)).all():
+                allowed = f"values b_t from {low:g} to {high:g}, as it says"
+                refuse("path", self.path, f"{allowed}, not {best.min():g} to {best.max():g}")
+
+    def _apart(self, part: np.ndarray, horizon: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Some trials' rows, and rounds in which f_t may be new, until all are."""
+        if self.path.turns(part, 0) is None:
+            for i in range(0, horizon, BLOCK):
+                yield part, np.arange(i, min(i + BLOCK, horizon))
+            return
+        for i in range(len(part)):
+            turns = self.path.turns(part[i : i + 1], 0)
+            yield part[i : i + 1], np.append(0, turns[(turns > 0) & (turns < horizon)])
+
+    def theta(self, world: World, t: int) -> Tensor:
+        """The maximizer of round t, R x d or 1 x d."""
+        return self._ahead(world, t).theta[t % AHEAD]
+
+    def best(self, world: World, t: int) -> Tensor:
+        """b_t, the best value, R or 1."""
+        return self._ahead(world, t).best[t % AHEAD]
+
+    def _ahead(self, world: World, t: int) -> Ahead:
+        found = world.ahead
+        if found.block != t // AHEAD:
+            begin = t - t % AHEAD
+            rounds = np.arange(begin, max(min(begin + AHEAD, world.horizon), t + 1))
+            theta = self.centers(world.path, rounds, world.horizon).swapaxes(0, 1)
+            best = self.path.value(world.path.numpy(), rounds, world.horizon).T
+            each = lambda x: torch.from_numpy(x.copy()).to(world.curvature).unbind()
+            found.block, found.theta, found.best = t // AHEAD, each(theta), each(best)
+        return found
+
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
+        """y_t, R, or the gradient of f_t, R x d, at the points ``action``, R x d; and f_t's best value less f_t's there, R."""
+        one_of("wants", wants, ("reward", "gradient"))
+        x, H, theta, best = light(
+            action, world.curvature, self.theta(world, t), self.best(world, t)
+        )
+        away = x - theta
+        pull = H * away
+        gap = dot(pull, away) / 2
+        if wants == "gradient":
+            return tensors(-pull, gap)
+        f, (u,) = best - gap, light(draw.uniform("reward"))
+        if self.noise == "uniform":
+            return tensors(f + self.amplitude * (2 * u - 1), gap)
+        least = 0.5 if self.noise == "rademacher" else (1 + f) / 2
+        sign = 2 * (u < least) - 1 + 0.0 * f
+        return tensors(f + self.amplitude * sign if self.noise == "rademacher" else sign, gap)

@@ -1,0 +1,45 @@
+"""README's paragraph of advice on MASTER: what calibrated constants do, what simpler rules do, and what each lacks.
+
+``pages.readme`` writes what ``advice`` returns; every number stands in a claim's verdict or is computed here.
+"""
+
+from collections.abc import Mapping
+
+from .constants import bonus_corrected, literal, weak_printed
+from .firing import TRIVIAL, first_horizon, threshold_1, threshold_2, tight
+
+
+def advice(claims: Mapping[str, dict]) -> str:
+    """A paragraph of Markdown. ``claims``: of the paper profile by id, with their statistics; one without is passed over."""
+    known = {id.removeprefix("nsbco."): claim for id, claim in claims.items()}
+    said = lambda id: known.get(id, {}).get("statistic")
+    s = literal(2)
+    either = lambda weak: min(
+        first_horizon(test(weak), TRIVIAL) for test in (threshold_1, threshold_2)
+    )
+    printed = either(lambda T: weak_printed(s, T))
+    corrected = either(lambda T: tight(float(bonus_corrected(s, T)))(T))
+    theorem = (
+        "**When not to take MASTER.** The theorem is for constants with which no test can fail before T is "
+        f"{_short(printed)} as printed, {_short(corrected)} corrected (d = 2); until then MASTER is its random schedule "
+        "alone. `practical` has constants of ours, which no theorem covers."
+    )
+    words = [theorem]
+    if said("N1") is not None:
+        words.append(
+            f"With them, the tests leave {_short(said('N1'))} of the schedule's regret at T = 2^20 and four changes (N1)"
+            + (f", a warm start {_short(said('N2'))} of that (N2)." if said("N2") else ".")
+        )
+    for id, where in (("N3", "abrupt changes"), ("N4", "smooth drift"), ("N6", "both")):
+        reason = known.get(id, {}).get("reason")
+        if known.get(id, {}).get("verdict") == "holds" and reason:
+            words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
+    words.append(
+        "What these rules lack is a proof: GLR restarts where the level of what is heard moves, needed or not, and needs the noise's "
+        "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift."
+    )
+    return " ".join(words)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,242 @@
+"""Assumptions and theorems of the paper, each a function that returns a ``Check``.
+
+Statements along a run of Algorithm 2 stand in ``lemmas`` and ``weakly``, those about the schedule in ``schedule``, Lemma
+4.1 in ``reduced``; all are imported here, so that ``checks.statements("nsbco")`` lists them.
+Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials. Where a
+bound lies below 2 T at none of the horizons nothing could break it, and the check is ``checks.Vacuous``.
+Source: Wang (2025).
+Letters: as in ``constants``; R trials, T' horizons or recorded rounds.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import stats
+from ...verdicts.checks import Check, Expected, statement
+from ..model.task import Task
+from . import rates
+from .constants import Setting, Weak
+from .firing import TRIVIAL, first_horizon
+from .lemmas import (
+    PAPER,
+    ROUNDING,
+    distances,
+    unless,
+    queries,
+    optimistic_value,
+    feasibility,
+    gradient_error,
+    contraction,
+    contraction_exact,
+    regret_adds_up,
+    noise_free,
+)
+from .weakly import lemma_3_1, lemma_3_1_numeric, lemma_3_1_printed, optimism, closeness
+from .schedule import lowest_order, windows, shares, runs, threads, tests
+from .reduced import (
+    stationary_regret,
+    lemma_4_1_statistic,
+    lemma_4_1_optimism,
+    lemma_4_1_closeness,
+    lemma_4_1_printed,
+)
+from .replay import Replay
+
+__all__ = [
+    "Replay",
+    "Setting",
+    "Weak",
+    "assumption_1",
+    "assumption_2",
+    "assumption_3",
+    "assumption_4",
+    "closeness",
+    "contraction",
+    "contraction_exact",
+    "exponent",
+    "feasibility",
+    "gradient_error",
+    "lemma_3_1",
+    "lemma_3_1_numeric",
+    "lemma_3_1_printed",
+    "lemma_4_1_closeness",
+    "lemma_4_1_optimism",
+    "lemma_4_1_printed",
+    "lemma_4_1_statistic",
+    "lowest_order",
+    "noise_free",
+    "optimism",
+    "optimistic_value",
+    "queries",
+    "regret_adds_up",
+    "runs",
+    "shares",
+    "silent",
+    "stationary_regret",
+    "tests",
+    "theorem_3_4",
+    "threads",
+    "variation_budget",
+    "windows",
+]
+LEVEL = 0.98  # two-sided, 99 % on each side
+
+# Assumptions ----------------------------------------------------------------------------------------------
+
+
+@statement("Assumption 1", f"{PAPER}, Section 1.1")
+def assumption_1(values: Any, answers: Any) -> Check:
+    """|f_t(x)| <= 1 and |y_t| <= 1. ``values``, ``answers``: any shapes."""
+    found = np.concatenate([np.abs(np.asarray(x, float)).ravel() for x in (values, answers)])
+    return assumption_1.statement.check("|f_t(x)|, |y_t| <= 1", {}, found, 1.0)
+
+
+@statement("Assumption 2", f"{PAPER}, Section 1.1")
+def assumption_2(gradients: Any, curvatures: Any, s: Setting) -> Check:
+    """||grad f_t|| <= L and ||Hess f_t|| <= L: one number for both, so that gamma depends on units (E17).
+
+    Args:
+        gradients: norms wherever they were looked at, any shape.
+        curvatures: largest eigenvalues of -Hess, any shape.
+        s: its slope and curvature, where they are told apart.
+    """
+    gradients, curvatures = np.ravel(gradients).astype(float), np.ravel(curvatures).astype(float)
+    most = [s.slope or s.smoothness] * len(gradients) + [s.curvature or s.smoothness] * len(
+        curvatures
+    )
+    found = np.concatenate([gradients, curvatures])
+    return assumption_2.statement.check(
+        "||grad f_t||, ||Hess f_t|| <= L", {"L": s.smoothness}, found, most
+    )
+
+
+@statement("Assumption 3", f"{PAPER}, Section 1.1")
+def assumption_3(curvatures: Any, s: Setting) -> Check:
+    """-Hess f_t >= sigma I. ``curvatures``: least eigenvalues of -Hess, any shape."""
+    formula, inputs = "sigma <= least eigenvalue of -Hess f_t", {"sigma": s.concavity}
+    return assumption_3.statement.check(formula, inputs, -np.ravel(curvatures), -s.concavity)
+
+
+@statement("Assumption 4", f"{PAPER}, Section 1.1")
+def assumption_4(stars: Any, task: Task) -> Check:
+    """x*_t lies in X^o(c_0), up to 1e-9. ``stars``: ... x d."""
+    formula, inputs = "dist(x*_t, X^o(c_0)) <= 1e-9", {"c_0": float(task.margin.max())}
+    return assumption_4.statement.check(
+        formula, inputs, distances(stars, task, task.inside), ROUNDING
+    )
+
+
+@statement("Variation", f"{PAPER}, Eq. (2)")
+def variation_budget(changes: Any, drift: Any, budget: float) -> Check:
+    """|f_{t+1}(x) - f_t(x)| <= Delta(t) at the points looked at, and sum Delta(t) <= V_T.
+
+    Args:
+        changes: |f_{t+1}(x) - f_t(x)|, (T - 1) x P, of P points.
+        drift: Delta(t), T - 1.
+        budget: V_T.
+    """
+    changes, drift = np.asarray(changes, float), np.asarray(drift, float)
+    return variation_budget.statement.check(
+        "|f_{t+1} - f_t| <= Delta(t), sum Delta(t) <= V_T",
+        {"V": budget, "points": changes.shape[1]},
+        np.append(changes.max(1), drift.sum()),
+        np.append(drift + 1e-12, budget),
+    )
+
+
+# Regret ---------------------------------------------------------------------------------------------------
+
+
+@statement(
+    "Algorithm 1, printed constants",
+    f"{PAPER}, Lemma 3.1 and Algorithm 1; first horizons: ``firing``",
+)
+def silent(restarts: Any) -> Check:
+    """No test fires at a horizon below the first at which one can. Flags constants with which tests do.
+
+    Args:
+        restarts: R, counts of the runs.
+    """
+    count = np.asarray(restarts, float)
+    return silent.statement.check("restarts = 0", {"trials": len(count)}, count, 0.0 * count)
+
+
+@statement("Lemma 2.2, exponents", f"{PAPER}, Lemma 2.2 and Theorem 3.4, with lambda^{{1/3}} (E10)")
+def exponent(
+    regret: Any, sizes: Sequence[float], power: float, logs: float = 0.0, most: float = math.inf
+) -> Check:
+    """E R grows at most as T^{2/3}, V^{1/3} and d^{3/2}: the 98 % interval of the slope of the log of the mean, by bootstrap over trials.
+
+    The paper leaves out powers of logarithms and does not say which: ``logs`` of them are allowed for, by the slope that
+    sizes^power ln(sizes)^logs has at the same sizes. Flags a learner that never adapts, in T.
+
+    Args:
+        regret: R x T', a column a size.
+        sizes: T' horizons, variations or dimensions, increasing.
+        power: 2/3, 1/3 or 3/2.
+        logs: how many powers of the logarithm.
+        most: the exponent that holds without any theory, 1 in T: vacuous where the bound is no less.
+    """
+    sizes, regret = np.asarray(sizes, float), np.asarray(regret, float)
+    found = stats.growth(sizes, regret, sizes[0], level=LEVEL)
+    grows = power * np.log(sizes) + (logs * np.log(np.log(sizes)) if logs else 0.0)
+    bound = float(stats.slopes(np.log(sizes), grows))
+    check = exponent.statement.check(
+        "slope of ln E R <= power, logarithms allowed for",
+        {
+            "sizes": sizes.tolist(),
+            "power": power,
+            "logs": logs,
+            "slope": found.estimate,
+            "trials": found.n,
+        },
+        found.high,
+        bound,
+        kind=Expected,
+        lower=found.low,
+    )
+    return unless(bound < most, check)
+
+
+@statement(
+    "Theorem 3.4, order",
+    f"{PAPER}, Theorem 3.4, with 1 for what its notation hides; no theorem with other constants than proved ones",
+)
+def theorem_3_4(
+    regret: Any,
+    horizons: Sequence[int],
+    budget: float,
+    weak: Weak | Callable[[float], Weak],
+    power: float = rates.CORRECTED,
+) -> Check:
+    """E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T), with C_1 and C_2 of Lemma 2.2: with the printed constants it says nothing before T = 1.4e51, or 2e36 with lambda^{1/3} (E10).
+
+    With calibrated constants it says something and is no theorem: it flags learners that stop adapting.
+
+    Args:
+        regret: R x T', a column a horizon.
+        horizons: T'.
+        budget: V_T, the same for all.
+        weak: constants of Definition 2.1, or a function of T that returns them.
+        power: of lambda in C_1.
+    """
+    regret, T = np.asarray(regret, float), [int(t) for t in horizons]
+    if regret.ndim != 2 or regret.shape[1] != len(T):
+        raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
+    constants = weak if callable(weak) else lambda T: weak
+    bound = lambda T: float(rates.theorem_3_4(constants(T), power).at(T, budget))
+    informs = [t for t in T if bound(t) < TRIVIAL * t]
+    first = first_horizon(lambda T: bound(T) / T, TRIVIAL)
+    check = theorem_3_4.statement.check(
+        "E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T)",
+        {"T": T, "V": budget, "power of lambda": power, "informs": informs},
+        regret,
+        np.array([bound(t) for t in T]),
+        kind=Expected.over_trials,
+        trivial=TRIVIAL * T[-1],
+        informative_from=None if math.isinf(first) else math.ceil(first),
+    )
+    return unless(bool(informs), check)

@@ -1,0 +1,244 @@
+"""Numbers of the analysis: the constants of Lemma 3.1 as printed, corrected and computed.
+
+Where the printed constant differs from what its proof gives, both are here, and the erratum is named.
+Source: Wang (2025), Definition 2.1 and Lemma 3.1 with its proof. Those of Lemma 2.2 and Theorem 3.4 stand in ``rates``.
+Letters: T horizon, t round, d dimensions, L smoothness, sigma concavity, gamma = sigma / L, q = 1 - gamma, l = ln(d T),
+B_X diameter, c_0 margin, n_s = ceil(q^{-4s} N_0) and delta_s = h n_s^{-1/4} of epoch s, which lasts 2 d n_s rounds, Delta
+variation up to t, S epochs that t rounds touch.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.validation import nonnegative, number, positive, whole
+from ..model.task import Task
+
+GUARD = 1e-9  # what rounding may add to a number that is rounded up
+GRID = 400  # rounds at which the numeric version is computed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What enters the bounds. The last five sharpen the numeric version alone, see ``deviation``.
+
+    Raises:
+        ValueError: a number out of range; gamma outside (0, 1), where epochs would not end (E18); delta_0 above c_0 (E1).
+    """
+
+    dim: int  # d
+    smoothness: float = 2.0  # L; the step is 1 / L
+    concavity: float = 1.0  # sigma
+    diameter: float = 2.0  # B_X
+    margin: float = 0.5  # c_0
+    h: float = 1.0  # unit of length, 1 in the paper
+    N0: int | None = None  # None: ceil((h / c_0)^4)
+    noise: float = 1.0  # a, half the length of the interval of y_t given x_t; 1 by |y_t| <= 1
+    slope: float | None = None  # of all f_t; None: L (E17)
+    curvature: float | None = None  # largest eigenvalue of a Hessian; None: L (E17)
+    start: float | None = None  # bound on ||z_0 - x*_1||; None: B_X
+    quadratic: bool = False  # whether third derivatives are 0, and so the bias of differences
+
+    def __post_init__(self):
+        whole("dim", self.dim)
+        for name in ("smoothness", "concavity", "diameter", "margin", "h"):
+            positive(name, getattr(self, name))
+        nonnegative("noise", self.noise)
+        if not self.concavity < self.smoothness:
+            raise ValueError(
+                f"concavity / smoothness={self.gamma:g}; allowed: gamma in (0, 1), or epochs would not end"
+            )
+        number("N0", self.first, (self.h / self.margin) ** 4 * (1 - 1e-6))
+
+    @classmethod
+    def of(cls, task: Task, h: float = 0.25, **more: Any) -> "Setting":
+        """That of a learner's context. ``more``: other fields.
+
+        Raises:
+            ValueError: numbers that differ by trial.
+        """
+        found = []
+        for name in ("smoothness", "concavity", "margin"):
+            value = getattr(task, name)
+            if len(value) != 1 and bool((value != value[0]).any()):
+                raise ValueError(f"{name}: differs by trial; allowed: one number, a setting each")
+            found.append(float(value[0]))
+        L, sigma, margin = found
+        return cls(task.cset.dim, L, sigma, float(task.cset.D[0]), margin, h, **more)
+
+    @property
+    def gamma(self) -> float:
+        """sigma / L."""
+        return self.concavity / self.smoothness
+
+    @property
+    def q(self) -> float:
+        """1 - gamma."""
+        return 1 - self.gamma
+
+    @property
+    def first(self) -> int:
+        """N_0."""
+        least = math.ceil((self.h / self.margin) ** 4 - GUARD)
+        return max(least, 1) if self.N0 is None else int(self.N0)
+
+    def length(self, s: int) -> int:
+        """n_s."""
+        return math.ceil(self.q ** (-4 * s) * self.first - GUARD)
+
+    def width(self, s: int) -> float:
+        """delta_s."""
+        return self.h * self.length(s) ** -0.25
+
+    def epochs(self, horizon: float) -> int:
+        """How many epochs T rounds touch."""
+        s = played = 0
+        while played < horizon:
+            s, played = s + 1, played + 2 * self.dim * self.length(s)
+        return s
+
+    def logarithm(self, horizon: float) -> float:
+        """l = ln(d T)."""
+        return math.log(self.dim * horizon)
+
+
+def literal(dim: int = 2, **more: Any) -> Setting:
+    """The paper's units, h = 1 and N_0 = 16, on the unit ball with L = 2, sigma = 1, c_0 = 1/2."""
+    return Setting(dim, **{"h": 1.0, "N0": 16} | more)
+
+
+def reference(dim: int = 2, **more: Any) -> Setting:
+    """The same with h = 1/4 and N_0 = 1."""
+    return Setting(dim, **{"h": 0.25, "N0": 1} | more)
+
+
+class Weak(NamedTuple):
+    """Constants with which Algorithm 2 is to have Definition 2.1, each over sqrt(t) but lambda."""
+
+    bonus: float  # b_0: r-bar_t is the mean of the answers and b_0 / sqrt(t)
+    rho: float  # c_1: rho(t) = c_1 / sqrt(t)
+    lam: float  # lambda
+
+    def hat(self, t: Any, horizon: float) -> Any:
+        """rho-hat(t) = 6 (log2 T + 1) rho(t)."""
+        return 6 * (math.log2(horizon) + 1) * self.rho / np.sqrt(t)
+
+
+def practical(bonus: float = 2.0) -> Weak:
+    """The printed ratios with a calibrated b_0: rho(t) = 3 b_0 / sqrt(t), lambda = 3 b_0."""
+    return Weak(bonus, 3 * bonus, 3 * bonus)
+
+
+class Kappa(NamedTuple):
+    """The five terms of kappa_0."""
+
+    noise: float  # sqrt(l)
+    edge: float  # L, of a difference that is cut in half
+    exploring: float  # 2 d ln T / q
+    distance: float  # 16 B_X^2 d^{3/2} l^4 / (c_0 q^3)
+    drift: float  # 2 L^2 d^{3/2} l^4 / (c_0 q^7)
+
+
+def kappa_0(s: Setting, horizon: float) -> Kappa:
+    """kappa_0 as Lemma 3.1 prints it; its value is the sum. N_0, h and the last five fields do not enter."""
+    T, d, q = horizon, s.dim, s.q
+    l = s.logarithm(T)
+    common = d**1.5 * l**4 / s.margin
+    return Kappa(
+        math.sqrt(l),
+        s.smoothness,
+        2 * d * math.log(T) / q,
+        16 * s.diameter**2 * common / q**3,
+        2 * s.smoothness**2 * common / q**7,
+    )
+
+
+def weak_printed(s: Setting, horizon: float) -> Weak:
+    """b_0 = 2 kappa_0, rho(t) = 6 kappa_0 / sqrt(t), lambda = 6 kappa_0."""
+    k = sum(kappa_0(s, horizon))
+    return Weak(2 * k, 6 * k, 6 * k)
+
+
+def epochs_most(s: Setting, t: Any) -> Any:
+    """S = 2 + ln(max(1, t / (2 d N_0))) / (4 ln(1 / q)), at least ``s.epochs(t)`` (E6). ``t``: a number or an array."""
+    full = np.maximum(1.0, np.asarray(t, float) / (2 * s.dim * s.first))
+    return 2 + np.log(full) / (4 * math.log(1 / s.q))
+
+
+def bonus_corrected(s: Setting, horizon: float, t: Any = None) -> Any:
+    """B_0(t) with |sum_{tau <= t} (y_tau - f*_1)| <= sqrt(t) B_0(t) where Delta <= 1 / sqrt(t); ``t``: None is T.
+
+    Noise 2 sqrt(l), drift 1, a difference cut in half L h, exploring (L / 2) h^2 sqrt(2 d) S, and distances
+    ||z_s - x*_1|| <= K n_s^{-1/4} + S sqrt(d) Delta n_{s-1}^{1/4} / (L h) in the last two terms, with
+    K = (2 N_0)^{1/4} B_X + 2^{1/4} (S / q) sqrt(d) (2 sqrt(l) / h + L h / 2) / L (E3-E8). For h = 1 the specification's.
+    """
+    S = epochs_most(s, horizon if t is None else t)
+    d, L, h, root = s.dim, s.smoothness, s.h, math.sqrt(s.logarithm(horizon))
+    noise = math.sqrt(d) * (2 * root / h + L * h / 2) / L
+    K = (2 * s.first) ** 0.25 * s.diameter + 2**0.25 * (S / s.q) * noise
+    exploring = L / 2 * h**2 * math.sqrt(2 * d) * S
+    distance = math.sqrt(2 * d) * L * S * K**2 + math.sqrt(2 * d) * S**3 / (L * h**2)
+    return 2 * root + 1 + L * h + exploring + distance
+
+
+def failure(s: Setting, horizon: float) -> float:
+    """2 (T + 2 d S) / (d T)^2: how likely it is that ``bonus_corrected`` or ``deviation`` is exceeded in some round."""
+    return float(2 * (horizon + 2 * s.dim * epochs_most(s, horizon)) / (s.dim * horizon) ** 2)
+
+
+def weak_of(bonus: float, s: Setting, horizon: float) -> Weak:
+    """Definition 2.1 from a bonus that is proved: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) and lambda as much (E9).
+
+    r-bar_tau <= f*_1 + Delta + (2 sqrt(l) + b_0) / sqrt(tau), -sum y_tau <= b_0 sqrt(t) - t f*_1, and sum 1 / sqrt(tau) <= 2 sqrt(t).
+    """
+    rho = 3 * bonus + 4 * math.sqrt(s.logarithm(horizon)) + 1
+    return Weak(bonus, rho, rho)
+
+
+def weak_corrected(s: Setting, horizon: float) -> Weak:
+    """``weak_of`` with B_0(T)."""
+    return weak_of(float(bonus_corrected(s, horizon)), s, horizon)
+
+
+def gradient_error(s: Setting, horizon: float, epoch: int, drift: Any = 0.0) -> Any:
+    """e_s = sqrt(d) (Delta / delta + 2 a sqrt(l / n) / delta + bias), bias = curvature delta / 2, 0 for quadratics.
+
+    Where n < l the noise is 2 a / delta, which a mean of answers never exceeds. ``drift``: Delta, a number or an array.
+    """
+    n, delta = s.length(epoch), s.width(epoch)
+    noise = 2 * s.noise * min(1.0, math.sqrt(s.logarithm(horizon) / n))
+    bias = 0.0 if s.quadratic else (s.curvature or s.smoothness) * delta / 2
+    return math.sqrt(s.dim) * ((drift + noise) / delta + bias)
+
+
+def deviation(s: Setting, horizon: float, t: Any, drift: Any) -> np.ndarray:
+    """What |sum_{tau <= t} (y_tau - f*_1)| is at most, computed: no closed form, and no regime.
+
+    2 a sqrt(t l) + t Delta + slope delta_0 + sum_s rounds_s(t) (curvature / 2) (D_s^2 + delta_s^2), with D_0 the start and
+    D_{s+1} = min(B_X, q D_s + e_s / L).
+
+    Args:
+        t: rounds, T'.
+        drift: Delta up to each, broadcasts against T'.
+    """
+    t, drift = np.broadcast_arrays(np.asarray(t, float), np.asarray(drift, float))
+    H, l = s.curvature or s.smoothness, s.logarithm(horizon)
+    total = 2 * s.noise * np.sqrt(t * l) + t * drift + (s.slope or s.smoothness) * s.width(0)
+    D = np.full(t.shape, s.diameter if s.start is None else s.start)
+    before = epoch = 0
+    while before < t.max():
+        rounds = np.clip(t - before, 0, 2 * s.dim * s.length(epoch))
+        total = total + rounds * (H / 2) * (D**2 + s.width(epoch) ** 2)
+        D = np.minimum(
+            s.diameter, s.q * D + gradient_error(s, horizon, epoch, drift) / s.smoothness
+        )
+        before, epoch = before + 2 * s.dim * s.length(epoch), epoch + 1
+    return total
+
+
+def bonus_numeric(s: Setting, horizon: float, points: int = GRID) -> float:
+    """The largest ``deviation`` / sqrt(t) over rounds on a logarithmic grid, Delta = 1 / sqrt(t): what B_0 is an upper bound of."""
+    t = np.unique(np.round(np.logspace(0, math.log10(horizon), points)))
+    return float((deviation(s, horizon, t, t**-0.5) / np.sqrt(t)).max())

@@ -1,0 +1,136 @@
+"""Statements along runs: they hold of the learner on every problem, and fail of what is wrong on purpose."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from paperlib.learners.multiscale import Multiscale
+from paperlib.nsbco.experiments import along
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.presets import malg
+from paperlib.nsbco.probes import Optimistic, active, answer, live, point, restarts
+from paperlib.nsbco.problems import Abrupt, Level, QuadraticDrift, Rotation
+from paperlib.nsbco.theory import bounds
+from paperlib.nsbco.theory import constants as theory
+from paperlib.play import play
+
+T = 1200
+
+
+def recorded(problem, learner, horizon=T, trials=4):
+    probes = {
+        "x": point,
+        "y": answer,
+        "rbar": Optimistic(learner),
+        "z": lambda seen: seen.after.z,
+        "g": lambda seen: seen.after.g,
+    }
+    return play(learner, problem, horizon, trials, record="all", probes=probes)
+
+
+@pytest.mark.parametrize(
+    "problem, learner",
+    [
+        (QuadraticDrift(), GradientAscent()),
+        (QuadraticDrift(dim=1, amplitude=0.0), GradientAscent(clip=False)),
+        (QuadraticDrift(dim=3, amplitude=0.05), GradientAscent(h=0.5, bonus=1.0)),
+    ],
+    ids=["plane", "line, no noise", "space"],
+)
+def test_what_holds_on_every_run(problem, learner):
+    run = along.Along(recorded(problem, learner), problem, learner)
+    verdicts = {check.statement: check.verdict for check in run.checks()}
+    assert set(verdicts.values()) == {"holds"}, verdicts
+    assert ("Regret, noise-free" in verdicts) == (problem.amplitude == 0)
+    assert len(verdicts) == (12 if problem.amplitude == 0 else 10)
+
+
+def test_what_is_broken_fails():
+    problem, learner = QuadraticDrift(), GradientAscent()
+    trace = recorded(problem, learner, 2048, 10)
+    found = along.Along(trace, problem, learner).broken()
+    assert len(found) == 8 and {check.verdict for check in found.values()} == {"fails"}
+    assert len({check.statement for check in found.values()}) == 8
+
+
+def test_another_learner_is_found():
+    """Answers of a run with another h: its queries are not those of Algorithm 2 with this one."""
+    problem = QuadraticDrift()
+    trace = recorded(problem, GradientAscent(h=0.3))
+    checks = along.Along(trace, problem, GradientAscent()).checks()
+    failed = {check.statement for check in checks if check.verdict == "fails"}
+    assert "Algorithm 2, queries" in failed and "Algorithm 2, r-bar" not in failed
+
+
+@pytest.mark.parametrize("path", [Abrupt(3), Rotation(0.5), Level()], ids=str)
+def test_variation(path, monkeypatch):
+    problem = QuadraticDrift(path, environment=1, amplitude=0.05)
+    assert along.budget(problem, 300).verdict == "holds"
+    moves = QuadraticDrift.moves
+    monkeypatch.setattr(QuadraticDrift, "moves", lambda *args: 0.95 * moves(*args))
+    assert along.budget(problem, 300).verdict == "fails"
+
+
+def test_schedules():
+    learner = malg()
+    probes = {"y": answer, "rbar": Optimistic(learner), "order": active, "live": live}
+    trace = play(learner, QuadraticDrift(dim=1), 127, 60, record="all", probes=probes)
+    checks = along.of_schedule(trace, learner.base)
+    assert [check.verdict for check in checks] == ["holds"] * 5
+    assert along.forgetful(trace, learner.base).verdict == "fails"
+    # the longest window plays instead
+    longest = 6 - (trace["live"][:, :, ::-1] > 0).argmax(2)
+    wrong = replace(trace, series=trace.series | {"order": longest.astype(float)})
+    assert along.of_schedule(wrong, learner.base)[0].verdict == "fails"
+
+
+def test_threads_know_what_is_theirs():
+    learner = malg(GradientAscent(bonus=0.5, clip=False))
+    probes = {"y": answer, "rbar": Optimistic(learner), "order": active}
+    trace = play(learner, QuadraticDrift(), 127, 20, record="all", probes=probes)
+    y, rbar, order = trace["y"], trace["rbar"], trace["order"].astype(int)
+    assert bounds.threads(y, rbar, order, 0.5, clip=False).verdict == "holds"
+    late = np.concatenate([rbar[:, :1], rbar[:, :-1]], 1)
+    everything = y.cumsum(1) / np.arange(1, 128) + 0.5 / np.sqrt(np.arange(1, 128))
+    for wrong in (late, everything, rbar + 1e-6):
+        assert bounds.threads(y, wrong, order, 0.5, clip=False).verdict == "fails"
+    assert bounds.threads(y, rbar, order, 0.6, clip=False).verdict == "fails"
+
+
+def test_tests_of_a_run():
+    learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 7.0)
+    probes = {"y": answer, "rbar": Optimistic(learner), "live": live, "restarts": restarts}
+    problem = QuadraticDrift(Abrupt(3))
+    trace = play(learner, problem, 2048, 4, record="all", probes=probes)
+    assert trace["restarts"][:, -1].sum() > 0
+    assert along.of_tests(trace, 0.3, 7.0).verdict == "holds"
+    assert along.of_tests(trace, 0.15, 7.0).verdict == "fails"
+    assert along.of_tests(trace, 0.3, 7.7).verdict == "fails"
+    silent = replace(trace, series=trace.series | {"restarts": 0 * trace["restarts"]})
+    assert along.of_tests(silent, 0.3, 7.0).verdict == "fails"
+
+
+def test_a_proved_bonus():
+    bonus = float(theory.bonus_corrected(theory.literal(), T))
+    learner = GradientAscent(h=1.0, bonus=bonus, clip=False)
+    probes = {"y": answer, "rbar": Optimistic(learner)}
+    trace = play(learner, QuadraticDrift(amplitude=0.375), T, 3, record="all", probes=probes)
+    found = along.proved(trace, T)
+    assert found["as proved"].verdict == "vacuous here"
+    assert found["twice the bonus"].verdict == "fails"
+
+
+def test_counterexamples():
+    """E13 and A14: where the printed rho fails, and the corrected does not."""
+    found = along.counterexamples()
+    one, late = found["one point, printed"], found["regret at the end, printed"]
+    failed = np.flatnonzero(~one.held[0]) + 1
+    assert failed[0] == 1 and failed[-1] == len(failed) == pytest.approx(4347, abs=1)
+    assert late.observed[0, -1] == pytest.approx(0.6381, abs=5e-5)
+    assert late.bound[0, -1] == pytest.approx(0.4944, abs=5e-5)
+    corrected = found["regret at the end, corrected"]
+    assert corrected.bound[0, -1] == pytest.approx(0.9100, abs=5e-5)
+    assert {found[f"{name}, corrected"].verdict for name in ("one point", "regret at the end")} == {
+        "holds"
+    }

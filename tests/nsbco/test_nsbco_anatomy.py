@@ -1,0 +1,164 @@
+"""The schedule as it is drawn, what a run shows, and where changes may not fall."""
+
+import numpy as np
+import pytest
+
+from paperlib.core.rounds import Probe
+from paperlib.figures import panels
+from paperlib.nsbco import probes
+from paperlib.nsbco.experiments import anatomy, pictures
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.presets import malg
+from paperlib.learners.multiscale import Multiscale
+from paperlib.nsbco.problems import QuadraticDrift
+from paperlib.nsbco.theory.shares import shares
+from paperlib.play import play
+
+
+# ---- the schedule -------------------------------------------------------------------------------------------
+
+
+def test_the_schedule_that_is_drawn_is_the_one_that_is_played():
+    watch = {"order": probes.active, "live": probes.live}
+    run = play(malg(), QuadraticDrift(), 127, 4, 3, record="all", probes=watch)
+    for n in range(7):
+        here = slice(2**n - 1, 2 ** (n + 1) - 1)
+        windows = anatomy.scheduled(n, range(3, 7))
+        assert (anatomy.orders(windows) == run["order"][:, here]).all()
+        for m, hit in enumerate(windows):
+            assert (hit == run["live"][:, here][:, :: 2**m, m]).all()
+
+
+def test_schedules_of_the_specification():
+    last = [2, 0, 0, 1, 3, 3, 0, 3, 1, 1, 4, 4, 0, 1, 2, 2]
+    assert anatomy.orders(anatomy.scheduled(4, [0]))[0].tolist() == last
+    windows = anatomy.scheduled(9, [0])
+    assert [int(w.sum()) for w in windows] == [25, 13, 12, 6, 6, 4, 5, 2, 2, 1]
+    rounds = np.bincount(anatomy.orders(windows)[0], minlength=10)
+    assert rounds.tolist() == [25, 25, 44, 38, 76, 51, 181, 24, 48, 0]
+
+
+def test_shares_of_many_schedules_are_the_formulas():
+    found = anatomy.played(anatomy.orders(anatomy.scheduled(8, range(2000))))
+    assert found.sum(1) == pytest.approx(1.0)
+    assert found.mean(0) == pytest.approx(shares(8), abs=0.01)
+    assert np.abs(found.mean(0) - shares(8)[::-1]).max() > 0.03  # those of another block are not
+
+
+def test_spells_cover_a_block():
+    order = np.array([2, 2, 0, 1, 1, 1, 0, 0])
+    assert anatomy.spells(order) == [(0, 2, 2), (2, 1, 0), (3, 3, 1), (6, 2, 0)]
+
+
+# ---- a run --------------------------------------------------------------------------------------------------
+
+
+def test_the_run_of_the_figure():
+    assert anatomy.change_points(3, anatomy.RUN_HORIZON, [8])[0].tolist() == [8985, 23923]
+    assert anatomy.thresholds(anatomy.RUN_HORIZON) == (1.0, 48.0)
+
+
+@pytest.fixture(scope="module")
+def short():
+    learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
+    problem = QuadraticDrift(anatomy.RUN_PROBLEM.path, 1, environment=8)
+    watch = anatomy.watched(learner) | {"block": probes.block, "order": probes.active}
+    return problem, play(learner, problem, 3000, 1, 0, record="all", probes=watch)
+
+
+def test_restarts_are_where_margins_reach_zero(short):
+    _, trace = short
+    run = anatomy.Run.of(trace)
+    assert (run.block == trace["block"][0]).all() and (run.order == trace["order"][0]).all()
+    assert (run.U <= run.rbar).all() and (run.second <= 8.0 + 1e-9).sum() > 2900
+    restarts = run.restarts
+    assert len(restarts) == trace["report.restarts"][0] > 0
+    assert {test for _, test, _ in restarts} <= {1, 2}
+    ends = anatomy.ended(run.first, 0.3)
+    failed = ends.margin >= 0
+    at = dict(zip(ends.rounds[failed], ends.order[failed]))
+    assert {t for t, test, _ in restarts if test == 1} == set(at)
+    for t, test, order in restarts:
+        assert order == (at[t] if test == 1 else -1)
+    tenth = anatomy.ended(run.first, 3.0)
+    apart = (ends.margin - tenth.margin) * 2.0 ** (ends.order / 2)
+    assert apart == pytest.approx(2.7)
+
+
+def test_a_run_is_drawn(short):
+    problem, trace = short
+    run = anatomy.Run.of(trace)
+    changes = problem.path.changes(8, 3000)
+    t = np.arange(3000)
+    theta = problem.centers(changes[None], t, 3000)[0, :, 0]
+    fig, axes = panels(1, 5)
+    at = [t for t, _, _ in run.restarts]
+    ends = anatomy.ended(run.first, 0.3)
+    best, span = np.full(3000, 0.5), (1001, 2000)
+    dots = pictures.run_column(axes[:, 0], run, ends, theta, best, 8.0, changes + 1, at, span)
+    inside = (ends.rounds >= 1001) & (ends.rounds <= 2000)
+    assert len(dots.get_offsets()) == inside.sum() > 100
+    words = {label for ax in fig.axes for label in ax.get_legend_handles_labels()[1]}
+    assert {"change", "restart"} <= words
+    test_2 = [line for line in axes[4, 0].get_lines() if len(line.get_xdata()) == 1000]
+    assert test_2[0].get_ydata() == pytest.approx(run.second[1000:2000] / 8.0)
+
+
+def test_a_block_is_drawn():
+    windows = anatomy.scheduled(5, [0])
+    order = anatomy.orders(windows)[0]
+    fig, axes = panels(1)
+    pictures.block_panel(axes[0, 0], [w[0] for w in windows], order)
+    boxes = axes[0, 0].patches
+    black = [box for box in boxes if box.get_linewidth() > 0.8]
+    filled = [box for box in boxes if box.get_facecolor()[3] > 0]
+    assert len(black) == sum(int(w.sum()) for w in windows)
+    assert len(boxes) == 2**6 - 1 + len(filled)
+    rounds = np.zeros(32, int)
+    for box in filled:
+        rounds[int(box.get_x()) : int(box.get_x() + box.get_width())] += 1
+        assert order[int(box.get_x())] == round(box.get_y() + 0.36)
+    assert (rounds == 1).all()
+
+
+def test_a_table_is_drawn():
+    fig, axes = panels(1)
+    found = pictures.heat_panel(axes[0, 0], {0.5: {1.0: 3.0, 2.0: 4.0}, 2.0: {1.0: 5.0, 2.0: 7.0}})
+    assert found["values"].tolist() == [[3.0, 4.0], [5.0, 7.0]]
+    assert [text.get_text() for text in axes[0, 0].texts] == ["3.00", "4.00", "5.00", "7.00"]
+    pictures.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}}, least=0.0)  # nothing but zeros
+
+
+# ---- where changes may not fall -----------------------------------------------------------------------------
+
+
+def test_dyadic_fractions_and_first_rounds_of_blocks_are_flagged():
+    T = 2**10
+    flagged = [T // 4, T // 2, 3 * T // 4, T // 2 - 1, T // 4 - 1, 2**6 - 1]
+    assert anatomy.dyadic(np.array(flagged), T).all()
+    assert not anatomy.dyadic(np.array([T // 2 + 1, T // 8, 300, 3 * T // 4 - 1]), T).any()
+    assert anatomy.dyadic(np.array([T // 8]), T, depth=3).all()
+
+
+CELLS = [(5, power) for power in range(12, 21)] + [(17, power) for power in range(12, 19)]
+CELLS += [(segments, 17) for segments in (3, 4, 9, 33, 65)]
+
+
+@pytest.mark.parametrize("segments, power", CELLS)
+def test_changes_at_the_papers_sizes_are_on_none_of_them(segments, power):
+    """The seeds and sizes of the paper profile: never on an eighth of T; and none where a block begins, from 2^13 rounds on."""
+    T, points = 2**power, anatomy.change_points(segments, 2**power, range(2000, 2020))
+    assert not np.isin(points, T * np.arange(1, 8) // 8).any()
+    assert power < 13 or not anatomy.dyadic(points, T).any()
+
+
+def test_the_run_that_is_shown_changes_on_none_of_them():
+    run = anatomy.change_points(3, anatomy.RUN_HORIZON, [8])
+    assert not anatomy.dyadic(run, anatomy.RUN_HORIZON, depth=8).any()
+
+
+def test_blocks_begin_where_the_marks_are():
+    watch = {"block": Probe(probes.block)}
+    run = play(malg(), QuadraticDrift(), 200, 1, 0, record="all", probes=watch)
+    begins = np.flatnonzero(np.diff(run["block"][0], prepend=-1))
+    assert set(begins) <= set(anatomy.marks(256)) and len(begins) == 8

@@ -1,0 +1,66 @@
+"""False alarms that are read off runs without tests, constants as printed, and tables."""
+
+import math
+
+import pytest
+
+from paperlib.nsbco.experiments import calibration
+from paperlib.nsbco.problems import Abrupt, QuadraticDrift
+from paperlib.play import play
+
+T = 2**10
+
+
+@pytest.mark.parametrize("bonus, multiples", [(0.3, (0.1, 0.13, 0.2)), (0.5, (0.05, 0.08))])
+def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
+    problem, off = QuadraticDrift(), calibration.untested(bonus)
+    run = play(off, problem, T, 12, 0, record=1, probes=calibration.statistics(off))
+    shares = []
+    for multiple in multiples:
+        on = play(calibration.calibrated(bonus, multiple), problem, T, 12, 0, record=1)
+        share = calibration.alarms(run, bonus, multiple, T).estimate
+        assert share == (on["report.restarts"] > 0).mean()
+        shares.append(share)
+    assert shares == sorted(shares, reverse=True) and shares[0] > shares[-1]
+
+
+def test_test_2_alone_is_an_alarm_too():
+    """b_0 so small that A_2 is reached where nothing moves."""
+    problem, off = QuadraticDrift(), calibration.untested(0.01)
+    run = play(off, problem, T, 4, 0, record=1, probes=calibration.statistics(off))
+    assert (calibration.reached(run)[1] > 1.5 * 0.01 * 11).all()
+    assert calibration.alarms(run, 0.01, math.inf, T).estimate == 1.0
+
+
+def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
+    kinds = calibration.as_printed(T)
+    watch = calibration.statistics(kinds["printed"])
+    runs = {
+        name: play(learner, QuadraticDrift(Abrupt(5)), T, 3, 0, record="all", probes=watch)
+        for name, learner in kinds.items()
+    }
+    assert (runs["printed"]["regret"] == runs["no tests"]["regret"]).all()
+    assert not runs["printed"]["report.restarts"].any()
+    assert (runs["times 1e-9"]["report.restarts"] > 0).all()
+    assert (runs["times 1e-9"]["regret"] != runs["printed"]["regret"]).any()
+    reached = calibration.share_reached(runs["printed"], kinds["printed"], T)
+    assert reached["Test 1"] < 0.1 and 0 < reached["Test 2"] < 0.1
+
+
+def test_the_settings_are_those_that_are_named():
+    learner = calibration.calibrated(1.5, 0.25)
+    assert (learner.base.bonus, learner.A1, learner.A2) == (1.5, 0.25, 2.25)
+    assert learner.logarithmic == ("A2",)
+    one = calibration.by_scale([0.03, 1.0])
+    assert list(one) == ["c = 0.03", "c = 1"]
+    assert one["c = 0.03"].base.bonus == pytest.approx(0.01)
+    assert one["c = 0.03"].A1 == pytest.approx(54 * 0.03)
+
+
+def test_a_table_has_a_line_a_row():
+    text = calibration.table({0.5: {1.0: 3.0, 4.0: 12.0}, 2.0: {1.0: 5.0, 4.0: 7.5}}, "{:.1f}")
+    assert [line.split() for line in text.splitlines()] == [
+        ["b_0", "\\", "A_1", "1", "4"],
+        ["0.5", "3.0", "12.0"],
+        ["2", "5.0", "7.5"],
+    ]

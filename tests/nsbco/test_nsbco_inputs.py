@@ -1,0 +1,451 @@
+"""What is given wrongly is refused by name before anything is computed; what is right at the edge is taken."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from ns_worlds import Flips
+from toy import Index
+
+from paperlib.core.linalg import shortcuts
+from paperlib.core.streams import Streams
+from paperlib.learners.multiscale import Multiscale
+from paperlib.nsbco import Calibration, Optimizer, ball, box, calibrate
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.egs import EGS
+from paperlib.nsbco.learners.gradient import FullInformation, Still
+from paperlib.nsbco.learners.kiefer import KieferWolfowitz
+from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares
+from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
+from paperlib.nsbco.model.domain import Domain
+from paperlib.nsbco.model.task import check_task
+from paperlib.nsbco.probes import point
+from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk, prices
+from paperlib.nsbco.problems.paths import Path, along
+from paperlib.play import play
+
+TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+
+
+def tensor(*x):
+    return torch.tensor(x, **TKWARGS)
+
+
+def task(**numbers):
+    found = Flips().init(1, 10, None, **TKWARGS).task
+    return found._replace(**{name: tensor(*x) for name, x in numbers.items()})
+
+
+def new(domain=None, **more):
+    domain = ball([1.0, 2.0], 2.0) if domain is None else domain
+    return Optimizer(domain, **{"concavity": 0.25, "smoothness": 0.5, "noise": 0.035} | more)
+
+
+def quiet(x):
+    return -0.125 * ((x - np.array([1.5, 1.2])) ** 2).sum()
+
+
+# ---- Multiscale --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("short", [True, False])
+def test_beyond_its_horizon_the_largest_blocks_are_repeated(short):
+    learner, world, streams = malg(), task(), Streams(0, range(2))
+    state, blocks = learner.init(2, world, 4, streams.at(-1), **TKWARGS), []
+    with shortcuts(short):
+        for t in range(19):
+            x, state = learner.select(state, world, streams.at(t))
+            state = learner.update(state, world, x, 0.0 * x[:, 0], streams.at(t))
+            blocks.append((state.n.tolist(), state.played.tolist()))
+    rounds = [(n, i + 1) for n in (0, 1, 2, 2, 2, 2) for i in range(2**n)]
+    assert blocks == [([n, n], [i, i]) for n, i in rounds]
+
+
+def test_a_file_saved_after_a_whole_horizon_is_read(tmp_path):
+    one = new(policy="master", horizon=7)
+    for _ in range(7):
+        one.tell(quiet(one.ask()))
+    one.save(tmp_path / "run.npz")
+    assert new(policy="master", horizon=7).load(tmp_path / "run.npz").rounds == 7
+
+
+@pytest.mark.parametrize(
+    "value",
+    [torch.tensor([True, True]), torch.ones(2, 2), torch.ones(2, 2) * math.inf, np.ones(2),
+     np.array(1.0), [1.0], tensor(-math.inf), torch.tensor([1, -1])],
+    ids=repr,
+)  # fmt: skip
+def test_thresholds_that_are_no_numbers_by_trial_are_refused(value):
+    for name in ("A1", "A2"):
+        with pytest.raises(ValueError, match=f"{name}="):
+            Multiscale(GradientAscent(), **{name: value})
+
+
+def test_whole_numbers_by_trial_are_computed_with_as_others():
+    """In all digits, also where tensors are not looked at."""
+    A2, problem = torch.tensor([3, 4, 5]), QuadraticDrift(Abrupt(3))
+    make = lambda A2: Multiscale(GradientAscent(bonus=0.7), 0.3, A2, ("A1", "A2"))
+    for short in (True, False):
+        with shortcuts(short):
+            state = make(A2).init(3, task(), 1000, None, **TKWARGS)
+            found = torch.as_tensor(make(A2)._limit("A2", state))
+            assert found.dtype == torch.float64
+            assert torch.equal(found, torch.as_tensor(make(A2.double())._limit("A2", state)))
+            one, other = (play(make(x), problem, 300, 3)["regret"] for x in (A2, A2.double()))
+            assert (one == other).all()
+
+
+@pytest.mark.parametrize("value", [([],), ({},), (np.ones(2),), "A1"], ids=repr)
+def test_words_that_are_none_are_refused(value):
+    with pytest.raises(ValueError, match="logarithmic="):
+        Multiscale(GradientAscent(), 1.0, 1.0, value)
+
+
+class Counts(NamedTuple):
+    t: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A base that does nothing wrong."""
+
+    wants = "reward"
+
+    def init(self, trials, task, horizon, draw, **tkwargs):
+        return Counts(torch.zeros(trials, **tkwargs))
+
+    def restart(self, state, task, horizon, draw):
+        return Counts(torch.zeros_like(state.t))
+
+    def select(self, state, task, draw):
+        return torch.zeros(len(state.t), task.cset.dim, dtype=torch.float64), state
+
+    def update(self, state, task, x, y, draw):
+        return Counts(state.t + 1)
+
+    def optimistic(self, state):
+        return 1 / state.t  # before an update not finite
+
+
+WRONG = {
+    "restart.*NoneType": {"restart": lambda self, state, *rest: None},
+    "whose trials share state.t": {"restart": lambda self, state, *rest: Counts(state.t[:1])},
+    "restart.*tuple and Counts": {"restart": lambda self, state, *rest: tuple(state)},
+    "restart.*int64": {"restart": lambda self, state, *rest: Counts(state.t.long())},
+    "optimistic returns None": {"optimistic": lambda self, state: None},
+    "optimistic returns 1.0": {"optimistic": lambda self, state: 1.0},
+    r"optimistic returns tensor\(\[\[": {"optimistic": lambda self, state: state.t[:, None]},
+    "optimistic returns tensor.*inf": {"optimistic": lambda self, state: state.t / 0.0},
+    "with restart, which": {"restart": None},
+    "with optimistic and restart, which": {"restart": 3, "optimistic": "high"},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+@pytest.mark.parametrize("trials", [1, 2])
+def test_bases_that_return_something_else_are_refused(message, trials):
+    wrong = type("Wrong", (Toy,), WRONG[message])
+    with pytest.raises(ValueError, match=f"base=Wrong.*{message}"):
+        play(Multiscale(wrong()), QuadraticDrift(), 8, trials)
+    assert play(Multiscale(Toy()), QuadraticDrift(), 8, trials)["regret"].shape == (trials, 8)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 3])
+def test_a_tensor_with_as_many_rows_by_chance_is_shared(trials):
+    for size in (1, 2, 3, 4):
+        begin = lambda self, n, *rest, size=size, **tkwargs: Counts(torch.zeros(size, **tkwargs))
+        wrong = type("Wrong", (Toy,), {"init": begin})
+        with pytest.raises(ValueError, match="base=Wrong, whose trials share state.t"):
+            Multiscale(wrong()).init(trials, task(), 8, None, **TKWARGS)
+
+
+def test_a_base_is_tried_with_settings_and_contexts_by_trial():
+    rows = {"margin": (0.5, 0.4), "smoothness": (2.0, 3.0)}
+    learner = practical(GradientAscent(bonus=tensor(1.0, 2.0)))
+    state = learner.init(2, task(**rows), 8, Streams(0, [0, 1]).at(-1), **TKWARGS)
+    assert state.base.z.shape == (2, 2)
+
+
+# ---- the optimizer -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change", [{"concavity": 0.2}, {"smoothness": 0.6}, {"margin": 0.6}, {"noise": 0.03}], ids=repr
+)
+def test_a_file_of_other_settings_is_refused(tmp_path, change):
+    settings = {"learner": GradientAscent(0.1), "noise": np.float64(0.035)}
+    one = new(**settings)
+    one.tell(quiet(one.ask()))
+    one.save(tmp_path / "run.npz")
+    assert new(**settings).load(tmp_path / "run.npz").rounds == 1
+    with pytest.raises(ValueError, match=f"run.npz.*{next(iter(change))}="):
+        new(**settings | change).load(tmp_path / "run.npz")
+
+
+def test_least_squares_are_refused_where_sides_differ():
+    """Scaled to equal sides a curvature that is the same in all directions no longer is."""
+    how = {"concavity": 0.2, "smoothness": 20.0, "noise": 0.1}
+    unequal, equal = box([0.0, 0.0], [1.0, 8.0]), box([0.0, 1.0], [1.0, 2.0])
+    for more in ({"policy": "discounted"}, {"learner": DiscountedLeastSquares(64)}):
+        with pytest.raises(ValueError, match="^domain=.*DiscountedLeastSquares.*equal sides"):
+            Optimizer(unequal, **how, **more)
+        Optimizer(equal, **how, **more)
+    Optimizer(unequal, **how)
+
+
+def test_least_squares_stay_where_their_sums_do_not_factor():
+    """Nearly without a ridge and with a window of one the sums are singular, in some trials; what comes is finite all the same."""
+    learner = DiscountedLeastSquares(1, 1e-30)
+    trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": point})
+    assert np.isfinite(trace["x"]).all() and (abs(trace["x"]) <= 1).all()
+
+
+@pytest.mark.parametrize(
+    "domain, name",
+    [
+        (Domain("ball", [0.0, 0.0], [1.0, 2.0]), "domain.scale"),
+        (Domain("ball", np.array([np.nan, 0.0]), np.ones(2)), "domain.center"),
+        (Domain("box", np.zeros(0), np.ones(0)), "domain.center"),
+        (Domain("box", np.zeros((2, 2)), np.ones((2, 2))), "domain.center"),
+        (Domain("box", np.zeros(2), np.array([1.0, -1.0])), "domain.scale"),
+        (Domain("box", np.full(2, 1e9), np.full(2, 1e-7)), "domain.scale"),
+    ],
+)
+def test_domains_made_by_hand_are_looked_at(domain, name):
+    with pytest.raises(ValueError, match=f"^{name}"):
+        Optimizer(domain, 0.25, 0.5, 0.035)
+
+
+def test_a_domain_is_the_users_and_what_is_too_narrow_is_refused():
+    domain = ball([0.0, 0.0])
+    user = Optimizer(domain, 0.25, 0.5, 0.035)
+    domain.center[:] = 100.0
+    assert (abs(user.ask()) <= 1).all()
+    with pytest.raises(ValueError, match="^radius"):
+        ball([1e9], 1e-7)
+    with pytest.raises(ValueError, match="^upper"):
+        box([1e9], [1e9 + 1e-6])
+
+
+def test_no_point_of_a_box_lies_beyond_its_corners():
+    rng = np.random.default_rng(0)
+    for low, high in np.sort(rng.uniform(-3, 3, (2000, 2)).round(2), 1):
+        if low < high:
+            domain = box([low], [high])
+            ends = [float(domain.native(np.array([u]))[0]) for u in (-1.0, 1.0)]
+            assert low <= ends[0] < ends[1] <= high
+            assert ends == pytest.approx([low, high], rel=1e-14, abs=1e-14)
+
+
+def test_a_margin_just_below_one_is_so_in_every_type():
+    for dtype in (torch.float32, torch.float64, torch.int64):
+        with pytest.raises(ValueError, match="^margin"):
+            check_task(task()._replace(margin=torch.ones(1, dtype=dtype)))
+
+
+def test_where_noise_is_small_discounts_find_the_maximizer():
+    rng, target = np.random.default_rng(0), np.array([0.3, 0.2])
+    user = Optimizer(ball([0.0, 0.0]), 1.0, 2.0, 1e-4, "discounted")
+    for _ in range(2000):
+        user.tell(0.5 - ((user.ask() - target) ** 2).sum() / 2 + 1e-4 * rng.standard_normal())
+    assert np.linalg.norm(user.center - target) < 0.02
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("noise", 1e-29), ("noise", 1e29), ("y_range", "12"), ("y_range", ("1", "2")),
+     ("y_range", {0.0, 1.0}), ("y_range", {0.0: 1, 1.0: 2}), ("y_range", (False, True)),
+     ("y_range", (False, 2.0)), ("y_range", np.array([False, True])), ("y_range", (0, 10**400)),
+     ("y_range", (0.0, 5e-324)), ("y_range", (-1e308, 1e308)), ("y_range", (0.0, 1.0, 2.0)),
+     ("learner", 0), ("learner", ()), ("learner", FullInformation()), ("learner", Still()),
+     ("domain", Domain("cube", np.zeros(1), np.ones(1)))],
+    ids=str,
+)  # fmt: skip
+def test_settings_are_refused_by_their_own_names(name, value):
+    for policy in ("glr", "discounted"):
+        with pytest.raises(ValueError, match=f"^{name}"):
+            new(**{"policy": policy, name: value})
+
+
+@pytest.mark.parametrize(
+    "domain, more, name",
+    [
+        (ball([0.0], 1e20), {}, "concavity"),
+        (ball([0.0], 1e-20), {}, "concavity"),
+        (box([0.0, 0.0], [1.0, 1e20]), {"concavity": 1e-10}, "smoothness"),
+        (ball([0.0]), {"y_range": (0.0, 1e-30), "concavity": 1e25}, "noise"),
+    ],
+)
+def test_scales_that_numbers_do_not_reach_are_refused_by_name(domain, more, name):
+    with pytest.raises(ValueError, match=f"^{name}=[^n]*; allowed: .*(domain|y_range)"):
+        new(domain, **more)
+
+
+def test_ranges_of_any_list_are_taken():
+    for given in ([0, 2], np.array([0.0, 2.0]), torch.tensor([0.0, 2.0])):
+        assert new(y_range=given).y_range == (0.0, 2.0)
+
+
+class Anywhere(NamedTuple):
+    center: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Listens:
+    """Goes to what it heard of last."""
+
+    wants = "reward"
+
+    def init(self, trials, task, horizon, draw, **tkwargs):
+        return Anywhere(torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def select(self, state, task, draw):
+        return state.center, state
+
+    def update(self, state, task, x, y, draw):
+        return Anywhere(x.clone())
+
+
+def test_data_of_ones_own_are_points_of_the_domain():
+    user = new(learner=Listens())
+    user.observe([[1.0, 3.0], [0.5, 2.5]], [0.1, 0.2])
+    assert user.rounds == 2 and user.center == pytest.approx([0.5, 2.5])
+    for wrong in ([[9.0, 2.0]], [[1.0]], [1.0, 2.0], [], "ab", [[math.nan, 1.0]]):
+        with pytest.raises(ValueError, match="actions="):
+            user.observe(wrong, [0.1])
+    with pytest.raises(ValueError, match="y_range"):
+        user.observe([[1.0, 3.0]], [3.0])
+    assert user.rounds == 2
+    with pytest.raises(ValueError, match="its own actions only"):
+        new().observe([[1.0, 3.0]], [0.1])
+
+
+def test_threads_of_master_begin_where_the_one_before_stood():
+    assert new(policy="master").learner.base.warm_start
+
+
+# ---- tasks, presets, calibration ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["margin", "smoothness", "concavity", "variation"])
+def test_numbers_of_a_task_that_are_no_tensors_are_refused(name):
+    for value in (0.5, None, "x"):
+        with pytest.raises(ValueError, match=f"{name}="):
+            check_task(task()._replace(**{name: value}))
+
+
+def test_a_trial_has_its_own_margin_and_first_batch():
+    far = {"margin": (0.1, 0.8), "smoothness": (2.0, 2.0)}
+    GradientAscent(0.4).validate(task(**far), None, None)  # N_0 is 256 and 1
+    with pytest.raises(ValueError, match="N0=1 .*delta_0 = 0.4.*c_0 = 0.1, N0 at least 256"):
+        GradientAscent(0.4, 1).validate(task(**far), None, None)
+    # where rounding up leaves the set by no more than it may
+    h = 0.5 * (1 + 1e-10)
+    GradientAscent(h).validate(task(), None, None)
+    start = replace(GradientAscent(0.05), start=(0.5, 0.0))
+    with pytest.raises(ValueError, match="start=.*c_0 = 0.8"):
+        start.validate(task(**far), None, None)
+
+
+def test_presets_refuse_other_bases_and_ratios():
+    for make in (practical, printed, malg, lambda base: single_scale(0.3, base)):
+        for base in (EGS(), None, GradientAscent, Index()):
+            with pytest.raises(ValueError, match="base=.*allowed: a GradientAscent"):
+                make(base)
+    for c in (0.0, -1.0, math.nan, "x", None, tensor(1.0, 0.0)):
+        with pytest.raises(ValueError, match="^c="):
+            single_scale(c)
+    assert single_scale(tensor(0.3, 0.6)).base.bonus.tolist() == [0.3 / 3, 0.6 / 3]
+
+
+def test_calibration_takes_residuals_of_any_answers_of_one_trial():
+    found = calibrate(task(), [-2.0, 2.0], 8, trials=2)
+    assert found.learner().base == GradientAscent(bonus=found.b0)
+    with pytest.raises(ValueError, match=r"residuals=.*\[-2, 2\]"):
+        calibrate(task(), [2.1], 8, trials=2)
+    for base in (0, EGS(), GradientAscent):
+        with pytest.raises(ValueError, match="base="):
+            calibrate(task(), [0.1], 8, base, trials=2)
+        with pytest.raises(ValueError, match="base="):
+            Calibration(1.0, 0.5, 1.5, np.zeros(1)).learner(base)
+    with pytest.raises(ValueError, match="task.margin=.*one trial"):
+        calibrate(task(margin=(0.5, 0.4)), [0.1], 8, trials=2)
+
+
+# ---- problems ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bent(Path):
+    """Leaves what it says in one round."""
+
+    first: float = 0.5
+    best: float = 0.5
+    at: int = 20
+    jumps: bool = False
+
+    def _where(self, t, there, else_):
+        return np.where(t == self.at, there, else_)[None]
+
+    def theta(self, part, t, horizon, dim, reach):
+        return along(self._where(t, self.first, 0.5), dim)
+
+    def value(self, part, t, horizon):
+        return self._where(t, self.best, 0.5)
+
+    def turns(self, part, trial):
+        return np.array([self.at, self.at + 1]) if self.jumps else None
+
+
+@pytest.mark.parametrize("jumps", [False, True])
+@pytest.mark.parametrize("wrong", [{"first": 0.51}, {"first": math.nan}, {"best": 0.6}], ids=str)
+def test_paths_that_leave_what_they_say_are_refused(wrong, jumps):
+    for at in (0, 20, 39):
+        problem = QuadraticDrift(Bent(**wrong, at=at, jumps=jumps))
+        with pytest.raises(ValueError, match="^path=Bent"):
+            play(Still(), problem, 40, 1)
+    play(Still(), QuadraticDrift(Bent(0.5 * (1 + 1e-12), jumps=jumps)), 40, 1)
+    play(Still(), QuadraticDrift(Bent(**wrong, at=40, jumps=jumps)), 40, 1)
+
+
+def test_seeds_beyond_int64_draw_paths():
+    for path in (Abrupt(3), Walk(0.01)):
+        streams = Streams(2**63 - 1, [0, 1, 2**62])
+        world = QuadraticDrift(path).init(3, 40, streams.at(-1), **TKWARGS)
+        assert world.task.variation.shape == (3,) and world.path.shape[0] == 3
+
+
+def test_a_table_of_means_counts_paths():
+    play(Still(), QuadraticDrift(), 2, 1)
+    draw, T = Streams(0, range(300)).at(-1), 1 << 14
+    with pytest.raises(ValueError, match="horizon=16384; allowed: at most 11184 with 5 arms, 300"):
+        GridDrift(Abrupt(2)).init(300, T, draw, **TKWARGS)
+    for problem in (GridDrift(Step(9)), GridDrift(Abrupt(2), environment=1)):
+        assert problem.init(300, T, draw, **TKWARGS).means.shape == (1, T, 5)
+
+
+def test_whole_gains_by_trial_are_computed_with_as_others():
+    gain, problem = torch.tensor([3, 10]), QuadraticDrift(Abrupt(3))
+    found = {}
+    for short in (True, False):
+        with shortcuts(short):
+            one, other = (KieferWolfowitz(x) for x in (gain, gain.double()))
+            found[short] = play(one, problem, 60, 2)["regret"]
+            assert (found[short] == play(other, problem, 60, 2)["regret"]).all()
+    assert found[True] == pytest.approx(found[False], rel=1e-12)
+
+
+def test_prices_that_do_not_change_are_refused(monkeypatch):
+    made = np.array([[1.0, 2.0, 1.5], [3.0, 3.0, 4.0]])
+    monkeypatch.setattr(prices, "closes", lambda series: made)
+    problem = prices.pricing("google", 2)
+    assert problem.path.begin([0], 8, 1, 0.5, None).tolist() == [[-0.5, 0.5]]
+    with pytest.raises(ValueError, match="days=2; allowed: .* series 1 "):
+        problem.path.begin([2, 3], 8, 1, 0.5, None)
+    for days in (0, 1, 4, 2.0, "x", True):
+        with pytest.raises(ValueError, match="days="):
+            prices.customers("google", days)
+    assert prices.customers("google", 3) == prices.customers("google") == 192

@@ -1,0 +1,149 @@
+"""Which runs the figures of regret are made of, and what is read off them, on runs made by hand."""
+
+import numpy as np
+import pytest
+from ns_runs import run
+
+from paperlib import stats
+from paperlib.nsbco.experiments import regret
+from paperlib.nsbco.learners.restarted import Restarted
+from paperlib.nsbco.problems import Abrupt, Level, Rotation, Stationary, Walk
+from paperlib.play import play
+
+
+def runs(cells):
+    """cell -> learner -> regrets."""
+    return {cell: {name: run(x) for name, x in found.items()} for cell, found in cells.items()}
+
+
+@pytest.mark.parametrize(
+    "name, path, changes, title",
+    [
+        ("stationary", Stationary(), "0 changes", "nothing moves"),
+        ("abrupt17", Abrupt(17), "16 changes", "abrupt, 16 changes, $V_T = 16$"),
+        ("rotation0.5", Rotation(0.5), "changes in every round", "rotation, $V_T = 0.5$"),
+        ("walk", Walk(1e-3), "changes in every round", "random walk"),
+        ("level", Level(), "changes in every round", "only the level moves"),
+    ],
+)
+def test_a_path_by_its_name(name, path, changes, title):
+    problem = regret.problem(name)
+    assert problem.path == path and problem.dim == 2 and problem.environment is None
+    assert (regret.changes(name), regret.title(name)) == (changes, title)
+
+
+@pytest.mark.parametrize(
+    "name, word",
+    [
+        ("abrupt0", "segments"),
+        ("jumps", "allowed: stationary"),
+        ("", "allowed: stationary"),
+        ("abrupt2.5", "allowed: stationary"),
+        ("rotation1.2.3", "allowed: stationary"),
+        ("level4", "allowed: stationary"),
+        ("triangle0", "V=0"),
+    ],
+)
+def test_a_name_without_a_path_is_refused(name, word):
+    with pytest.raises(ValueError, match=word):
+        regret.problem(name)
+
+
+def test_variation_is_that_of_the_trials_own_paths():
+    assert regret.variation("abrupt5", 512, 3, 7).tolist() == [4.0] * 3
+    walks = regret.variation("walk", 64, 3, 0)
+    assert len(set(walks.tolist())) == 3
+    np.testing.assert_array_equal(regret.variation("walk", 64, 2, 1), walks[1:])
+
+
+def test_assumed_learners_are_restarted_for_that_variation():
+    names = regret.assumed([0.01, 1.0, 1000.0])
+    assert names == {0.01: "kappa 0.01", 1.0: "Algorithm 2, oracle", 1000.0: "kappa 1000"}
+    made = {kappa: regret.learner(name) for kappa, name in names.items()}
+    assert all(isinstance(x, Restarted) and x.kappa == kappa for kappa, x in made.items())
+
+
+def test_a_learner_is_watched_that_logs_its_restarts():
+    for name in ("MASTER", "MASTERw", "GLR"):
+        trace = play(
+            regret.learner(name), regret.problem("abrupt3"), 64, 2, probes=regret.watch(name)
+        )
+        assert trace["log"].shape[:2] == (2, 64)
+    assert regret.watch("Algorithm 2") == {}
+
+
+def test_plans_are_put_together_with_each_learner_once():
+    a, b = ("abrupt5", 8), ("level", 8)
+    plan = regret.together({a: ["x", "y"]}, {b: ["z"], a: ["y", "w"]}, {b: ["z", "x"]})
+    assert plan == {a: ["x", "y", "w"], b: ["z", "x"]}
+    assert list(plan) == [a, b]
+
+
+def test_totals_are_of_the_trials_that_all_cells_have():
+    found = runs({("p", 1): {"x": [1, 2, 3]}, ("p", 2): {"x": [4, 5]}})
+    assert regret.totals(found, list(found), "x").tolist() == [[1, 4], [2, 5]]
+
+
+def test_slope_is_that_of_the_mean_regret_from_a_horizon_on():
+    cells = [("p", T) for T in (1, 2, 4, 8)]
+    exact = {cell: {"x": [3 * cell[1] ** 0.7] * 3} for cell in cells}
+    exact["p", 1]["x"] = [100.0] * 3  # before the slope begins
+    found = regret.slope(runs(exact), cells, "x", [T for _, T in cells], 2)
+    assert found.estimate == pytest.approx(0.7) and found.low == pytest.approx(0.7)
+    noisy = {cell: {"x": [cell[1], 2 * cell[1], 3 * cell[1] ** 1.2]} for cell in cells}
+    found = regret.slope(runs(noisy), cells, "x", [T for _, T in cells], 1)
+    assert 1 - 1e-9 < found.low < found.estimate < found.high < 1.2 + 1e-9
+
+
+def test_factor_and_its_mean():
+    assert regret.factor(np.array([32.0, 64.0]), 8.0, 64).tolist() == pytest.approx([1.0, 2.0])
+    found = regret.constant(np.array([32.0, 64.0]), 8.0, 64)
+    assert (found.estimate, found.n) == (pytest.approx(1.5), 2)
+    assert found.low == pytest.approx(1.0) and found.high == pytest.approx(2.0)
+
+
+def test_share_of_the_schedule_is_of_what_is_saved_against_the_base():
+    cell = ("abrupt5", 8)
+    found = runs({cell: {"Algorithm 2": [90, 110], "MALG": [40, 40], "MASTER": [20, 20]}})
+    share = regret.schedule_share(found, cell)
+    assert share.estimate == pytest.approx(60 / 80)
+    assert share.low == pytest.approx(50 / 70) and share.high == pytest.approx(70 / 90)
+
+
+@pytest.mark.parametrize(
+    "low, high, word", [(0.6, 0.9, "most"), (0.1, 0.4, "less than half"), (0.4, 0.6, "about half")]
+)
+def test_majority_is_said_of_the_whole_interval(low, high, word):
+    assert regret.majority(stats.Interval(0.5, low, high, 9, "")) == word
+
+
+def test_ratio_is_of_means():
+    cell = ("level", 8)
+    found = regret.ratio(runs({cell: {"a": [1, 5], "b": [2, 4]}}), cell, "a", "b")
+    assert found.estimate == pytest.approx(1.0) and found.n == 2
+
+
+def test_less_regret_is_asked_of_all_cells():
+    ten = np.arange(1.0, 11)
+    cells = [("abrupt5", 8), ("abrupt33", 8)]
+    both = runs({cell: {"base": 2 * ten, "method": ten} for cell in cells})
+    found = regret.less(both, cells, "method", "base")
+    assert found.p == pytest.approx(2 / 2**10) and found.opposite == 1.0  # Holm over two
+    assert regret.less(both, cells, "base", "method").opposite == pytest.approx(2 / 2**10)
+    one = runs({cells[0]: {"base": 2 * ten, "method": ten}, cells[1]: {"base": ten, "method": ten}})
+    found = regret.less(one, cells, "method", "base")
+    assert found.p == 1.0 and "abrupt33" in found.method
+
+
+def test_less_regret_pairs_the_trials_that_both_have():
+    cell = ("stationary", 8)
+    found = runs({cell: {"base": np.arange(10.0) + 1, "method": [*np.arange(10.0), 1e9, 1e9]}})
+    test = regret.less(found, [cell], "method", "base")
+    assert test.n == 10 and test.statistic == 1.0 and test.p < 0.005
+
+
+def test_the_figures_learners_are_known():
+    names = {*regret.CURVES, *regret.SWEEP, *regret.BANDS, *regret.LOGGED}
+    assert {*regret.FEWER} < {*regret.CURVES}
+    for name in names:
+        assert regret.learner(name) is not None

@@ -1,0 +1,108 @@
+"""What is read off runs in which nothing moves, N_0 as printed, and Remark 3.2."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.core.trace import Trace
+from paperlib.nsbco.experiments import stationary
+from paperlib.nsbco.experiments.remark import Told, remark_3_2
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.problems import QuadraticDrift
+from paperlib.play import play
+
+
+def trace_of(rounds, regret):
+    rounds = np.asarray(rounds)
+    return Trace(rounds, {"regret": regret}, {}, np.zeros(len(rounds)), [*range(len(regret))], {})
+
+
+def test_recorded_rounds_hold_the_powers_of_two():
+    found = stationary.octaves(10)
+    assert found == sorted(set(found)) and found[0] == 1 and found[-1] == 1024
+    assert {2**k for k in range(11)} <= set(found)
+
+
+def test_a_slope_is_that_of_the_mean_from_the_first_round_on():
+    t = np.array(stationary.octaves(12), float)
+    late = np.where(t < 64, 1.0, t**0.6 * 64**-0.6)
+    trace = trace_of(t, np.outer([1.0, 3.0, 8.0], late))
+    found = stationary.slope(trace, 6, 12)
+    assert (found.estimate, found.low, found.high) == pytest.approx((0.6, 0.6, 0.6))
+    assert stationary.slope(trace, 0, 12).estimate < 0.5
+
+
+def test_a_spread_is_free_of_scale():
+    a = np.random.default_rng(0).lognormal(0.0, 1.0, 400)
+    b = np.random.default_rng(1).lognormal(5.0, 0.2, 400)
+    assert stationary.spread(a) == pytest.approx(stationary.spread(7 * a))
+    found = stationary.spread_ratio(a, b)
+    assert found.low < math.exp(1.645 * 0.8) < found.high and found.n == 400
+    same = stationary.spread_ratio(a, 3 * a)  # the trials together
+    assert (same.low, same.high) == pytest.approx((1.0, 1.0))
+    with pytest.raises(ValueError, match="the same trials"):
+        stationary.spread_ratio(a, b[:10])
+
+
+def test_optimism_is_counted_by_trial():
+    found = stationary.optimistic_in(np.array([0.4, 0.9, 1.0, 1.1]), 1.0)
+    assert found.estimate == 0.75 and found.low < 0.75 < found.high
+
+
+def test_the_printed_start_leaves_the_set_and_is_refused():
+    problem, printed = QuadraticDrift(), stationary.printed_start()
+    assert printed.N0 == 5
+    norm = np.linalg.norm(stationary.first_query(printed, problem))
+    assert norm == pytest.approx(0.5 + 5**-0.25, abs=1e-12)
+    with pytest.raises(ValueError, match="N0 at least 16"):
+        play(printed, problem, 4, 1)
+    corrected = GradientAscent(h=1.0, start=(0.5, 0.0))
+    assert np.linalg.norm(stationary.first_query(corrected, problem)) == pytest.approx(1.0)
+
+
+def test_only_what_is_told_differs():
+    problems = stationary.by_smoothness([1.2, 8.0])
+    for L, problem in problems.items():
+        assert float(stationary.task_of(problem).smoothness) == L
+        assert problem.curvature == 1.0 and problem.noise == "uniform"
+
+
+def test_the_papers_units_are_feasible_in_their_noise():
+    for problem in stationary.LOUD.values():
+        play(stationary.LITERAL, problem, 8, 2)
+    assert float(stationary.LITERAL.first(stationary.task_of(QuadraticDrift()))[0]) == 16
+
+
+# ---- Remark 3.2 ---------------------------------------------------------------------------------------------
+
+
+def test_the_remark_tells_powers_of_the_logarithm():
+    learner = remark_3_2(2**20)
+    told = learner.told(stationary.task_of(QuadraticDrift()))
+    x = 20 * math.log(2)
+    assert (float(told.smoothness), float(told.concavity), float(told.margin)) == (x, 1 / x, 1 / x)
+    assert float(learner.base.first(told)[0]) == 36934
+    growth = learner.base.batch(told, torch.tensor([1]))[0] / 36934
+    assert float(growth) == pytest.approx(1.021, abs=5e-4)
+
+
+def test_with_the_remark_nothing_moves_for_a_long_time():
+    """The first batch is longer than the horizon: all that is paid is 0 and the way to the queries."""
+    T = 2**10
+    trace = play(remark_3_2(T), QuadraticDrift(amplitude=0.0), T, 2)
+    width = math.ceil(math.log(T) ** 4) ** -0.25
+    assert trace.last() == pytest.approx(T / 2 * (0.25 + width**2))
+
+
+def test_told_the_truth_nothing_changes():
+    problem, base = QuadraticDrift(), GradientAscent()
+    told = play(Told(base, 2.0, 1.0, 0.5), problem, 300, 3, 0)
+    assert (told["regret"] == play(base, problem, 300, 3, 0)["regret"]).all()
+    other = play(Told(base, 4.0, 1.0, 0.5), problem, 300, 3, 0)
+    assert (told.last() != other.last()).all()
+    with pytest.raises(ValueError, match="concavity=0"):
+        Told(base, 2.0, 0.0, 0.5)
+    with pytest.raises(ValueError, match="gamma"):
+        play(Told(base, 1.0, 1.0, 0.5), problem, 4, 1)
