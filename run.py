@@ -112,7 +112,11 @@ def parser() -> argparse.ArgumentParser:
     )
     bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     bench.add_argument("--quick", action="store_true", help="few and small points, under a minute")
-    bench.add_argument("--only", metavar="NAME", help="a paper (glbomd) or a learner (GLB-OMD)")
+    bench.add_argument(
+        "--only",
+        metavar="NAME",
+        help="a paper (glbomd), which is renewed among the others, or a learner (GLB-OMD)",
+    )
     clean = commands.add_parser(
         "clean",
         help="remove results, quick figures and caches; figures of the paper profile and of custom runs stay",

@@ -56,6 +56,9 @@ def lines_panel(
         ax.set(title=title, xlabel=AXES[axis], ylabel=ylabel, xscale="log", yscale="log")
         ticks = sorted({at for found in numbers.values() for at in found[axis]})
         ax.set_xticks(ticks, labels=map(str, ticks))
+        low, high = ax.get_ylim()
+        if high < 10 * low:  # else there may be no power of 10 to label
+            ax.set_ylim(*(np.sqrt(low * high) * np.array([10**-0.5, 10**0.5])))
         ax.yaxis.set_major_locator(LogLocator(numticks=10))
         ax.minorticks_off()
         ax.set_visible(bool(numbers))
@@ -89,7 +92,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
     """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
     learners, plan = report["papers"][paper], report["plan"]
     R, t, _, _ = plan["base"].values()
-    fig, axes = figures.panels(3, 2, height=2.4)
+    fig, axes = figures.panels(3, 2, height=max(2.4, 0.18 * len(learners)))
     batch = f"{R} trials" + " (*: 1)" * _on_host(learners)
     titles = {
         "trials": f"(a) after {t} rounds",
@@ -108,7 +111,8 @@ def draw(report: dict[str, Any], paper: str) -> str:
     most = max(plan["along"]["trials"])
     numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {most} trials, {t} rounds")
     where = f"{report['device']}, one thread"
-    figures.legend(fig, columns=6)
+    wide = max(len(shown_name(*item)) for item in learners.items()) > 28
+    figures.legend(fig, columns=3 if wide else 6)
     fig.legends[0].set_title(where, {"size": 8})
     name = f"{paper}_{slug(report['device'])}"
     figures.save(

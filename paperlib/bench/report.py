@@ -1,7 +1,8 @@
 """Speed and memory of every learner on this machine: ``python3 run.py bench`` calls this.
 
 ``bench/test_speed.py`` measures under pytest-benchmark; here its JSON is distilled to one file a device, without
-the machine's names and dates, and drawn. Only the whole bench writes to ``bench/`` and ``figures/bench/``.
+the machine's names and dates, and drawn. Only what is measured in full, the whole bench or all of a paper, goes to ``bench/``
+and ``figures/bench/``.
 """
 
 import argparse
@@ -23,7 +24,9 @@ from ..store.keys import versions
 from ..core.files import CHECKOUT
 from ..core.project import home
 from ..core.linalg import pick_device
+from ..core.validation import refuse
 from ..output import folder, plain, write_text
+from ..papers import papers
 from ..store.timing import computing
 from ..workflow.plan import results
 
@@ -62,12 +65,12 @@ def distill(raw: dict[str, Any], plan: speed.Plan, *, device: str, profile: str)
 
     Args:
         device: its name.
-        profile: "paper" for the whole bench, else "quick".
+        profile: "paper" for all learners of a paper in full, else "quick".
     """
-    papers: dict[str, dict] = {}
+    found: dict[str, dict] = {}
     for subject in speed.subjects():
         if subject.name in raw["memory"].get(subject.paper, {}):
-            papers.setdefault(subject.paper, {})[subject.name] = {
+            found.setdefault(subject.paper, {})[subject.name] = {
                 "on_host": subject.on_host,
                 "not_varied": speed.lacking(subject),
                 "peak_memory": raw["memory"][subject.paper][subject.name],
@@ -79,7 +82,7 @@ def distill(raw: dict[str, Any], plan: speed.Plan, *, device: str, profile: str)
         share = plan.block * about["point"]["trials"]
         seconds = {name: stats[name] / share for name in ("median", "iqr", "min")}
         sizes = {"blocks": stats["rounds"], "state_bytes": about["state_bytes"]}
-        learner = papers[about["paper"]][about["learner"]]
+        learner = found[about["paper"]][about["learner"]]
         learner["points"].append({**about["point"], **seconds, **sizes})
     return plain(
         {
@@ -88,9 +91,23 @@ def distill(raw: dict[str, Any], plan: speed.Plan, *, device: str, profile: str)
             "profile": profile,
             "versions": {**versions(), "pytest-benchmark": raw["version"]},
             "plan": {"base": plan.base._asdict(), "along": plan.along, "block": plan.block},
-            "papers": papers,
+            "papers": found,
         }
     )
+
+
+def joined(report: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
+    """A report with those papers of an earlier one of the same device that it has not measured.
+
+    Raises:
+        ValueError: the earlier one is of other versions, or measured otherwise.
+    """
+    for name in ("device", "threads", "profile", "versions", "plan"):
+        if kept.get(name) != report[name]:
+            refuse(name, kept.get(name), f"{report[name]}, as measured now; measure all papers")
+    found = kept["papers"] | report["papers"]
+    order = [paper for paper in papers() if paper in found]
+    return report | {"papers": {paper: found[paper] for paper in order}}
 
 
 def device_name(device: str, raw: dict[str, Any]) -> str:
@@ -141,7 +158,8 @@ def main(argv: list[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     plan = speed.QUICK if options.quick else speed.FULL
-    profile = "quick" if options.quick or options.only else "paper"
+    full = not options.quick and (options.only is None or options.only in papers())
+    profile = "paper" if full else "quick"
     try:
         raw = measure(plan, device, options.only)
     except RuntimeError as error:
@@ -149,7 +167,15 @@ def main(argv: list[str] | None = None) -> int:
     report = distill(raw, plan, device=device_name(device, raw), profile=profile)
     place = home() if profile == "paper" else results("quick")
     path = place / "bench" / f"{slug(report['device'])}.json"
-    write(report, path)
+    whole = report
+    if profile == "paper" and options.only and path.exists():
+        try:
+            whole = joined(report, json.loads(path.read_text()))
+        except ValueError as error:
+            profile, path = "quick", results("quick") / "bench" / path.name
+            whole = report = report | {"profile": profile}
+            print(f"Not joined with the papers measured earlier: {error}", file=sys.stderr)
+    write(whole, path)
     print(table(report), f"\nNumbers: {path}")
     for paper in report["papers"]:
         print(f"Figure:  {folder(profile) / 'bench' / draw(report, paper)}.pdf")

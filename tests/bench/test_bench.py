@@ -323,6 +323,21 @@ def test_lines_look_as_registered_and_star_the_host():
     )
 
 
+def test_a_paper_measured_alone_is_renewed_among_the_others(monkeypatch):
+    monkeypatch.setattr(bench, "papers", lambda: ("linear", "toy"))
+    new = report("paper")
+    kept = new | {"papers": {"toy": {}, "linear": {"old": 1}, "gone": {}}}
+    whole = bench.joined(new, kept)
+    assert (
+        list(whole["papers"]) == ["linear", "toy"]
+        and whole["papers"]["toy"] == new["papers"]["toy"]
+    )
+    assert whole["papers"]["linear"] == {"old": 1}
+    other = kept | {"versions": kept["versions"] | {"torch": "2.0.0"}}
+    with pytest.raises(ValueError, match=r"versions=.*2\.0\.0.*measure all papers"):
+        bench.joined(new, other)
+
+
 # ---- the command -------------------------------------------------------------------------------------------
 
 
