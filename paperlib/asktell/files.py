@@ -10,8 +10,10 @@ import torch
 
 from ..core import saved
 from ..core.describe import PLAIN
+from ..core.errors import told
 from ..core.linalg import Rows
 from ..core.trees import leaves, pack, unpack
+from ..core.validation import refuse
 from .records import Failure, Now
 
 MOST = 10**12  # rounds: the counters of draws stay within 64 bits
@@ -22,19 +24,26 @@ def read(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     """Head and arrays of a file that ``save`` wrote, after the checksum of each of its parts.
 
     Raises:
-        ValueError: the file is another one, or damaged.
+        ValueError: the file is another one, or damaged, or ``path`` is none.
         OSError: it cannot be read at all.
     """
-    raw = Path(path).read_bytes()
+    raw = Path(named(path)).read_bytes()
     try:
         return saved.parse(raw)
     except Exception as error:  # what they make of text, halves, turned bits
         raise refusal(path, error) from error
 
 
+def named(path: str | os.PathLike) -> str | os.PathLike:
+    """``path``; ValueError for what is none."""
+    if not isinstance(path, (str, os.PathLike)):
+        refuse("path", path, "the name of a file, or a Path")
+    return path
+
+
 def refusal(path: str | os.PathLike, reason: Exception | str) -> ValueError:
     """The error for a file that holds no learner, with the reason."""
-    why = f"{type(reason).__name__}: {reason}" if isinstance(reason, Exception) else reason
+    why = told(reason) if isinstance(reason, Exception) else reason
     return ValueError(
         f"path={str(path)!r} holds no saved learner; allowed: a file that save wrote, whole ({why})"
     )

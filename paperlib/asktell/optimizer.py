@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from ..core.errors import told
 from .records import Failure, Now
 from .trial import AskTell
 
@@ -91,7 +92,10 @@ class Optimizer(AskTell):
             now = now._replace(skipped=now.skipped + 1, proposed=None, pending=None)
             now = now.settled(played)
         else:
-            now = self._heard(now, action, instead)
+            try:
+                now = self._heard(now, action, instead)
+            except ValueError as error:
+                raise ValueError(f"instead={instead!r} is told as feedback: {error}") from error
         self._now = now._replace(failures=(*now.failures, failure))
 
     def _counts(self) -> dict[str, int | None]:
@@ -140,7 +144,7 @@ def _words(reason: Any) -> str:
         ValueError: a finite number, which is no failure.
     """
     if isinstance(reason, BaseException):
-        return f"{type(reason).__name__}: {reason}"
+        return told(reason)
     try:
         finite = not isinstance(reason, str) and np.ndim(reason) == 0 and math.isfinite(reason)
     except (TypeError, ValueError, OverflowError):  # no number at all

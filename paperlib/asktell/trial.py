@@ -16,7 +16,7 @@ from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
 from ..core.trees import pack, tree_map
 from ..core.validation import refuse, whole
-from .files import check_leaves, check_sizes, packed, read, refusal, restored
+from .files import check_leaves, check_sizes, named, packed, read, refusal, restored
 from .inputs import TKWARGS, number, warn
 from .records import Now
 
@@ -237,7 +237,12 @@ class AskTell:
 
         Functions in a context are not written, nor what follows from it alone; what was asked is asked again after a
         load.
+
+        Raises:
+            ValueError: ``path`` is neither a name nor a Path.
+            OSError: it cannot be written.
         """
+        named(path)
         head, arrays = packed(self._now)
         arrays = {name: x for name, x in arrays.items() if name not in self._derived(self.state)}
         first = list(self._first.shape[1:]) if isinstance(self._first, Tensor) else None

@@ -232,6 +232,14 @@ def test_what_is_no_saved_learner_is_refused(what, tmp_path):
         user.load(tmp_path / "other.npz")
 
 
+@pytest.mark.parametrize("path", [None, 1, 2.5, b"state.npz", ["state.npz"]])
+def test_what_is_no_path_is_refused_by_name(path):
+    user = AskTell(Index(), ARMS)
+    for use in (user.save, user.load):
+        with pytest.raises(ValueError, match=r"path=.*allowed: the name of a file, or a Path"):
+            use(path)
+
+
 def test_the_first_round_beyond_the_horizon_is_warned_of():
     user, free = AskTell(Index(), ARMS, horizon=3), AskTell(Index(), ARMS)
     with warnings.catch_warnings():

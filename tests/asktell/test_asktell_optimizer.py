@@ -149,6 +149,13 @@ def test_own_data_come_first_and_count_as_rounds():
 # ---- failures ------------------------------------------------------------------------------------
 
 
+class Unprintable(Exception):
+    """Its text cannot be told."""
+
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
 @pytest.mark.parametrize(
     "reason, said",
     [
@@ -163,6 +170,7 @@ def test_own_data_come_first_and_count_as_rounds():
         (1j, "1j"),
         ([[1], [1, 2]], "[[1], [1, 2]]"),
         (KeyboardInterrupt(), "KeyboardInterrupt: "),
+        (Unprintable(), "Unprintable"),
     ],
 )
 def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
@@ -187,8 +195,8 @@ def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
         (0, torch.tensor(1.0), None, "reason="),
         (4, np.nan, None, "action=4"),
         (0.5, np.nan, None, "action=0.5"),
-        (0, np.nan, np.nan, "feedback=nan"),
-        (0, np.nan, "1", "feedback='1'"),
+        (0, np.nan, np.nan, "instead=nan.*feedback=nan"),
+        (0, np.nan, "1", "instead=.1."),
     ],
 )
 def test_a_refused_failure_changes_nothing(action, reason, instead, match):
