@@ -1,0 +1,71 @@
+"""Accuracy of scikit-learn's classifiers on held-out data: what worker processes call.
+
+A worker imports this file and what it imports: neither torch nor, before the first fit, scikit-learn.
+"""
+
+import ast
+import hashlib
+import inspect
+import itertools
+import warnings
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+PACKAGES = ("scikit-learn", "numpy", "scipy")
+
+
+def versions() -> dict[str, str]:
+    """What an accuracy hangs on beside data and parameters: packages' versions, and a checksum of ``accuracy`` without its words."""
+    (function,) = ast.parse(inspect.getsource(accuracy)).body
+    function.body = function.body[1:]
+    code = hashlib.sha256(ast.dump(function).encode()).hexdigest()[:16]
+    return {package: metadata.version(package) for package in PACKAGES} | {"code": code}
+
+
+def accuracy(
+    parameters: dict[str, Any],
+    features: np.ndarray,
+    target: np.ndarray,
+    classifier: str,
+    fold: int,
+    folds: int = 5,
+    scale: bool = False,
+) -> float:
+    """Share of a fold that a classifier gets right after a fit to the others; all random states are 0.
+
+    Args:
+        parameters: of the classifier, by scikit-learn's names.
+        features: N x d.
+        target: N classes.
+        classifier: "forest", "perceptron" or "boosting".
+        fold: 0..folds - 1, of a shuffled stratified split.
+        scale: whether features have the training rows' mean and deviation taken off.
+
+    Raises:
+        Exception: what scikit-learn raises for parameters that it does not take.
+    """
+    from sklearn import ensemble, neural_network
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    classes = {
+        "forest": ensemble.RandomForestClassifier,
+        "perceptron": neural_network.MLPClassifier,
+        "boosting": ensemble.GradientBoostingClassifier,
+    }
+    release = tuple(map(int, metadata.version("scikit-learn").split(".")[:2]))
+    if classifier == "boosting" and release >= (1, 9):  # where it has no effect and warns
+        parameters = {name: x for name, x in parameters.items() if name != "criterion"}
+    model = classes[classifier](**parameters, random_state=0)
+    if scale:
+        model = make_pipeline(StandardScaler(), model)
+    split = StratifiedKFold(folds, shuffle=True, random_state=0).split(features, target)
+    train, test = next(itertools.islice(split, fold, None))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(features[train], target[train])
+    return float(np.mean(model.predict(features[test]) == target[test]))

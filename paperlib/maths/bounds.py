@@ -1,0 +1,100 @@
+"""A box in the user's coordinates, as the context of a search for a maximum.
+
+Shapes: R trials, N points, d dimensions; a leading 1 means that the trials share the box.
+"""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..core.validation import LARGEST, array, refuse
+
+OUTSIDE = 1e-9  # of a side: what rounding may put a point outside
+
+
+class Bounds(NamedTuple):
+    """lo <= x <= hi by coordinate; ``scaled`` maps it to [-1, 1]^d, ``native`` back."""
+
+    lo: Tensor  # 1 x d or R x d
+    hi: Tensor  # 1 x d or R x d
+
+    @classmethod
+    def of(cls, lo: Any, hi: Any, **tkwargs) -> "Bounds":
+        """One box for all trials from two lists of d numbers.
+
+        Raises:
+            ValueError: not d numbers each, or no box, see ``check_bounds``.
+        """
+        sides = [array(name, values) for name, values in (("lo", lo), ("hi", hi))]
+        if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
+            refuse("lo, hi", (lo, hi), "two lists of d numbers")
+        to = {"dtype": torch.float64} | tkwargs
+        bounds = cls(*(torch.as_tensor(side).unsqueeze(0).to(**to) for side in sides))
+        check_bounds(bounds)
+        return bounds
+
+    @classmethod
+    def cube(cls, dim: int, half: float = 1.0, **tkwargs) -> "Bounds":
+        """[-half, half]^dim."""
+        side = torch.full((1, dim), half, **{"dtype": torch.float64} | tkwargs)
+        return cls(-side, side)
+
+    @property
+    def dim(self) -> int:
+        """d."""
+        return self.lo.shape[-1]
+
+    def _along(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return (self.lo.unsqueeze(1), self.hi.unsqueeze(1)) if x.dim() == 3 else (self.lo, self.hi)
+
+    def scaled(self, x: Tensor) -> Tensor:
+        """To [-1, 1]^d. ``x``: R x d or R x N x d."""
+        lo, hi = self._along(x)
+        return (2 * ((x - lo) / (hi - lo)) - 1).clamp(-1.0, 1.0)
+
+    def native(self, u: Tensor) -> Tensor:
+        """From [-1, 1]^d. ``u``: R x d or R x N x d."""
+        lo, hi = self._along(u)
+        # lo + (hi - lo) may round past hi
+        return torch.minimum(torch.maximum(lo + (hi - lo) * ((u + 1) / 2), lo), hi)
+
+
+def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> None:
+    """Check a box, and points of it.
+
+    Args:
+        x: R x d, or None.
+        name: what the points are called.
+
+    Raises:
+        ValueError: no ``Bounds`` of two tensors 1 x d or R x d with d >= 1; sides that are not finite or up to 1e30 in size; lo >= hi in a
+            coordinate; points of another shape, not finite, or outside.
+    """
+    if not isinstance(bounds, Bounds):
+        refuse("bounds", bounds, "Bounds(lo, hi), of paperlib.maths.bounds; Bounds.of takes lists")
+    lo, hi = bounds
+    good = isinstance(lo, Tensor) and isinstance(hi, Tensor) and lo.shape == hi.shape
+    if not (good and lo.dim() == 2 and 0 not in lo.shape and lo.is_floating_point()):
+        shapes = [tuple(side.shape) if isinstance(side, Tensor) else side for side in bounds]
+        refuse("bounds", shapes, "lo and hi, tensors 1 x d or R x d with d at least 1")
+    if x is not None and (x.dim() != 2 or x.shape[1] != bounds.dim):
+        refuse(f"{name}.shape", tuple(x.shape), f"R x {bounds.dim}")
+    if lo.device.type == "meta":
+        return
+    for side, values in (("lo", lo), ("hi", hi)):
+        if not bool((values.abs() <= LARGEST).all()):  # NaN is none of them
+            bad = values[~(values.abs() <= LARGEST)][0].item()
+            refuse(side, bad, f"finite numbers, up to {LARGEST:g} in size")
+    if bool((lo >= hi).any()):
+        j = int((lo >= hi).any(0).nonzero()[0])
+        row = int((lo >= hi)[:, j].nonzero()[0])
+        refuse(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
+    if x is None or x.device.type == "meta":
+        return
+    slack = OUTSIDE * (hi - lo)
+    inside = (x >= lo - slack) & (x <= hi + slack)
+    if not bool(inside.all()):
+        row, j = (~inside).nonzero()[0].tolist()
+        sides = (side.expand(len(x), -1)[row, j].item() for side in bounds)
+        refuse(f"{name}[{row}, {j}]", x[row, j].item(), "from {!r} to {!r}".format(*sides))
