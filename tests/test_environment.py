@@ -73,7 +73,7 @@ def test_the_environment_is_the_locked_one(requirement):
 
 
 def test_imports_of_the_package_are_declared():
-    names = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
+    names = {"skopt": "scikit-optimize", "sklearn": "scikit-learn", "yaml": "pyyaml"}
     found = set()
     for path in (ROOT / "paperlib").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -86,6 +86,34 @@ def test_imports_of_the_package_are_declared():
         for name in found - set(sys.stdlib_module_names) - {"paperlib"}
     }
     assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}
+
+
+def test_what_botorch_leaves_beside_itself_hides_no_package():
+    """Its wheel has folders "build", "scripts" and "sphinx", too: none may be found in place of the package of that name."""
+    files = [file.parts for file in importlib.metadata.files("botorch")]
+    beside = {parts[0] for parts in files} - {"botorch", "botorch_community"}
+    packages = {parts[0] for parts in files if parts[1:] == ("__init__.py",)}
+    assert "sphinx" in beside  # else this test is to go
+    assert packages == {"botorch", "botorch_community", "test_community"}
+    there = [sys.executable, "-c", "import paperlib; print(paperlib.__file__)"]
+    found = subprocess.run(there, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert Path(found.strip()) == ROOT / "paperlib" / "__init__.py"
+
+
+# What only those who ask for it shall wait for, or need to have.
+LATE = ("botorch", "gpytorch", "linear_operator", "joblib", "sklearn", "optuna", "skopt")
+
+
+def test_importing_the_package_imports_no_outside_optimizer():
+    """Each module of paperlib by itself, all in one process: BoTorch adds a quarter to torch's time."""
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in sorted((ROOT / "paperlib").rglob("*.py"))
+        if path.name not in ("__init__.py", "__main__.py")
+    ]
+    code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\nprint([name for name in {LATE} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (found.returncode, found.stdout.strip()) == (0, "[]"), found.stderr[-2000:]
 
 
 def test_a_wheel_has_every_file_of_the_package():

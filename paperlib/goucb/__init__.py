@@ -1,0 +1,88 @@
+"""Global optimization with a parametric model: optimism over its weights, beside Bayesian optimization.
+
+Source: Liu & Wang, "Global Optimization with Parametric Function Approximation" (ICML 2023).
+"""
+
+from ..maths.bounds import Bounds
+from .learners.acquisition import Joint, Linearized, Sphere
+from .learners.botorch_default import BoTorchDefault
+from .learners.controls import RepeatBest, UniformPoint
+from .learners.goucb import GOUCB, TrustRegion
+from .learners.gp import GP
+from .learners.modern import MAPSAAS, QLogNEI
+from .learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
+from .learners.presets import algorithm1, literal, practical
+from .learners.radius import Constant, Printed, Simulated
+from .learners.sequential import Optuna, ScikitOptimize
+from .learners.turbo import TuRBO
+from .model.function import FunctionModel
+from .model.network import TwoLayerNet
+from .model.space import Category, Integer, Real, Space
+from .optimizer import Optimizer, minimize
+from .problems.reference import Reference
+from .problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
+from .problems.tuning import Tuning
+
+__all__ = [
+    "BoTorchDefault",
+    "Bounds",
+    "BoxLeastSquares",
+    "Category",
+    "Constant",
+    "FunctionModel",
+    "GOUCB",
+    "GP",
+    "GradientDescent",
+    "Integer",
+    "Joint",
+    "LevenbergMarquardt",
+    "Linearized",
+    "MAPSAAS",
+    "Optimizer",
+    "Optuna",
+    "Printed",
+    "QLogNEI",
+    "Rastrigin",
+    "Real",
+    "Reference",
+    "RepeatBest",
+    "ScikitOptimize",
+    "SigmoidSum",
+    "Simulated",
+    "Space",
+    "Sphere",
+    "StyblinskiTang",
+    "Teacher",
+    "TrustRegion",
+    "TuRBO",
+    "Tuning",
+    "TwoLayerNet",
+    "UniformPoint",
+    "algorithm1",
+    "literal",
+    "minimize",
+    "practical",
+]
+
+CHOICES = [
+    (
+        "the best of some ten to a hundred costly evaluations on a box, at named settings that may be integers or words, in few seconds of choosing",
+        ['Optimizer(policy="turbo")', "TuRBO"],
+        "searches on where GO-UCB stays",
+    ),
+    (
+        "the same, and seconds a choice do not matter",
+        ['Optimizer(policy="gp")', "GP"],
+        "expected improvement with today's prior; needs BoTorch",
+    ),
+    (
+        "the same, and bad evaluations cost: their sum counts, not the best alone",
+        ["Optimizer", "practical"],
+        "GO-UCB with a trust region, which is not the paper's; stays near the best point so far",
+    ),
+    (
+        "a parametric model that is known to be right, as the paper has it",
+        ["algorithm1", "FunctionModel"],
+        "any function of parameters and a point; its theorem's constants say nothing at sizes that can be run",
+    ),
+]

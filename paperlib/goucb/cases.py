@@ -1,0 +1,131 @@
+"""How lines look in every figure, and what the contract tests run."""
+
+import math
+
+from ..core.contracts import Case
+from ..styles import Style
+from .learners.acquisition import Joint, Linearized, Sphere
+from .learners.botorch_default import BoTorchDefault
+from .learners.controls import RepeatBest, UniformPoint
+from .learners.gp import GP
+from .learners.modern import MAPSAAS, QLogNEI
+from .learners.oracle import GradientDescent, LevenbergMarquardt
+from .learners.presets import algorithm1, literal, practical
+from .learners.sequential import Optuna, ScikitOptimize
+from .learners.turbo import TuRBO
+from .model.network import TwoLayerNet
+from .problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
+from .problems.tuning import Tuning
+
+STYLES = {
+    "GO-UCB": Style("vermilion", "o", emphasis=True, label="GO-UCB, as printed"),
+    "GO-UCB, practical": Style("vermilion", "D", linestyle="--"),
+    "GO-UCB, Algorithm 1": Style("vermilion", "s", linestyle="-."),
+    "GO-UCB, uniform start": Style("vermilion", "x", linestyle=":"),
+    "GO-UCB, no trust region": Style("orange", "d", linestyle="-."),
+    "GP-UCB, raw": Style("green", "^"),
+    "GP-EI, raw": Style("blue", "v"),
+    "GP-PI, raw": Style("sky", "<"),
+    "GP-EI, scaled": Style("blue", "v", linestyle=":"),
+    "GP-EI, modern": Style("blue", "P", linestyle="--"),
+    "GP-PI, modern": Style("sky", "X", linestyle="--"),
+    "GP-UCB, modern": Style("green", "*", linestyle="--"),
+    "qLogNEI, modern": Style("orange", "p"),
+    "MAP-SAAS": Style("green", "h", linestyle=":"),
+    "TuRBO-1": Style("purple", ">"),
+    "TPE": Style("black", "1"),
+    "scikit-optimize": Style("black", "2", linestyle="--"),
+    "BoTorch, default": Style("black", "s", linestyle="-."),
+    "repeat-best": Style("gray", linestyle="--", zorder=1),
+}
+
+# Cases that the bench leaves out, and why.
+_REASON = "the bench plays 3000 rounds, no method here more than some hundreds; goucb_5_cost measures what a round costs"
+
+_small = {
+    "model": TwoLayerNet(3),
+    "oracle": LevenbergMarquardt(2, 8, 3),
+    "acquisition": Linearized(12, 4, 2, 3),
+}
+_gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
+_f2 = StyblinskiTang(2)
+_fewer = {"rounds": 8, "trials": 2}  # of seconds each
+_n = {"n_init": [0, 2.0, True, None]}
+
+CASES = {
+    "GO-UCB": Case(
+        literal(
+            2, 26.0, model=TwoLayerNet(3), oracle=GradientDescent(steps=5), acquisition=Joint(5)
+        ),
+        SigmoidSum(3),
+        {"n_init": [0, 2.0, "x"], "model": [None, TwoLayerNet], "radius": [0.2]},
+    ),
+    "GO-UCB, uniform start": Case(
+        literal(
+            2,
+            26.0,
+            model=TwoLayerNet(3),
+            oracle=GradientDescent(steps=5),
+            acquisition=Joint(5, start="uniform"),
+        ),
+        SigmoidSum(3),
+    ),
+    "GO-UCB, Algorithm 1": Case(
+        algorithm1(3, **_small),
+        Teacher(2, hidden=3, starts=8, steps=10),
+        {"ridge": [0.0, -1.0, math.nan], "scaling": ["all"]},
+    ),
+    "GO-UCB, practical": Case(
+        practical(3, **_small),
+        _f2,
+        {"ridge": [0.0, -1.0], "trust": [0.2], "scaling": ["first", None], "refit": [1, None]},
+    ),
+    "GO-UCB, no trust region": Case(practical(3, trust=None, **_small), Rastrigin(2), rounds=12),
+    "GO-UCB, sphere": Case(
+        algorithm1(
+            3,
+            model=TwoLayerNet(2),
+            oracle=LevenbergMarquardt(2, 8),
+            acquisition=Sphere(6, 2, 2, 2, turns=4),
+        ),
+        _f2,
+        rounds=25,
+    ),
+    # a fit takes .1 s; what is fitted is looked up afterwards
+    "GO-UCB, tuning": Case(practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2),
+    "GP-UCB, raw": Case(GP(3, "legacy-raw", "UCB", **_gp), SigmoidSum(3), _n, rounds=10),
+    "GP-EI, scaled": Case(
+        GP(3, "legacy-scaled", "EI", **_gp),
+        _f2,
+        {"prior": ["legacy", None], "acquisition": ["LogEI", 1]},
+        rounds=10,
+    ),
+    "GP-PI, modern": Case(
+        GP(3, "modern", "PI", **_gp),
+        _f2,
+        {"fit_steps": [-1], "candidates": [0], "around": [-1], "top": [0], "steps": [-1]},
+        rounds=10,
+    ),
+    "GP-UCB, modern": Case(
+        GP(3, "modern", "UCB", **_gp), _f2, {"beta": [-1.0], "rate": [0.0]}, rounds=10
+    ),
+    "qLogNEI, modern": Case(
+        QLogNEI(3, samples=8, **_gp), _f2, {"samples": [0], "prior": ["new"]}, rounds=10
+    ),
+    "MAP-SAAS": Case(MAPSAAS(3, 1, 4, 2), _f2, _n | {"models": [0]}, **_fewer),
+    "BoTorch, default": Case(
+        BoTorchDefault(3, 1, 4), _f2, _n | {"restarts": [0], "raw_samples": [0]}, **_fewer
+    ),
+    "TuRBO-1": Case(
+        TuRBO(3, candidates=12, fit_steps=3, failures=2),
+        _f2,
+        _n
+        | {"candidates": [0], "least": [0.0], "first": [0.001], "most": [0.1], "gain": [-1.0]}
+        | {"successes": [0], "failures": [0], "noisy": [1, None], "fit_steps": [-1]},
+    ),
+    "TPE": Case(Optuna(3), _f2, _n, rounds=20),
+    "scikit-optimize": Case(ScikitOptimize(3), _f2, _n, **_fewer),
+    "uniform": Case(UniformPoint(3), _f2, _n),
+    "repeat-best": Case(RepeatBest(3), _f2, _n),
+}
+UNMEASURED = dict.fromkeys(CASES, _REASON)

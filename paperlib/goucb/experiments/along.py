@@ -1,0 +1,247 @@
+"""Runs of Algorithm 1 on the reference problems, every statement held against them, and the same on what is wrong on purpose.
+
+Letters: R trials, T rounds of Phase II, n of Phase I.
+"""
+
+import dataclasses
+import math
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.trace import Trace
+from ...verdicts.checks import Check
+from ..learners.acquisition import Linearized
+from ..learners.goucb import GOUCB
+from ..learners.oracle import BoxLeastSquares
+from ..learners.presets import algorithm1
+from ..learners.radius import Constant, Radius, Simulated
+from ..problems.reference import HALF, Reference
+from ..theory import bounds, constants
+from ..theory.equivalents import equivalents
+from ..theory.growth import Risk
+from ..theory.replay import Replay
+from ..theory.vacuity import first_phase
+
+DELTA = 0.1
+SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)
+SEARCH = Linearized(256, 8, 4, 20, 0.005)
+POINTS = 1000  # of functional containment
+LOOKED_AT = 20  # rounds of functional containment
+
+
+def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = None) -> GOUCB:
+    """Algorithm 1 with the oracle that the theorems assume, on points and answers as they are.
+
+    Args:
+        problem: A or B.
+        n: rounds of Phase I.
+        ridge: lambda.
+        radius: None: the smallest that the proof of Lemma 5.3 gives for this very run.
+    """
+    truth = problem.truth
+    if radius is None:
+        same = tuple(map(tuple, equivalents(truth.w, truth.hidden).tolist()))
+        radius = Simulated(same, problem.noise, SAFE[problem.name], DELTA)
+    oracle = BoxLeastSquares(truth.lo, truth.hi)
+    return GOUCB(problem.network, n, oracle, SEARCH, radius, ridge=ridge, scaling="none")
+
+
+def learners(problem: Reference, n: int, T: int, loose: float = 0.1) -> dict[str, GOUCB]:
+    """With the radius of the proof and lambda = sqrt(T), with beta = 1, and with lambda = beta = ``loose``, where 2 will not do (E4)."""
+    return {
+        "proved radius": learner(problem, n, T**0.5),
+        "beta = 1": learner(problem, n, T**0.5, Constant(T**-0.25)),
+        f"lambda = beta = {loose:g}": learner(problem, n, loose, Constant(1.0)),
+    }
+
+
+class Along:
+    """A recorded run and what it is made of, computed anew.
+
+    Args:
+        trace: every round, with the probes of ``probes.recording``.
+        problem: that was played.
+        played: the learner.
+    """
+
+    def __init__(self, trace: Trace, problem: Reference, played: GOUCB):
+        self.trace, self.problem, self.played = trace, problem, played
+        self.truth, self.n = problem.truth, played.n_init
+        self.run = Replay.of(trace, problem.network, self.n, played.ridge, self.truth.w)
+        self.root = self.run.ball[:, :, 2]  # sqrt(beta_t), the learner's own
+        self.curvature = SAFE[problem.name]
+        self.slope = float(self.run.slope.max())
+
+    @cached_property
+    def risk(self) -> Risk:
+        """L."""
+        return Risk(self.problem)
+
+    @cached_property
+    def constants(self) -> constants.Constants:
+        """Those of the problem, with mu to the nearest of its parameters."""
+        return constants.Constants.of(self.problem, self.risk.on_box.mu, DELTA)
+
+    @cached_property
+    def span(self) -> float:
+        """The largest regret that a round can have, on a grid."""
+        w = torch.tensor([self.truth.w], dtype=torch.float64)
+        f = self.problem.network.value(w, self.points(2001).unsqueeze(0))
+        return self.problem.maximum - float(f.min())
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """Parameters of W, uniform ones and where mu is attained, 201 x dw."""
+        lo, hi = self.truth.lo, self.truth.hi
+        found = np.random.default_rng(0).uniform(lo, hi, (200, len(self.truth.w)))
+        return np.concatenate([found, self.risk.on_box.w[None]])
+
+    def points(self, count: int) -> Tensor:
+        """A grid of [-5, 5], count x 1."""
+        return torch.linspace(-HALF, HALF, count, dtype=torch.float64).unsqueeze(1)
+
+    def squared_error(self, w: Tensor) -> Tensor:
+        """sum (f_w(x_i) - y_i)^2 over Phase I, R. ``w``: R x dw."""
+        x, y = (torch.from_numpy(self.trace[name][:, : self.n].copy()) for name in ("x", "y"))
+        return (self.problem.network.value(w, x) - y).square().sum(1)
+
+    def regret(self) -> np.ndarray:
+        """Of both phases, R."""
+        return self.trace.last()
+
+    # Statements ------------------------------------------------------------------------------------------
+
+    def assumptions(self) -> list[Check]:
+        """Assumptions 3.1 to 3.3 on this network."""
+        c, run, risk = self.constants, self.run, self.risk
+        values = self.problem.maximum - run.gaps.numpy()
+        w = torch.from_numpy(self.inside)
+        return [
+            bounds.assumption_3_1(values, run, self.truth.lo, self.truth.hi),
+            bounds.assumption_3_2(self.problem.network, w, self.points(51), c),
+            bounds.assumption_3_2_along(run, self.slope, self.curvature),
+            bounds.assumption_3_3(risk, c.growth, self.inside, nearest=True),
+        ]
+
+    def first_phase(self) -> list[Check]:
+        """Lemma 5.1 and Theorem 5.2, printed and corrected."""
+        run, n, c = self.run, self.n, self.constants
+        w0, far2 = run.w[:, 0], run.distance2[:, 0]
+        risk = self.risk.value(w0)
+        return [
+            bounds.oracle(self.squared_error(w0), self.squared_error(run.truth)),
+            bounds.lemma_5_1(risk, n, c),
+            bounds.lemma_5_1_printed(risk, n, c),
+            bounds.theorem_5_2(far2, n, c),
+            bounds.theorem_5_2_printed(far2, n, c),
+        ]
+
+    def algorithm(self) -> list[Check]:
+        """What holds in every round of every run of Phase II, whatever the radius."""
+        run, along = self.run, self.run.along
+        K = self.slope**2 / run.ridge
+        return [
+            bounds.estimate(run),
+            bounds.query(run, self.points(101)),
+            bounds.lemma_c4(run),
+            bounds.lemma_c5(run, self.slope),
+            bounds.lemma_c6(run),
+            bounds.lemma_c6_printed(run, self.slope),
+            bounds.lemma_c6_step(along.trace[:, 1:], along.growth[:, :-1]),
+            bounds.potential(along.u2, along.growth[:, 1:], K),
+            bounds.potential_printed(along.u2, along.growth[:, 1:]),
+            bounds.lemma_b3(run, self.problem.noise, DELTA / 2),
+            bounds.identity_13(run),
+            bounds.remainder(run, self.curvature),
+            bounds.remark_4_2(run, self.problem.maximum),
+            bounds.square_sum(self.regret(), run, self.n, self.constants.value),
+        ]
+
+    def containment(self) -> Check:
+        """Lemma 5.3 with the learner's own radius."""
+        most = self.run.far_corner2(self.truth.lo, self.truth.hi).sqrt()
+        return bounds.containment(self.run, self.root, DELTA, most)
+
+    def functional(self) -> Check:
+        """What it says of f, on a grid and in some rounds."""
+        step = max(1, self.run.rounds // LOOKED_AT)
+        rounds, x = range(0, self.run.rounds, step), self.points(POINTS)
+        rest = (self.curvature, self.constants.value, DELTA)
+        return bounds.functional(self.run, self.root, x, rounds, *rest)
+
+    def regret_bounds(self) -> list[Check]:
+        """Lemmas 5.4 and 5.5 and Theorem 4.1, printed and corrected."""
+        run, root, c = self.run, self.root, self.constants
+        of = (run, root, self.curvature, self.span)
+        sums = (run, root, self.slope, self.curvature, self.span)
+        return [
+            bounds.lemma_5_4(*of),
+            bounds.lemma_5_4_printed(*of),
+            bounds.lemma_5_5(*sums),
+            bounds.lemma_5_5_printed(*sums),
+            bounds.theorem_4_1(self.regret(), self.n, run.rounds, c),
+            bounds.theorem_4_1_printed(self.regret(), run.rounds, c),
+        ]
+
+    def ball(self, share: float = 1.0) -> Check:
+        """That the learner's ball is the one of the proof. ``share``: by which its radius is multiplied before."""
+        root = self.run.root(self.problem.noise, self.curvature, DELTA)
+        seen = self.run.ball * torch.tensor([1.0, 1.0, share], dtype=self.run.ball.dtype)
+        return bounds.ball(dataclasses.replace(self.run, ball=seen), root)
+
+    def broken(self) -> dict[str, Check]:
+        """Statements on the same run with one thing wrong; all must fail."""
+        run, along, noise = self.run, self.run.along, self.problem.noise
+        wrong = lambda **parts: dataclasses.replace(run, **parts)
+        behind = run.ball.clone()
+        behind[:, 1:, 0] = run.ball[:, :-1, 0]
+        middle = torch.full_like(run.truth, (self.truth.lo + self.truth.hi) / 2)
+        K = self.slope**2 / run.ridge
+        return {
+            "answers a round late": bounds.estimate(wrong(y=torch.roll(run.y, 1, 1))),
+            "a ridge of a tenth": bounds.estimate(wrong(ridge=run.ridge / 10)),
+            "points in the middle": bounds.query(wrong(x=0 * run.x), self.points(101)),
+            "half the bonus": self.ball(0.5),
+            "a potential a round late": bounds.lemma_c4(wrong(ball=behind)),
+            "a tenth of C_g": bounds.lemma_c5(run, self.slope / 10),
+            "twice the width": bounds.potential(4 * along.u2, along.growth[:, 1:], K),
+            "twice the noise": bounds.lemma_b3(run, noise / 2, DELTA / 2),
+            "noise not heard": bounds.identity_13(wrong(y=run.true)),
+            "C_h of a linear model": bounds.remainder(run, 0.0),
+            "a hundredth of beta_t": bounds.containment(run, self.root / 10, DELTA),
+            "constants of W": bounds.assumption_3_2_along(
+                run, self.constants.slope, self.constants.curvature
+            ),
+            "mu near w* alone": bounds.assumption_3_3(
+                self.risk, self.risk.local, self.inside, nearest=True
+            ),
+            "an oracle that does not fit": bounds.oracle(
+                self.squared_error(middle), self.squared_error(run.truth)
+            ),
+            "an f* that is too low": bounds.remark_4_2(run, self.problem.maximum - 0.1),
+        }
+
+
+def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
+    """Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and what they are; B_0 is at most the diameter of W."""
+    c = constants.Constants.of(problem, Risk(problem).on_box.mu, DELTA)
+    p = constants.proof(c, n, T, capped=True)
+    return learner(problem, n, p.ridge, Constant(math.sqrt(p.beta / p.ridge))), p
+
+
+def stayed_inside(found: Along) -> np.ndarray:
+    """Share of the trials with w* in all balls up to a round, T."""
+    held = found.containment().held
+    return np.logical_and.accumulate(held, axis=1).mean(0)
+
+
+def growing(problem: Reference, T: int) -> dict[str, GOUCB]:
+    """Algorithm 1's recursion with kappa = .2, lambda = 1 and n = sqrt(T): with the oracle that the theorems assume, and with the preset's."""
+    n = first_phase(T)
+    return {
+        "exact oracle": learner(problem, n, 1.0, Constant(0.2)),
+        "algorithm1()": algorithm1(n, problem.network),
+    }

@@ -1,0 +1,140 @@
+"""Which learners with which settings, on which problems, in all figures of this paper."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from ...core.contracts import Learner, Problem
+from ..learners.acquisition import Joint
+from ..learners.controls import RepeatBest, UniformPoint
+from ..learners.gp import GP
+from ..learners.goucb import GOUCB
+from ..learners.modern import MAPSAAS, QLogNEI
+from ..learners.oracle import GradientDescent
+from ..learners.presets import algorithm1, literal, practical
+from ..learners.sequential import Optuna, ScikitOptimize
+from ..learners.turbo import TuRBO
+from ..model.network import TwoLayerNet
+from ..problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
+
+PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five
+CONTROLS = ["repeat-best", "uniform"]
+SECOND = [
+    "GO-UCB, practical",
+    "GO-UCB, Algorithm 1",
+    "GO-UCB, uniform start",
+    "GP-EI, scaled",
+    "GP-EI, modern",
+    "GP-PI, modern",
+]
+RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
+TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}  # what each does, in effect
+PACKAGES = {"TPE": "optuna", "scikit-optimize": "skopt"}  # of the extra "optimizers"
+ALONG = ["GO-UCB, practical", "GP-EI, modern", "uniform"]  # against the dimension
+
+
+class Size(NamedTuple):
+    """What the quick profile saves."""
+
+    ascent: int = 2000  # steps of the literal ascent; their sizes multiply to .2
+    fit: int | None = None  # steps of a GP's fit and of its acquisition's; None: the learner's own
+    candidates: int | None = None  # TuRBO's; None: min(100 d, 5000)
+
+
+class Setting(NamedTuple):
+    """A function of Figure 2."""
+
+    problem: Problem
+    n: int  # points of Phase I
+    T: int  # rounds of Phase II
+    F: float  # the largest |f|, which is not printed
+
+    @property
+    def horizon(self) -> int:
+        """n + T."""
+        return self.n + self.T
+
+
+FULL = Size()
+CHUNK = 10  # trials: a batched round of BoTorch costs little more for ten than for one, and a kill loses a chunk
+
+
+def functions(rounds: int | None = None, gain: float = 3.0) -> dict[str, Setting]:
+    """f1 to f3 as printed and the teacher beside them; ``rounds``: T of f2, f3 and the teacher, None: the printed 64, and 40.
+
+    F is sup |f| over the box: not printed.
+    """
+    longer = 64 if rounds is None else rounds
+    return {
+        "f1": Setting(SigmoidSum(), 5, 25, 26.0),
+        "f2": Setting(StyblinskiTang(), 8, longer, 2500.0),
+        "f3": Setting(Rastrigin(), 8, longer, 807.066),
+        "teacher": Setting(Teacher(gain=gain), 10, min(longer, 40), 5.0),
+    }
+
+
+def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
+    """All learners of the figures by name, with ``n`` points of Phase I and |f| at most ``F``."""
+    rate = 0.2 / size.ascent
+    steps = {} if size.fit is None else {"fit_steps": size.fit, "steps": size.fit}
+    gp = lambda prior, acquisition: GP(n, prior, acquisition, **steps)
+    start = lambda name: literal(n, F, acquisition=Joint(size.ascent, rate, name))
+    return {
+        "GO-UCB": start("incumbent"),
+        "GO-UCB, uniform start": start("uniform"),
+        "GO-UCB, Algorithm 1": algorithm1(n),
+        "GO-UCB, practical": practical(n),
+        "GO-UCB, no trust region": practical(n, trust=None),
+        "GP-UCB, raw": gp("legacy-raw", "UCB"),
+        "GP-EI, raw": gp("legacy-raw", "EI"),
+        "GP-PI, raw": gp("legacy-raw", "PI"),
+        "GP-EI, scaled": gp("legacy-scaled", "EI"),
+        "GP-EI, modern": gp("modern", "EI"),
+        "GP-PI, modern": gp("modern", "PI"),
+        "GP-UCB, modern": gp("modern", "UCB"),
+        "qLogNEI, modern": QLogNEI(n),
+        "MAP-SAAS": MAPSAAS(n),
+        "TuRBO-1": TuRBO(n, candidates=size.candidates),
+        "TPE": Optuna(n),
+        "scikit-optimize": ScikitOptimize(n),
+        "uniform": UniformPoint(n),
+        "repeat-best": RepeatBest(n),
+    }
+
+
+def lacking(names: Sequence[str]) -> list[str]:
+    """Those whose optional package is not installed."""
+    return [name for name in names if name in PACKAGES and find_spec(PACKAGES[name]) is None]
+
+
+def plan(full: bool) -> dict[str, list[str]]:
+    """Which learners play which function; not ``full``: those that a minute allows."""
+    if full:
+        every = [*PAPER, *SECOND, "GP-UCB, modern", "GO-UCB, no trust region", *CONTROLS]
+        return dict.fromkeys(("f1", "f2", "f3", "teacher"), every)
+    few = ["GO-UCB", "GP-EI, raw", "GO-UCB, practical", *CONTROLS]
+    return {
+        "f1": [*PAPER, "GO-UCB, practical", "GO-UCB, uniform start", *CONTROLS],
+        "f2": [*few, "TuRBO-1"],
+        "f3": few,
+        "teacher": ["GO-UCB, practical", "GP-EI, modern", *CONTROLS],
+    }
+
+
+def starts(n: int, F: float, ascent: int) -> dict[str, GOUCB]:
+    """The printed settings with each start of the ascent, and each initialization of the network from the uniform start."""
+    rate = 0.2 / ascent
+    found = {
+        start: literal(n, F, acquisition=Joint(ascent, rate, start))
+        for start in ("incumbent", "uniform", "center", "last")
+    }
+    for weights in ("ones", "uniform01"):
+        oracle, joint = GradientDescent(start=weights), Joint(ascent, rate, "uniform")
+        found[f"uniform, weights {weights}"] = literal(n, F, oracle=oracle, acquisition=joint)
+    return found
+
+
+def kappas(n: int, values: list[float], trust: bool) -> dict[float, GOUCB]:
+    """The practical preset with each kappa, with or without its trust region."""
+    more = {} if trust else {"trust": None}
+    return {kappa: practical(n, TwoLayerNet(), kappa, **more) for kappa in values}

@@ -1,0 +1,290 @@
+"""Figure 2: what is read off the runs on f1, f2, f3 and the teacher, and their panels.
+
+Shapes: R trials, T' recorded rounds.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+
+from ... import stats
+from ...core.contracts import Problem
+from ...core.streams import Streams
+from ...core.trace import Trace
+from ...figures.drawing import look, regret_panel, style
+from ...output import number
+from ...styles import COLORS
+
+Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round
+UNIFORM = "uniform"
+WINDOW = 10  # rounds at the two ends of Phase II that "linear" compares
+LINE = ("color", "linestyle", "label")
+FLAT = 8  # last rounds that "flat" looks at
+
+
+def between(trace: Trace, first: int, last: int) -> np.ndarray:
+    """Regret of rounds ``first``..``last``, counted from 1, R."""
+    return trace.at(last) - trace.at(first - 1)
+
+
+def phase2(trace: Trace, n: int) -> np.ndarray:
+    """Regret after the first n rounds, R."""
+    return trace.last() - trace.at(n)
+
+
+def bend(trace: Trace, n: int) -> stats.Interval:
+    """Regret of the last rounds over that of the first of Phase II: 1 where it grows linearly."""
+    window = min(WINDOW, (len(trace.rounds) - n) // 2)
+    first = between(trace, n + 1, n + window)
+    last = trace.last() - trace.at(len(trace.rounds) - window)
+    return stats.ratio(last, first, of="mean regret, last rounds over first")
+
+
+def flat(trace: Trace, uniform: Trace) -> stats.Interval:
+    """Mean regret of the last rounds as a share of a uniform point's."""
+    total = len(trace.rounds)
+    last = trace.last() - trace.at(total - min(FLAT, total - 1))
+    rounds = min(FLAT, total - 1)
+    share = uniform.last() * (rounds / total)
+    return stats.ratio(last, share, of="mean regret, last rounds over a uniform point's")
+
+
+def below(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Test:
+    """Whether ``name`` has less regret than each of the others."""
+    differences = {other: found[other].last() - found[name].last() for other in others}
+    return stats.weakest(stats.wilcoxon(differences))
+
+
+def spread(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Interval:
+    """Standard deviation of the final regret over the smallest of the others', resampling trials."""
+    x = np.stack([found[other].last() for other in (name, *others)], 1)
+    moments = np.concatenate([x, x**2], 1)
+    k = x.shape[1]
+
+    def statistic(means: np.ndarray) -> np.ndarray:
+        variance = np.maximum(means[..., k:] - means[..., :k] ** 2, 0.0)
+        return np.sqrt(variance[..., 0] / variance[..., 1:].min(-1))
+
+    return stats.bootstrap(moments, statistic, of="ratio of standard deviations")
+
+
+def saved(found: dict[str, Trace], name: str, others: Sequence[str]) -> np.ndarray:
+    """Share of the others' mean regret that ``name`` saves, R."""
+    mean = np.mean([found[other].last() for other in others], 0)
+    return 1 - found[name].last() / mean
+
+
+def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
+    """Mean difference of two learners' regret as a share of a uniform point's mean regret."""
+    scale = found[UNIFORM].last().mean()
+    return stats.paired(found[a].last() / scale, found[b].last() / scale)
+
+
+def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
+    """The largest size of a difference: all lie within a band around 0 exactly when it does, one lies outside when it does."""
+    sizes = {}
+    for name, x in intervals.items():
+        ends = sorted((abs(x.low), abs(x.high)))
+        low = 0.0 if x.low <= 0 <= x.high else ends[0]
+        sizes[name] = x._replace(estimate=abs(x.estimate), low=low, high=ends[1])
+    return stats.greatest(sizes)
+
+
+def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
+    """Of all ratios the one farthest from 1, up or down, as a factor of at least 1."""
+    logs = {
+        name: x._replace(estimate=np.log(x.estimate), low=np.log(x.low), high=np.log(x.high))
+        for name, x in ratios.items()
+    }
+    far = farthest(logs)
+    ends = {key: float(np.exp(getattr(far, key))) for key in ("estimate", "low", "high")}
+    return far._replace(**ends)
+
+
+def simple(trace: Trace, maximum: float | np.ndarray) -> np.ndarray:
+    """Simple regret, R x T': f* minus the best noise-free value so far."""
+    return (
+        np.broadcast_to(np.asarray(maximum, float).reshape(-1, 1), trace["best"].shape)
+        - trace["best"]
+    )
+
+
+def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
+    """Traces with a series "simple"."""
+    return {
+        name: dataclasses.replace(trace, series={**trace.series, "simple": simple(trace, maximum)})
+        for name, trace in found.items()
+    }
+
+
+def sign_counts(
+    found: dict[str, Trace], name: str, others: Sequence[str], trials: int
+) -> dict[str, str]:
+    """In how many of the first trials, the paper's 5, ``name`` has less regret than another."""
+    mine = found[name].last()[:trials]
+    return {
+        other: f"{int((mine < found[other].last()[:trials]).sum())} of {trials}" for other in others
+    }
+
+
+def twin_panels(
+    row: Sequence[Axes],
+    found: dict[str, Trace],
+    n: int,
+    *,
+    title: str,
+    maximum: Any,
+    labels: bool = False,
+    log_simple: bool = False,
+) -> dict[str, dict]:
+    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends.
+
+    Returns:
+        The plotted numbers.
+    """
+    both = with_simple(found, maximum)
+    numbers = {
+        "cumulative": regret_panel(
+            row[0], both, title=title, ylabel="cumulative regret", labels=labels
+        ),
+        "simple": regret_panel(
+            row[1],
+            both,
+            title="best so far",
+            series="simple",
+            ylabel="simple regret",
+            labels=labels,
+            log_y=log_simple,
+        ),
+    }
+    for ax in row:
+        ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+        ax.set_xlabel("evaluations $t$")
+    return numbers
+
+
+def table(found: dict[str, Trace], n: int, maximum: Any) -> list[str]:
+    """Cumulative regret, regret a round of Phase II and simple regret at the end with t-intervals, a line a learner."""
+    heads = ("cumulative", "a round, Phase II", "simple")
+    lines = ["".join([f"{'':24s}", *[f"{head:>34s}" for head in heads]])]
+    rounds = len(next(iter(found.values())).rounds) - n
+    for name, trace in found.items():
+        cells = (trace.last(), phase2(trace, n) / rounds, simple(trace, maximum)[:, -1])
+        texts = [
+            f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
+            for x in map(stats.mean, cells)
+        ]
+        lines.append("".join([f"{name:24s}", *[f"{text:>34s}" for text in texts]]))
+    return lines
+
+
+def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
+    """Log-log slope of the mean over trials in a setting, resampling trials at all settings together. ``samples``: setting -> R."""
+    x = np.log(np.array(list(samples), float))
+    y = np.stack(list(samples.values()), 1)
+    line = lambda means: stats.slopes(x, np.log(means))
+    return stats.bootstrap(y, line, of=of)
+
+
+def along(
+    ax: Axes,
+    samples: dict[str, dict[float, np.ndarray]],
+    controls: dict[str, np.ndarray],
+    *,
+    title: str = "",
+    xlabel: str,
+    ylabel: str,
+) -> dict[str, Any]:
+    """Means with 95 % t-intervals, the settings side by side at equal distances; controls as lines across.
+
+    Args:
+        samples: name -> setting -> R.
+        controls: name -> R.
+
+    Returns:
+        The plotted numbers: name -> setting -> interval, of controls the interval.
+    """
+    settings = sorted({setting for sample in samples.values() for setting in sample})
+    numbers: dict[str, Any] = {name: stats.mean(x) for name, x in controls.items()}
+    with style():
+        for name, found in numbers.items():
+            ax.axhline(found.estimate, linewidth=0.9, **{key: look(name)[key] for key in LINE})
+        for name, sample in samples.items():
+            found = numbers[name] = {setting: stats.mean(sample[setting]) for setting in settings}
+            middle = np.array([x.estimate for x in found.values()])
+            ends = np.abs(np.array([(x.low, x.high) for x in found.values()]).T - middle)
+            ax.errorbar(
+                range(len(settings)), middle, ends, elinewidth=0.6, capsize=1.5, **look(name)
+            )
+        ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
+        ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+        ax.set_ylim(bottom=0)
+    return numbers
+
+
+def order(found: dict[str, Trace], of: Callable[[Trace], np.ndarray], looks: bool = True) -> str:
+    """Names by their mean, the least first. ``looks``: as figures write them."""
+    names = sorted(found, key=lambda name: of(found[name]).mean())
+    return ", ".join(look(name)["label"] if looks else name for name in names)
+
+
+def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray:
+    """f* of the trials of a run, R or 1, which a trace does not keep."""
+    draw = Streams(seed, range(trials)).at(-1)
+    return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu").best.numpy()
+
+
+def bars(
+    ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
+) -> dict[str, Any]:
+    """A dot with its 95 % t-interval for each name's final regret; controls as lines across.
+
+    Returns:
+        The plotted numbers: name -> interval.
+    """
+    numbers = {name: stats.mean(trace.last()) for name, trace in (found | controls).items()}
+    with style():
+        for i, name in enumerate(found):
+            x = numbers[name]
+            ends = [[x.estimate - x.low], [x.high - x.estimate]]
+            ax.errorbar(i, x.estimate, ends, fmt="o", color=COLORS["vermilion"], capsize=2, ms=4)
+        for name in controls:
+            line = {key: look(name)[key] for key in LINE}
+            ax.axhline(numbers[name].estimate, linewidth=0.9, **line)
+        labels = [name.replace(", ", ",\n") for name in found]
+        ax.set_xticks(range(len(found)), labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set(title=title, ylabel=ylabel)
+        ax.set_ylim(bottom=0)
+    return numbers
+
+
+def field_panels(
+    row: Sequence[Axes], found: dict[str, Trace], n: int, *, title: str, maximum: Any
+) -> dict[str, Any]:
+    """Mean simple regret against evaluations, with bands, and against mean seconds of choosing points, a trial.
+
+    Returns:
+        The plotted numbers.
+    """
+    both = with_simple(found, maximum)
+    numbers: dict[str, Any] = {
+        "evaluations": regret_panel(
+            row[0], both, title=title, series="simple", ylabel="simple regret", labels=False
+        )
+    }
+    row[0].axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+    row[0].set_xlabel("evaluations $t$")
+    with style():
+        for name, trace in both.items():
+            seconds = trace.seconds / len(trace.trials)
+            late = trace.rounds > n
+            mean = trace["simple"].mean(0)
+            row[1].plot(seconds[late], mean[late], **{**look(name), "marker": None})
+            numbers.setdefault("seconds", {})[name] = {"seconds": seconds[late], "mean": mean[late]}
+        row[1].set(title=title, xlabel="seconds a trial", xscale="log")
+        row[1].set_ylim(row[0].get_ylim())
+    return numbers

@@ -1,0 +1,66 @@
+"""BoTorch as its users call it, one trial after another.
+
+Source: Balandat et al., "BoTorch: A Framework for Efficient Monte-Carlo Bayesian Optimization" (2020), and the library's own example.
+Shapes: t observations, d dimensions.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+
+from ...core.validation import size
+from .sequential import OneByOne
+
+
+@dataclass(frozen=True)
+class BoTorchDefault(OneByOne):
+    """The library's default model, fitted by its own routine, and its log expected improvement, maximized by its own routine.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+        restarts: >= 1, points from which the acquisition is maximized.
+        raw_samples: >= 1, points among which these are chosen.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int
+    restarts: int = 10
+    raw_samples: int = 512
+
+    def __post_init__(self):
+        super().__post_init__()
+        size("restarts", self.restarts)
+        size("raw_samples", self.raw_samples, self.restarts)
+
+    def model(self, x: Tensor, y: Tensor) -> Module:
+        """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""
+        from botorch.models import SingleTaskGP
+
+        return SingleTaskGP(x, y)
+
+    def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
+        """Where log expected improvement is largest; what BoTorch draws hangs on the seed alone."""
+        from botorch import fit_gpytorch_mll
+        from botorch.acquisition import LogExpectedImprovement
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it then tries again
+            torch.manual_seed(seed)
+            model = self.model((x + 1) / 2, y.unsqueeze(1))
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+            point, _ = optimize_acqf(
+                LogExpectedImprovement(model, y.max()),
+                torch.stack([torch.zeros_like(x[0]), torch.ones_like(x[0])]),
+                q=1,
+                num_restarts=int(self.restarts),
+                raw_samples=int(self.raw_samples),
+            )
+        return (2 * point[0] - 1).tolist()

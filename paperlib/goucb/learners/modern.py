@@ -1,0 +1,85 @@
+"""What the field takes beyond expected improvement: its noisy form, and sparse priors.
+
+Source: Ament et al., "Unexpected Improvements to Expected Improvement for Bayesian Optimization" (2023), for qLogNEI; Eriksson & Jankowiak,
+"High-Dimensional Bayesian Optimization with Sparse Axis-Aligned Subspaces" (2021), for the prior of MAP-SAAS; both as in BoTorch.
+Shapes: R trials, N points, t observations, d dimensions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+
+from ...core.validation import size
+from .botorch_default import BoTorchDefault
+from .gp import GaussianProcess
+
+AT_ONCE = 32  # points whose joint distributions with all observations are held in memory
+
+
+@dataclass(frozen=True)
+class QLogNEI(GaussianProcess):
+    """Log noisy expected improvement: over the best of the noise-free values at the points so far, which are uncertain, too.
+
+    The samples of the expectation are one quasi-random set for all trials and rounds.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+        prior: as of ``gp.GP``.
+        samples: >= 1, of the expectation.
+        fit_steps, candidates, around, top, steps, rate: as of ``gp.GP``.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int
+    prior: str = "modern"
+    samples: int = 128
+    fit_steps: int | None = None
+    candidates: int = 256
+    around: int = 32
+    top: int = 8
+    steps: int = 50
+    rate: float = 0.04
+
+    def __post_init__(self):
+        super().__post_init__()
+        size("samples", self.samples)
+
+    def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
+        """The acquisition, N x R x 1 x d to N x R."""
+        from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+        from botorch.sampling import SobolQMCNormalSampler
+
+        sampler = SobolQMCNormalSampler(torch.Size([self.samples]), seed=0)
+        x = model.train_inputs[0]
+        value = qLogNoisyExpectedImprovement(model, x, sampler, prune_baseline=False)
+        return lambda points: torch.cat([value(part) for part in points.split(AT_ONCE)])
+
+
+@dataclass(frozen=True)
+class MAPSAAS(BoTorchDefault):
+    """BoTorch as its users call it, with an ensemble of sparse priors: few coordinates matter, and how few differs by model.
+
+    Attributes:
+        n_init, restarts, raw_samples: as of ``BoTorchDefault``.
+        models: >= 1, each with another degree of sparsity, drawn anew each round.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    models: int = 4
+
+    def __post_init__(self):
+        super().__post_init__()
+        size("models", self.models)
+
+    def model(self, x: Tensor, y: Tensor) -> Module:
+        """The ensemble before its fit."""
+        from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
+
+        return EnsembleMapSaasSingleTaskGP(x, y, num_taus=int(self.models))

@@ -1,0 +1,237 @@
+"""The regression oracle of Phase I: parameters that fit the points so far.
+
+Source: Liu & Wang (2023), Algorithm 1, Phase I, and Appendix D.1. All run a fixed number of steps, each trial with its own.
+Shapes: R trials, N points, d dimensions, dw parameters, S starts.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from ...core.linalg import ROUNDING, chosen, first_best
+from ...core.streams import Draw
+from ...core.validation import number, one_of, positive, refuse, size, whole
+from ..model.network import Model, TwoLayerNet
+
+STARTS = ("default", "ones", "uniform01")
+
+
+class Fit(NamedTuple):
+    """What an oracle returns."""
+
+    w: Tensor  # R x dw
+    anchor: Tensor  # R x dw, the start that w came from
+
+
+class Oracle(Protocol):
+    """``starts`` are drawn once a run; ``first`` fits from them, ``again`` from the last fit."""
+
+    def starts(self, model: Model, dim: int, draw: Draw) -> Tensor: ...
+    def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit: ...
+    def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit: ...
+
+
+@dataclass(frozen=True)
+class LevenbergMarquardt:
+    """Damped Gauss-Newton steps on 1/2 sum_i (f_w(x_i) - y_i)^2 + rho/2 ||w - w_a||^2, solved in N x N form.
+
+    Ours, for the printed gradient descent does not move (E13). From each start w_a; the fit of the lowest objective is kept. An accepted step divides
+    the damping by 3, a refused one multiplies it by 4.
+
+    Attributes:
+        restarts: S >= 1, random starts.
+        steps: >= 1, of the first fit.
+        more: >= 0, of each later one, from the last fit.
+        gain: > 0, size of the starts' first layer.
+        ridge: rho > 0; None: the learner's lambda.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    restarts: int = 4
+    steps: int = 60
+    more: int = 15
+    gain: float = 1.0
+    ridge: float | None = None
+
+    def __post_init__(self):
+        size("restarts", self.restarts)
+        size("steps", self.steps)
+        size("more", self.more, 0)
+        positive("gain", self.gain)
+        if self.ridge is not None:
+            positive("ridge", self.ridge)
+
+    def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
+        """R x S x dw."""
+        normal = draw.normal("lm_start", self.restarts, model.parameters(dim))
+        return model.start(normal, dim, self.gain)
+
+    def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit:
+        """The best of S fits. ``x``: R x N x d; ``y``: R x N; ``starts``: R x S x dw; ``ridge``: a number or R."""
+        S = starts.shape[1]
+        copies = lambda part: part.repeat_interleave(S, 0)
+        rho = self._rho(ridge)
+        rho = copies(rho) if isinstance(rho, Tensor) else rho
+        start = starts.flatten(0, 1)
+        w, objective = self._descend(model, copies(x), copies(y), start, start, rho, self.steps)
+        best = first_best(-objective.view(-1, S))
+        return Fit(chosen(w.view_as(starts), best), chosen(starts, best))
+
+    def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit:
+        """``more`` steps from the last fit, with its anchor."""
+        w, _ = self._descend(model, x, y, last.w, last.anchor, self._rho(ridge), self.more)
+        return Fit(w, last.anchor)
+
+    def _rho(self, ridge: Any) -> Any:
+        return ridge if self.ridge is None else self.ridge
+
+    def _descend(
+        self, model: Model, x: Tensor, y: Tensor, w: Tensor, anchor: Tensor, rho: Any, steps: int
+    ) -> tuple[Tensor, Tensor]:
+        """Parameters and objective after ``steps``."""
+        rho = w.new_zeros(len(w)) + rho
+        value, objective = self._objective(model, x, y, w, anchor, rho)
+        damping = torch.ones_like(rho)
+        diagonal = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
+        for _ in range(steps):
+            J = model.features(w, x)
+            v = model.adjoint(J, y - value) + rho.unsqueeze(1) * (anchor - w)
+            k = rho + damping
+            # (k I + J^T J)^{-1} v by the matrix inversion lemma
+            factor = torch.linalg.cholesky_ex(model.inner(J, J) + k.view(-1, 1, 1) * diagonal).L
+            half = torch.cholesky_solve(model.forward(J, v).unsqueeze(2), factor).squeeze(2)
+            moved = w + (v - model.adjoint(J, half)) / k.unsqueeze(1)
+            new_value, new_objective = self._objective(model, x, y, moved, anchor, rho)
+            # a gain as small as rounding would be taken or not by the last bit
+            better = new_objective < objective * (1 - ROUNDING)
+            row = better.unsqueeze(1)
+            w, value = torch.where(row, moved, w), torch.where(row, new_value, value)
+            objective = torch.where(better, new_objective, objective)
+            damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e12)
+        return w, objective
+
+    def _objective(
+        self, model: Model, x: Tensor, y: Tensor, w: Tensor, anchor: Tensor, rho: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        value = model.value(w, x)
+        away = (w - anchor).square().sum(1)
+        return value, ((value - y).square().sum(1) + rho * away) / 2
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """Full-batch gradient descent on the mean squared error, as printed.
+
+    Source: Liu & Wang (2023), Appendix D.1, where the rate is 1e-11: parameters stay where they begin (E13).
+
+    Attributes:
+        rate: > 0, step size.
+        steps: >= 1.
+        start: "default" (torch.nn.Linear's), "ones" or "uniform01".
+
+    Raises:
+        ValueError: a value out of range, or an unknown start.
+    """
+
+    rate: float = 1e-11
+    steps: int = 2000
+    start: str = "default"
+
+    def __post_init__(self):
+        positive("rate", self.rate)
+        size("steps", self.steps)
+        one_of("start", self.start, STARTS)
+
+    def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
+        """R x 1 x dw.
+
+        Raises:
+            ValueError: "default" for a model other than the network.
+        """
+        uniform = draw.uniform("sgd_start", 1, model.parameters(dim))
+        if self.start == "ones":
+            return torch.ones_like(uniform)
+        if self.start == "uniform01":
+            return uniform
+        if not isinstance(model, TwoLayerNet):
+            refuse("start", self.start, "ones, uniform01; default is the network's alone")
+        return model.linear_layers(uniform, dim)
+
+    def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit:
+        """``x``: R x N x d; ``y``: R x N; ``starts``: R x 1 x dw; the ridge is not used."""
+        w = starts[:, 0]
+        for _ in range(self.steps):
+            error = model.value(w, x) - y
+            w = w - (2 * self.rate / x.shape[1]) * model.adjoint(model.features(w, x), error)
+        return Fit(w, starts[:, 0])
+
+    def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit:
+        """The same from the last fit."""
+        return Fit(self.first(model, x, y, last.w.unsqueeze(1), ridge).w, last.anchor)
+
+
+@dataclass(frozen=True)
+class BoxLeastSquares:
+    """Least squares over the box W by SciPy's L-BFGS-B from several starts: the exact oracle that the theorems assume, for checks.
+
+    Source: Liu & Wang (2023), Lemma 5.1.
+
+    Attributes:
+        lo: lower end of every parameter.
+        hi: upper end, above ``lo``.
+        restarts: S >= 1, uniform starts.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    lo: float = 0.0
+    hi: float = 1.0
+    restarts: int = 6
+
+    def __post_init__(self):
+        number("lo", self.lo)
+        number("hi", self.hi)
+        if not self.lo < self.hi:
+            refuse("lo, hi", (self.lo, self.hi), "lo below hi")
+        whole("restarts", self.restarts)
+
+    def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
+        """R x S x dw, uniform in the box."""
+        uniform = draw.uniform("box_start", self.restarts, model.parameters(dim))
+        return self.lo + (self.hi - self.lo) * uniform
+
+    def first(self, model: Model, x: Tensor, y: Tensor, starts: Tensor, ridge: Any) -> Fit:
+        """The fit of the lowest sum of squares; looks at its tensors. ``starts``: R x S x dw; the ridge is not used."""
+        if x.device.type == "meta":
+            return Fit(starts[:, 0], starts[:, 0])
+        found, anchors = [], []
+        for r in range(len(x)):
+            fits = [self._solve(model, x[r : r + 1], y[r : r + 1], start) for start in starts[r]]
+            best = int(first_best(-np.array([[fit.fun for fit in fits]]))[0])
+            found.append(torch.from_numpy(fits[best].x).to(starts))
+            anchors.append(starts[r, best])
+        return Fit(torch.stack(found), torch.stack(anchors))
+
+    def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit:
+        """From the last fit alone."""
+        return Fit(self.first(model, x, y, last.w.unsqueeze(1), ridge).w, last.anchor)
+
+    def _solve(self, model: Model, x: Tensor, y: Tensor, start: Tensor) -> Any:
+        def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+            row = torch.from_numpy(w).to(x).unsqueeze(0)
+            error = model.value(row, x) - y
+            gradient = 2 * model.adjoint(model.features(row, x), error)[0]
+            return float(error.square().sum()), gradient.cpu().numpy()
+
+        box = [(self.lo, self.hi)] * len(start)
+        tight = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
+        return minimize(
+            loss, start.cpu().numpy(), jac=True, method="L-BFGS-B", bounds=box, options=tight
+        )

@@ -1,0 +1,145 @@
+"""How large the ball of Phase II is: sqrt(beta_t), in the norm of Sigma_t.
+
+Source: Liu & Wang (2023), (7) and Appendix D.1.
+Shapes: R trials, dw parameters.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import first_best
+from ...core.validation import array, nonnegative, positive, probability, refuse
+from .ellipsoid import Ellipsoid
+
+
+class Known(NamedTuple):
+    """What a radius may depend on before query t + 1 of Phase II."""
+
+    t: int  # queries answered so far
+    T: int  # queries in all; 0: unknown
+    w0: Tensor  # R x dw, estimate of Phase I
+    farthest: Tensor  # R, see ``Radius.error2``, its maximum over the estimates that queried so far
+
+
+class Radius(Protocol):
+    """``needs_horizon``: whether T enters."""
+
+    needs_horizon: bool
+
+    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor: ...
+    def error2(self, w: Tensor, w0: Tensor) -> Tensor: ...
+
+
+class _Blind:
+    needs_horizon = False
+
+    def error2(self, w: Tensor, w0: Tensor) -> Tensor:
+        """0, R: nothing is known of w*."""
+        return torch.zeros_like(w[:, 0])
+
+
+@dataclass(frozen=True)
+class Constant(_Blind):
+    """sqrt(beta) = kappa sqrt(lambda): kappa is the ball's radius in directions of which nothing was seen.
+
+    Attributes:
+        kappa: >= 0, a number or one a trial; 0 follows the fit alone.
+
+    Raises:
+        ValueError: kappa below 0.
+    """
+
+    kappa: float | Tensor = 0.2
+
+    def __post_init__(self):
+        nonnegative("kappa", self.kappa, by_trial=True)
+
+    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
+        """R."""
+        return self.kappa * ellipsoid.ridge.sqrt()
+
+
+@dataclass(frozen=True)
+class Printed(_Blind):
+    """beta_t = dw^3 F^4 t / T for t = 1..T.
+
+    Source: Liu & Wang (2023), Appendix D.1; the two terms of (7) without t are dropped there (E13).
+
+    Attributes:
+        value_bound: F > 0, the largest |f|.
+
+    Raises:
+        ValueError: F not above 0.
+    """
+
+    value_bound: float
+    needs_horizon = True
+
+    def __post_init__(self):
+        positive("value_bound", self.value_bound, most=1e6)
+
+    def beta(self, t: int, T: int, dw: int) -> float:
+        """beta_t, t = 1..T."""
+        return dw**3 * float(self.value_bound) ** 4 * t / T
+
+    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
+        """R."""
+        beta = self.beta(known.t + 1, known.T, known.w0.shape[1])
+        return torch.full_like(ellipsoid.ridge, beta**0.5)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The smallest radius that the proof of Lemma 5.3 gives when w* is known: for simulations, to see what the theory could do at best.
+
+    sqrt(beta_t) = sigma sqrt(l_t + 2 ln(2 / delta)) + sqrt(lambda) ||w_0 - w*|| + C_h / 2 max_i ||w_i - w*||^2 sqrt(t S_t), with l_t the
+    growth of ln det Sigma and S_t = sum_i g_i^T Sigma_t^{-1} g_i <= min(t, dw, l_t).
+    Source: Liu & Wang (2023), (13) and Lemma B.3, each term as it is (ours).
+
+    Attributes:
+        truths: E parameters w* of one function, each a tuple of dw numbers; of these equivalents the one nearest to w_0 counts.
+        noise: sigma > 0.
+        curvature: C_h >= 0, the largest Hessian norm.
+        delta: failure probability.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    truths: tuple[tuple[float, ...], ...]
+    noise: float
+    curvature: float
+    delta: float = 0.1
+    needs_horizon = False
+
+    def __post_init__(self):
+        if array("truths", self.truths).ndim != 2 or not isinstance(self.truths, tuple):
+            refuse("truths", self.truths, "a tuple of tuples of dw numbers each")
+        positive("noise", self.noise)
+        nonnegative("curvature", self.curvature)
+        probability("delta", self.delta)
+
+    def truth(self, w0: Tensor) -> Tensor:
+        """The equivalent of w* that is nearest to w_0, R x dw."""
+        truths = w0.new_tensor(self.truths)
+        nearest = first_best(-(w0.unsqueeze(1) - truths).square().sum(2))
+        return truths[nearest]
+
+    def error2(self, w: Tensor, w0: Tensor) -> Tensor:
+        """||w - w*||^2, R."""
+        return (w - self.truth(w0)).square().sum(1)
+
+    def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
+        """R."""
+        t, growth = known.t, ellipsoid.growth()
+        at_start = self.error2(known.w0, known.w0).sqrt()
+        root = self.noise * (growth + 2 * math.log(2 / self.delta)).clamp(min=0).sqrt()
+        root = root + ellipsoid.ridge.sqrt() * at_start
+        if t == 0:
+            return root
+        S = ellipsoid.square(ellipsoid.features).sum(1)
+        return root + self.curvature / 2 * known.farthest * (t * S).sqrt()

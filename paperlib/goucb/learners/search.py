@@ -1,0 +1,80 @@
+"""What all searches for a maximum share: Phase I, and the history of points and answers.
+
+Source: Liu & Wang (2023), Algorithm 1, Phase I.
+Shapes: R trials, t rounds so far, d dimensions.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import Rows, chosen, first_best
+from ...core.streams import Draw
+from ...core.validation import LARGEST, finite
+from ...maths.bounds import Bounds, check_bounds
+
+
+class History(NamedTuple):
+    """State of a search that keeps its observations and nothing else."""
+
+    x: Rows  # R x t x d, points scaled to [-1, 1]^d
+    y: Rows  # R x t, answers in the user's units
+    rounds: int  # t
+
+
+class Search:
+    """A subclass is a frozen dataclass with ``n_init`` and ``propose(state, bounds, draw)``, R x d in [-1, 1]^d.
+
+    The first ``n_init`` points are uniform and the same for all searches of one seed; a user's own data count among them.
+    """
+
+    wants = "reward"
+    n_init: int
+
+    def init(
+        self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
+    ) -> History:
+        """No observations yet."""
+        x, y = Rows.empty(trials, bounds.dim, **tkwargs), Rows.empty(trials, **tkwargs)
+        return History(x, y, 0)
+
+    def select(self, state: History, bounds: Bounds, draw: Draw) -> tuple[Tensor, History]:
+        """A uniform point in Phase I, then what ``propose`` says. Returns R x d in the user's coordinates."""
+        if state.rounds < self.n_init:
+            return bounds.native(uniform(bounds, draw)), state
+        return bounds.native(self.propose(state, bounds, draw)), state
+
+    def update(
+        self, state: History, bounds: Bounds, action: Tensor, reward: Tensor, draw: Draw
+    ) -> History:
+        """One observation more."""
+        return History(
+            state.x.append(bounds.scaled(action)), state.y.append(reward), state.rounds + 1
+        )
+
+    def validate(self, bounds: Bounds, action: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for what is no box, points outside it, or answers that are not finite."""
+        check_bounds(bounds, action)
+        if reward is not None:
+            finite("reward", reward, LARGEST)
+
+
+def uniform(bounds: Bounds, draw: Draw) -> Tensor:
+    """A point of Phase I, R x d in [-1, 1]^d: one stream for all learners."""
+    return 2 * draw.uniform("phase1", bounds.dim) - 1
+
+
+def incumbent(x: Tensor, y: Tensor) -> Tensor:
+    """The point with the largest answer, the first of equals, R x d. ``x``: R x t x d; ``y``: R x t."""
+    return chosen(x, first_best(y))
+
+
+def standardized(y: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation (ddof 1, at least 1e-9, 1 for one answer), R x 1 each. ``y``: R x t."""
+    mean = y.mean(1, keepdim=True)
+    if y.shape[1] < 2:
+        return mean, torch.ones_like(mean)
+    # not ``std``, whose last bit hangs on the number of trials
+    squares = (y - mean).square().sum(1, keepdim=True)
+    return mean, (squares / (y.shape[1] - 1)).sqrt().clamp(min=1e-9)

@@ -1,0 +1,132 @@
+"""Optimizers of other libraries, which play one trial at a time: Optuna's and scikit-optimize's.
+
+Source: Watanabe, "Tree-Structured Parzen Estimator" (2023), for Optuna's; the manual of scikit-optimize.
+Shapes: R trials, t observations, d dimensions.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ...core.streams import Draw
+from ...core.validation import size
+from ...maths.bounds import Bounds
+from .search import History, Search
+
+
+class OneByOne(Search):
+    """Tells a fresh optimizer of its library all that a trial has seen, and asks it once; trial after trial, round after round.
+
+    A subclass is a frozen dataclass with ``n_init`` and ``ask(x, y, seed)``, d numbers in [-1, 1] from t x d points and t answers, to be
+    maximized. The seed is another one in each round of each trial.
+    """
+
+    syncs = "host"
+
+    def __post_init__(self):
+        size("n_init", self.n_init)
+
+    def library(self):
+        """The package that ``ask`` needs, where it is one of the extra ``optimizers``; else None."""
+
+    def init(
+        self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
+    ) -> History:
+        """No observations yet.
+
+        Raises:
+            ImportError: the library is missing.
+        """
+        self.library()
+        return super().init(trials, bounds, horizon, draw, **tkwargs)
+
+    def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
+        """What the library asks for in each trial, R x d."""
+        x, y = state.x.view, state.y.view
+        seeds = (draw.uniform("library") * 2**31).long().tolist()
+        with torch.enable_grad():
+            points = [self.ask(*trial) for trial in zip(x.cpu(), y.cpu(), seeds)]
+        return torch.tensor(points, dtype=x.dtype, device=x.device).clamp(-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Optuna(OneByOne):
+    """Optuna's default, the tree-structured Parzen estimator; Phase I takes the place of its own random trials.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int
+
+    def library(self):
+        """Optuna."""
+        try:
+            import optuna
+        except ImportError as error:
+            raise ImportError("Optuna needs optuna: the extra 'optimizers' of paperlib") from error
+        return optuna
+
+    def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
+        """The next trial's parameters."""
+        optuna = self.library()
+        side = optuna.distributions.FloatDistribution(-1.0, 1.0)
+        space = {f"x{j}": side for j in range(x.shape[1])}
+        sampler = optuna.samplers.TPESampler(n_startup_trials=self.n_init, seed=seed)
+        trial = lambda point, value: optuna.create_trial(
+            params=dict(zip(space, point)), distributions=space, value=value
+        )
+        with _quiet(optuna):
+            study = optuna.create_study(direction="maximize", sampler=sampler)
+            study.add_trials(map(trial, x.tolist(), y.tolist()))
+            return list(study.ask(space).params.values())
+
+
+@dataclass(frozen=True)
+class ScikitOptimize(OneByOne):
+    """scikit-optimize's default, a Gaussian process with one of three acquisitions; Phase I takes the place of its own random points.
+
+    Departure: the library weighs its acquisitions by what they have gained; told everything at once, it takes each with probability 1/3.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int
+
+    def library(self):
+        """scikit-optimize."""
+        try:
+            import skopt
+        except ImportError as error:
+            needs = "ScikitOptimize needs scikit-optimize: the extra 'optimizers' of paperlib"
+            raise ImportError(needs) from error
+        return skopt
+
+    def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
+        """The next point."""
+        optimizer = self.library().Optimizer(
+            [(-1.0, 1.0)] * x.shape[1], n_initial_points=self.n_init, random_state=seed
+        )
+        optimizer.tell(x.tolist(), (-y).tolist())  # it minimizes
+        return optimizer.ask()
+
+
+@contextmanager
+def _quiet(optuna) -> Iterator[None]:
+    """Without a line for each study."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)

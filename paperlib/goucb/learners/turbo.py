@@ -1,0 +1,276 @@
+"""TuRBO-1: Thompson sampling from a Gaussian process within a trust region.
+
+Source: Eriksson et al., "Scalable Global Optimization via Local Bayesian Optimization" (2019), Sections 2 and 3 and its supplement;
+written from the paper, not from the authors' code.
+Shapes: R trials, N candidates, t observations, d dimensions. The model sees points of the unit cube.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import Rows, chosen, first_best
+from ...core.streams import Draw
+from ...core.validation import number, one_of, positive, refuse, size
+from ...maths.adam import Adam
+from ...maths.bounds import Bounds
+from ...maths.gp import Matern
+from .search import Search, uniform
+
+PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
+LENGTHSCALE = 0.005, 2.0, 0.5  # from, to, first
+SCALE = 0.05, 20.0, 1.0
+NOISE = 5e-4, 0.2, 0.005
+LEARNING_RATE = 0.1  # of Adam on the hyper-parameters' logits
+JITTER = 1e-6  # on the covariance of noise-free samples
+MATERN = Matern()
+
+
+class State(NamedTuple):
+    """The observations, and the trust region of each trial."""
+
+    x: Rows  # R x t x d, points scaled to [-1, 1]^d
+    y: Rows  # R x t, answers in the user's units
+    begun: Tensor  # R int64, the round in which the present run began
+    length: Tensor  # R, L, the side of the trust region
+    successes: Tensor  # R int64, in a row
+    failures: Tensor  # R int64, in a row
+    rounds: int  # t
+
+
+class Process(NamedTuple):
+    """The Gaussian process given the observations of the present run."""
+
+    x: Tensor  # R x t x d
+    live: Tensor  # R x t, 1 for observations of the present run, else 0
+    factor: Tensor  # R x t x t, Cholesky factor of the observations' covariance, the identity where not live
+    whitened: Tensor  # R x t, factor^{-1} (y - mean), 0 where not live
+    lengthscale: Tensor  # R x d
+    scale: Tensor  # R x 1
+    noise: Tensor  # R x 1, its variance
+    mean: Tensor  # R x 1
+
+
+@dataclass(frozen=True)
+class TuRBO(Search):
+    """Samples f at points around the best so far, asks where the sample is largest, and begins anew when the region has collapsed.
+
+    Trials restart apart: the data of earlier runs are masked, the next ``n_init`` points are uniform.
+    Departures: one unscrambled Sobol set for all trials with a shift for each, modulo 1; n_init where the authors advise 2 d.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I and of each later run; a user's own observations count.
+        candidates: >= 1; None: min(100 d, 5000).
+        fit_steps: >= 0, of Adam.
+        first: L at first, the side of the region in units of the box's.
+        least: > 0, below which a run ends.
+        most: the largest.
+        successes: >= 1, in a row, that double it.
+        failures: >= 1, in a row, that halve it; None: max(4, d).
+        gain: >= 0, of |best|, by which an answer must be better than the best of its run.
+        noisy: whether the sample has the answers' noise, as the authors' has.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int
+    candidates: int | None = None
+    fit_steps: int = 50
+    first: float = 0.8
+    least: float = 2.0**-7
+    most: float = 1.6
+    successes: int = 3
+    failures: int | None = None
+    gain: float = 1e-3
+    noisy: bool = True
+
+    def __post_init__(self):
+        size("n_init", self.n_init)
+        if self.candidates is not None:
+            size("candidates", self.candidates)
+        size("fit_steps", self.fit_steps, 0)
+        positive("least", self.least)
+        number("first", self.first)
+        number("most", self.most)
+        if not self.least <= self.first <= self.most:
+            sides = (self.least, self.first, self.most)
+            refuse("least, first, most", sides, "in this order")
+        size("successes", self.successes)
+        if self.failures is not None:
+            size("failures", self.failures)
+        number("gain", self.gain, 0.0)
+        one_of("noisy", self.noisy, (False, True))
+
+    def init(
+        self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
+    ) -> State:
+        """No observations yet."""
+        x, y = Rows.empty(trials, bounds.dim, **tkwargs), Rows.empty(trials, **tkwargs)
+        length = torch.full((trials,), self.first, **tkwargs)
+        zero = torch.zeros_like(length, dtype=torch.int64)
+        return State(x, y, zero, length, zero, zero, 0)
+
+    def select(self, state: State, bounds: Bounds, draw: Draw) -> tuple[Tensor, State]:
+        """A uniform point in the first rounds of a run, then where the sample is largest. Returns R x d in the user's coordinates."""
+        point = uniform(bounds, draw)
+        if state.rounds >= self.n_init:
+            fresh = (state.rounds - state.begun < self.n_init).unsqueeze(1)
+            point = torch.where(fresh, point, 2 * self._sampled(state, draw) - 1)
+        return bounds.native(point), state
+
+    def update(
+        self, state: State, bounds: Bounds, action: Tensor, reward: Tensor, draw: Draw
+    ) -> State:
+        """One observation more; the region grows, shrinks or begins anew."""
+        after = state._replace(
+            x=state.x.append(bounds.scaled(action)),
+            y=state.y.append(reward),
+            rounds=state.rounds + 1,
+        )
+        return after if state.rounds < self.n_init else self._resized(after, state, reward)
+
+    def _resized(self, after: State, before: State, reward: Tensor) -> State:
+        best = before.y.view.where(_live(before), -torch.inf).amax(1)
+        better = reward > best + self.gain * best.abs()
+        zero = torch.zeros_like(before.successes)
+        successes = torch.where(better, before.successes + 1, zero)
+        failures = torch.where(better, zero, before.failures + 1)
+        dim = before.x.view.shape[2]
+        tolerance = max(4, dim) if self.failures is None else self.failures
+        grow, shrink = successes >= self.successes, failures >= tolerance
+        length = torch.where(grow, (2 * before.length).clamp(max=self.most), before.length)
+        length = torch.where(shrink, before.length / 2, length)
+        over = length < self.least
+        heard = before.rounds - before.begun >= self.n_init  # uniform points do not count
+        return after._replace(
+            begun=torch.where(heard & over, before.rounds + 1, before.begun),
+            length=torch.where(heard, torch.where(over, self.first, length), before.length),
+            successes=torch.where(heard & ~grow, successes, zero),
+            failures=torch.where(heard & ~shrink, failures, zero),
+        )
+
+    def _sampled(self, state: State, draw: Draw) -> Tensor:
+        """The candidate at which a sample of f is largest, R x d in the unit cube."""
+        process = self.fitted(state)
+        points = self._candidates(state, process, draw)
+        mean, covariance = posterior(process, points)
+        noise = process.noise if self.noisy else torch.full_like(process.noise, JITTER)
+        covariance.diagonal(dim1=1, dim2=2).add_(noise)
+        factor = torch.linalg.cholesky_ex(covariance).L
+        normal = draw.normal("ts normal", points.shape[1])
+        sample = mean + (factor @ normal.unsqueeze(2)).squeeze(2)
+        return chosen(points, first_best(sample))
+
+    def _candidates(self, state: State, process: Process, draw: Draw) -> Tensor:
+        """Points of the trust region around the best of the run, each with some coordinates of the best itself, R x N x d."""
+        dim = process.x.shape[2]
+        best = chosen(process.x, first_best(_seen(state)))
+        # of volume L^d, longer where the function is smoother
+        logarithms = process.lengthscale.log()
+        side = state.length.unsqueeze(1) * (logarithms - logarithms.mean(1, keepdim=True)).exp()
+        lo = (best - side / 2).clamp(0.0, 1.0).unsqueeze(1)
+        hi = (best + side / 2).clamp(0.0, 1.0).unsqueeze(1)
+        count = min(100 * dim, 5000) if self.candidates is None else self.candidates
+        shift = draw.uniform("sobol shift", dim).unsqueeze(1)
+        sobol = torch.quasirandom.SobolEngine(dim).draw(count, dtype=shift.dtype).to(shift.device)
+        points = lo + (hi - lo) * ((sobol + shift) % 1)
+        if dim <= PERTURBED:
+            return points
+        moved = draw.uniform("ts mask", count, dim) < PERTURBED / dim
+        one = (draw.uniform("ts order", count) * dim).long().unsqueeze(2)
+        none = ~moved.any(2, keepdim=True)  # then this one
+        moved = moved.scatter(2, one, moved.gather(2, one) | none)
+        return torch.where(moved, points, best.unsqueeze(1))
+
+    def fitted(self, state: State) -> Process:
+        """The process with the hyper-parameters of the largest likelihood that Adam finds."""
+        x, y, live = (state.x.view + 1) / 2, _standardized(state), _live(state).to(state.length)
+        raw = _begun(x)
+        adam = Adam.begun(raw)
+        for _ in range(self.fit_steps):
+            with torch.enable_grad():
+                at = raw.detach().requires_grad_()
+                (gradient,) = torch.autograd.grad(_likelihood(given(at, x, y, live)).sum(), at)
+            uphill, adam = adam.step(gradient)
+            raw = raw + LEARNING_RATE * uphill
+        return given(raw, x, y, live)
+
+
+def _ranges(like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """From, to and first value of d lengthscales, scale and noise, d + 2 each. ``like``: R x t x d."""
+    rows = [LENGTHSCALE] * like.shape[2] + [SCALE, NOISE]
+    return torch.tensor(rows, dtype=like.dtype, device=like.device).unbind(1)
+
+
+def _begun(x: Tensor) -> Tensor:
+    """Logits of the first hyper-parameters within their ranges, and the mean 0, R x (d + 3)."""
+    low, high, first = _ranges(x)
+    logits = ((first - low) / (high - low)).logit()
+    return torch.cat([logits, logits.new_zeros(1)]).repeat(x.shape[0], 1)
+
+
+def given(raw: Tensor, x: Tensor, y: Tensor, live: Tensor) -> Process:
+    """The process given those answers that are ``live``, R x t.
+
+    Args:
+        raw: R x (d + 3), logits of lengthscales, scale and noise within their ranges, and the mean.
+        x: R x t x d.
+        y: R x t.
+        live: R x t, 1 or 0.
+    """
+    low, high, _ = _ranges(x)
+    found = low + (high - low) * torch.sigmoid(raw[:, :-1])
+    lengthscale, scale, noise = found.split([x.shape[2], 1, 1], 1)
+    mean, both = raw[:, -1:], live.unsqueeze(2) * live.unsqueeze(1)
+    covariance = both * scale.unsqueeze(2) * _kernel(x, x, lengthscale)
+    covariance = covariance + torch.diag_embed(noise * live + (1 - live))
+    factor = torch.linalg.cholesky_ex(covariance).L
+    rest = (live * (y - mean)).unsqueeze(2)
+    whitened = torch.linalg.solve_triangular(factor, rest, upper=False).squeeze(2)
+    return Process(x, live, factor, whitened, lengthscale, scale, noise, mean)
+
+
+def _live(state: State) -> Tensor:
+    """Which observations are of the present run, R x t."""
+    clock = torch.arange(state.y.n, device=state.begun.device)
+    return clock >= state.begun.unsqueeze(1)
+
+
+def _seen(state: State) -> Tensor:
+    """The answers, those of earlier runs so low that none is the best, R x t."""
+    return state.y.view.where(_live(state), -1e300)
+
+
+def _standardized(state: State) -> Tensor:
+    """The answers less their median over their standard deviation (ddof 0; 1 if below 1e-6), by run, R x t."""
+    y, live = state.y.view, _live(state)
+    count = live.sum(1, keepdim=True).clamp(min=1)
+    order = y.where(live, torch.inf).sort(1).values
+    median = (order.gather(1, (count - 1) // 2) + order.gather(1, count // 2)) / 2
+    mean = y.where(live, 0.0).sum(1, keepdim=True) / count
+    sd = ((y - mean).square().where(live, 0.0).sum(1, keepdim=True) / count).sqrt()
+    return torch.where(live, y - median, 0.0) / torch.where(sd < 1e-6, 1.0, sd)
+
+
+def _kernel(x: Tensor, z: Tensor, lengthscale: Tensor) -> Tensor:
+    """Matern-5/2, R x N x M."""
+    return MATERN(x / lengthscale.unsqueeze(1), z / lengthscale.unsqueeze(1))
+
+
+def _likelihood(process: Process) -> Tensor:
+    """The logarithm of the marginal likelihood for each observation, without its constant, R."""
+    logarithms = process.factor.diagonal(dim1=1, dim2=2).log().sum(1)
+    count = process.live.sum(1).clamp(min=1)
+    return -(process.whitened.square().sum(1) / 2 + logarithms) / count
+
+
+def posterior(process: Process, points: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean, R x N, and covariance, R x N x N, of f at ``points``, R x N x d."""
+    scale = process.scale.unsqueeze(2)
+    cross = scale * _kernel(process.x, points, process.lengthscale) * process.live.unsqueeze(2)
+    cross = torch.linalg.solve_triangular(process.factor, cross, upper=False)
+    mean = process.mean + (process.whitened.unsqueeze(1) @ cross).squeeze(1)
+    return mean, scale * _kernel(points, points, process.lengthscale) - cross.mT @ cross

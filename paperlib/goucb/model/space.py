@@ -1,0 +1,217 @@
+"""Named dimensions of a search, and the unit cube that a learner sees in their place.
+
+Shapes: d dimensions.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...core.describe import PLAIN
+from ...core.validation import number, one_of, positive, refuse, whole
+
+DIGITS = 12  # of a real: values of one's own that have no more come back to the bit
+STEPS = 2.0**52  # to a side; points of this grid come through the maps between cubes to the bit
+VALUES = 1 << 32  # most of an integer dimension: each has steps of its own
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number, of twelve digits: of the side, or with ``log`` its own.
+
+    Attributes:
+        name: of the dimension.
+        lo: least value; with ``log`` above 0.
+        hi: largest value, above ``lo``.
+        log: whether ratios count, instead of differences.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    name: str
+    lo: float
+    hi: float
+    log: bool = False
+
+    def __post_init__(self):
+        _check_name(self.name)
+        one_of(f"{self.name}.log", self.log, (False, True))
+        for side in ("lo", "hi"):
+            (positive if self.log else number)(f"{self.name}.{side}", getattr(self, side))
+            object.__setattr__(self, side, float(getattr(self, side)))
+        _check_order(self.name, self.lo, self.hi)
+
+    def decode(self, u: float) -> float:
+        """The value at ``u`` in [0, 1]."""
+        if self.log:
+            x = float(f"{self.lo ** (1 - u) * self.hi**u:.{DIGITS}g}")
+        else:
+            side = self.hi - self.lo
+            x = round(self.lo + side * u, DIGITS - math.ceil(math.log10(side)))
+        return min(max(x, self.lo), self.hi)  # rounding may lead past
+
+    def encode(self, x: float) -> float:
+        """The ``u`` of a value.
+
+        Raises:
+            ValueError: no number from ``lo`` to ``hi``.
+        """
+        number(self.name, x, self.lo, self.hi)
+        if self.log:
+            return math.log(x / self.lo) / math.log(self.hi / self.lo)
+        return (x - self.lo) / (self.hi - self.lo)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer; each has an equal part of the side.
+
+    Attributes:
+        name: of the dimension.
+        lo: least value.
+        hi: largest value, above ``lo``, of at most 2^32 values.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    name: str
+    lo: int
+    hi: int
+
+    def __post_init__(self):
+        _check_name(self.name)
+        for side in ("lo", "hi"):
+            whole(f"{self.name}.{side}", getattr(self, side), -(1 << 53), 1 << 53)
+            object.__setattr__(self, side, int(getattr(self, side)))
+        _check_order(self.name, self.lo, self.hi)
+        if self.hi - self.lo >= VALUES:
+            refuse(f"{self.name}.hi", self.hi, f"below lo + {VALUES}; a Real holds more values")
+
+    def decode(self, u: float) -> int:
+        """The value at ``u`` in [0, 1]."""
+        return min(self.lo + int(u * (self.hi - self.lo + 1)), self.hi)
+
+    def encode(self, x: int) -> float:
+        """The middle of a value's part.
+
+        Raises:
+            ValueError: no integer from ``lo`` to ``hi``.
+        """
+        whole(self.name, x, self.lo, self.hi)
+        return (int(x) - self.lo + 0.5) / (self.hi - self.lo + 1)
+
+
+@dataclass(frozen=True)
+class Category:
+    """One of several options; each has an equal part of the side, in the order given.
+
+    Attributes:
+        name: of the dimension.
+        options: text, numbers, truth values, None, or tuples of these; 1, 1.0 and True are three.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    name: str
+    options: tuple
+
+    def __post_init__(self):
+        _check_name(self.name)
+        given = self.options if isinstance(self.options, (tuple, list)) else ()
+        if not given or not all(map(_is_option, given)):
+            allowed = (
+                "one or more options in a list: text, finite numbers, True, False, None, or tuples"
+            )
+            refuse(f"{self.name}.options", self.options, allowed)
+        object.__setattr__(self, "options", tuple(given))
+        if len(set(map(repr, given))) < len(given):
+            refuse(f"{self.name}.options", self.options, "each option once")
+
+    def decode(self, u: float) -> Any:
+        """The option at ``u`` in [0, 1]."""
+        return self.options[min(int(u * len(self.options)), len(self.options) - 1)]
+
+    def encode(self, x: Any) -> float:
+        """The middle of an option's part.
+
+        Raises:
+            ValueError: none of the options.
+        """
+        x = x.item() if isinstance(x, np.generic) else x
+        found = [type(option) is type(x) and option == x for option in self.options]
+        if True not in found:
+            refuse(self.name, x, ", ".join(map(repr, self.options)))
+        return (found.index(True) + 0.5) / len(found)
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a search is over: points are dicts of values by name.
+
+    Attributes:
+        dimensions: d >= 1 of ``Real``, ``Integer`` and ``Category``, each with a name of its own.
+
+    Raises:
+        ValueError: no such list.
+    """
+
+    dimensions: tuple[Real | Integer | Category, ...]
+
+    def __post_init__(self):
+        given = self.dimensions if isinstance(self.dimensions, (tuple, list)) else ()
+        if not given or not all(isinstance(x, (Real, Integer, Category)) for x in given):
+            refuse("dimensions", self.dimensions, "a list of Real, Integer and Category, not empty")
+        object.__setattr__(self, "dimensions", tuple(given))
+        twice = [name for name in self.names if self.names.count(name) > 1]
+        if twice:
+            refuse("name", twice[0], "another name for each dimension")
+
+    @property
+    def names(self) -> list[str]:
+        """In the order of the cube's coordinates."""
+        return [dimension.name for dimension in self.dimensions]
+
+    def decode(self, u: np.ndarray) -> dict[str, Any]:
+        """The point at ``u`` in [0, 1]^d."""
+        return {x.name: x.decode(float(at)) for x, at in zip(self.dimensions, u, strict=True)}
+
+    def encode(self, x: Mapping[str, Any]) -> np.ndarray:
+        """A ``u`` that decodes to ``x``, reals rounded to their digits.
+
+        Raises:
+            ValueError: other names, or a value outside its dimension.
+        """
+        if not isinstance(x, Mapping) or set(x) != set(self.names):
+            refuse("x", x, f"a dict of values of {', '.join(self.names)}")
+        return snapped(np.array([one.encode(x[one.name]) for one in self.dimensions]))
+
+    def settings(self) -> dict[str, str]:
+        """What tells it from another, by position."""
+        return {str(i): repr(dimension) for i, dimension in enumerate(self.dimensions, 1)}
+
+
+def snapped(u: np.ndarray) -> np.ndarray:
+    """The nearest point of the grid, d."""
+    return np.round(u * STEPS) / STEPS
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name:
+        refuse("name", name, "text, not empty")
+
+
+def _check_order(name: str, lo: float, hi: float) -> None:
+    if not lo < hi:
+        refuse(f"{name}.lo, {name}.hi", (lo, hi), "lo below hi")
+
+
+def _is_option(x: Any) -> bool:
+    if isinstance(x, tuple):
+        return all(map(_is_option, x))
+    return type(x) in PLAIN and (not isinstance(x, float) or math.isfinite(x))

@@ -1,0 +1,261 @@
+"""Numbers of the analysis: bounds on the network, and the theorems with every constant (ours), with the erratum named where they differ.
+
+What the paper prints stands in ``printed``, and from where on a bound says something in ``vacuity``. n and T are numbers of rounds of
+Phases I and II.
+Source: Liu & Wang (2023), Assumptions 3.2 and 3.3, Section 5 and Appendices B and C.
+Letters: dw parameters, F, C_g, C_h largest |f|, gradient norm and Hessian norm, mu growth of the risk, sigma noise, rho largest norm of a
+point, lambda ridge, B_L bound on the risk of w_0, B_0 on ||w_0 - w*||, K = C_g^2 / lambda.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from ...core.validation import number, positive, probability, size
+from ..problems.reference import HALF, Reference
+
+WIDE = 40.0  # the logistic function's derivatives are below 1e-17 beyond
+
+
+# The network on a box ----------------------------------------------------------------------------------------
+
+
+def logistic(z):
+    """s(z), s'(z), s''(z)."""
+    s = 0.5 * (1 + np.tanh(np.asarray(z, float) / 2))
+    slope = s * (1 - s)
+    return s, slope, slope * (1 - 2 * s)
+
+
+class Extreme(NamedTuple):
+    """The largest value of a function of one unit's argument, and where."""
+
+    value: float
+    at: float
+
+
+def _largest(f) -> Extreme:
+    z = np.linspace(-WIDE, WIDE, 80001)
+    i = int(np.clip(np.argmax(f(z)), 1, len(z) - 2))
+    near = (z[i - 1], z[i + 1])
+    found = minimize_scalar(
+        lambda x: -float(f(x)), bounds=near, method="bounded", options={"xatol": 1e-12}
+    )
+    return Extreme(-float(found.fun), float(found.x))
+
+
+def slope_bound(hidden: int, norm2: float, weight: float = 1.0) -> Extreme:
+    """C_g = sqrt(h max_z [w^2 s'(z)^2 (rho^2 + 1) + s(z)^2] + 1), over all W1, b1 and |w2| <= w.
+
+    Args:
+        hidden: h.
+        norm2: rho^2, the largest ||x||^2.
+        weight: w.
+    """
+
+    def unit(z):
+        s, slope, _ = logistic(z)
+        return weight**2 * slope**2 * (norm2 + 1) + s**2
+
+    largest = _largest(unit)
+    return largest._replace(value=math.sqrt(hidden * largest.value + 1))
+
+
+def unit_curvature(z, norm2, weight):
+    """Norm of a unit's block of the Hessian, (|A| + sqrt(A^2 + 4 B^2)) / 2 with A = w s''(z) (||x||^2 + 1), B = s'(z) sqrt(||x||^2 + 1)."""
+    _, slope, bend = logistic(z)
+    norm2 = np.asarray(norm2, float)
+    A, B = np.abs(weight * bend * (norm2 + 1)), slope * np.sqrt(norm2 + 1)
+    return (A + np.sqrt(A**2 + 4 * B**2)) / 2
+
+
+def curvature_bound(norm2: float, weight: float = 1.0) -> Extreme:
+    """C_h, over all W1, b1 and |w2| <= ``weight``; units do not meet in the Hessian, so that their number does not enter. ``norm2``: rho^2."""
+    return _largest(lambda z: unit_curvature(z, norm2, weight))
+
+
+def value_bound(hidden: int, norm1: float, weight: float = 1.0) -> float:
+    """F for parameters in [0, w] or [-w, w]: h w s(w (||x||_1 + 1)) + w. ``norm1``: largest ||x||_1."""
+    return hidden * weight * float(logistic(weight * (norm1 + 1))[0]) + weight
+
+
+# What the theorems take --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What enters the bounds.
+
+    Attributes:
+        parameters: dw >= 1.
+        value: F.
+        slope: C_g.
+        curvature: C_h >= 0.
+        growth: mu: L(w) >= (mu / 2) ||w - w*||^2 on W.
+        noise: sigma.
+        delta: failure probability.
+        side: of the box W.
+        tau, gamma: where given, L(w) >= min{(mu / 2) ||w - w*||^2, (tau / 2) ||w - w*||^gamma} is all that is known.
+
+    Raises:
+        ValueError: a number out of range.
+    """
+
+    parameters: int
+    value: float
+    slope: float
+    curvature: float
+    growth: float
+    noise: float
+    delta: float = 0.1
+    side: float = 1.0
+    tau: float | None = None
+    gamma: float | None = None
+
+    def __post_init__(self):
+        size("parameters", self.parameters)
+        for name in ("value", "slope", "growth", "noise", "side"):
+            positive(name, getattr(self, name))
+        number("curvature", self.curvature, 0.0)
+        probability("delta", self.delta)
+        if self.tau is not None or self.gamma is not None:
+            positive("tau", self.tau)
+            number("gamma", self.gamma, 1e-3, 2 - 1e-3)
+
+    @classmethod
+    def of(cls, problem: Reference, growth: float, delta: float = 0.1) -> "Constants":
+        """Those of a reference problem. ``growth``: mu, see ``growth.growth_on``."""
+        truth = problem.truth
+        h, m = truth.hidden, max(abs(truth.lo), abs(truth.hi))
+        return cls(
+            len(truth.w),
+            value_bound(h, HALF, m),
+            slope_bound(h, HALF**2, m).value,
+            curvature_bound(HALF**2, m).value,
+            growth,
+            problem.noise,
+            delta,
+            truth.hi - truth.lo,
+        )
+
+    @property
+    def diameter2(self) -> float:
+        """Largest ||w - w'||^2 on W."""
+        return self.parameters * self.side**2
+
+
+def sigmoid_sum(growth: float = 5e-4, noise: float = 0.01, delta: float = 0.1) -> Constants:
+    """Those of f1 in 20 dimensions with the paper's 25 units and W = [0, 1]^551. ``growth``: mu; 0 without the box (E10)."""
+    slope, curvature = slope_bound(25, 500.0).value, curvature_bound(500.0).value
+    return Constants(551, value_bound(25, 100.0), slope, curvature, growth, noise, delta)
+
+
+# Phase I -----------------------------------------------------------------------------------------------------
+
+
+def risk_bound(c: Constants, n: float) -> float:
+    """B_L: E_x (f_x(w_0) - f_x(w*))^2 <= B_L with probability 1 - delta / 2, for exact least squares on W.
+
+    Lemma 5.1 with sigma and all constants (E6, E7). From the inequality that the minimizer satisfies against w*, with deviations over the
+    centers of cells of side eps = 2 F / (n C_g sqrt(dw)).
+    """
+    eps = 2 * c.value / (n * c.slope * math.sqrt(c.parameters))
+    cells = c.parameters * math.log(math.ceil(c.side / eps))
+    L, e = math.log(6 / c.delta) + cells, c.value / n
+    b = 2 * c.noise * math.sqrt(2 * L * n) * e
+    b += 2 * e * n * c.noise * math.sqrt(2 * math.log(12 * n / c.delta))
+    return (64 * (c.noise**2 + c.value**2) * L + 16 * b) / n + 10 * e**2
+
+
+def start_bound(c: Constants, n: float) -> float:
+    """||w_0 - w*||^2 <= max{2 B_L / mu, (2 B_L / tau)^{2 / gamma}}, the first alone where it is the branch that holds.
+
+    Theorem 5.2; neither zeta nor self-concordance enters (E9).
+    """
+    B = risk_bound(c, n)
+    near = 2 * B / c.growth
+    if c.tau is None:
+        return near
+    switch = (c.tau / c.growth) ** (1 / (2 - c.gamma))
+    if B < c.growth / 2 * switch**2:
+        return near
+    return max(near, (2 * B / c.tau) ** (2 / c.gamma))
+
+
+# Phase II ----------------------------------------------------------------------------------------------------
+
+
+def potential(c: Constants, T: float, ridge):
+    """dw ln(1 + T C_g^2 / (dw lambda)) >= ln(det Sigma_T / det Sigma_0): Lemma C.5."""
+    return c.parameters * np.log1p(T * c.slope**2 / (c.parameters * np.asarray(ridge, float)))
+
+
+def stretch(K):
+    """kappa_K = K / ln(1 + K), 1 at 0: x <= kappa_K ln(1 + x) on [0, K], where the paper has 2 (E4)."""
+    K = np.asarray(K, float)
+    safe = np.where(K > 0, K, 1.0)
+    return np.where(K > 0, safe / np.log1p(safe), 1.0)
+
+
+LARGEST_K = brentq(lambda K: float(stretch(K)) - 2, 1.0, 5.0)  # 2.5129, up to which 2 will do
+
+
+class Proof(NamedTuple):
+    """The numbers of Lemma 5.3 with all constants, by which w* lies in every ball with probability 1 - delta."""
+
+    start2: float  # B_0^2
+    ridge: float  # lambda
+    far2: float  # R^2: ||w_t - w*|| <= R in all rounds
+    trace: float  # S >= sum_i g_i^T Sigma_t^{-1} g_i
+    beta: float  # beta_T
+    growth: float  # dw ln(1 + T C_g^2 / (dw lambda))
+
+
+def _localized(c: Constants, start2: float, T: float, ridge: float) -> Proof:
+    growth = float(potential(c, T, ridge))
+    log, S = growth + 2 * math.log(2 / c.delta), min(T, c.parameters, growth)
+    far2 = 6 * (start2 + c.noise**2 * log / ridge)
+    taylor = c.curvature**2 * far2**2 * T * S / 4
+    beta = 3 * (c.noise**2 * log + ridge * start2 + taylor)
+    return Proof(start2, ridge, far2, S, beta, growth)
+
+
+def proof(
+    c: Constants, n: float, T: float, ridge: float | None = None, capped: bool = False
+) -> Proof:
+    """lambda, R and beta_T of Lemma 5.3.
+
+    Args:
+        c: constants.
+        n, T: rounds of the two phases.
+        ridge: lambda; None: the least that localizes, lambda >= (3 / 2) C_h^2 R^2 T S.
+        capped: whether B_0^2 is at most the diameter of W squared, which w_0 in W ensures.
+    """
+    start2 = start_bound(c, n)
+    start2 = min(start2, c.diameter2) if capped else start2
+    if ridge is None:
+
+        def excess(x: float) -> float:
+            found = _localized(c, start2, T, 10**x)
+            needed = 1.5 * c.curvature**2 * found.far2 * T * found.trace
+            return x - math.log10(max(needed, 1e-300))
+
+        # the right side falls as lambda grows: one root
+        ridge = 10 ** brentq(excess, -30.0, 100.0, xtol=1e-14) if c.curvature else 1e-30
+    return _localized(c, start2, T, ridge)
+
+
+def square_sum(c: Constants, T: float, beta, ridge, growth):
+    """sum r_t^2 <= 8 beta_T kappa_K l_T + 2 beta_T^2 C_h^2 T / lambda^2: Lemma 5.5, corrected (E4, E12)."""
+    beta, ridge = np.asarray(beta, float), np.asarray(ridge, float)
+    first = 8 * beta * stretch(c.slope**2 / ridge) * growth
+    return first + 2 * (beta * c.curvature / ridge) ** 2 * T
+
+
+def regret_bound(c: Constants, n: float, T: float) -> float:
+    """R_{n+T} <= 2 F n + sqrt(T sum r_t^2) with the constants of ``proof``: Theorem 4.1 with all constants."""
+    p = proof(c, n, T)
+    return 2 * c.value * n + math.sqrt(T * square_sum(c, T, p.beta, p.ridge, p.growth))

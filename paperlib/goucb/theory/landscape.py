@@ -1,0 +1,115 @@
+"""A risk in one dimension that satisfies Assumption 3.3 and is far from convex: what Figure 1 sketches without a formula.
+
+Ours: W = [0, 1], w* = 1/2, v = w - w*,
+L(w) = 2^{(2 - gamma) / 2} (mu / 2) v^2 (1 + (v / r_0)^2)^{-(2 - gamma) / 2} (1 + A (1 - cos omega v)), r_0 = (tau / mu)^{1 / (2 - gamma)}.
+It lies above min{(mu / 2) v^2, (tau / 2) |v|^gamma}, since (1 + y^2)^{(2 - gamma) / 2} <= 2^{(2 - gamma) / 2} max(1, |y|^{2 - gamma}).
+Source: Liu & Wang (2023), Assumption 3.3 and Figure 1.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ...core.validation import nonnegative, number, positive
+
+TRUTH = 0.5  # w*
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """The risk with these constants.
+
+    Attributes:
+        mu: > 0, growth near w*.
+        tau: > 0, growth far from it.
+        gamma: in (0, 2), its power.
+        wave: A >= 0, size of the waves.
+        frequency: omega >= 0.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    mu: float = 64.0
+    tau: float = 1.0
+    gamma: float = 0.5
+    wave: float = 0.6
+    frequency: float = 16 * math.pi
+
+    def __post_init__(self):
+        positive("mu", self.mu)
+        positive("tau", self.tau)
+        number("gamma", self.gamma, 1e-3, 2 - 1e-3)
+        nonnegative("wave", self.wave)
+        nonnegative("frequency", self.frequency)
+
+    @property
+    def switch(self) -> float:
+        """r_0, where the two lower bounds meet."""
+        return (self.tau / self.mu) ** (1 / (2 - self.gamma))
+
+    def _smooth(self, v):
+        """The risk without its waves, with two derivatives."""
+        p, r2 = (2 - self.gamma) / 2, self.switch**2
+        scale, y = 2**p * self.mu / 2, 1 + v**2 / r2
+        value = scale * v**2 * y**-p
+        first = scale * (2 * v * y**-p - 2 * p / r2 * v**3 * y ** (-p - 1))
+        second = 2 * y**-p - 10 * p / r2 * v**2 * y ** (-p - 1)
+        second = scale * (second + 4 * p * (p + 1) / r2**2 * v**4 * y ** (-p - 2))
+        return value, first, second
+
+    def _waves(self, v):
+        A, omega = self.wave, self.frequency
+        value = 1 + A * (1 - np.cos(omega * v))
+        return value, A * omega * np.sin(omega * v), A * omega**2 * np.cos(omega * v)
+
+    def risk(self, w):
+        """L, any shape."""
+        v = np.asarray(w, float) - TRUTH
+        return self._smooth(v)[0] * self._waves(v)[0]
+
+    def slope(self, w):
+        """L'."""
+        v = np.asarray(w, float) - TRUTH
+        (s, s1, _), (q, q1, _) = self._smooth(v), self._waves(v)
+        return s1 * q + s * q1
+
+    def bend(self, w):
+        """L''."""
+        v = np.asarray(w, float) - TRUTH
+        (s, s1, s2), (q, q1, q2) = self._smooth(v), self._waves(v)
+        return s2 * q + 2 * s1 * q1 + s * q2
+
+    def near(self, w):
+        """(mu / 2) v^2."""
+        return self.mu / 2 * (np.asarray(w, float) - TRUTH) ** 2
+
+    def far(self, w):
+        """(tau / 2) |v|^gamma."""
+        return self.tau / 2 * np.abs(np.asarray(w, float) - TRUTH) ** self.gamma
+
+    def lower(self, w):
+        """The smaller of the two, which Assumption 3.3 has below L."""
+        return np.minimum(self.near(w), self.far(w))
+
+    def _roots(self, f, ends: np.ndarray) -> np.ndarray:
+        at = f(ends)
+        change = np.flatnonzero(at[:-1] * at[1:] < 0)
+        return np.array([brentq(f, ends[i], ends[i + 1], xtol=1e-14) for i in change])
+
+    def minima(self, nodes: int = 20001) -> np.ndarray:
+        """Local minima on [0, 1], ascending; w* among them. ``nodes``: of the grid that tells them apart."""
+        # an even number of steps would put a node on w*, where L' is 0
+        grid = np.linspace(0.0, 1.0, nodes + nodes % 2)
+        found = [w for w in self._roots(self.slope, grid) if self.bend(w) > 0]
+        ends = [w for w, out in ((0.0, 1), (1.0, -1)) if out * self.slope(w) > 0]
+        return np.sort(np.array(found + ends))
+
+    @property
+    def convex_within(self) -> float:
+        """Largest r with L convex on |v| < r."""
+        grid = TRUTH + np.linspace(0.0, TRUTH, 10001)
+        roots = self._roots(self.bend, grid)
+        return float(roots[0] - TRUTH) if len(roots) else TRUTH

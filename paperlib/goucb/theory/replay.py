@@ -1,0 +1,295 @@
+"""Phase II of a run as it was played, with Sigma_t, the estimates and what they are made of computed anew.
+
+Gradients are taken at the learner's own estimates, so that an error of one round is not carried into the next.
+Source: Liu & Wang (2023), (3) to (5) and the proofs of Lemmas 5.3 to 5.5.
+Letters: R trials, T rounds of Phase II, t = 0, ..., T terms in Sigma_t (E1), d dimensions, dw parameters; g_i gradient of f_{x_i} at w_i,
+eta_i = y_i - f_{x_i}(w*), rho_i = f_{x_i}(w*) - f_{x_i}(w_i) - g_i^T (w* - w_i).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.trace import Trace
+from ...core.validation import array, positive, refuse, size
+from ..model.network import Model, TwoLayerNet
+from .constants import curvature_bound, slope_bound
+from .equivalents import closest
+
+NAMES = ("x", "y", "w", "ball", "end")  # of ``probes.recording``
+
+
+class Along(NamedTuple):
+    """What ``Replay`` computes for t = 0, ..., T, R x (T + 1) each unless said otherwise."""
+
+    center: Tensor  # R x (T + 1) x dw, Sigma_t^{-1} R_t: (5)
+    growth: Tensor  # l_t = ln(det Sigma_t / det lambda I)
+    trace: Tensor  # S_t = sum_{i < t} g_i^T Sigma_t^{-1} g_i
+    resolvent: Tensor  # dw - lambda tr Sigma_t^{-1}
+    noise2: Tensor  # ||sum_{i < t} g_i eta_i||^2_{Sigma_t^{-1}}
+    identity: Tensor  # R x (T + 1) x dw, Sigma_t^{-1} (sum g_i rho_i + sum g_i eta_i + lambda (w_0 - w*)): (13)
+    far2: Tensor  # ||w_t - w*||^2_{Sigma_t}
+    u2: Tensor  # R x T, g_t^T Sigma_t^{-1} g_t
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Phase II as it was played.
+
+    Attributes:
+        model: f_w, as the learner has it.
+        ridge: lambda, R.
+        x: points, R x T x d, in the model's coordinates.
+        y: answers, R x T.
+        w: the learner's w_0, ..., w_T, R x (T + 1) x dw.
+        truth: w*, R x dw, one of the equivalents.
+        ball: what the learner took its ball to be, R x T x 3, see ``probes.Ball``.
+        gaps: f* - f(x_t) as counted while it was played, R x T.
+
+    Raises:
+        ValueError: shapes that do not fit.
+    """
+
+    model: Model
+    ridge: Tensor
+    x: Tensor
+    y: Tensor
+    w: Tensor
+    truth: Tensor
+    ball: Tensor
+    gaps: Tensor
+
+    def __post_init__(self):
+        R, T, dw = self.x.shape[0], self.x.shape[1], self.w.shape[-1]
+        fits = {
+            "y": (R, T),
+            "w": (R, T + 1, dw),
+            "truth": (R, dw),
+            "ball": (R, T, 3),
+            "gaps": (R, T),
+            "ridge": (R,),
+        }
+        for name, shape in fits.items():
+            if getattr(self, name).shape != shape or T < 1:
+                allowed = f"{shape}, by R x T x d points of shape {tuple(self.x.shape)}"
+                refuse(f"{name}.shape", tuple(getattr(self, name).shape), allowed)
+
+    @classmethod
+    def of(cls, trace: Trace, model: Model, n_init: int, ridge: Any, truth: Any) -> "Replay":
+        """From a trace of every round with the probes ``probes.recording``.
+
+        Args:
+            trace: of a GO-UCB by its recursion, on points and answers as they are.
+            model: its.
+            n_init: rounds of Phase I, which are left out.
+            ridge: lambda, a number or one a trial.
+            truth: w*, dw numbers, of which the equivalent nearest to each w_0 is taken where the model is the network with up to 6 units; or
+                R x dw, taken as they are.
+
+        Raises:
+            ValueError: rounds or series are missing, none of Phase II, or lambda not above 0.
+        """
+        size("n_init", n_init)
+        if len(trace.rounds) != trace.rounds[-1]:
+            allowed = "every round: record='all'"
+            refuse("trace", f"{len(trace.rounds)} of {trace.rounds[-1]} rounds", allowed)
+        series = {**trace.series, **trace.final}
+        if missing := [name for name in NAMES if name not in series]:
+            refuse("trace", f"without {', '.join(missing)}", "the probes of probes.recording")
+        if len(trace.rounds) <= n_init:
+            refuse("n_init", n_init, f"fewer than the {len(trace.rounds)} rounds of the trace")
+        ridges = array("ridge", ridge)
+        for value in np.atleast_1d(ridges):
+            positive("ridge", float(value))
+        later = lambda name: torch.from_numpy(np.ascontiguousarray(series[name][:, n_init:]))
+        w = torch.cat([later("w"), torch.from_numpy(series["end"]).unsqueeze(1)], 1)
+        star = array("truth", truth)
+        if star.ndim == 1 and isinstance(model, TwoLayerNet):
+            star = closest(np.tile(star, 1), w[:, 0].numpy(), model.hidden)
+        R = len(w)
+        return cls(
+            model,
+            torch.from_numpy(np.broadcast_to(ridges, R).copy()),
+            later("x"),
+            later("y"),
+            w,
+            torch.from_numpy(np.broadcast_to(star, (R, w.shape[2])).copy()),
+            later("ball"),
+            torch.from_numpy(np.diff(series["regret"], axis=1, prepend=0.0)[:, n_init:]),
+        )
+
+    @property
+    def rounds(self) -> int:
+        """T."""
+        return self.x.shape[1]
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """For a check."""
+        ridge = {"lambda": float(self.ridge.max())}
+        return {"T": self.rounds, "dw": self.w.shape[2]} | ridge
+
+    # Of each round ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def true(self) -> Tensor:
+        """f_{x_t}(w*), R x T."""
+        return self.model.value(self.truth, self.x)
+
+    def _each(self, function) -> Tensor:
+        """``function(w_t, x_t)`` of all rounds at once: trials and rounds side by side, R x T x ...."""
+        R, T, d = self.x.shape
+        found = function(self.w[:, :-1].reshape(R * T, -1), self.x.reshape(R * T, 1, d))
+        return found.view(R, T, *found.shape[2:])
+
+    @cached_property
+    def g(self) -> Tensor:
+        """g_t, R x T x dw."""
+        return self._each(lambda w, x: self.model.gradient(self.model.features(w, x)))
+
+    @cached_property
+    def value(self) -> Tensor:
+        """f_{x_t}(w_t), R x T."""
+        return self._each(self.model.value)
+
+    @property
+    def eta(self) -> Tensor:
+        """y_t - f_{x_t}(w*), R x T."""
+        return self.y - self.true
+
+    @property
+    def apart(self) -> Tensor:
+        """w_t - w*, R x (T + 1) x dw."""
+        return self.w - self.truth.unsqueeze(1)
+
+    @property
+    def rho(self) -> Tensor:
+        """What Taylor's theorem of first order leaves at w*, R x T."""
+        return self.true - self.value + (self.g * self.apart[:, :-1]).sum(2)
+
+    @cached_property
+    def distance2(self) -> Tensor:
+        """||w_t - w*||^2, R x (T + 1)."""
+        return self.apart.square().sum(2)
+
+    @cached_property
+    def _reach(self) -> tuple[float, list[float]]:
+        """Largest ||x||^2, and the largest |w2| of a trial, which w* and the estimates reach between them."""
+        if not isinstance(self.model, TwoLayerNet):
+            refuse("model", self.model, "TwoLayerNet; for another give the bound")
+        weights = self.model.layers(torch.cat([self.w, self.truth.unsqueeze(1)], 1)).w2
+        return float(self.x.square().sum(2).max()), weights.abs().amax((1, 2)).tolist()
+
+    @cached_property
+    def curvature(self) -> Tensor:
+        """C_h on the segments from w_t to w*, R x 1: those leave W, and with it the bound of Assumption 3.2 (E5).
+
+        Raises:
+            ValueError: no closed form for this model.
+        """
+        norm2, weights = self._reach
+        return self.x.new_tensor([[curvature_bound(norm2, w).value] for w in weights])
+
+    @cached_property
+    def slope(self) -> Tensor:
+        """C_g there, R x 1.
+
+        Raises:
+            ValueError: no closed form for this model.
+        """
+        norm2, weights = self._reach
+        return self.x.new_tensor(
+            [[slope_bound(self.model.hidden, norm2, w).value] for w in weights]
+        )
+
+    # Along the run ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def along(self) -> Along:
+        """One Cholesky factorization a round."""
+        T, dw = self.g.shape[1:]
+        ridge, w0 = self.ridge.view(-1, 1), self.w[:, 0]
+        eye = torch.eye(dw, dtype=self.w.dtype)
+        Sigma = ridge.unsqueeze(2) * eye
+        # R_t, sum g eta, sum g (rho + eta) + lambda (w_0 - w*)
+        sums = torch.stack([ridge * w0, 0 * w0, ridge * (w0 - self.truth)], 2)
+        told = (self.g * self.w[:, :-1]).sum(2) + self.y - self.value
+        weights = torch.stack([told, self.eta, self.rho + self.eta], 2)
+        found: list[list[Tensor]] = [[] for _ in Along._fields]
+        for t in range(T + 1):
+            factor = torch.linalg.cholesky(Sigma)
+            solved = torch.cholesky_solve(sums, factor)
+            half = torch.linalg.solve_triangular(factor, self.g[:, :t].mT, upper=False)
+            inverse = torch.linalg.solve_triangular(factor, eye, upper=False)
+            diagonal = factor.diagonal(dim1=1, dim2=2)
+            values = [
+                solved[:, :, 0],
+                2 * diagonal.log().sum(1) - dw * self.ridge.log(),
+                half.square().sum((1, 2)),
+                dw - self.ridge * inverse.square().sum((1, 2)),
+                (sums[:, :, 1] * solved[:, :, 1]).sum(1),
+                solved[:, :, 2],
+                (factor.mT @ self.apart[:, t].unsqueeze(2)).square().sum((1, 2)),
+            ]
+            if t < T:
+                g = self.g[:, t].unsqueeze(2)
+                half = torch.linalg.solve_triangular(factor, g, upper=False)
+                values.append(half.square().sum((1, 2)))
+                Sigma = Sigma + g * g.mT
+                sums = sums + g * weights[:, t].unsqueeze(1)
+            for series, value in zip(found, values):
+                series.append(value)
+        return Along(*(torch.stack(series, 1) for series in found))
+
+    def root(self, noise: float, curvature: Any, delta: float) -> Tensor:
+        """sqrt(beta_t) for t = 0, ..., T - 1, R x T: the least that the proof of Lemma 5.3 gives, each term as it is.
+
+        sigma sqrt(l_t + 2 ln(2 / delta)) + sqrt(lambda) ||w_0 - w*|| + C_h / 2 max_{i < t} ||w_i - w*||^2 sqrt(t S_t).
+
+        Args:
+            noise: sigma.
+            curvature: C_h, a number or R x 1.
+            delta: failure probability.
+        """
+        along, T = self.along, self.rounds
+        t = torch.arange(T, dtype=self.w.dtype)
+        farthest = self.distance2.cummax(1).values[:, : T - 1]
+        farthest = torch.cat([torch.zeros_like(self.distance2[:, :1]), farthest], 1)
+        growth = (along.growth[:, :T] + 2 * math.log(2 / delta)).clamp(min=0)
+        root = noise * growth.sqrt() + (self.ridge * self.distance2[:, 0]).sqrt().unsqueeze(1)
+        return root + curvature / 2 * farthest * (t * along.trace[:, :T]).clamp(min=0).sqrt()
+
+    def far_corner2(self, lo: float, hi: float, turns: int = 20) -> Tensor:
+        """Largest ||v - w_t||^2_{Sigma_t} over corners v of [lo, hi]^dw that is found, R x T: what a ball must reach to hold all of W.
+
+        A convex function is largest at a corner; from the one opposite to w_t it climbs from corner to corner.
+        """
+        found = []
+        outer = self.ridge.view(-1, 1, 1) * torch.eye(self.w.shape[2], dtype=self.w.dtype)
+        for t in range(self.rounds):
+            center = self.w[:, t]
+            corner = torch.where(center > (lo + hi) / 2, lo, hi)
+            best = torch.zeros(len(center), dtype=self.w.dtype)
+            for _ in range(turns):
+                slope = (outer @ (corner - center).unsqueeze(2)).squeeze(2)
+                best = torch.maximum(best, ((corner - center) * slope).sum(1))
+                corner = torch.where(slope > 0, hi, lo).to(center)
+            found.append(best)
+            g = self.g[:, t].unsqueeze(2)
+            outer = outer + g * g.mT
+        return torch.stack(found, 1)
+
+    def surface(self, t: int, x: Tensor, root: Tensor) -> tuple[Tensor, Tensor]:
+        """f_x(w_t) and sqrt(beta_t) u_t(x), R x N each. ``x``: R x N x d or 1 x N x d; ``root``: sqrt(beta_t), R."""
+        features = self.model.features(self.w[:, t], x.expand(len(self.w), -1, -1))
+        g, past = self.model.gradient(features), self.g[:, :t]
+        eye = torch.eye(g.shape[2], dtype=g.dtype)
+        factor = torch.linalg.cholesky(self.ridge.view(-1, 1, 1) * eye + past.mT @ past)
+        half = torch.linalg.solve_triangular(factor, g.mT, upper=False)
+        u = half.square().sum(1).sqrt()
+        return self.model.value(self.w[:, t], x), root.unsqueeze(1) * u

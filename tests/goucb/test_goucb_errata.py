@@ -1,0 +1,135 @@
+"""Errata: their numbers to the specification's digits, and that the list is complete."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.goucb.errata import ERRATA
+from paperlib.goucb.problems.synthetic import StyblinskiTang
+from paperlib.goucb.theory import bounds
+from paperlib.goucb.theory import errata_numbers as numbers
+
+EXPECTED = [
+    (
+        numbers.e3,
+        {"S_1": 0.5, "printed step": 0.0, "l_1": math.log(2), "printed lemma": 2 * math.log(2)},
+        1e-12,
+    ),
+    (
+        numbers.e4,
+        {
+            "sum u^2": 22.5,
+            "printed": 6.314,
+            "corrected": 22.5,
+            "largest K": 2.5129,
+            "K of f1, T=25": 15.25,
+        },
+        1e-4,
+    ),
+    (
+        numbers.e8,
+        {
+            "third derivative": 62.19,
+            "allowed": 2.0,
+            "1 - least, c=1e-4": 0.006195,
+            "1 - least allowed": 0.00019999,
+            "largest - 1, c=1e-4": 0.006243,
+            "largest allowed - 1": 0.00020003,
+            "least, c=.5": -45.65,
+        },
+        2e-4,
+    ),
+    (
+        numbers.e9,
+        {"printed": 8.0, "proved": 2.0, "factor, printed": 6.727, "factor, without zeta": 4.0},
+        1e-4,
+    ),
+    (
+        numbers.e13,
+        {
+            "lambda, T=1": 0.0,
+            "lambda, T=25": 51.8058078796,
+            "beta_1": 3057793687495.04,
+            "beta_25": 76444842187376.0,
+            "beta of a bonus 2 F": 169.0,
+        },
+        1e-11,
+    ),
+    (numbers.e15, {"5 pairs": 0.0625, "20 pairs": 2.0**-19}, 1e-12),
+]
+
+
+@pytest.mark.parametrize(
+    "function, expected, tolerance", EXPECTED, ids=lambda x: getattr(x, "__name__", "")
+)
+def test_numbers(function, expected, tolerance):
+    assert function() == pytest.approx(expected, rel=tolerance, abs=1e-12)
+
+
+def test_all_are_listed():
+    assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 17)]
+    assert all(e.where and e.problem and e.resolution for e in ERRATA)
+    computed = {f for name, f in vars(numbers).items() if name[0] == "e" and name[1:].isdigit()}
+    assert {e.function for e in ERRATA if e.function} == computed
+    for e in ERRATA:
+        assert e.function is None or (e.function.__name__ == e.id.lower() and e.function.__doc__)
+        assert e.function is None or all(math.isfinite(x) for x in e.function().values())
+
+
+def test_the_last_term_of_theorem_4_1():
+    """E2: over sqrt(T), 100 sqrt(T) / sqrt(T) / sqrt(T) as printed, 100 with T^2."""
+    found = numbers.e2()
+    for T in (1e4, 1e8):
+        assert found[f"printed, T={T:g}"] == pytest.approx(100 / T**0.5, rel=1e-3)
+        assert found[f"proof, T={T:g}"] == pytest.approx(100.0, rel=1e-3)
+
+
+def test_counterexamples_as_statements():
+    """E3 and E4: the printed steps fail, the corrected ones hold."""
+    e3, e4 = numbers.e3(), numbers.e4()
+    assert bounds.lemma_c6_step([[e3["S_1"]]], [[0.0]]).verdict == "fails"
+    assert e3["S_1"] <= e3["l_1"] <= e3["printed lemma"]
+    u2, growth = [[e4["sum u^2"]]], [[math.log1p(e4["sum u^2"])]]
+    assert bounds.potential_printed(u2, growth).verdict == "fails"
+    assert bounds.potential(u2, growth, e4["sum u^2"]).verdict == "holds"
+
+
+def test_constants_grow_outside_w():
+    found = numbers.e5()
+    assert found["C_h, |w2| <= 1"] == pytest.approx(2.7799753171, rel=1e-10)
+    assert found["C_h, |w2| <= 2"] > 1.8 * found["C_h, |w2| <= 1"]
+    assert found["C_g, |w2| <= 2"] > 1.6 * found["C_g, |w2| <= 1"]
+
+
+def test_a_bound_without_sigma():
+    """E6: the risk of the clipped mean by simulation, and bounds that go to 0 and do not."""
+    found, rng = numbers.e6(), np.random.default_rng(0)
+    risk = np.minimum(rng.normal(size=400_000) ** 2, 0.25).mean()
+    assert found["risk"] == pytest.approx(risk, abs=1e-3)
+    assert found["printed, n=100"] < found["risk"] < found["corrected, n=1e+06"]
+    assert found["printed, n=1e+06"] < 1e-4
+
+
+def test_covering():
+    """E7: C_h = 0 says that nothing changes."""
+    found = numbers.e7()
+    assert found["squared error"] > found["printed"] == 0
+    assert found["distance over half a side"] == pytest.approx(551**0.5)
+
+
+def test_ranks_and_parameters_of_one_function():
+    found = numbers.e10()
+    assert (found["rank, f1"], found["dw, f1"]) == (23, 551)
+    assert found["rank, A"] == found["dw, A"] == 4
+    assert found["parameters, B"] == 8 and found["largest L of them, to 1e-12"] == 0
+    assert found["distance to the next"] == pytest.approx(32**0.5)
+
+
+def test_f2_with_and_without_parentheses():
+    found = numbers.e14()
+    x = torch.full((1, 1, 20), -2.903534027771177, dtype=torch.float64)
+    assert found["f2"] == pytest.approx(float(StyblinskiTang().of(None, x)))
+    assert found["f2"] == pytest.approx(783.3233140754, abs=5e-11)
+    assert found["as printed"] < 0

@@ -1,0 +1,263 @@
+"""What is read off the runs: by hand on traces of a few numbers."""
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+from paperlib.core.trace import Trace
+from paperlib.goucb import claims
+from paperlib.goucb.cases import STYLES
+from paperlib.goucb.experiments import settings, synthetic, tuning
+from paperlib.store import Seconds
+
+
+def traced(each, best=None, trials=None):
+    """A trace with these regrets a round, R x T."""
+    each = np.atleast_2d(np.asarray(each, float))
+    series = {"regret": each.cumsum(1)}
+    if best is not None:
+        series["best"] = np.atleast_2d(np.asarray(best, float))
+    rounds = np.arange(1, each.shape[1] + 1)
+    numbered = list(range(len(each)))
+    return Trace(rounds, series, {}, rounds * 1e-3, numbered, {"learner": {"kind": "x"}})
+
+
+def test_regret_between_rounds_counts_both_ends():
+    trace = traced([[1, 2, 4, 8]])
+    assert synthetic.between(trace, 2, 3).tolist() == [6.0]
+    assert synthetic.between(trace, 1, 4).tolist() == [15.0] == trace.last().tolist()
+    assert synthetic.phase2(trace, 1).tolist() == [14.0]
+
+
+def test_bend_is_one_for_linear_regret_and_compares_the_two_ends_of_phase_2():
+    linear = traced(np.ones((4, 30)))
+    assert synthetic.bend(linear, 5).estimate == 1.0
+    each = np.ones((4, 30))
+    each[:, :5] = 100.0  # Phase I does not count
+    each[:, 20:] = 0.25  # the last ten
+    assert synthetic.bend(traced(each), 5).estimate == 0.25
+    each[:, 19] = 100.0  # nor the round before
+    assert synthetic.bend(traced(each), 5).estimate == 0.25
+    short = traced(np.ones((4, 8)))  # three rounds at each end
+    assert synthetic.bend(short, 2).estimate == 1.0
+
+
+def test_flat_is_a_share_of_what_uniform_points_lose_in_as_many_rounds():
+    uniform, found = traced(np.full((3, 30), 10.0)), np.full((3, 30), 10.0)
+    found[:, 22:] = 0.5  # the last eight
+    assert synthetic.flat(traced(found), uniform).estimate == pytest.approx(0.05)
+
+
+def test_spread_is_over_the_smallest_of_the_others():
+    generator = np.random.default_rng(0)
+    runs = {
+        name: traced(scale * generator.standard_normal((200, 1)) + 100.0)
+        for name, scale in (("a", 2.0), ("b", 1.0), ("c", 5.0))
+    }
+    found = synthetic.spread(runs, "a", ["b", "c"])
+    assert found.low < 2.0 < found.high and 1.5 < found.estimate < 2.5
+
+
+def test_saved_and_apart():
+    runs = {
+        "a": traced([[1.0], [3.0]]),
+        "b": traced([[2.0], [8.0]]),
+        "c": traced([[6.0], [4.0]]),
+        "uniform": traced([[10.0], [10.0]]),
+    }
+    assert synthetic.saved(runs, "a", ["b", "c"]).tolist() == [0.75, 0.5]
+    assert synthetic.apart(runs, "a", "b").estimate == pytest.approx(-0.3)
+    assert synthetic.sign_counts(runs, "c", ["b"], 2) == {"b": "1 of 2"}
+
+
+def test_simple_regret_takes_the_best_so_far_and_the_trials_own_maximum():
+    trace = traced([[1, 1], [1, 1]], best=[[1.0, 2.0], [0.0, 5.0]])
+    assert synthetic.simple(trace, 6.0).tolist() == [[5.0, 4.0], [6.0, 1.0]]
+    assert synthetic.simple(trace, np.array([2.0, 5.0])).tolist() == [[1.0, 0.0], [5.0, 0.0]]
+
+
+def test_growth_is_the_exponent():
+    generator = np.random.default_rng(0)
+    noise = generator.uniform(0.9, 1.1, 50)
+    found = synthetic.growth({d: 3 * d**0.5 * noise for d in (5, 10, 20, 40)}, "slope")
+    assert found.estimate == pytest.approx(0.5) and found.low <= 0.5 + 1e-9
+
+
+# Tuning ------------------------------------------------------------------------------------------------------
+
+
+def accuracies(values):
+    """A trace as ``Tuning`` leaves it: cumulative accuracy as regret, R x T."""
+    values = np.asarray(values, float)
+    return traced(values, best=np.maximum.accumulate(values, 1))
+
+
+def test_regret_of_tuning_is_against_the_best_that_any_learner_found_in_the_fold():
+    found = {
+        "a": accuracies([[0.5, 0.6], [0.9, 0.8], [0.7, 0.4], [0.9, 0.1]]),  # folds 0, 1, 0, 1
+        "b": accuracies([[0.1, 0.2], [1.0, 0.9]]),  # fewer designs
+    }
+    assert tuning.ceiling(found, 2).tolist() == [0.7, 1.0]
+    lost = tuning.regrets(found, 2)
+    np.testing.assert_allclose(lost["a"].last(), [0.3, 0.3, 0.3, 1.0])
+    np.testing.assert_allclose(lost["a"]["simple"][:, -1], [0.1, 0.1, 0.0, 0.1])
+    np.testing.assert_allclose(lost["b"].last(), [1.1, 0.1])
+    few = tuning.first(lost, 2)
+    assert few["a"].trials == [0, 1] and few["a"]["simple"].shape == (2, 2)
+
+
+def test_folds_count_and_designs_do_not():
+    """Ten designs of two folds that differ: the t-interval of two numbers, not of twenty."""
+    x = np.where(tuning.folds_of(20, 2) == 0, 0.0, 1.0)
+    found = tuning.clustered({"": x}, 2)
+    assert (found.estimate, found.n) == (0.5, 20)
+    assert found.high - 0.5 == pytest.approx(12.7062047 * 0.5)  # t with one degree of freedom
+    five = tuning.clustered({"a.b": np.array([1.0, 2.0, 3.0, 4.0, 5.0])}, 5)
+    assert five.high - 3.0 == pytest.approx(2.7764451 * np.sqrt(2.5 / 5))
+
+
+def test_classifiers_of_a_data_set_share_its_folds():
+    x = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    alone = tuning.clustered({"a.b": x}, 5)
+    again = tuning.clustered({"a.b": x, "a.c": x}, 5)
+    assert (again.low, again.high) == (alone.low, alone.high)
+    apart = tuning.clustered({"a.b": x, "d.b": x}, 5)  # eight degrees of freedom, half the variance
+    assert apart.high - 3.0 == pytest.approx(2.3060041 * np.sqrt(2.5 / 10))
+
+
+def test_tasks_are_averaged_after_folds():
+    found = tuning.clustered({"a.x": np.array([1.0, 1.0]), "b.x": np.array([3.0, 5.0])}, 2)
+    assert found.estimate == 2.5
+    equal = tuning.clustered({"a.x": np.ones(4)}, 2)
+    assert (equal.low, equal.high) == (1.0, 1.0)
+
+
+def test_the_interval_over_five_folds_covers():
+    generator = np.random.default_rng(0)
+    found = [tuning.clustered({"": x}, 5) for x in generator.standard_normal((2000, 5))]
+    assert 0.935 < np.mean([x.low < 0 < x.high for x in found]) < 0.965
+
+
+def test_the_greatest_difference_names_the_other():
+    tasks = {"t": {name: traced([[x], [x]]) for name, x in (("a", 1.0), ("b", 3.0), ("c", 2.0))}}
+    found = tuning.greatest(tasks, "a", ["b", "c"], 2)
+    assert found.estimate == -1.0 and "(c)" in found.method
+
+
+def test_one_difference_above_refutes_whatever_the_others_do():
+    """b is behind beyond doubt; c, of which nothing is known, must not hide it."""
+    a, b, c = ([[x] for x in row] for row in ([1.0, 1.1], [0.4, 0.5], [-9.0, 9.0]))
+    tasks = {"t": {"a": traced(a), "b": traced(b), "c": traced(c)}}
+    assert tuning.greatest(tasks, "a", ["b", "c"], 2).low > 0
+
+
+def test_the_farthest_is_a_size_and_hides_none_that_is_outside():
+    interval = lambda low, high: synthetic.stats.Interval((low + high) / 2, low, high, 5, "mean")
+    found = synthetic.farthest({"a": interval(-0.3, 0.3), "b": interval(-0.28, -0.26)})
+    assert (found.low, found.high) == (0.26, 0.3)
+    assert synthetic.farthest({"a": interval(-0.1, 0.2)}).low == 0.0
+
+
+def test_the_factor_is_that_of_the_ratio_farthest_from_1_up_or_down():
+    interval = lambda x: synthetic.stats.Interval(x, x / 1.1, x * 1.1, 5, "ratio")
+    found = synthetic.factor({"a": interval(0.5), "b": interval(1.6)})
+    assert (found.estimate, found.low, found.high) == pytest.approx((2.0, 2 / 1.1, 2.2))
+
+
+def test_similar_finds_the_pair_that_is_farthest_apart():
+    runs = {name: traced([[x], [x]]) for name, x in (("a", 1.0), ("b", 4.0), ("c", 2.0))}
+    runs["uniform"] = traced([[10.0], [10.0]])
+    found = tuning.similar(runs, ["a", "b", "c"], 2)
+    assert found.estimate == pytest.approx(0.3) and "a - b" in found.method
+
+
+def test_bend_of_tuning_is_of_the_rounds_named():
+    runs = {
+        "a": traced([[1.0, 2.0, 7.0]] * 2),
+        "b": traced([[1.0, 4.0, 9.0]] * 2),
+        "c": traced([[1.0, 8.0, 9.0]] * 2),
+        "uniform": traced([[10.0] * 3] * 2),
+    }
+    assert tuning.bend(runs, "a", ["b", "c"], 2, 2, 2, share=False).estimate == -4.0
+    assert tuning.bend(runs, "a", ["b", "c"], 2, 2, 3, share=True).estimate == pytest.approx(-0.3)
+
+
+def test_ranks_share_ties():
+    tasks = {
+        "t": {"a": traced([[1.0]]), "b": traced([[1.0]]), "c": traced([[0.0]])},
+        "u": {"a": traced([[1.0]]), "b": traced([[2.0]]), "c": traced([[3.0]])},
+    }
+    assert tuning.ranks(tasks, ["a", "b", "c"], Trace.last) == {"a": 1.75, "b": 2.25, "c": 2.0}
+
+
+# Settings and panels -----------------------------------------------------------------------------------------
+
+
+def test_every_name_of_the_figures_has_a_learner_and_a_look():
+    every = settings.learners(3, 26.0)
+    known = STYLES.keys() | {"uniform"}
+    assert every.keys() <= known
+    used = {
+        *settings.PAPER,
+        *settings.SECOND,
+        *settings.RIVALS,
+        *settings.CONTROLS,
+        *settings.ALONG,
+        *settings.TWINS,
+        *settings.TWINS.values(),
+    }
+    assert used <= every.keys()
+    for full in (False, True):
+        for names in settings.plan(full).values():
+            assert set(names) <= every.keys() and len(set(names)) == len(names)
+
+
+def test_optional_optimizers_are_left_out_by_name(monkeypatch):
+    names = ["GP-EI, modern", "TPE", "scikit-optimize"]
+    assert settings.lacking(names) == []
+    monkeypatch.setattr(settings, "find_spec", lambda name: None)
+    assert settings.lacking(names) == ["TPE", "scikit-optimize"]
+
+
+def test_steps_times_rate_of_the_printed_ascent_do_not_hang_on_the_size():
+    for ascent in (50, 2000):
+        printed = settings.learners(3, 26.0, settings.Size(ascent))["GO-UCB"].acquisition
+        assert printed.steps * printed.rate == pytest.approx(0.2)
+
+
+def test_the_tasks_are_those_of_the_claims():
+    assert tuning.DATA.keys() == claims.DATA.keys()
+    assert tuning.CLASSIFIERS.keys() == claims.CLASSIFIERS.keys()
+
+
+@pytest.mark.parametrize("task", ["breast", "breast.tree", "iris.forest", ""])
+def test_an_unknown_task_is_refused(task):
+    with pytest.raises(ValueError, match="task="):
+        tuning.parts(task)
+
+
+def test_panels_return_what_they_draw():
+    runs = {
+        name: traced(np.ones((3, 12)), best=np.zeros((3, 12))) for name in ("GO-UCB", "uniform")
+    }
+    fig, axes = plt.subplots(2, 2)
+    numbers = synthetic.twin_panels(axes[0], runs, 4, title="x", maximum=2.0)
+    assert numbers["simple"]["GO-UCB"]["mean"].tolist() == [2.0] * 12
+    numbers = synthetic.field_panels(axes[1], runs, 4, title="x", maximum=2.0)
+    assert numbers["seconds"]["uniform"]["seconds"] == pytest.approx(np.arange(5, 13) * 1e-3 / 3)
+    samples = {"GO-UCB": {5: np.ones(3), 10: np.full(3, 2.0)}}
+    numbers = synthetic.along(axes[0, 0], samples, {"uniform": np.ones(3)}, xlabel="x", ylabel="y")
+    assert numbers["GO-UCB"][10].estimate == 2.0 and numbers["uniform"].estimate == 1.0
+    ranks = tuning.rank_panel(axes[0, 1], {"GO-UCB": 2.0, "uniform": 1.0}, title="x")
+    assert list(ranks) == ["uniform", "GO-UCB"]
+    plt.close(fig)
+
+
+def test_cost_is_along_observations_in_batches_or_alone():
+    from paperlib.goucb.experiments import cost
+
+    rounds = {(cost.OURS, 1): 4.0, (cost.OURS, 20): 40.0, (cost.USERS, 1): 9.0}
+    seconds = Seconds(
+        {run: np.full((2, 3), x) for run, x in rounds.items()}, {run: run[1] for run in rounds}
+    )
+    assert cost.along({10: seconds}, 20) == {cost.OURS: {10: 2000.0}, cost.USERS: {10: 9000.0}}

@@ -1,0 +1,607 @@
+"""Ask and tell on named dimensions: failures are logged and the search goes on; files, own data, and bad input."""
+
+import inspect
+import math
+import textwrap
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.core import saved
+from paperlib.core.trees import leaves
+from paperlib.goucb.learners.acquisition import Linearized
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.oracle import LevenbergMarquardt
+from paperlib.goucb.learners.presets import algorithm1, literal, practical
+from paperlib.goucb.learners.turbo import TuRBO
+from paperlib.goucb.model.network import TwoLayerNet
+from paperlib.goucb.model.space import Category, Integer, Real, Space
+from paperlib.goucb.optimizer import POLICIES, Optimizer, minimize, policy_learner
+from paperlib.linear import OFUL
+
+SMALL = {
+    "model": TwoLayerNet(3),
+    "oracle": LevenbergMarquardt(2, 8, 3),
+    "acquisition": Linearized(12, 4, 2, 3),
+}
+LEARNERS = {
+    "practical": practical(3, **SMALL),
+    "algorithm1": algorithm1(3, **SMALL),
+    "gp": GP(3, "modern", "EI", fit_steps=3, candidates=8, around=2, top=2, steps=2),
+    "turbo": TuRBO(3, candidates=20, fit_steps=3),
+}
+SPACE = Space(
+    [
+        Real("rate", 1e-4, 1.0, log=True),
+        Real("shift", -2.0, 2.0),
+        Integer("depth", 1, 6),
+        Category("kernel", ["rbf", "poly", None]),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Blind:
+    """Forgets what it hears."""
+
+    wants = "reward"
+
+    def init(self, trials, bounds, horizon, draw, **tkwargs):
+        return (torch.zeros(trials, **tkwargs),)
+
+    def select(self, state, bounds, draw):
+        return draw.uniform("point", bounds.dim), state
+
+    def update(self, state, bounds, action, reward, draw):
+        return state
+
+
+class Rising(TuRBO):
+    """With a model whose mean is the first coordinate."""
+
+    def predict(self, state, bounds, x):
+        return x[..., 0], torch.ones_like(x[..., 0])
+
+
+def f(x):
+    """Largest, 0, at rate .01, shift 1, depth 4 and "poly"."""
+    away = math.log10(x["rate"] / 0.01) ** 2 + (x["shift"] - 1) ** 2 + (x["depth"] - 4) ** 2 / 9
+    return -away - (x["kernel"] != "poly")
+
+
+def new(space=SPACE, learner=LEARNERS["practical"], **more):
+    return Optimizer(space, learner=learner, **more)
+
+
+def follow(search, rounds, answer=f):
+    """The points asked for."""
+    asked = []
+    for _ in range(rounds):
+        asked.append(search.ask())
+        search.tell(asked[-1], answer(asked[-1]))
+    return asked
+
+
+def numbers(search):
+    """What was learned, comparable with ==."""
+    view = lambda x: x.view if hasattr(x, "view") and not isinstance(x, torch.Tensor) else x
+    plain = lambda x: x.tolist() if isinstance(x, torch.Tensor) else x
+    now = search._now
+    state = [(name, plain(view(x))) for name, x in leaves(now.state)]
+    return state, now.rounds, now.skipped, now.failures
+
+
+# ---- the search
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_points_are_of_the_space_and_the_same_for_the_same_seed(policy):
+    runs = [new(learner=LEARNERS[policy], seed=seed) for seed in (0, 0, 1)]
+    asked = [follow(search, 8) for search in runs]
+    for x in asked[0]:
+        assert list(x) == SPACE.names and SPACE.decode(SPACE.encode(x)) == x
+        assert type(x["rate"]) is float and type(x["depth"]) is int
+    assert asked[0] == asked[1] != asked[2]
+    assert [entry.x for entry in runs[0].log] == asked[0]
+    assert [entry.y for entry in runs[0].log] == [f(x) for x in asked[0]]
+
+
+def test_the_first_points_are_those_of_all_policies():
+    first = [follow(new(learner=learner), 3) for learner in LEARNERS.values()]
+    assert all(points == first[0] for points in first)
+
+
+def test_policies_are_the_learners_of_the_paper_and_its_baselines():
+    assert policy_learner("practical", 5) == practical(5)
+    assert policy_learner("algorithm1", 5) == algorithm1(5)
+    assert policy_learner("gp", 5) == GP(5, "modern", "EI")
+    assert policy_learner("turbo", 5) == TuRBO(5)
+    assert Optimizer(SPACE).learner == practical(8)
+    assert Optimizer(SPACE, "turbo", n_init=2).learner == TuRBO(2)
+
+
+def test_the_example_of_the_docstring():
+    """As it stands there; it comes closer than its eight uniform points."""
+    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[1])
+    score = lambda rate, depth: -(math.log10(rate / 0.01) ** 2) - (depth - 4) ** 2
+    names = {"Optimizer": Optimizer, "Space": Space, "Real": Real, "Integer": Integer, "f": score}
+    exec(example, names)
+    log = names["search"].log
+    assert len(log) == 30 and max(entry.y for entry in log) > max(entry.y for entry in log[:8])
+    assert score(**names["search"].recommend()) == max(entry.y for entry in log)
+
+
+def test_a_value_asked_for_is_heard_at_the_point_that_was_meant():
+    """An integer has many points; one told without being asked for is heard in the middle of its part."""
+    space = Space([Integer("k", 1, 4)])
+    search, other = new(space), new(space)
+    meant = search.space.encode(x := search.ask())
+    search.tell(x, 1.0)
+    other.tell(x, 1.0)
+    at = [(search.state.x.view.item() + 1) / 2 for search in (search, other)]
+    assert at[1] == meant and at[0] != meant and search.log == other.log
+
+
+def test_asked_again_it_is_the_same():
+    search = new()
+    assert search.ask() == search.ask()
+    follow(search, 4)
+    assert search.ask() == search.ask()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    "dimension",
+    [
+        Real("x", -1.0, 3.0),
+        Real("x", 1e-3, 1.0, log=True),
+        Integer("x", 0, 9),
+        Category("x", ["a", "b"]),
+    ],
+    ids=lambda dimension: type(dimension).__name__,
+)
+def test_one_dimension(policy, dimension):
+    search = new(Space([dimension]), LEARNERS[policy])
+    follow(search, 6, lambda x: float(x["x"] == "a") if isinstance(x["x"], str) else -(x["x"] ** 2))
+    assert len(search.log) == 6 and search.recommend() in [entry.x for entry in search.log]
+
+
+# ---- invariance
+
+
+def test_units_of_a_dimension_and_names_do_not_matter():
+    one = Space([Real("a", -1.0, 1.0), Real("b", 0.25, 1.0)])
+    two = Space([Real("c", -1024.0, 1024.0), Real("d", 1.0, 4.0)])
+    first = follow(new(one), 10, lambda x: -(x["a"] ** 2) - x["b"])
+    second = follow(new(two), 10, lambda x: -((x["c"] / 1024) ** 2) - x["d"] / 4)
+    scaled = [[x["c"] / 1024, x["d"] / 4] for x in second]
+    np.testing.assert_allclose(scaled, [[x["a"], x["b"]] for x in first], atol=1e-6)
+
+
+def test_a_logarithmic_dimension_is_a_linear_one_of_exponents():
+    log = follow(new(Space([Real("a", 1e-6, 1e2, log=True)])), 10, lambda x: -math.log10(x["a"]))
+    line = follow(new(Space([Real("a", -6.0, 2.0)])), 10, lambda x: -x["a"])
+    exponents = [math.log10(x["a"]) for x in log]
+    np.testing.assert_allclose(exponents, [x["a"] for x in line], atol=1e-6)
+
+
+def test_the_unit_of_answers_does_not_matter():
+    one = follow(new(), 10)
+    assert follow(new(), 10, lambda x: 2**20 * f(x)) == one
+
+
+def test_minimizing_is_maximizing_the_negative():
+    found = minimize(lambda x: -f(x), SPACE, 10, learner=LEARNERS["practical"], seed=3)
+    search = new(seed=3)
+    follow(search, 10)
+    assert found.x == search.recommend() and found.y == -f(found.x)
+    assert found.log == [entry._replace(y=-entry.y) for entry in search.log]
+    assert found.y == min(entry.y for entry in found.log)
+
+
+# ---- failures
+
+FAILED = [math.nan, math.inf, -math.inf, "broken", None, True, 1j, 1e200, 10**400, [1.0], object()]
+FAILED += [
+    np.array([1.0]),
+    np.float32("nan"),
+    torch.tensor(math.nan),
+    np.ma.masked,
+    ValueError("no"),
+]
+
+
+@pytest.mark.parametrize("y", FAILED, ids=lambda y: type(y).__name__)
+@pytest.mark.parametrize("before", [0, 2, 5])
+def test_what_is_no_finite_number_is_a_failed_evaluation(y, before):
+    search = new()
+    follow(search, before)
+    x = search.ask()
+    search.tell(x, y)
+    (failure,) = search.failures
+    assert failure.action == x and failure.round == before + 1 and failure.reason
+    assert search.log[-1] == (x, None, failure.reason) and len(search.log) == before + 1
+    assert search.rounds == (before + 1 if before else 0)  # before any answer there is none to tell
+    if before:
+        assert search.state.y.view[0, -1] == min(entry.y for entry in search.log[:-1])
+    follow(search, 3)
+    assert len(search.log) == before + 4 and search.log[-1].failure is None
+
+
+@pytest.mark.parametrize(
+    "reason, words",
+    [
+        (ValueError("no memory"), "ValueError: no memory"),
+        (math.nan, "nan"),
+        ("broken", "'broken'"),
+        (1e200, "1e+200"),
+        (None, "None"),
+    ],
+)
+def test_the_reason_is_named(reason, words):
+    search = new()
+    search.tell(search.ask(), reason)
+    assert search.log[0].failure == words == search.failures[0].reason
+    other = new()
+    other.fail(other.ask(), reason if reason != 1e200 else words)
+    assert other.log[0].x == search.log[0].x and words in other.log[0].failure
+
+
+@pytest.mark.parametrize("y", [3, np.float32(0.5), np.int64(2), torch.tensor(0.25), np.array(1.5)])
+def test_numbers_of_any_kind_are_heard(y):
+    search = new()
+    search.tell(search.ask(), y)
+    search.tell(search.ask(), Fraction(1, 2))
+    assert [entry.y for entry in search.log] == [float(y), 0.5] and not search.failures
+
+
+def test_after_a_failure_at_first_another_point_is_asked_for():
+    search, points = new(), []
+    for _ in range(5):
+        points.append(search.ask())
+        search.fail(points[-1], RuntimeError("down"))
+    assert all(points[i] != points[j] for i in range(5) for j in range(i))
+    assert search.rounds == 0 and [failure.round for failure in search.failures] == [1] * 5
+    # uniform points of later rounds, which an untroubled search of more of them meets too
+    assert points == follow(new(learner=practical(9, **SMALL)), 5)
+    follow(search, 4)
+    assert [entry.x for entry in search.log[:5]] == points and search.rounds == 4
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_second_one_fails(policy):
+    search, calls = new(learner=LEARNERS[policy]), []
+
+    def answer(x):
+        calls.append(x)
+        return math.nan if len(calls) % 2 else f(x)
+
+    follow(search, 12, answer)
+    assert [entry.x for entry in search.log] == calls and len(search.failures) == 6
+    assert [entry.y is None for entry in search.log] == [True, False] * 6
+    assert search.rounds == 11  # the first was before any answer
+    values = search.state.y.view[0].tolist()
+    heard = [entry.y for entry in search.log[1:]]
+    known = [y for y in heard if y is not None]
+    lowest = [min(known[: i // 2 + 1]) for i in range(11)]
+    assert values == [low if y is None else y for y, low in zip(heard, lowest)]
+    assert f(search.recommend()) == max(known)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("fails", [lambda t: t < 2, lambda t: t % 2 == 0, lambda t: True])
+def test_saved_and_loaded_it_goes_on_as_if_uninterrupted(policy, fails, tmp_path):
+    def rounds(search, first, last):
+        for t in range(first, last):
+            x = search.ask()
+            search.tell(x, "gone" if fails(t) else f(x))
+        return search
+
+    learner = LEARNERS[policy]
+    one = rounds(new(learner=learner), 0, 12)
+    for stop in (0, 1, 7):
+        rounds(new(learner=learner), 0, stop).save(tmp_path / "run.npz")
+        other = rounds(new(learner=learner).load(tmp_path / "run.npz"), stop, 12)
+        assert numbers(other) == numbers(one) and other.log == one.log
+        assert other.ask() == one.ask()
+
+
+def test_a_function_may_fail_in_every_way():
+    ways = [OSError("disk"), math.nan, "text", math.inf]
+
+    def function(x):
+        calls.append(dict(x))
+        x.clear()  # it may do what it likes with its point
+        way = ways[len(calls) % 8 // 2] if len(calls) % 2 else -f(calls[-1])
+        if isinstance(way, Exception):
+            raise way
+        return way
+
+    calls = []
+    found = minimize(function, SPACE, 16, learner=LEARNERS["practical"])
+    assert [entry.x for entry in found.log] == calls and len(calls) == 16
+    reasons = {entry.failure for entry in found.log}
+    assert reasons == {None, "OSError: disk", "nan", "'text'", "inf"}
+    assert found.y == min(-f(x) for x in calls[1::2]) == -f(found.x)
+
+
+def test_where_all_evaluations_fail_there_is_a_log_alone():
+    found = minimize(lambda x: 1 / 0, SPACE, 4, learner=LEARNERS["practical"])
+    assert found.x is None and found.y is None
+    assert [entry.failure for entry in found.log] == ["ZeroDivisionError: division by zero"] * 4
+
+
+def test_an_interrupt_is_no_failure():
+    def function(x):
+        raise KeyboardInterrupt
+
+    assert minimize(function, Space([Real("a", 0.0, 1.0)]), 3) == (None, None, [])
+
+
+def test_a_number_is_no_reason():
+    search = new()
+    x = search.ask()
+    with pytest.raises(ValueError, match="reason=0.5"):
+        search.fail(x, 0.5)
+    assert search.log == []
+
+
+# ---- data of one's own
+
+
+def test_own_data_come_first_and_count():
+    rng = np.random.default_rng(0)
+    own = [SPACE.decode(u) for u in rng.random((4, 4))]
+    search, other = new(), new()
+    search.observe(own, [f(x) for x in own])
+    for x in own:
+        other.tell(x, f(x))
+    assert numbers(search) == numbers(other) and search.rounds == 4
+    assert [entry.x for entry in search.log] == own
+    assert search.recommend() == max(own, key=f)
+    search.predict(own)  # n_init = 3 is over
+    asked = search.ask()
+    assert asked == other.ask() and asked != new().ask()
+
+
+def test_own_data_may_have_failed():
+    own = [SPACE.decode(u) for u in np.random.default_rng(0).random((4, 4))]
+    search = new()
+    search.observe(own, [math.nan, 2.0, "lost", 1.0])
+    assert [entry.y for entry in search.log] == [None, 2.0, None, 1.0]
+    assert [entry.x for entry in search.log] == own
+    assert search.state.y.view.tolist() == [[2.0, 2.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "points, answers, match",
+    [
+        ([], [], "actions="),
+        ({"rate": 0.1}, [1.0], "actions="),
+        ([SPACE.decode(np.zeros(4))], [1.0, 2.0], "feedback="),
+        ([SPACE.decode(np.zeros(4)), {"rate": 2.0}], [1.0, 2.0], "x="),
+        (
+            [SPACE.decode(np.zeros(4)), SPACE.decode(np.ones(4)) | {"depth": 7}],
+            [1.0, 2.0],
+            "depth=7",
+        ),
+    ],
+)
+def test_own_data_are_taken_whole_or_not_at_all(points, answers, match):
+    search = new()
+    with pytest.raises(ValueError, match=match):
+        search.observe(points, answers)
+    assert search.log == [] and search.rounds == 0
+
+
+# ---- recommendations
+
+
+def test_the_model_recommends_among_points_that_gave_a_number():
+    """The largest answer is the first; where the model is largest the evaluation failed."""
+    search = new(Space([Real("x", 0.0, 1.0)]), Rising(3))
+    xs = [{"x": x} for x in np.linspace(0, 1, 9)]
+    search.observe(xs, [3.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, math.nan])
+    assert search.recommend() == xs[0] and search.recommend("model") == xs[7]
+    search.tell({"x": 0.95}, 1.0)
+    assert search.recommend("model") == {"x": 0.95}
+
+
+def test_of_equals_the_first_is_recommended():
+    search = new()
+    asked = follow(search, 6, lambda x: 1.0)
+    assert search.recommend() == asked[0]
+    search.tell(search.ask(), math.nan)  # heard as 1, too
+    assert search.recommend() == asked[0]
+
+
+def test_a_prediction_is_in_units_of_the_answers():
+    search = new(Space([Real("x", 0.0, 1.0)]), practical(3))
+    xs = [{"x": x} for x in np.linspace(0, 1, 7)]
+    search.observe(xs, [1000 + 50 * x["x"] for x in xs])
+    mean, width = search.predict(xs)
+    np.testing.assert_allclose(mean, [1000 + 50 * x["x"] for x in xs], atol=5)
+    assert mean.shape == width.shape == (7,) and (width > 0).all()
+
+
+@pytest.mark.parametrize(
+    "call, match",
+    [
+        (lambda search: search.recommend(), "answers=0"),
+        (lambda search: search.recommend("uniform"), "how='uniform'"),
+        (lambda search: search.predict([SPACE.decode(np.zeros(4))]), "answers=0"),
+        (lambda search: follow(search, 2) and search.recommend("model"), "n_init = 3"),
+        (lambda search: search.predict([]), "points="),
+        (lambda search: search.predict(SPACE.decode(np.zeros(4))), "points="),
+        (lambda search: search.predict([{"rate": 0.1}]), "x="),
+    ],
+)
+def test_what_cannot_be_said_yet_is_refused(call, match):
+    with pytest.raises(ValueError, match=match):
+        call(new())
+
+
+def test_a_learner_without_a_model_does_not_predict():
+    search = new(learner=LEARNERS["turbo"])
+    asked = follow(search, 4)
+    with pytest.raises(ValueError, match="learner=TuRBO"):
+        search.recommend("model")
+    assert search.recommend() == max(asked, key=f)
+
+
+# ---- files
+
+
+def test_a_file_of_another_space_is_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    search = new()
+    follow(search, 5)
+    search.save(path)
+    dimensions = list(SPACE.dimensions)
+    others = [
+        [Real("rate", 1e-4, 2.0, log=True), *dimensions[1:]],
+        [Real("rate", 1e-4, 1.0), *dimensions[1:]],
+        [*dimensions[:3], Category("kernel", ["rbf", "poly", "None"])],
+        [*dimensions[:3], Category("kernel", ["poly", "rbf", None])],
+        [dimensions[1], dimensions[0], *dimensions[2:]],
+        dimensions[:3],
+    ]
+    for other in others:
+        user = new(Space(other))
+        with pytest.raises(ValueError, match=r"run\.npz.*saved by a learner with space\.\d"):
+            user.load(path)
+        assert user.rounds == 0
+    for user in (new(seed=1), new(learner=LEARNERS["gp"]), new(horizon=9)):
+        with pytest.raises(ValueError, match=r"run\.npz"):
+            user.load(path)
+    assert numbers(new(Space(dimensions)).load(path)) == numbers(search)
+
+
+def test_damaged_files_are_refused(tmp_path):
+    search = new()
+    follow(search, 6, lambda x: f(x) if x["kernel"] else math.nan)
+    good, bad = tmp_path / "run.npz", tmp_path / "bad.npz"
+    search.save(good)
+    raw = good.read_bytes()
+    rng = np.random.default_rng(0)
+    contents = [b"", b"text", raw[:-1], raw[: len(raw) // 2]]
+    for at in rng.integers(0, len(raw), 40):
+        contents.append(raw[:at] + bytes([raw[at] ^ 64]) + raw[at + 1 :])
+    refused = 0
+    for content in contents:
+        bad.write_bytes(content)
+        user = new()
+        try:
+            user.load(bad)
+            assert numbers(user) == numbers(search)  # a byte of no meaning
+        except ValueError as error:
+            assert "bad.npz" in str(error) and user.rounds == 0
+            refused += 1
+    assert refused > 30
+    head, arrays = saved.parse(raw)
+    head.pop("checksum")
+    for change in ({"failures": [[1, ["rbf"], "x"]]}, {"skipped": 9}, {"rounds": -1}):
+        saved.write(bad, head | change, arrays)
+        with pytest.raises(ValueError, match=r"bad\.npz"):
+            new().load(bad)
+
+
+# ---- bad input
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: Optimizer([Real("x", 0, 1)]), "space="),
+        (lambda: Optimizer({"x": (0, 1)}), "space="),
+        (lambda: Optimizer(SPACE, "literal"), "policy='literal'.*practical"),
+        (lambda: Optimizer(SPACE, None), "policy=None"),
+        (lambda: Optimizer(SPACE, n_init=0), "n_init=0"),
+        (lambda: Optimizer(SPACE, n_init=2.5), "n_init=2.5"),
+        (lambda: Optimizer(SPACE, horizon=0), "horizon=0"),
+        (lambda: Optimizer(SPACE, seed=-1), "seed=-1"),
+        (lambda: Optimizer(SPACE, learner="gp"), "learner='gp'"),
+        (lambda: Optimizer(SPACE, learner=practical), "learner="),
+        (lambda: Optimizer(SPACE, learner=Blind()), "learner=Blind.*points x"),
+        (lambda: Optimizer(SPACE, learner=OFUL(0.1, 1.0)), "allowed: a tensor"),
+        (lambda: Optimizer(SPACE, learner=literal(3, 26.0)), "horizon=None.*n_init"),
+        (lambda: minimize(f, SPACE, 0), "evaluations=0"),
+        (lambda: minimize(f, SPACE, 2.0), "evaluations=2.0"),
+        (lambda: minimize(None, SPACE, 3), "function=None"),
+        (lambda: minimize(f, [Real("x", 0, 1)], 3), "space="),
+    ],
+)
+def test_settings_out_of_range_are_refused(make, match):
+    with pytest.raises(ValueError, match=match):
+        make()
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [({"rate": 2.0}, "rate=2"), ({"depth": "3"}, "depth='3'"), ({"kernel": "rb"}, "kernel='rb'")],
+)
+@pytest.mark.parametrize("y", [1.0, math.nan])
+def test_a_point_outside_is_refused_and_nothing_recorded(change, match, y):
+    search = new()
+    asked = follow(search, 4) and search.ask()
+    before = search._now
+    with pytest.raises(ValueError, match=match):
+        search.tell(asked | change, y)
+    with pytest.raises(ValueError, match="x="):
+        search.tell([asked], [y])
+    assert search._now is before and search.ask() == asked
+
+
+def test_it_says_what_it_is():
+    search = new()
+    assert "rate, shift, depth, kernel" in repr(search) and "failures=0" in repr(search)
+    search.ask()
+    assert "asked={'rate':" in repr(search)
+
+
+@pytest.mark.parametrize("policy", ["practical", "turbo"])
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_what_was_asked_before_a_save_may_be_told_after_the_load(policy, rounds, tmp_path):
+    """A value of an integer or an option has many points: the loaded search must hear of the one that was meant."""
+    space = Space([Real("a", 0.0, 3.7), Integer("b", 1, 5), Category("c", ["u", "v", "w"])])
+    value = lambda x: -((x["a"] - 1) ** 2) - (x["b"] - 3) ** 2 + (x["c"] == "v")
+    begin = lambda: Optimizer(space, policy, 3)
+    search = begin()
+    for _ in range(rounds):
+        x = search.ask()
+        search.tell(x, value(x))
+    x = search.ask()
+    search.save(tmp_path / "running.npz")
+    other = begin().load(tmp_path / "running.npz")
+    for one in (search, other):
+        one.tell(x, value(x))
+    assert torch.equal(search.state.x.view, other.state.x.view)
+    assert search.ask() == other.ask()
+
+
+def test_an_interrupt_returns_what_was_found():
+    calls = []
+
+    def function(x):
+        calls.append(x)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return x["a"]
+
+    found = minimize(function, Space([Real("a", 0.0, 1.0)]), 20)
+    assert len(found.log) == 4 and found.y == min(entry.y for entry in found.log)
+
+
+def test_an_exception_whose_text_cannot_be_told_is_a_failure_by_its_kind():
+    class Unprintable(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    def function(x):
+        raise Unprintable
+
+    found = minimize(function, Space([Real("a", 0.0, 1.0)]), 2)
+    assert [entry.failure for entry in found.log] == ["Unprintable"] * 2

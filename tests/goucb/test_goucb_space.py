@@ -1,0 +1,173 @@
+"""Named dimensions: points decode and encode to themselves, equal parts, and bad input is refused by name."""
+
+import math
+
+import numpy as np
+import pytest
+
+from paperlib.goucb.model.space import Category, Integer, Real, Space, snapped
+
+MIXED = Space(
+    [
+        Real("width", -2.0, 5.0),
+        Real("rate", 1e-6, 1e-2, log=True),
+        Integer("depth", -3, 9),
+        Category("kernel", ["rbf", "poly", None, True, 1, 1.0, (64, 64)]),
+        Integer("seed", 0, 2**32 - 1),
+    ]
+)
+
+
+def test_what_is_decoded_comes_back_to_the_bit():
+    rng = np.random.default_rng(0)
+    for u in [np.zeros(5), np.ones(5), *rng.random((500, 5))]:
+        x = MIXED.decode(snapped(u))
+        again = MIXED.decode(MIXED.encode(x))
+        assert again == x and [type(v) for v in again.values()] == [type(v) for v in x.values()]
+        assert ((MIXED.encode(x) >= 0) & (MIXED.encode(x) <= 1)).all()
+
+
+@pytest.mark.parametrize(
+    "lo, hi, log",
+    [
+        (0.0, 1.0, False),
+        (-1e30, 1e30, False),
+        (0.1, 0.1 + 1e-4, False),
+        (4096.1, 4097.3, False),
+        (1e6, 1e6 + 1e-9, False),
+        (0.0, 1e-300, False),
+        (1e-30, 1e30, True),
+        (0.1, 0.3, True),
+        (1e-8, 1.001e-8, True),
+    ],
+)
+def test_reals_of_any_range_come_back(lo, hi, log):
+    space = Space([Real("x", lo, hi, log)])
+    for u in np.random.default_rng(0).random(200):
+        x = space.decode(snapped(np.array([u])))
+        assert lo <= x["x"] <= hi and space.decode(space.encode(x)) == x
+    assert [space.encode({"x": x}).item() for x in (lo, hi)] == [0.0, 1.0]
+    ends = [space.decode(np.array([u]))["x"] for u in (0.0, 1.0)]
+    assert ends == pytest.approx([lo, hi], rel=1e-11, abs=1e-12 * (hi - lo))
+
+
+def test_values_of_ones_own_come_back_with_twelve_digits():
+    space = Space([Real("x", -3.0, 4.0), Real("y", 1e-3, 1e3, log=True)])
+    rng = np.random.default_rng(1)
+    for x, y in zip(rng.uniform(-3, 4, 200), 10 ** rng.uniform(-3, 3, 200)):
+        again = space.decode(space.encode({"x": x, "y": y}))
+        assert again == {"x": round(x, 11), "y": float(f"{y:.12g}")}
+    for x, y in [(0.1, 0.1), (-0.7, 0.003), (1 / 8, 30.0), (0.0, 1.0)]:
+        assert space.decode(space.encode({"x": x, "y": y})) == {"x": x, "y": y}
+
+
+def test_a_logarithm_has_equal_ratios():
+    rate = Real("rate", 1e-4, 1.0, log=True)
+    assert [rate.decode(u) for u in (0.25, 0.5, 0.75)] == pytest.approx([1e-3, 1e-2, 1e-1])
+    assert rate.encode(1e-3) == pytest.approx(0.25)
+    assert Real("rate", 1e-4, 1.0).decode(0.5) == pytest.approx(0.50005)
+
+
+def test_values_have_equal_parts_and_are_encoded_by_their_middles():
+    """As the paper's mapping has it: min(lo + floor(u (hi - lo + 1)), hi)."""
+    integer, category = Integer("k", 2, 10), Category("c", ["a", "b", "c"])
+    grid = (np.arange(9000) + 0.5) / 9000
+    counts = np.bincount([integer.decode(u) for u in grid])
+    assert counts.tolist() == [0, 0] + [1000] * 9
+    assert integer.decode(1.0) == 10 and category.decode(1.0) == "c"
+    assert [category.decode(u) for u in (0.0, 0.3333, 0.3334, 0.6666, 0.6667)] == list("aabbc")
+    assert category.encode("b") == 0.5 and integer.encode(2) == pytest.approx(1 / 18)
+    assert integer.encode(np.int64(3)) == integer.encode(3)
+    assert Category("k", [16, 32]).encode(np.int64(32)) == 0.75
+
+
+def test_equal_values_of_other_types_are_other_options():
+    options = MIXED.dimensions[3]
+    assert [options.decode(options.encode(x)) for x in (True, 1, 1.0)] == [True, 1, 1.0]
+    assert len({options.encode(x) for x in (True, 1, 1.0)}) == 3
+
+
+def test_settings_tell_spaces_apart():
+    one = Space([Real("x", 0, 1), Integer("k", 1, 3)])
+    same = Space((Real("x", np.float64(0.0), 1.0), Integer("k", np.int64(1), 3)))
+    assert one == same and one.settings() == same.settings()
+    for other in (
+        [Integer("k", 1, 3), Real("x", 0, 1)],
+        [Real("x", 0, 1)],
+        [Real("y", 0, 1), Integer("k", 1, 3)],
+        [Real("x", 0, 2), Integer("k", 1, 3)],
+    ):
+        assert Space(other).settings() != one.settings()
+    pair = [Space([Category("c", options)]) for options in ([0, 1], [False, True])]
+    assert pair[0].settings() != pair[1].settings()
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: Real("C", 1.0, 1.0), r"C\.lo, C\.hi=.*lo below hi"),
+        (lambda: Real("C", 2.0, 1.0), r"C\.lo, C\.hi="),
+        (lambda: Real("C", math.nan, 1.0), r"C\.lo=nan"),
+        (lambda: Real("C", 0.0, math.inf), r"C\.hi=inf"),
+        (lambda: Real("C", 0.0, 1e31), r"C\.hi="),
+        (lambda: Real("C", "0", 1.0), r"C\.lo='0'"),
+        (lambda: Real("C", 0.0, None), r"C\.hi=None"),
+        (lambda: Real("C", False, 1.0), r"C\.lo=False"),
+        (lambda: Real("C", 0.0, 1.0, log=True), r"C\.lo=0"),
+        (lambda: Real("C", -1.0, 1.0, log=True), r"C\.lo=-1"),
+        (lambda: Real("C", 1.0, 2.0, log="yes"), r"C\.log='yes'"),
+        (lambda: Real("", 0.0, 1.0), "name=''"),
+        (lambda: Real(3, 0.0, 1.0), "name=3"),
+        (lambda: Integer("k", 3, 3), r"k\.lo, k\.hi="),
+        (lambda: Integer("k", 4, 3), r"k\.lo, k\.hi="),
+        (lambda: Integer("k", 1.0, 3), r"k\.lo=1.0"),
+        (lambda: Integer("k", 1, math.inf), r"k\.hi=inf"),
+        (lambda: Integer("k", 0, 2**32), r"k\.hi=4294967296.*Real"),
+        (lambda: Category("c", []), r"c\.options=\[\]"),
+        (lambda: Category("c", "abc"), r"c\.options='abc'"),
+        (lambda: Category("c", ["a", "a"]), r"c\.options=.*once"),
+        (lambda: Category("c", [math.nan]), r"c\.options="),
+        (lambda: Category("c", [math.sin]), r"c\.options="),
+        (lambda: Category("c", [["a"]]), r"c\.options="),
+        (lambda: Category(None, ["a"]), "name=None"),
+        (lambda: Space([]), r"dimensions=\[\]"),
+        (lambda: Space(Real("x", 0, 1)), "dimensions="),
+        (lambda: Space([("x", 0, 1)]), "dimensions="),
+        (lambda: Space([Real]), "dimensions="),
+        (lambda: Space([Real("x", 0, 1), Integer("x", 0, 1)]), "name='x'.*another"),
+    ],
+)
+def test_spaces_out_of_range_are_refused(make, match):
+    with pytest.raises(ValueError, match=match):
+        make()
+
+
+GOOD = {"width": 0.0, "rate": 1e-3, "depth": 4, "kernel": "rbf", "seed": 7}
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        ({"width": 5.1}, "width=5.1.*from -2 to 5"),
+        ({"width": math.nan}, "width=nan"),
+        ({"width": math.inf}, "width=inf"),
+        ({"width": "0"}, "width='0'"),
+        ({"width": True}, "width=True"),
+        ({"rate": 0.0}, "rate=0"),
+        ({"depth": 10}, "depth=10.*at most 9"),
+        ({"depth": 4.0}, "depth=4.0"),
+        ({"kernel": "cubic"}, "kernel='cubic'.*'rbf', 'poly'"),
+        ({"kernel": 0}, "kernel=0"),
+        ({"other": 1}, "x=.*width, rate, depth, kernel, seed"),
+    ],
+)
+def test_points_outside_are_refused(change, match):
+    MIXED.encode(GOOD)
+    with pytest.raises(ValueError, match=match):
+        MIXED.encode(GOOD | change)
+
+
+@pytest.mark.parametrize("x", [None, 3, [0.0] * 5, "width", {}, {"width": 0.0}])
+def test_what_is_no_point_is_refused(x):
+    with pytest.raises(ValueError, match="x="):
+        MIXED.encode(x)

@@ -1,0 +1,468 @@
+"""Numbers of the theory to the specification's digits, and its statements on runs: whole ones and broken ones."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.goucb.experiments.along import DELTA, SAFE, Along, learner, learners, proved
+from paperlib.goucb.learners.goucb import GOUCB
+from paperlib.goucb.learners.radius import Simulated
+from paperlib.goucb.learners.search import uniform
+from paperlib.goucb.model.network import TwoLayerNet
+from paperlib.goucb.probes import recording
+from paperlib.goucb.problems.reference import Reference
+from paperlib.goucb.theory import bounds, constants, printed, vacuity
+from paperlib.goucb.theory.equivalents import changed, closest, closest_sum, equivalents
+from paperlib.goucb.theory.growth import Risk
+from paperlib.goucb.theory.landscape import Landscape
+from paperlib.goucb.theory.replay import Replay
+from paperlib.play import play
+from paperlib.verdicts.checks import Reported, Vacuous, statements
+
+N, T, R = 20, 40, 10
+
+
+def recorded(problem, played, n=N, horizon=N + T, trials=R):
+    trace = play(
+        played,
+        problem,
+        horizon=horizon,
+        trials=trials,
+        seed=0,
+        record="all",
+        probes=recording(played),
+    )
+    return Along(trace, problem, played)
+
+
+@pytest.fixture(scope="module")
+def run_a():
+    problem = Reference(name="A")
+    return recorded(problem, learner(problem, N, T**0.5))
+
+
+@pytest.fixture(scope="module")
+def risk_a():
+    return Risk(Reference(name="A"))
+
+
+@pytest.fixture(scope="module")
+def c_a(risk_a):
+    return constants.Constants.of(risk_a.problem, risk_a.on_box.mu)
+
+
+def holds(check):
+    return check.verdict == "holds"
+
+
+def fails(check):
+    return check.verdict == "fails"
+
+
+# Numbers --------------------------------------------------------------------------------------------------
+
+
+def test_figure_1():
+    shape, v = Landscape(), np.array([0.01, 0.0625, 0.125, 0.3, 0.5])
+    expected = [0.005672579347, 0.275, 0.251486685937, 0.930369853655, 0.587729468041]
+    lower = [0.0032, 0.125, 0.176776695297, 0.273861278753, 0.353553390593]
+    assert shape.risk(0.5 + v) == pytest.approx(expected, abs=5e-13)
+    assert shape.risk(0.5 - v) == pytest.approx(expected, abs=5e-13)
+    assert shape.lower(0.5 + v) == pytest.approx(lower, abs=5e-13)
+    minima = shape.minima()
+    assert minima == pytest.approx(
+        [0.00069, 0.125955, 0.25157, 0.379595, 0.5, 0.620405, 0.74843, 0.874045, 0.99931], abs=2e-5
+    )
+    assert shape.bend(0.5) == pytest.approx(107.63, abs=5e-3)
+    assert shape.convex_within == pytest.approx(0.0481, abs=5e-5)
+    assert shape.switch == pytest.approx(0.0625)
+    grid = np.linspace(0, 1, 4001)
+    assert holds(bounds.figure_1(shape, grid))
+    steeper = dataclasses.replace(shape, tau=2.0)
+    check = bounds.figure_1.statement.check("", {}, steeper.lower(grid), shape.risk(grid))
+    assert fails(check)  # of the lower bound of another tau
+
+
+@pytest.mark.parametrize("gamma, wave", [(0.5, 0.6), (1.0, 0.0), (1.5, 2.0)])
+def test_derivatives_of_the_landscape(gamma, wave):
+    shape, w, h = Landscape(gamma=gamma, wave=wave), np.linspace(0.01, 0.99, 57), 1e-6
+    assert shape.slope(w) == pytest.approx(
+        (shape.risk(w + h) - shape.risk(w - h)) / (2 * h), rel=1e-6, abs=1e-6
+    )
+    assert shape.bend(w) == pytest.approx(
+        (shape.slope(w + h) - shape.slope(w - h)) / (2 * h), rel=1e-5, abs=1e-4
+    )
+    assert holds(bounds.figure_1(shape, w))
+
+
+@pytest.mark.parametrize(
+    "hidden, norm2, slope, slope_at, curvature, curvature_at",
+    [
+        (25, 500.0, 28.1084960519, 0.00802, 48.4968479452, -1.310085),
+        (25, 20.0, 6.3815770558, None, 2.2964939069, None),
+        (1, 25.0, 1.7017382014, 0.168346, 2.7799753171, -1.197652),
+    ],
+)
+def test_bounds_on_the_network(hidden, norm2, slope, slope_at, curvature, curvature_at):
+    C_g, C_h = constants.slope_bound(hidden, norm2), constants.curvature_bound(norm2)
+    assert C_g.value == pytest.approx(slope, rel=5e-11)
+    assert C_h.value == pytest.approx(curvature, rel=5e-11)
+    if slope_at is not None:
+        assert C_g.at == pytest.approx(slope_at, abs=5e-6)
+        assert C_h.at == pytest.approx(curvature_at, abs=5e-6)
+
+
+def test_the_bounds_are_attained():
+    """C_g and C_h at the argument of the maximum, by the network's own derivatives."""
+    model, x = TwoLayerNet(1), torch.tensor([[[5.0]]], dtype=torch.float64)
+    at = lambda z: torch.tensor([[0.0, z, 1.0, 0.0]], dtype=torch.float64)
+    C_g, C_h = constants.slope_bound(1, 25.0), constants.curvature_bound(25.0)
+    g = model.gradient(model.features(at(C_g.at), x))
+    assert float(g.norm()) == pytest.approx(C_g.value, rel=1e-10)
+    H = torch.linalg.eigvalsh(model.hessian(at(C_h.at), x))
+    assert float(H.abs().max()) == pytest.approx(C_h.value, rel=1e-10)
+
+
+def test_risk_of_reference_a(risk_a, c_a):
+    assert c_a.value == pytest.approx(1.9975273768, abs=5e-11)
+    assert constants.sigmoid_sum().value == pytest.approx(26.0, abs=1e-12)
+    assert risk_a.zeta == pytest.approx(2.6594, abs=5e-5) and risk_a.rank == 4
+    assert risk_a.local == pytest.approx(0.00909697, abs=5e-9)
+    assert risk_a.on_box.mu == pytest.approx(0.00761981, abs=5e-9)
+    assert risk_a.on_box.w == pytest.approx([1, 0.7470, 0.8377, 0.2020], abs=2e-4)
+    assert float(risk_a.value(risk_a.truth)[0]) == 0.0
+    w, h = np.array([[0.4, 0.6, 0.7, 0.3]]), 1e-6 * np.eye(4)
+    numeric = (risk_a.value(w + h) - risk_a.value(w - h)) / 2e-6
+    assert risk_a.gradient(w)[0] == pytest.approx(numeric, abs=1e-8)
+    numeric = (risk_a.gradient(w + h) - risk_a.gradient(w - h)) / 2e-6
+    assert risk_a.hessian(w)[0] == pytest.approx(numeric, abs=1e-7)
+
+
+def test_the_risk_by_points():
+    """Quadrature against a mean over uniform points."""
+    risk = Risk(Reference(name="B"))
+    x = 10 * torch.rand(1, 200_000, 1, generator=torch.Generator().manual_seed(0)).double() - 5
+    net, w = risk.problem.network, risk.truth + 0.3
+    mean = (net.value(w, x) - net.value(risk.truth, x)).square().mean()
+    assert float(risk.value(w)[0]) == pytest.approx(float(mean), rel=0.02)
+
+
+def test_phase_1(c_a):
+    f1 = constants.sigmoid_sum()
+    found = [constants.risk_bound(c_a, n) for n in (20, 100, 1000)]
+    assert found == pytest.approx([202.16, 56.42, 7.990], rel=1e-4)
+    assert vacuity.trivial_risk(c_a) == pytest.approx(15.9605, abs=5e-5)
+    assert vacuity.risk_informs_from(c_a) == pytest.approx(450, abs=1)
+    assert vacuity.risk_informs_from(f1) == pytest.approx(1.32e5, rel=0.05)
+    assert constants.risk_bound(f1, 5) == pytest.approx(1.99e7, rel=5e-3)
+    assert vacuity.start_informs_from(c_a) == pytest.approx(1.02e6, rel=0.05)
+    assert vacuity.start_informs_from(f1) == pytest.approx(4.3e9, rel=0.01)
+
+
+def test_the_second_branch_of_growth():
+    """Theorem 5.2 with tau and gamma: the first branch alone where B_L is below its switch."""
+    c = constants.Constants(4, 2.0, 1.7, 2.8, 64.0, 0.1, tau=1.0, gamma=0.5)
+    for n, near in ((10**9, True), (100, False)):
+        B = constants.risk_bound(c, n)
+        assert (B < 64 / 2 * 0.0625**2) == near
+        expected = 2 * B / 64 if near else max(2 * B / 64, (2 * B) ** 4)
+        assert constants.start_bound(c, n) == pytest.approx(expected)
+
+
+def test_vacuity_calculator(c_a):
+    """Test 9, and the table of break-even."""
+    p = constants.proof(c_a, 20, 400)
+    assert p.start2 == pytest.approx(53062, rel=5e-5)
+    assert p.ridge == pytest.approx(1.30762e6, rel=5e-6)
+    assert p.beta == pytest.approx(4.1631e11, rel=5e-5)
+    assert p.ridge == pytest.approx(1.5 * c_a.curvature**2 * p.far2 * 400 * p.trace, rel=1e-9)
+    assert vacuity.vacuity(c_a, 400) == pytest.approx(2.98387e5, rel=5e-6)
+    f1 = constants.sigmoid_sum()
+    rows = {25: (7.08e5, 5.24e11), 1e12: (24.07, 1.23e7), 1e15: (1.447, 4.73e5)}
+    rows |= {400: (2.98e5, 1.99e11), 1e18: (0.1966, 1.76e4), 1e24: (1.07e-3, 23.6)}
+    for horizon, row in (rows | {1e30: (1.95e-6, 0.224)}).items():
+        found = [vacuity.vacuity(c, horizon) for c in (c_a, f1)]
+        assert found == pytest.approx(row, rel=5e-3)
+    assert math.log10(vacuity.regret_informs_from(c_a)) == pytest.approx(15.499, abs=5e-4)
+    assert math.log10(vacuity.regret_informs_from(f1)) == pytest.approx(27.517, abs=5e-4)
+    capped = constants.proof(c_a, 20, 400, capped=True)
+    assert capped.start2 == 4.0 and capped.ridge < p.ridge
+
+
+def test_printed_settings():
+    assert printed.ridge(25) == pytest.approx(51.8058078796, abs=5e-11)
+    assert printed.ridge(64) == pytest.approx(138.3704680084, abs=5e-11)
+    assert printed.ridge(1) == 0.0
+    assert printed.beta(25, 25, 551, 26.0) == pytest.approx(76444842187376.0)
+    assert printed.beta(1, 25, 551, 26.0) == pytest.approx(3057793687495.04)
+
+
+# Test 10 --------------------------------------------------------------------------------------------------
+
+
+def test_the_printed_potential_is_reported_as_violated():
+    u2 = [[1.5**2 / 0.1]]
+    growth = np.log1p(u2)
+    check = bounds.potential_printed(u2, growth)
+    assert fails(check) and check.observed[0, 0] == 22.5
+    assert check.bound[0, 0] == pytest.approx(6.314, abs=5e-4)
+    assert holds(bounds.potential(u2, growth, 22.5)) and fails(bounds.potential(u2, growth, 20.0))
+    assert constants.LARGEST_K == pytest.approx(2.5129, abs=5e-5)
+    small = np.array([[2.5]])
+    assert holds(bounds.potential_printed(small, np.log1p(small)))
+    assert constants.stretch(0.0) == 1.0 and constants.stretch(1e-9) == pytest.approx(1.0)
+
+
+def test_the_printed_step_of_lemma_c6():
+    assert fails(bounds.lemma_c6_step([[0.5]], [[0.0]]))
+
+
+# Equivalents ----------------------------------------------------------------------------------------------
+
+
+def test_equivalents_are_the_same_function():
+    generator = torch.Generator().manual_seed(1)
+    for h, d in ((1, 1), (2, 1), (3, 2)):
+        w = torch.randn(h * d + 2 * h + 1, generator=generator, dtype=torch.float64)
+        found, model = torch.from_numpy(equivalents(w, h)), TwoLayerNet(h)
+        x = torch.randn(1, 40, d, generator=generator, dtype=torch.float64)
+        assert len(found) == 2**h * math.factorial(h)
+        off = model.value(found, x) - model.value(w.unsqueeze(0), x)
+        assert float(off.abs().max()) < 1e-14 and (found[0] == w).all()
+
+
+def test_the_closest_equivalent():
+    rng = np.random.default_rng(0)
+    star = rng.normal(size=3 * 2 + 7)
+    for order, flips in (([2, 0, 1], [True, False, True]), ([1, 0, 2], [False, False, False])):
+        near = changed(star, 3, order, flips) + 0.01 * rng.normal(size=len(star))
+        expected = changed(star, 3, order, flips)
+        assert closest(star, near, 3) == pytest.approx(expected)
+        assert closest(star, near, 3, exact=False) == pytest.approx(expected)
+    far = rng.normal(size=(20, len(star)))
+    distance = lambda found: ((found - far) ** 2).sum(1)
+    exact, near = (distance(closest(star, far, 3, exact=e)) for e in (True, False))
+    assert (exact <= near + 1e-12).all() and (exact < ((far - star) ** 2).sum(1)).any()
+    with pytest.raises(ValueError, match="hidden=7"):
+        closest(np.ones(7 * 3 + 1), np.ones(7 * 3 + 1), 7, exact=True)
+    w = rng.normal(size=551)
+    assert closest_sum(w)[-26:-1].sum() == pytest.approx(25.0) and (closest_sum(w)[:500] == 1).all()
+
+
+# Statements along runs ------------------------------------------------------------------------------------
+
+
+def test_every_statement_holds_of_a_whole_run(run_a):
+    """Plausibility of the specification's section 7: errors of rounding, containment, a smallest slack above 0."""
+    run, along = run_a.run, run_a.run.along
+    assert float((run.apart - along.identity).abs().max()) < 1e-11
+    assert float((run.w - along.center).abs().max()) < 1e-11
+    assert holds(run_a.ball())
+    false = {"Lemma C.6, printed step"}
+    for check in [*run_a.assumptions(), *run_a.algorithm(), *run_a.regret_bounds()]:
+        allowed = {"fails"} if check.statement in false else {"holds", "vacuous here", "reported"}
+        allowed |= {"inconclusive"} if check.delta else set()
+        assert check.verdict in allowed, check
+    assert run_a.containment().by_trial.all() and run_a.functional().by_trial.all()
+    assert not isinstance(run_a.containment(), Vacuous)
+    printed_54 = bounds.lemma_5_4_printed(run, run_a.root, 3.0, run_a.span)
+    assert 0.05 < printed_54.slack.min() < 1.0
+    start = run.distance2[:, 0].sqrt()
+    assert 0.15 < float(start.mean()) < 0.5 and float(start.max()) < 1.2
+
+
+def test_each_bound_flags_what_is_wrong_on_purpose(run_a):
+    broken = run_a.broken()
+    assert len(broken) >= 14
+    for what, check in broken.items():
+        assert fails(check), what
+
+
+class AtFirst(GOUCB):
+    """Gradients of another round: all at w_0."""
+
+    def update(self, state, bounds, action, reward, draw):
+        at = state._replace(w=state.w0) if state.rounds >= self.n_init else state
+        return super().update(at, bounds, action, reward, draw)
+
+
+class Careless(GOUCB):
+    """Points that do not maximize anything."""
+
+    def select(self, state, bounds, draw):
+        return bounds.native(uniform(bounds, draw)), state
+
+
+class Half(Simulated):
+    def root(self, known, ellipsoid):
+        return super().root(known, ellipsoid) / 2
+
+
+def fields(played):
+    return {f.name: getattr(played, f.name) for f in dataclasses.fields(played)}
+
+
+@pytest.mark.parametrize(
+    "kind, flagged",
+    [
+        (AtFirst, ["Eq. (5), estimate", "Lemma C.4", "Lemma 5.3, identity (13)"]),
+        (Careless, ["Query"]),
+    ],
+)
+def test_learners_that_are_broken(kind, flagged):
+    problem = Reference(name="A")
+    found = recorded(problem, kind(**fields(learner(problem, N, T**0.5))), trials=3)
+    verdicts = {check.statement: check.verdict for check in found.algorithm()}
+    others = {"Lemma C.6, printed step", "Lemma B.3", *flagged}
+    assert {verdicts[name] for name in flagged} == {"fails"}
+    assert all(verdicts[name] == "holds" for name in verdicts if name not in others)
+
+
+def test_a_learner_with_half_the_bonus_and_one_that_forgets_the_ridge(run_a):
+    problem = run_a.problem
+    radius = Half(**fields(run_a.played.radius))
+    half = recorded(problem, learner(problem, N, T**0.5, radius), trials=3)
+    assert fails(half.ball()) and holds(bounds.estimate(half.run))
+    light = recorded(problem, learner(problem, N, 1.0), trials=3)
+    truth = problem.truth.w
+    thought = Replay.of(light.trace, problem.network, N, T**0.5, truth)
+    assert fails(bounds.estimate(thought)) and fails(bounds.lemma_c4(thought))
+    assert fails(bounds.identity_13(thought)) and holds(bounds.estimate(light.run))
+
+
+def test_noise_beyond_sigma_is_flagged(run_a):
+    loud = Reference(name="A", noise=0.3)
+    found = recorded(loud, learner(Reference(name="A"), N, T**0.5))
+    assert fails(bounds.lemma_b3(found.run, 0.1, DELTA / 2))
+    assert bounds.lemma_b3(found.run, 0.3, DELTA / 2).verdict != "fails"
+    assert holds(bounds.identity_13(found.run))
+
+
+def test_a_small_lambda_breaks_the_printed_potential(run_a):
+    problem = run_a.problem
+    name, loose = list(learners(problem, N, T).items())[-1]
+    found = recorded(problem, loose, trials=3)
+    checks = {check.statement: check for check in found.algorithm()}
+    assert "0.1" in name and holds(checks["Elliptical potential"])
+    assert fails(checks["Elliptical potential, printed"])
+    assert float(found.run.along.u2.max()) == pytest.approx(19.95, abs=0.3)
+
+
+def test_reference_b_in_any_of_its_parameters():
+    problem = Reference(name="B")
+    assert problem.maximum == pytest.approx(0.76159415595, abs=1e-10)
+    found = recorded(problem, learner(problem, 30, 6.0), 30, 50, 3)
+    run = found.run
+    assert holds(found.ball()) and float((run.apart - run.along.identity).abs().max()) < 1e-9
+    assert found.containment().by_trial.all() and found.functional().by_trial.all()
+    assert float(run.curvature.max()) < SAFE["B"]
+    once = Replay.of(found.trace, problem.network, 30, 6.0, np.tile(problem.truth.w, (3, 1)))
+    assert (once.distance2[:, 0] >= run.distance2[:, 0]).all()
+    other = found.risk.stars[1:]
+    assert fails(bounds.assumption_3_3(found.risk, 1e-6, other))
+    assert holds(bounds.assumption_3_3(found.risk, 1e-6, other, nearest=True))
+
+
+def test_lambda_and_beta_of_the_proof(run_a, c_a):
+    played, p = proved(run_a.problem, N, 20)
+    found = recorded(run_a.problem, played, horizon=N + 20, trials=3)
+    assert isinstance(found.containment(), Vacuous)
+    assert isinstance(bounds.localization(found.run, c_a, p), Vacuous)
+    with pytest.raises(ValueError, match="ridge="):
+        bounds.localization(run_a.run, c_a, p)
+
+
+def test_bounds_of_phase_1_can_fail(c_a):
+    small = np.full(100, 0.1)
+    assert isinstance(bounds.lemma_5_1(small, 20, c_a), Vacuous)
+    assert isinstance(bounds.theorem_5_2(small, 20, c_a), Vacuous)
+    assert isinstance(bounds.lemma_5_1_printed(small, 20, c_a), Reported)
+    assert isinstance(bounds.theorem_5_2_printed(small, 20, c_a), Reported)
+    check = bounds.lemma_5_1(small, 1000, c_a)
+    assert holds(check) and check.informative_from == vacuity.risk_informs_from(c_a)
+    assert fails(bounds.lemma_5_1(80 * small, 1000, c_a))
+    assert holds(bounds.theorem_5_2(small, 10**7, c_a))
+    assert fails(bounds.theorem_5_2(80 * small, 10**7, c_a))
+
+
+def test_self_concordance_fails_for_every_c(risk_a):
+    for c in (1e-4, 1e-2, 0.5):
+        assert fails(bounds.self_concordance(risk_a, c))
+    assert risk_a.third[0] == pytest.approx(62.19, abs=5e-3)
+    assert risk_a.relative(risk_a.around(0.5)).min() < 0
+
+
+def test_theorem_4_1(run_a, c_a):
+    regret = run_a.regret()
+    assert holds(bounds.square_sum(regret, run_a.run, N, c_a.value))
+    assert fails(bounds.square_sum(regret + 4 * c_a.value * N, run_a.run, N, c_a.value))
+    check = bounds.theorem_4_1(regret, N, T, c_a)
+    assert isinstance(check, Vacuous) and check.informative_from > 3e15
+    late = bounds.theorem_4_1(1e16 + 0 * regret, 10**8, 10**16, c_a)
+    assert not isinstance(late, Vacuous) and late.bound[0] < vacuity.trivial_regret(c_a, 1e8, 1e16)
+    assert bounds.theorem_4_1_printed(regret, T, c_a).verdict == "reported"
+
+
+def test_the_exponent():
+    sizes, rng = [64, 128, 256, 512], np.random.default_rng(0)
+    noisy = 1 + 0.1 * rng.normal(size=(30, 4))
+    grows = lambda power: bounds.exponent(noisy * np.power(sizes, power), sizes)
+    assert holds(grows(0.5)) and not holds(grows(1.0)) and fails(grows(1.3))
+    with pytest.raises(ValueError, match="4 horizons"):
+        bounds.exponent(noisy[:, :3], sizes[:3])
+
+
+def test_all_statements_are_listed():
+    names = [s.name for s in statements("goucb")]
+    assert len(names) == len(set(names)) == 36
+    for s in statements("goucb"):
+        assert s.summary and s.source
+
+
+# Bad input ------------------------------------------------------------------------------------------------
+
+
+def test_replay_refuses(run_a):
+    trace, net, truth = run_a.trace, run_a.problem.network, run_a.truth.w
+    with pytest.raises(ValueError, match="ridge=0"):
+        Replay.of(trace, net, N, 0.0, truth)
+    with pytest.raises(ValueError, match="n_init=60"):
+        Replay.of(trace, net, N + T, 1.0, truth)
+    series = {name: values for name, values in trace.series.items() if name != "ball"}
+    bare = dataclasses.replace(trace, series=series, final={})
+    with pytest.raises(ValueError, match="without ball, end"):
+        Replay.of(bare, net, N, 1.0, truth)
+    thin = play(run_a.played, run_a.problem, horizon=30, trials=2, record=3)
+    with pytest.raises(ValueError, match="every round"):
+        Replay.of(thin, net, N, 1.0, truth)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("parameters", 0), ("value", 0.0), ("noise", -1.0), ("delta", 0.0), ("tau", 0.0)],
+)
+def test_constants_refuse(name, value):
+    good = constants.Constants(4, 2.0, 1.7, 2.8, 0.01, 0.1, tau=1.0, gamma=0.5)
+    with pytest.raises(ValueError, match=f"{name}="):
+        dataclasses.replace(good, **{name: value})
+
+
+def test_landscape_and_reference_refuse():
+    for name, value in (("mu", 0.0), ("tau", -1.0), ("gamma", 2.0), ("wave", -1.0)):
+        with pytest.raises(ValueError, match=f"{name}="):
+            Landscape(**{name: value})
+    with pytest.raises(ValueError, match="name='C'"):
+        Reference(name="C")
+
+
+def test_the_simulated_radius_takes_the_nearest_parameters():
+    problem = Reference(name="B")
+    radius = learner(problem, 5, 1.0).radius
+    w0 = torch.tensor(equivalents(problem.truth.w, 2)[[3, 6]]) + 0.1
+    torch.testing.assert_close(radius.truth(w0), w0 - 0.1)
+    assert radius.error2(w0, w0).tolist() == pytest.approx([0.07, 0.07])
+    with pytest.raises(ValueError, match="truths="):
+        Simulated(problem.truth.w, 0.1, 1.0)
