@@ -36,7 +36,7 @@ def read(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
 
 def named(path: str | os.PathLike) -> str | os.PathLike:
     """``path``; ValueError for what is none."""
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, os.PathLike)) or str(path) == "" or "\0" in str(path):
         refuse("path", path, "the name of a file, or a Path")
     return path
 

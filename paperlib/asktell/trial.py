@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class AskTell:
     def _begun(self) -> Any:
         """The learner's state before the first round; sizes of its parts may hang on the context."""
         draw = self._streams.at(-1)
-        with torch.no_grad():
+        with _outside_gradients():
             return self.learner.init(1, self._first, self.horizon, draw, **TKWARGS)
 
     @property
@@ -144,7 +145,7 @@ class AskTell:
         Raises:
             ValueError: it is no action of the one trial.
         """
-        with torch.no_grad():
+        with _outside_gradients():
             choice = self.learner.select(state, context, draw)
         contracts.check_choice(self.learner, choice, context, 1)
         return choice
@@ -175,8 +176,12 @@ class AskTell:
         played, draw = self._action(action), self._draw(now)
         self._validate(now.context, played, heard)
         proposed, chosen = now.proposed, now.pending
-        if proposed is None:  # not asked for: the choice still has to be prepared
-            proposed, chosen = self._choice(now.state, now.context, draw)
+        if (
+            proposed is None
+        ):  # not asked for: the choice still has to be prepared, where it prepares
+            proposed, chosen = None, now.state
+            if getattr(self.learner, "prepares", True):
+                proposed, chosen = self._choice(now.state, now.context, draw)
         if not getattr(self.learner, "own_actions", True) and not torch.equal(played, proposed):
             raise ValueError(
                 f"action={brief(action)}; allowed for {type(self.learner).__name__}, which "
@@ -208,7 +213,7 @@ class AskTell:
         Raises:
             ValueError: it is none.
         """
-        with torch.no_grad():
+        with _outside_gradients():
             after = (update or self.learner.update)(chosen, context, action, feedback, draw)
         contracts.check_state(self.learner, after, chosen)
         return after
@@ -372,6 +377,13 @@ class AskTell:
         if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
             refuse("action", action, f"0..{self.context.shape[1] - 1}")
         return torch.tensor([int(action)])
+
+
+@contextmanager
+def _outside_gradients() -> Iterator[None]:
+    """No gradients, but tensors that a learner may take some through later, also where the caller is in inference mode."""
+    with torch.inference_mode(False), torch.no_grad():
+        yield
 
 
 def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:

@@ -40,6 +40,8 @@ class Learner(Protocol):
             of them; () by default.
         own_actions: False where it credits what it hears to what it drew, so that it can be told
             of no other action; True by default.
+        prepares: False where ``update`` needs nothing that ``select`` computes: ask/tell then hears
+            of actions that were not asked for without choosing one; True by default.
     """
 
     wants: str  # one of WANTS

@@ -43,22 +43,26 @@ class Evaluations:
         function: parameters -> number, of a module, or a partial of one: workers import it.
         path: of the file.
         about: what values hang on beside parameters (data, versions), plain: lines with another are not used.
+
+    Raises:
+        ValueError: no function, a name that is none of a file in the folder, or what JSON does not give back as it was.
     """
 
     def __init__(self, function: Callable[[Parameters], float], name: str, about: dict[str, Any]):
-        try:
-            same = json.loads(_text(about)) == about
-        except (ValueError, TypeError):
-            same = False
-        if not same:
-            raise ValueError(f"about={about!r}; allowed: what JSON gives back as it was")
+        if not callable(function):
+            raise ValueError(f"function={function!r}; allowed: a function of parameters")
+        if not isinstance(name, str) or not name or Path(name).name != name:
+            raise ValueError(f"name={name!r}; allowed: the name of a file, without a folder")
+        _refuse_unlike("about", about)
         self.function, self.path, self.about = function, folder() / f"{name}.jsonl", about
         self._known: dict[str, Evaluation] = {}
-        self._read = 0  # bytes of the file
+        self._read, self._inode = 0, None  # bytes of the file, and which it was
 
     def load(self) -> None:
         """Read the lines that have come since the last call, from whichever process."""
         with suppress(FileNotFoundError), open(self.path, "rb") as file:
+            if (inode := os.fstat(file.fileno()).st_ino) != self._inode:  # removed and begun anew
+                self._read, self._inode = 0, inode
             file.seek(self._read)
             *whole, _ = file.read().split(b"\n")  # the last is empty, or not finished
             self._read += sum(len(line) + 1 for line in whole)
@@ -85,23 +89,31 @@ class Evaluations:
 def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
     """Values of functions at parameters; what is not in their files is evaluated, in parallel, once each.
 
-    As many workers as this process may have threads, each with one; they are kept from call to call. A function that raises, or returns
-    no finite number, has the value 0, and its file says why.
+    As many workers as this process may have threads, each with one; they are kept from call to call. A function that raises or exits, or
+    returns no finite number, has the value 0, and its file says why.
 
     Raises:
-        OSError: a file that cannot be written.
-        TypeError, ValueError: parameters that JSON does not know, or that are not finite.
+        OSError: a file that cannot be written; nothing has been evaluated then.
+        ValueError: parameters that are no dictionary that JSON gives back as it was; likewise.
     """
+    for _, parameters in asked:
+        _refuse_unlike("parameters", parameters)
     for file in {id(file): file for file, _ in asked}.values():
         file.load()
     missing = {
-        (id(file), _text(parameters)): (file, parameters)
+        (file.path, _text(file.about), _text(parameters)): (file, parameters)
         for file, parameters in asked
         if file.lookup(parameters) is None
     }
+    for path in {file.path for file, _ in missing.values()}:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab"):  # an error now is cheaper than after a fit
+            pass
     calls = [(file.function, x, file.path, file.about) for file, x in missing.values()]
-    for (file, _), evaluation in zip(missing.values(), _in_parallel(calls)):
-        file.keep(evaluation)
+    found = dict(zip(missing, _in_parallel(calls)))
+    for file, parameters in asked:
+        if (new := found.get((file.path, _text(file.about), _text(parameters)))) is not None:
+            file.keep(new)
     return [file.lookup(parameters).value for file, parameters in asked]
 
 
@@ -138,13 +150,13 @@ def _evaluated(
     """Evaluate and append to the file."""
     value, error, begin = 0.0, None, time.perf_counter()
     try:
-        found = float(function(dict(parameters)))  # a copy: what is written is what was asked
-        if not math.isfinite(found):
+        found = function(dict(parameters))  # a copy: what is written is what was asked
+        if isinstance(found, (str, bytes, bool)) or not math.isfinite(found):
             raise ValueError(f"value={found!r}; allowed: a finite number")
-        value = found
+        value = float(found)
     except (MemoryError, OSError, ImportError):  # say nothing about the parameters
         raise
-    except Exception as raised:
+    except (Exception, SystemExit) as raised:
         error = told(raised)
     evaluation = Evaluation(parameters, value, time.perf_counter() - begin, error)
     entry = {"about": about, **evaluation._asdict()}
@@ -171,6 +183,16 @@ def _parse(line: bytes) -> tuple[dict, Evaluation] | None:
         return (entry.pop("about"), Evaluation(**entry)) if intact else None
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return None
+
+
+def _refuse_unlike(name: str, x: Any) -> None:
+    """Raise ValueError unless ``x`` is a dictionary that JSON gives back as it was."""
+    try:
+        same = isinstance(x, dict) and json.loads(_text(x)) == x
+    except (ValueError, TypeError):
+        same = False
+    if not same:
+        raise ValueError(f"{name}={x!r}; allowed: a dictionary that JSON gives back as it was")
 
 
 def _text(x: Any) -> str:

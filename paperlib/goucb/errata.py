@@ -24,9 +24,9 @@ ERRATA = (
     ),
     Erratum(
         "E3",
-        "Lemma C.6; use of Lemma B.3",
-        "det Sigma_{t-1} where det Sigma_t is needed: at t = 1 the right side is 0. The lemma is true, and with 1 for 2. Lemma B.3 is used at Sigma_{i+1} with the determinant of Sigma_i, ln(1 / delta_i^2) loses its factor 2, and a union over rounds is not needed",
-        "S_t <= min{t, dw, l_t}; Lemma B.3 for all rounds at once; the printed step is judged beside",
+        "Lemmas C.5 and C.6; use of Lemma B.3",
+        "det Sigma_{t-1} where det Sigma_t is needed: C.5's proof has t terms, and at t = 1 the right side of C.6's last step is 0. Both lemmas are true, C.6 with 1 for 2. Lemma B.3 is used at Sigma_{i+1} with the determinant of Sigma_i, ln(1 / delta_i^2) loses its factor 2, and a union over rounds is not needed",
+        "l_t in both; S_t <= min{t, dw, l_t}; Lemma B.3 for all rounds at once; the printed step is judged beside",
         numbers.e3,
     ),
     Erratum(
@@ -45,7 +45,7 @@ ERRATA = (
     ),
     Erratum(
         "E6",
-        "Lemma 5.1, Theorem 5.2, Lemma B.1",
+        "Lemma 5.1, Theorem 5.2, proof of Lemma 5.3, Lemma B.1",
         "sigma is missing: that the range is 2 F bounds a variance by F^2, not F^2 / 4, and that of noise not at all. Lemma B.1 needs bounded answers, lacks F^2 in its last term, allows alpha = 1, and has log|F| log(2) for ln|F|",
         "B_L, with sigma^2 + F^2 and every constant",
         numbers.e6,
@@ -93,21 +93,21 @@ ERRATA = (
     Erratum(
         "E13",
         "Appendix D.1",
-        "a learning rate of 1e-11 does not fit; lambda = sqrt(T) ln(T)^2 is 0 at T = 1; beta_t = dw^3 F^4 t / T drops two terms of (7) and is never reached. F, where the ascent starts, how it keeps to the ball and the box, the first weights, and the baselines' scaling and beta are not said",
+        "a learning rate of 1e-11 does not fit; lambda = sqrt(T) ln(T)^2 is 0 at T = 1; beta_t = dw^3 F^4 t / T drops two terms of (7) and is never reached. F, where the ascent starts, how it keeps to the ball and the box, the first weights, the batches of its stochastic gradient descent (here one, of all points), and the baselines' scaling and beta are not said",
         "literal() as printed, with each start; algorithm1() and practical() with settings that search",
         numbers.e13,
     ),
     Erratum(
         "E14",
         "Section 6, Appendices",
-        "f2 and f3 lack parentheses behind the sum; the reference for scikit-learn is scikit-optimize's; Table 1 has the two norms the wrong way round. That f2 and f3 are misspecified is not why regret is linear: 72 evaluations in 20 dimensions are few",
+        "f2 and f3 lack parentheses behind the sum; the reference for scikit-learn is scikit-optimize's; Table 1 has the two norms the wrong way round. That f2 and f3 are misspecified does not make regret linear: with scaled points, or a trust region, it bends within the same 72 evaluations (C5)",
         "the usual Styblinski-Tang and Rastrigin functions",
         numbers.e14,
     ),
     Erratum(
         "E15",
         "Section 6, error bars",
-        "five repetitions, intervals of each method by itself, called a test; with five pairs no signed-rank test rejects at 5 %. What is said of the gap between bars in Figure 3 reads as the opposite of what is meant",
+        "five repetitions, intervals of each method by itself, called a test; with five pairs no two-sided signed-rank test rejects at 5 %. What is said of the gap between bars in Figure 3 reads as the opposite of what is meant",
         "paired trials, 20 on f1 to f3; on tuning folds with several designs",
         numbers.e15,
     ),

@@ -87,9 +87,12 @@ class Optimizer(shared.Optimizer):
         one_of("policy", policy, POLICIES)
         size("n_init", n_init)
         self.space = space
-        zero = torch.zeros(len(space.names), dtype=torch.float64)
+        with torch.inference_mode(False):
+            zero = torch.zeros(len(space.names), dtype=torch.float64)
+            box = Bounds(zero, zero + 1)
         own = policy_learner(policy, n_init) if learner is None else learner
-        super().__init__(own, Bounds(zero, zero + 1), horizon, seed)
+        super().__init__(own, box, horizon, seed)
+        self._settings()  # refuses now what could not be saved later
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
             refuse("learner", own, "one whose state has points x and answers y")
 
@@ -161,15 +164,22 @@ class Optimizer(shared.Optimizer):
         """The best of the points that gave a number, the first of equals.
 
         Args:
-            how: by the "observed" answer, or by the "model", which sees through noise.
+            how: by the "observed" answer, or by the "model", which sees through noise; "uniform": one of the points after the first ``n_init``,
+                drawn, which is Algorithm 1's output and has the mean regret of Phase II (Remark 4.2).
 
         Raises:
-            ValueError: no answer yet, or as ``predict``.
+            ValueError: no answer yet, for "uniform" none after the first ``n_init``, or as ``predict``.
         """
-        one_of("how", how, ("observed", "model"))
+        one_of("how", how, ("observed", "model", "uniform"))
         if not self.rounds:
             refuse("answers", 0, "at least one")
         heard = self.log[self._now.skipped :]
+        if how == "uniform":
+            late = [x for x in heard[getattr(self.learner, "n_init", 0) :] if x.failure is None]
+            if not late:
+                refuse("answers", len(heard), f"more than n_init = {self.learner.n_init}")
+            at = self._draw(self._now).uniform("recommend").item()
+            return late[int(at * len(late))].x
         score = self._predicted(self._points()).mean if how == "model" else [x.y for x in heard]
         answered = [i for i, entry in enumerate(heard) if entry.failure is None]
         return heard[max(answered, key=lambda i: score[i])].x
@@ -236,10 +246,13 @@ class Optimizer(shared.Optimizer):
 
 def _measured(y: Any) -> float | None:
     """The number that a learner can hear; None: there is none."""
-    if isinstance(y, np.generic | np.ndarray | Tensor) and y.ndim == 0:
-        y = None if np.ma.is_masked(y) else y.item()
-    real = isinstance(y, numbers.Real) and not isinstance(y, bool)
-    return float(y) if real and abs(y) <= LARGEST else None
+    if isinstance(y, np.datetime64 | np.timedelta64):  # whose ``item`` may be an integer
+        return None
+    with suppress(Exception):  # what a type of one's own, or a tensor without values, may raise
+        if isinstance(y, np.generic | np.ndarray | Tensor) and y.ndim == 0:
+            y = None if np.ma.is_masked(y) else y.item()
+        real = isinstance(y, numbers.Real) and not isinstance(y, bool)
+        return float(y) if real and abs(y) <= LARGEST else None
 
 
 def policy_learner(policy: str, n_init: int) -> Any:
@@ -268,10 +281,11 @@ def minimize(
 ) -> Found:
     """The point with the least value that was found; see ``Optimizer`` for the other arguments.
 
-    An interrupt from the keyboard ends the search: what was found so far is returned.
+    An interrupt from the keyboard ends the search: what was found so far is returned. An error of the learner is raised with it, as the
+    error's attribute ``found``.
 
     Args:
-        function: of a dict of values by name; where it raises, or returns no finite number, the evaluation is logged as failed.
+        function: of a dict of values by name; where it raises or exits, or returns no finite number, the evaluation is logged as failed.
         space: where to search.
         evaluations: >= 1.
 
@@ -282,16 +296,27 @@ def minimize(
         refuse("function", function, "a function of a dict of values by name")
     whole("evaluations", evaluations)
     search = Optimizer(space, policy, n_init, evaluations, seed, learner)
-    with suppress(KeyboardInterrupt):
+    try:
         for _ in range(evaluations):
             x = search.ask()
             try:
                 y = function(dict(x))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 search.fail(x, error)
             else:
                 number = _measured(y)
                 search.tell(x, y if number is None else -number)
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        error.found = _least(search)
+        error.add_note("What had been found is this error's attribute found.")
+        raise
+    return _least(search)
+
+
+def _least(search: Optimizer) -> Found:
+    """What a search of the negative function has found."""
     log = [entry._replace(y=entry.y if entry.y is None else -entry.y) for entry in search.log]
     found = [entry for entry in log if entry.failure is None]
     best = min(found, key=lambda entry: entry.y, default=Evaluation(None, None, None))

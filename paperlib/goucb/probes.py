@@ -59,11 +59,6 @@ def first(seen: Round) -> Tensor:
     return seen.after.w0
 
 
-def half_width(seen: Round) -> Tensor:
-    """Half-width of the trust region from which the point came, R, in units of half a side."""
-    return seen.before.length.squeeze(1)
-
-
 @dataclass(frozen=True)
 class Ball:
     """What a learner takes its ball to be: ln(det Sigma_t / det lambda I), u_t at its point and sqrt(beta_t), R x 3; NaN in Phase I.

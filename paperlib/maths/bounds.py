@@ -78,8 +78,11 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
     if not (good and lo.dim() == 2 and 0 not in lo.shape and lo.is_floating_point()):
         shapes = [tuple(side.shape) if isinstance(side, Tensor) else side for side in bounds]
         refuse("bounds", shapes, "lo and hi, tensors 1 x d or R x d with d at least 1")
-    if x is not None and (x.dim() != 2 or x.shape[1] != bounds.dim):
-        refuse(f"{name}.shape", tuple(x.shape), f"R x {bounds.dim}")
+    if x is not None and not isinstance(x, Tensor):
+        refuse(name, x, "a tensor")
+    if x is not None and not (x.dim() == 2 and x.shape[1] == bounds.dim and len(lo) in (1, len(x))):
+        R = "R" if len(lo) == 1 else len(lo)
+        refuse(f"{name}.shape", tuple(x.shape), f"{R} x {bounds.dim}")
     if lo.device.type == "meta":
         return
     for side, values in (("lo", lo), ("hi", hi)):

@@ -190,12 +190,14 @@ def test_too_little_memory_says_nothing_about_parameters(place):
     file = Evaluations(answer, "f", ABOUT)
     with pytest.raises(MemoryError):
         evaluate([(file, {"found": "MemoryError"})])
-    assert not file.path.exists()
+    assert file.path.read_bytes() == b""
 
 
 def test_parameters_that_json_does_not_know_are_refused(place):
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="1j.*JSON"):
         at(counted(place)[0], 1j)
+    with pytest.raises(ValueError, match="parameters=\\[1\\]"):
+        evaluate([(counted(place)[0], [1])])
     with pytest.raises(ValueError, match="JSON"):
         at(counted(place)[0], math.nan)
 
@@ -276,7 +278,7 @@ def test_clean_removes_the_files(place):
     (place / "home").mkdir()
     environment = {**os.environ, "PAPERLIB_ROOT": str(place / "home")}
     subprocess.run([sys.executable, ROOT / "run.py", "clean"], env=environment, check=True)
-    assert not file.path.exists()
+    assert file.path.read_bytes() == b""
 
 
 @pytest.mark.parametrize("module", ["evaluations", "classifiers"])
@@ -315,7 +317,7 @@ def test_what_says_nothing_about_the_parameters_is_not_kept(x):
     file = Evaluations(raises, "f", ABOUT)
     with pytest.raises((OSError, ImportError)):
         at(file, x)
-    assert not file.path.exists()
+    assert file.path.read_bytes() == b""
 
 
 def test_an_error_whose_text_cannot_be_told_is_kept_by_its_kind():
@@ -368,3 +370,46 @@ def test_a_short_write_is_an_error(place, monkeypatch):
     monkeypatch.setattr(evaluations, "open", short, raising=False)
     with pytest.raises(OSError, match="no room"):
         at(file, 2)
+
+
+def leave(parameters):
+    """Ends its process, or says so in words."""
+    if parameters["x"] == 0:
+        sys.exit(3)
+    return {1: "2.5", 2: True}[parameters["x"]]
+
+
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_a_function_that_exits_or_gives_no_number_is_a_failure(place, monkeypatch, count):
+    monkeypatch.setenv("OMP_NUM_THREADS", count)
+    log = Evaluations(leave, "leave", ABOUT)
+    assert evaluate([(log, {"x": x}) for x in range(3)]) == [0.0] * 3
+    errors = [log.lookup({"x": x}).error for x in range(3)]
+    assert errors[0] == "SystemExit: 3" and "'2.5'" in errors[1] and "True" in errors[2]
+
+
+@pytest.mark.parametrize("function, name", [(None, "f"), (leave, "../f"), (leave, ""), (leave, 1)])
+def test_what_is_no_function_or_no_file_is_refused(place, function, name):
+    with pytest.raises(ValueError, match="function=|name="):
+        Evaluations(function, name, ABOUT)
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_a_fit(place, tmp_path, monkeypatch):
+    calls = tmp_path / "calls"
+    log = Evaluations(functools.partial(square, calls=str(calls)), "square", ABOUT)
+    log.path.parent.parent.mkdir(parents=True, exist_ok=True)
+    log.path.parent.write_text("no folder")
+    with pytest.raises((FileExistsError, NotADirectoryError)):
+        evaluate([(log, {"x": 2})])
+    assert not calls.exists()
+
+
+def test_a_file_that_was_begun_anew_is_read_from_its_start(place, tmp_path):
+    calls = tmp_path / "calls"
+    make = lambda: Evaluations(functools.partial(square, calls=str(calls)), "square", ABOUT)
+    reader, writer = make(), make()
+    evaluate([(reader, {"x": x}) for x in (1, 2, 3)])
+    reader.path.rename(reader.path.with_suffix(".old"))
+    evaluate([(writer, {"x": 4})])
+    assert evaluate([(reader, {"x": 4})]) == [16]
+    assert len(calls.read_text().split()) == 4

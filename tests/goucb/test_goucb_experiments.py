@@ -46,6 +46,19 @@ def test_flat_is_a_share_of_what_uniform_points_lose_in_as_many_rounds():
     uniform, found = traced(np.full((3, 30), 10.0)), np.full((3, 30), 10.0)
     found[:, 22:] = 0.5  # the last eight
     assert synthetic.flat(traced(found), uniform).estimate == pytest.approx(0.05)
+    found[:, 8:] = 0.5  # and of a window of one's own
+    assert synthetic.flat(traced(found), uniform, 22).estimate == pytest.approx(0.05)
+
+
+def test_agreement_counts_rounds_not_totals():
+    a, b = traced([[1, 2, 4, 8], [1, 2, 4, 8]]), traced([[1, 5, 4, 8], [1, 2, 4, 8.5]])
+    assert synthetic.agreement({"a": a, "b": b, "c": a}, ["a", "b", "c"]) == (6, 8)
+
+
+def test_an_order_shows_ties():
+    values = {"b": 2.0, "a": 1.0, "c, d": 2.0 + 1e-9, "e": 3.0}
+    assert synthetic.order(values) == "a; b = c, d; e"
+    assert synthetic.order({"a": 0.0}) == "a"
 
 
 def test_spread_is_over_the_smallest_of_the_others():
@@ -182,6 +195,17 @@ def test_bend_of_tuning_is_of_the_rounds_named():
     assert tuning.bend(runs, "a", ["b", "c"], 2, 2, 3, share=True).estimate == pytest.approx(-0.3)
 
 
+def test_a_start_called_like_a_control_is_drawn_as_itself():
+    figure, ax = plt.subplots()
+    starts = {"uniform": traced([[1.0, 2.0], [1.0, 4.0]])}
+    controls = {"uniform": traced([[10.0, 20.0], [10.0, 20.0]])}
+    found = synthetic.bars(ax, starts, controls, title="", ylabel="")
+    assert found["dots"]["uniform"].estimate == 4.0 and found["lines"]["uniform"].estimate == 30.0
+    drawn = [line.get_ydata()[0] for line in ax.lines]
+    assert 4.0 in drawn and 30.0 in drawn
+    plt.close(figure)
+
+
 def test_ranks_share_ties():
     tasks = {
         "t": {"a": traced([[1.0]]), "b": traced([[1.0]]), "c": traced([[0.0]])},
@@ -227,7 +251,7 @@ def test_steps_times_rate_of_the_printed_ascent_do_not_hang_on_the_size():
 
 def test_the_tasks_are_those_of_the_claims():
     assert tuning.DATA.keys() == claims.DATA.keys()
-    assert tuning.CLASSIFIERS.keys() == claims.CLASSIFIERS.keys()
+    assert list(tuning.CLASSIFIERS) == list(claims.CLASSIFIERS)
 
 
 @pytest.mark.parametrize("task", ["breast", "breast.tree", "iris.forest", ""])

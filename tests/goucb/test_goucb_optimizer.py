@@ -17,6 +17,7 @@ from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, literal, practical
 from paperlib.goucb.learners.turbo import TuRBO
+from paperlib.goucb.model.function import FunctionModel
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.model.space import Category, Integer, Real, Space
 from paperlib.goucb.optimizer import POLICIES, Optimizer, minimize, policy_learner
@@ -431,7 +432,7 @@ def test_a_prediction_is_in_units_of_the_answers():
     "call, match",
     [
         (lambda search: search.recommend(), "answers=0"),
-        (lambda search: search.recommend("uniform"), "how='uniform'"),
+        (lambda search: search.recommend("best"), "how='best'"),
         (lambda search: search.predict([SPACE.decode(np.zeros(4))]), "answers=0"),
         (lambda search: follow(search, 2) and search.recommend("model"), "n_init = 3"),
         (lambda search: search.predict([]), "points="),
@@ -605,3 +606,105 @@ def test_an_exception_whose_text_cannot_be_told_is_a_failure_by_its_kind():
 
     found = minimize(function, Space([Real("a", 0.0, 1.0)]), 2)
     assert [entry.failure for entry in found.log] == ["Unprintable"] * 2
+
+
+def quadratic(x):
+    return (x["shift"] - 1.0) ** 2
+
+
+class Broken:
+    """A learner that raises once it has heard three answers."""
+
+    def __new__(cls):
+        @dataclass(frozen=True)
+        class Raises(TuRBO):
+            def select(self, state, bounds, draw):
+                if state.rounds == 3:
+                    raise RuntimeError("no")
+                return super().select(state, bounds, draw)
+
+        return Raises(3, candidates=20, fit_steps=3)
+
+
+def test_an_error_of_the_learner_loses_no_evaluation():
+    with pytest.raises(RuntimeError, match="no") as raised:
+        minimize(quadratic, SPACE, 10, learner=Broken())
+    assert len(raised.value.found.log) == 3 and raised.value.found.y >= 0
+
+
+def test_a_function_that_exits_has_failed():
+    def leaves(x):
+        if x["shift"] < 0:
+            raise SystemExit(2)
+        return quadratic(x)
+
+    found = minimize(leaves, SPACE, 8, learner=LEARNERS["turbo"])
+    assert len(found.log) == 8
+    assert {entry.failure for entry in found.log} == {None, "SystemExit: 2"}
+
+
+class Odd(float):
+    def __abs__(self):
+        raise OverflowError("odd")
+
+
+@pytest.mark.parametrize(
+    "y", [torch.zeros((), device="meta"), Odd(1.0), np.timedelta64(1), np.datetime64("2020")]
+)
+def test_what_cannot_be_read_as_a_number_is_a_failure(y):
+    search = Optimizer(SPACE, learner=LEARNERS["turbo"])
+    search.tell(search.ask(), y)
+    assert search.log[0].y is None and search.log[0].failure
+
+
+@pytest.mark.parametrize("policy", ["practical", "algorithm1", "turbo"])
+def test_inference_mode_of_the_caller_changes_nothing(policy):
+    def played(mode):
+        search, asked = None, []
+        with torch.inference_mode(mode):
+            search = Optimizer(SPACE, learner=LEARNERS[policy])
+            for _ in range(4):
+                asked.append(search.ask())
+                search.tell(asked[-1], -quadratic(asked[-1]))
+        return [*asked, search.ask()]
+
+    assert played(True) == played(False)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_data_of_ones_own_are_heard_without_a_search(policy, monkeypatch):
+    learner = LEARNERS[policy]
+    one, other = (Optimizer(SPACE, learner=learner) for _ in range(2))
+    points = [one.space.decode(u) for u in np.random.default_rng(0).random((5, 4))]
+    answers = [-quadratic(x) for x in points]
+    one.observe(points, answers)
+    after = one.ask()
+    for x, y in zip(points, answers):
+        other.ask()  # what was asked for is not what is told
+        other.tell(x, y)
+    assert other.ask() == after
+    monkeypatch.setattr(type(learner), "select", None)
+    one.observe(points, answers)
+
+
+def test_what_could_not_be_saved_later_is_refused_at_first():
+    model = FunctionModel(eval("lambda w, x: (w * w).sum() * x.sum()"), 3)
+    with pytest.raises(ValueError, match="function"):
+        Optimizer(SPACE, learner=practical(3, model))
+
+
+def test_the_papers_output_is_a_query_of_phase_two():
+    search = Optimizer(SPACE, learner=LEARNERS["practical"])
+    for _ in range(3):
+        search.tell(search.ask(), 1.0)
+    with pytest.raises(ValueError, match="answers=3; allowed: more than n_init = 3"):
+        search.recommend("uniform")
+    drawn = set()
+    for t in range(12):
+        search.tell(search.ask(), float(t) if t % 3 else math.nan)
+        heard = [repr(entry.x) for entry in search.log[3:] if entry.failure is None]
+        if heard:
+            assert search.recommend("uniform") == search.recommend("uniform")
+            assert repr(search.recommend("uniform")) in heard
+            drawn.add(heard.index(repr(search.recommend("uniform"))))
+    assert len(drawn) > 2

@@ -171,3 +171,33 @@ def test_points_outside_are_refused(change, match):
 def test_what_is_no_point_is_refused(x):
     with pytest.raises(ValueError, match="x="):
         MIXED.encode(x)
+
+
+def test_tuples_are_told_apart_by_what_they_hold():
+    options = Category("c", [(1, 0), (True, False), (1.0, 0.0), 0.0, -0.0])
+    decoded = [options.decode(options.encode(x)) for x in options.options]
+    assert list(map(repr, decoded)) == list(map(repr, options.options))
+
+
+@pytest.mark.parametrize("x", [np.float32(0.5), np.float16(0.5), np.array(0.5)])
+def test_numbers_of_numpy_are_numbers(x):
+    assert Real("x", 0, 1).encode(x) == 0.5
+
+
+def test_integers_of_numpy_are_numbers():
+    assert Real("x", 0, 1e6).encode(np.int64(50000)) == 0.05
+    assert Integer("n", 0, 200).encode(np.uint8(3)) == Integer("n", 0, 200).encode(3)
+    with pytest.raises(ValueError, match="n=True"):
+        Integer("n", 0, 200).encode(np.bool_(True))
+
+
+def test_a_message_does_not_list_a_million_options():
+    with pytest.raises(ValueError, match=r"c='no'; allowed: 0, 1, .*19, \.\.\.") as refused:
+        Category("c", range(10**6) and list(range(10**6))).encode("no")
+    assert len(str(refused.value)) < 200
+
+
+def test_a_logarithm_needs_ends_that_its_digits_tell_apart():
+    with pytest.raises(ValueError, match="x.lo, x.hi"):
+        Real("x", 1.0, 1.0 + 1e-12, log=True)
+    assert Real("x", 1.0, 1.0 + 1e-12).decode(1.0) == 1.0 + 1e-12

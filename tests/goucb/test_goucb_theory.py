@@ -211,9 +211,18 @@ def test_the_printed_potential_is_reported_as_violated():
     assert check.bound[0, 0] == pytest.approx(6.314, abs=5e-4)
     assert holds(bounds.potential(u2, growth, 22.5)) and fails(bounds.potential(u2, growth, 20.0))
     assert constants.LARGEST_K == pytest.approx(2.5129, abs=5e-5)
+    assert fails(bounds.potential_step(u2, growth))
     small = np.array([[2.5]])
     assert holds(bounds.potential_printed(small, np.log1p(small)))
+    assert holds(bounds.potential_step(small, np.log1p(small)))
     assert constants.stretch(0.0) == 1.0 and constants.stretch(1e-9) == pytest.approx(1.0)
+
+
+def test_the_printed_potential_is_that_of_the_dimension_not_of_the_determinant():
+    """Two parameters, one gradient of norm 2 at lambda = 1: u^2 = 4, l_1 = ln 5, the printed logarithm 2 ln 3."""
+    u2 = [[4.0]]
+    assert fails(bounds.potential_step(u2, [[np.log(5.0)]]))
+    assert holds(bounds.potential_printed(u2, [[2 * np.log(3.0)]]))
 
 
 def test_the_printed_step_of_lemma_c6():
@@ -341,13 +350,17 @@ def test_noise_beyond_sigma_is_flagged(run_a):
     assert holds(bounds.identity_13(found.run))
 
 
-def test_a_small_lambda_breaks_the_printed_potential(run_a):
+def test_a_small_lambda_breaks_the_potential_with_2(run_a):
     problem = run_a.problem
     name, loose = list(learners(problem, N, T).items())[-1]
     found = recorded(problem, loose, trials=3)
     checks = {check.statement: check for check in found.algorithm()}
     assert "0.1" in name and holds(checks["Elliptical potential"])
-    assert fails(checks["Elliptical potential, printed"])
+    assert fails(checks["Elliptical potential, with 2"])
+    printed = checks[
+        "Elliptical potential, printed"
+    ]  # its logarithm is larger: the end of the run keeps to it
+    assert fails(printed) and printed.held[:, -1].all() and not printed.held[:, 0].all()
     assert float(found.run.along.u2.max()) == pytest.approx(19.95, abs=0.3)
 
 
@@ -417,7 +430,7 @@ def test_the_exponent():
 
 def test_all_statements_are_listed():
     names = [s.name for s in statements("goucb")]
-    assert len(names) == len(set(names)) == 36
+    assert len(names) == len(set(names)) == 37
     for s in statements("goucb"):
         assert s.summary and s.source
 

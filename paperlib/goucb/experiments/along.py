@@ -22,6 +22,7 @@ from ..problems.reference import HALF, Reference
 from ..theory import bounds, constants
 from ..theory.equivalents import equivalents
 from ..theory.growth import Risk
+from ..theory.lemmas import potential_bound
 from ..theory.replay import Replay
 from ..theory.vacuity import first_phase
 
@@ -152,7 +153,8 @@ class Along:
             bounds.lemma_c6_printed(run, self.slope),
             bounds.lemma_c6_step(along.trace[:, 1:], along.growth[:, :-1]),
             bounds.potential(along.u2, along.growth[:, 1:], K),
-            bounds.potential_printed(along.u2, along.growth[:, 1:]),
+            bounds.potential_printed(along.u2, potential_bound(run, self.slope)),
+            bounds.potential_step(along.u2, along.growth[:, 1:]),
             bounds.lemma_b3(run, self.problem.noise, DELTA / 2),
             bounds.identity_13(run),
             bounds.remainder(run, self.curvature),

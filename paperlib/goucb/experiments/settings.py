@@ -1,6 +1,7 @@
 """Which learners with which settings, on which problems, in all figures of this paper."""
 
 from collections.abc import Sequence
+from importlib import metadata
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -56,7 +57,11 @@ class Setting(NamedTuple):
 
 
 FULL = Size()
-CHUNK = 10  # trials: a batched round of BoTorch costs little more for ten than for one, and a kill loses a chunk
+
+
+def chunk(name: str, trials: int) -> int:
+    """Trials that are played as one batch: a round of most costs little more for twenty than for one, TuRBO's more for each the more there are."""
+    return min(trials, 5) if name == "TuRBO-1" else trials
 
 
 def functions(rounds: int | None = None, gain: float = 3.0) -> dict[str, Setting]:
@@ -100,6 +105,17 @@ def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
         "uniform": UniformPoint(n),
         "repeat-best": RepeatBest(n),
     }
+
+
+def versions() -> dict[str, str | None]:
+    """Of the packages that the baselines rest on; None: not installed."""
+    found = {}
+    for package in ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
 
 
 def lacking(names: Sequence[str]) -> list[str]:

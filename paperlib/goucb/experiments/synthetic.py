@@ -4,7 +4,8 @@ Shapes: R trials, T' recorded rounds.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ UNIFORM = "uniform"
 WINDOW = 10  # rounds at the two ends of Phase II that "linear" compares
 LINE = ("color", "linestyle", "label")
 FLAT = 8  # last rounds that "flat" looks at
+SOON = 3  # first rounds of Phase II that "soon" leaves out
 
 
 def between(trace: Trace, first: int, last: int) -> np.ndarray:
@@ -44,11 +46,11 @@ def bend(trace: Trace, n: int) -> stats.Interval:
     return stats.ratio(last, first, of="mean regret, last rounds over first")
 
 
-def flat(trace: Trace, uniform: Trace) -> stats.Interval:
-    """Mean regret of the last rounds as a share of a uniform point's."""
+def flat(trace: Trace, uniform: Trace, rounds: int = FLAT) -> stats.Interval:
+    """Mean regret of the last ``rounds`` as a share of a uniform point's."""
     total = len(trace.rounds)
-    last = trace.last() - trace.at(total - min(FLAT, total - 1))
-    rounds = min(FLAT, total - 1)
+    rounds = min(rounds, total - 1)
+    last = trace.last() - trace.at(total - rounds)
     share = uniform.last() * (rounds / total)
     return stats.ratio(last, share, of="mean regret, last rounds over a uniform point's")
 
@@ -76,6 +78,14 @@ def saved(found: dict[str, Trace], name: str, others: Sequence[str]) -> np.ndarr
     """Share of the others' mean regret that ``name`` saves, R."""
     mean = np.mean([found[other].last() for other in others], 0)
     return 1 - found[name].last() / mean
+
+
+def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
+    """Rounds in which all of ``names`` have the same regret, as they have who ask for the same point, and all rounds, over trials."""
+    increments = np.stack([np.diff(found[name]["regret"], axis=1, prepend=0.0) for name in names])
+    # sums of other rounds differ in the last bits
+    same = np.ptp(increments, 0) <= 1e-9 * (1 + np.abs(increments).max(0))
+    return int(same.sum()), same.size
 
 
 def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
@@ -139,7 +149,6 @@ def twin_panels(
     title: str,
     maximum: Any,
     labels: bool = False,
-    log_simple: bool = False,
 ) -> dict[str, dict]:
     """Cumulative regret on the left, simple regret on the right, a line where Phase I ends.
 
@@ -158,7 +167,6 @@ def twin_panels(
             series="simple",
             ylabel="simple regret",
             labels=labels,
-            log_y=log_simple,
         ),
     }
     for ax in row:
@@ -226,10 +234,12 @@ def along(
     return numbers
 
 
-def order(found: dict[str, Trace], of: Callable[[Trace], np.ndarray], looks: bool = True) -> str:
-    """Names by their mean, the least first. ``looks``: as figures write them."""
-    names = sorted(found, key=lambda name: of(found[name]).mean())
-    return ", ".join(look(name)["label"] if looks else name for name in names)
+def order(values: dict[str, float]) -> str:
+    """Names by their values, the least first; equal ones, to a millionth of the largest, with "=" between them."""
+    names = sorted(values, key=values.get)
+    near = 1e-6 * max(map(abs, values.values()))
+    rest = (f"{' = ' if values[b] - values[a] <= near else '; '}{b}" for a, b in pairwise(names))
+    return names[0] + "".join(rest)
 
 
 def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray:
@@ -240,26 +250,26 @@ def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray
 
 def bars(
     ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
-) -> dict[str, Any]:
+) -> dict[str, dict[str, stats.Interval]]:
     """A dot with its 95 % t-interval for each name's final regret; controls as lines across.
 
     Returns:
-        The plotted numbers: name -> interval.
+        The plotted numbers: "dots" and "lines", name -> interval each; the two may have a name in common.
     """
-    numbers = {name: stats.mean(trace.last()) for name, trace in (found | controls).items()}
+    ends_of = lambda traces: {name: stats.mean(trace.last()) for name, trace in traces.items()}
+    dots, lines = ends_of(found), ends_of(controls)
     with style():
-        for i, name in enumerate(found):
-            x = numbers[name]
+        for i, x in enumerate(dots.values()):
             ends = [[x.estimate - x.low], [x.high - x.estimate]]
             ax.errorbar(i, x.estimate, ends, fmt="o", color=COLORS["vermilion"], capsize=2, ms=4)
-        for name in controls:
+        for name, x in lines.items():
             line = {key: look(name)[key] for key in LINE}
-            ax.axhline(numbers[name].estimate, linewidth=0.9, **line)
+            ax.axhline(x.estimate, linewidth=0.9, **line)
         labels = [name.replace(", ", ",\n") for name in found]
         ax.set_xticks(range(len(found)), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set(title=title, ylabel=ylabel)
         ax.set_ylim(bottom=0)
-    return numbers
+    return {"dots": dots, "lines": lines}
 
 
 def field_panels(

@@ -31,9 +31,16 @@ def folds_of(trials: int, folds: int) -> np.ndarray:
 
 
 def ceiling(found: Found, folds: int) -> np.ndarray:
-    """The best accuracy that any learner found in a fold, in any design, one a fold."""
+    """The best accuracy that any learner found in a fold, in any design, one a fold.
+
+    Raises:
+        ValueError: a run whose trial 0 has another fold than 0.
+    """
     best = np.zeros(folds)
-    for trace in found.values():
+    for name, trace in found.items():
+        seed = trace.about.get("seed", 0)
+        if seed % folds:
+            raise ValueError(f"seed={seed} of {name}; allowed: multiples of folds={folds}")
         np.maximum.at(best, folds_of(len(trace.trials), folds), trace.last("best"))
     return best
 
@@ -193,7 +200,7 @@ def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, fl
 
 
 DATA = {"breast": "breast_cancer", "australian": "australian", "diabetes": "pima"}
-CLASSIFIERS = {"forest": "forest", "perceptron": "perceptron", "boosting": "boosting"}
+CLASSIFIERS = ("forest", "perceptron", "boosting")
 
 
 def parts(task: str) -> tuple[str, str]:

@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
     u: Tensor  # R x d
     ratio: Tensor  # R, largest ||w - center||^2_Sigma / beta on the way; 1 where the maximum over the ball is in closed form
-    moved: Tensor  # R, length of the way in the model's coordinates; 0 where many starts compete
+    moved: Tensor  # R, from the first point to the last in the model's coordinates; 0 where many starts compete
 
 
 class Acquisition(Protocol):
@@ -145,7 +145,7 @@ class Sphere(Linearized):
 class Joint:
     """Plain gradient ascent on x and w at once, as printed: w clipped to the ball and x to the box after each step; the last x.
 
-    Source: Liu & Wang (2023), Appendix D.1; where x begins is not printed and decides the outcome (E13).
+    Source: Liu & Wang (2023), Appendix D.1; where x begins is not printed and decides most of the outcome (E13).
 
     Attributes:
         steps: >= 1; the paper's 2000.

@@ -23,7 +23,13 @@ from .oracle import BoxLeastSquares, Fit, Oracle
 from .radius import Known, Radius
 from .search import Search, incumbent, standardized, uniform
 
-PARTS = {"model": "parameters", "oracle": "again", "acquisition": "maximizer", "radius": "root"}
+LEAST_RIDGE = 1e-12  # below it points that coincide leave Sigma without a root in float64
+PARTS = {  # names that each part has, see their protocols
+    "model": ("parameters", "value", "slope", "features", "gradient", "inner"),
+    "oracle": ("starts", "first", "again"),
+    "acquisition": ("maximizer",),
+    "radius": ("needs_horizon", "root", "error2"),
+}
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,7 @@ class GOUCB(Search):
         oracle: fits the model to them.
         acquisition: finds the next point.
         radius: sqrt(beta_t).
-        ridge: lambda > 0, a number or one a trial; None: sqrt(T) ln(T)^2, as printed, which needs a horizon.
+        ridge: lambda >= 1e-12, a number or one a trial; None: sqrt(T) ln(T)^2, as printed, which needs a horizon.
         refit: whether each observation renews the fit.
         scaling: by which answers all are standardized, with points in [-1, 1]^d: "all" so far, which takes ``refit``, or the "first" n, without
             it; "none": points and answers as they are.
@@ -117,13 +123,14 @@ class GOUCB(Search):
     trust: TrustRegion | None = None
 
     def __post_init__(self):
-        for part, method in PARTS.items():
+        for part, names in PARTS.items():
             given = getattr(self, part)
-            if isinstance(given, (type, torch.nn.Module)) or not hasattr(given, method):
-                refuse(part, given, f"a {part}, which has {method}")
+            whole = all(hasattr(given, name) for name in names)
+            if isinstance(given, (type, torch.nn.Module)) or not whole:
+                refuse(part, given, f"a {part}, which has {', '.join(names)}")
         size("n_init", self.n_init)
         if self.ridge is not None:
-            positive("ridge", self.ridge, by_trial=True)
+            positive("ridge", self.ridge, LEAST_RIDGE, by_trial=True)
         one_of("refit", self.refit, (False, True))
         # the recursion keeps what it heard in the units of the time
         one_of("scaling", self.scaling, ("all" if self.refit else "first", "none"))
@@ -146,8 +153,8 @@ class GOUCB(Search):
         """
         T = 0 if horizon is None else horizon - self.n_init
         if (self.ridge is None or self.radius.needs_horizon) and T < 2:
-            allowed = f"at least n_init + 2 = {self.n_init + 2}: lambda = sqrt(T) ln(T)^2 is 0 for T = horizon - n_init = 1"
-            refuse("horizon", horizon, allowed)
+            why = "lambda and beta as printed need T = horizon - n_init, and lambda is 0 at T = 1"
+            refuse("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}: {why}")
         starts = self.oracle.starts(self.model, bounds.dim, draw)
         zero, count = torch.zeros(trials, **tkwargs), starts.new_zeros(trials, dtype=torch.int64)
         point = starts.new_zeros(trials, 1, bounds.dim)

@@ -126,9 +126,10 @@ class LevenbergMarquardt:
 
 @dataclass(frozen=True)
 class GradientDescent:
-    """Full-batch gradient descent on the mean squared error, as printed.
+    """Gradient descent on the mean squared error with the printed rate and steps.
 
     Source: Liu & Wang (2023), Appendix D.1, where the rate is 1e-11: parameters stay where they begin (E13).
+    Departure: all points at once; the paper's is stochastic, its batches are not printed.
 
     Attributes:
         rate: > 0, step size.

@@ -5,8 +5,9 @@ Source: Liu & Wang (2023), Algorithm 1 and Appendix D.1.
 
 from torch import Tensor
 
+from ...core.validation import one_of
 from ..model.network import Model, TwoLayerNet
-from .acquisition import Acquisition, Joint, Linearized
+from .acquisition import STARTS, Acquisition, Joint, Linearized
 from .goucb import GOUCB, TrustRegion
 from .oracle import GradientDescent, LevenbergMarquardt, Oracle
 from .radius import Constant, Printed
@@ -23,10 +24,10 @@ def literal(
     oracle: Oracle | None = None,
     acquisition: Acquisition | None = None,
 ) -> GOUCB:
-    """Every number as printed, on points and answers as they are; lambda and beta need the horizon.
+    """Every number that is printed, on points and answers as they are; lambda and beta need the horizon.
 
     Gradient descent of rate 1e-11 does not fit, the ball never binds, and the ascent hardly moves: where it starts, which is not printed,
-    decides (E13).
+    decides most of what follows (E13).
 
     Args:
         n_init: n >= 1.
@@ -39,11 +40,12 @@ def literal(
     Raises:
         ValueError: a value out of range.
     """
+    one_of("start", start, STARTS)
     return GOUCB(
-        model or TwoLayerNet(),
+        TwoLayerNet() if model is None else model,
         n_init,
-        oracle or GradientDescent(),
-        acquisition or Joint(start=start),
+        GradientDescent() if oracle is None else oracle,
+        Joint(start=start) if acquisition is None else acquisition,
         Printed(value_bound),
         ridge=None,
         scaling="none",
@@ -65,7 +67,7 @@ def algorithm1(
         n_init: n >= 1.
         model: the network of 25 hidden units if None.
         kappa: >= 0, sqrt(beta / lambda).
-        ridge: lambda > 0.
+        ridge: lambda >= 1e-12.
         oracle: Levenberg-Marquardt if None.
         acquisition: ``Linearized`` if None.
         trust: None: the whole box.
@@ -74,10 +76,10 @@ def algorithm1(
         ValueError: a value out of range.
     """
     return GOUCB(
-        model or TwoLayerNet(),
+        TwoLayerNet() if model is None else model,
         n_init,
-        oracle or LevenbergMarquardt(),
-        acquisition or Linearized(),
+        LevenbergMarquardt() if oracle is None else oracle,
+        Linearized() if acquisition is None else acquisition,
         Constant(kappa),
         ridge=ridge,
         trust=trust,
@@ -99,7 +101,7 @@ def practical(
         n_init: n >= 1.
         model: the network of 25 hidden units if None.
         kappa: >= 0, sqrt(beta / lambda).
-        ridge: lambda > 0.
+        ridge: lambda >= 1e-12.
         trust: None: the whole box.
         oracle: Levenberg-Marquardt if None.
         acquisition: ``Linearized`` if None.
@@ -108,10 +110,10 @@ def practical(
         ValueError: a value out of range.
     """
     return GOUCB(
-        model or TwoLayerNet(),
+        TwoLayerNet() if model is None else model,
         n_init,
-        oracle or LevenbergMarquardt(),
-        acquisition or Linearized(),
+        LevenbergMarquardt() if oracle is None else oracle,
+        Linearized() if acquisition is None else acquisition,
         Constant(kappa),
         ridge=ridge,
         refit=True,

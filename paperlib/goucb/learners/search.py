@@ -30,6 +30,7 @@ class Search:
     """
 
     wants = "reward"
+    prepares = False
     n_init: int
 
     def init(

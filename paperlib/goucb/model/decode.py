@@ -1,7 +1,7 @@
 """The paper's map of [0, 10]^d to the hyperparameters of three classifiers of scikit-learn.
 
 Source: Liu & Wang (2023), Appendix D.2. Names and options are those of scikit-learn today.
-Departure: the paper gives no options for gradient boosting's max_features, only two names; they are read as the forest's.
+Departure: the paper has gradient boosting's max_features as a float or one of two names; the names alone are taken, as for the forest.
 """
 
 from collections.abc import Sequence

@@ -42,10 +42,11 @@ class FunctionModel:
         """dw; tries the function once.
 
         Raises:
-            TypeError: it has no derivative in w and x.
-            ValueError: it gives anything but one number.
+            TypeError: it has no derivative in w and x, or cannot be batched: it branches on values, draws, or takes numbers out of tensors.
+            ValueError: it gives anything but one number, or no number of parameters.
         """
         dw = self.count(dim) if callable(self.count) else self.count
+        size("count", dw)
         with torch.enable_grad():
             w = torch.full((dw,), 0.5, dtype=torch.float64, requires_grad=True)
             x = torch.full((dim,), 0.25, dtype=torch.float64, requires_grad=True)
@@ -60,6 +61,14 @@ class FunctionModel:
             raise TypeError(
                 f"function={self.function!r} has no derivative in w and x; allowed: one that torch differentiates"
             )
+        many = w.detach().unsqueeze(0), x.detach().expand(1, 2, dim)
+        try:
+            for batched in (self.value, self.slope, self.features):
+                batched(*many)
+        except RuntimeError as error:
+            raise TypeError(
+                f"function={self.function!r} cannot be batched ({error}); allowed: one that torch.func.vmap takes"
+            ) from error
         return dw
 
     def _over(self, function: Callable) -> Callable:

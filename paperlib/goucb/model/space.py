@@ -15,6 +15,7 @@ from ...core.validation import number, one_of, positive, refuse, whole
 
 DIGITS = 12  # of a real: values of one's own that have no more come back to the bit
 STEPS = 2.0**52  # to a side; points of this grid come through the maps between cubes to the bit
+SHOWN = 20  # options in a message
 VALUES = 1 << 32  # most of an integer dimension: each has steps of its own
 
 
@@ -44,6 +45,11 @@ class Real:
             (positive if self.log else number)(f"{self.name}.{side}", getattr(self, side))
             object.__setattr__(self, side, float(getattr(self, side)))
         _check_order(self.name, self.lo, self.hi)
+        if self.log and not self.lo < self.decode(0.5) < self.hi:
+            apart = (
+                f"ends that differ within {DIGITS} digits; a Real without log holds narrower ones"
+            )
+            refuse(f"{self.name}.lo, {self.name}.hi", (self.lo, self.hi), apart)
 
     def decode(self, u: float) -> float:
         """The value at ``u`` in [0, 1]."""
@@ -60,6 +66,7 @@ class Real:
         Raises:
             ValueError: no number from ``lo`` to ``hi``.
         """
+        x = _plain(x)
         number(self.name, x, self.lo, self.hi)
         if self.log:
             return math.log(x / self.lo) / math.log(self.hi / self.lo)
@@ -102,6 +109,7 @@ class Integer:
         Raises:
             ValueError: no integer from ``lo`` to ``hi``.
         """
+        x = _plain(x)
         whole(self.name, x, self.lo, self.hi)
         return (int(x) - self.lo + 0.5) / (self.hi - self.lo + 1)
 
@@ -143,10 +151,12 @@ class Category:
         Raises:
             ValueError: none of the options.
         """
-        x = x.item() if isinstance(x, np.generic) else x
-        found = [type(option) is type(x) and option == x for option in self.options]
+        x = _plain(x)
+        # by their text: 1, 1.0 and True are equal, and so are tuples of them
+        found = [type(option) is type(x) and repr(option) == repr(x) for option in self.options]
         if True not in found:
-            refuse(self.name, x, ", ".join(map(repr, self.options)))
+            more = ", ..." if len(self.options) > SHOWN else ""
+            refuse(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
         return (found.index(True) + 0.5) / len(found)
 
 
@@ -199,6 +209,11 @@ class Space:
 def snapped(u: np.ndarray) -> np.ndarray:
     """The nearest point of the grid, d."""
     return np.round(u * STEPS) / STEPS
+
+
+def _plain(x: Any) -> Any:
+    """Python's own number for numpy's."""
+    return x.item() if isinstance(x, np.generic | np.ndarray) and x.ndim == 0 else x
 
 
 def _check_name(name: Any) -> None:

@@ -35,6 +35,7 @@ from .lemmas import (
     lemma_c6_step,
     potential,
     potential_printed,
+    potential_step,
     lemma_b3,
 )
 from .feasibility import (
@@ -80,6 +81,7 @@ __all__ = [
     "oracle",
     "potential",
     "potential_printed",
+    "potential_step",
     "query",
     "remainder",
     "remark_4_2",
@@ -171,7 +173,7 @@ def assumption_3_3(risk: Risk, growth: float, w: Any, nearest: bool = False) -> 
 def self_concordance(risk: Risk, c: float) -> Check:
     """(1 - c)^2 H <= Hess L(w) <= (1 - c)^{-2} H for ||w - w*||_H <= c: by eigenvalues relative to H, at such w.
 
-    Not true of a network for any c (E8), and not needed (E9).
+    Fails on references A and B for each c that was tried (E8), and is not needed (E9).
     """
     found = risk.relative(risk.around(c))
     formula, ends = "(1 - c)^2 <= eigenvalues <= (1 - c)^{-2}", [-((1 - c) ** 2), (1 - c) ** -2]
@@ -191,7 +193,7 @@ def figure_1(landscape: Landscape, w: Any) -> Check:
 
 @statement("Eq. (2), oracle", f"{PAPER}, (2)")
 def oracle(found: Any, at_truth: Any) -> Check:
-    """sum (f_{w_0}(x_i) - y_i)^2 <= sum (f_{w*}(x_i) - y_i)^2, which is all that Lemma 5.1 uses of w_0.
+    """sum (f_{w_0}(x_i) - y_i)^2 <= sum (f_{w*}(x_i) - y_i)^2, which is all that Lemma 5.1 as corrected uses of w_0.
 
     Flags a fit that ends in a worse minimum, or does not move.
 

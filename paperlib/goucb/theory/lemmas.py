@@ -185,11 +185,27 @@ def potential(u2: Any, growth: Any, K: Any) -> Check:
 
 
 @statement("Elliptical potential, printed", f"{PAPER}, proof of Lemma 5.5")
-def potential_printed(u2: Any, growth: Any) -> Check:
-    """sum_{i < t} u_i^2 <= 2 l_t: false where u_i^2 exceeds 2.51, which lambda < C_g^2 / 2.51 allows (E4). Arguments: as of ``potential``."""
-    total, bound = np.asarray(u2, float).cumsum(1), 2 * np.asarray(growth, float)
-    inputs = {"largest u^2": float(np.max(np.asarray(u2, float)))}
-    return potential_printed.statement.check("sum u_i^2 <= 2 l_t", inputs, total, bound)
+def potential_printed(u2: Any, bound: Any) -> Check:
+    """sum_{i < t} u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda)), for every t as the horizon: Lemma C.6 where it does not apply (E4).
+
+    False where few large u_i^2 come first.
+
+    Args:
+        u2: u_0^2, ..., u_{T-1}^2, R x T.
+        bound: dw ln(1 + t C_g^2 / (dw lambda)), see ``potential_bound``, R x T.
+    """
+    u2, bound = np.asarray(u2, float), 2 * np.asarray(bound, float)
+    formula = "sum u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda))"
+    inputs = {"largest u^2": float(u2.max())}
+    return potential_printed.statement.check(formula, inputs, u2.cumsum(1), bound)
+
+
+@statement("Elliptical potential, with 2", f"{PAPER}, proof of Lemma 5.5, by Lemma C.4")
+def potential_step(u2: Any, growth: Any) -> Check:
+    """sum_{i < t} u_i^2 <= 2 l_t, what the proof would need of x <= 2 ln(1 + x): false where u_i^2 exceeds 2.51 (E4). Arguments: as of ``potential``."""
+    u2, bound = np.asarray(u2, float), 2 * np.asarray(growth, float)
+    inputs = {"largest u^2": float(u2.max())}
+    return potential_step.statement.check("sum u_i^2 <= 2 l_t", inputs, u2.cumsum(1), bound)
 
 
 @statement("Lemma B.3", f"{PAPER}, Lemma B.3")
