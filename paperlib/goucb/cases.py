@@ -7,13 +7,17 @@ from ..styles import Style
 from .learners.acquisition import Joint, Linearized, Sphere
 from .learners.botorch_default import BoTorchDefault
 from .learners.controls import RepeatBest, UniformPoint
+from .learners.goucb import GOUCB
 from .learners.gp import GP
 from .learners.modern import MAPSAAS, QLogNEI
-from .learners.oracle import GradientDescent, LevenbergMarquardt
+from .learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from .learners.presets import algorithm1, literal, practical
+from .learners.radius import Simulated
 from .learners.sequential import Optuna, ScikitOptimize
 from .learners.turbo import TuRBO
+from .model.function import FunctionModel, paraboloid
 from .model.network import TwoLayerNet
+from .problems.reference import Reference
 from .problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 from .problems.tuning import Tuning
 
@@ -51,6 +55,15 @@ _gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
 _f2 = StyblinskiTang(2)
 _fewer = {"rounds": 8, "trials": 2}  # of seconds each
 _n = {"n_init": [0, 2.0, True, None]}
+
+
+def _by_proof() -> GOUCB:
+    """With the oracle and the radius that the theorems speak of, on a network that they hold for."""
+    truth = Reference().truth
+    radius = Simulated((truth.w,), 0.1, 3.0)
+    oracle, search = BoxLeastSquares(truth.lo, truth.hi, 2), Linearized(12, 4, 2, 3, 0.005)
+    return GOUCB(TwoLayerNet(1), 4, oracle, search, radius, scaling="none")
+
 
 CASES = {
     "GO-UCB": Case(
@@ -91,6 +104,10 @@ CASES = {
         _f2,
         rounds=25,
     ),
+    "GO-UCB, function": Case(
+        practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
+    ),
+    "GO-UCB, proof": Case(_by_proof(), Reference(), rounds=15, trials=3),
     # a fit takes .1 s; what is fitted is looked up afterwards
     "GO-UCB, tuning": Case(practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2),
     "GP-UCB, raw": Case(GP(3, "legacy-raw", "UCB", **_gp), SigmoidSum(3), _n, rounds=10),

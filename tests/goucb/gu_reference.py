@@ -33,3 +33,45 @@ def recursion(w0, ridge, points, answers, h=2, f=value):
         R = R + g * (g @ w + y - f(w, x, h))
         w = np.linalg.solve(Sigma, R)
     return np.array(u2), w, Sigma
+
+
+def sigma(ws, points, ridge, h=2):
+    """lambda I + sum_i g_i g_i^T, g_i the gradient at the i-th point and parameters."""
+    G = np.array([gradient(w, x, h) for w, x in zip(ws, points)])
+    return ridge * np.eye(G.shape[1]) + G.T @ G
+
+
+def optimism(w, Sigma, points, root, h=2):
+    """f_x(w) and sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}} at each point."""
+    G = np.array([gradient(w, x, h) for x in points])
+    f = np.array([value(w, x, h) for x in points])
+    return f, root * np.sqrt((G * np.linalg.solve(Sigma, G.T).T).sum(1))
+
+
+def fit(w, anchor, points, answers, rho, steps, h=2):
+    """Levenberg-Marquardt on 1/2 sum (f - y)^2 + rho/2 ||w - anchor||^2 in dw x dw form: w and the objective."""
+
+    def objective(w):
+        rest = answers - np.array([value(w, x, h) for x in points])
+        return rest, (rest @ rest + rho * np.sum((w - anchor) ** 2)) / 2
+
+    damping = 1.0
+    for _ in range(steps):
+        J = np.array([gradient(w, x, h) for x in points])
+        rest, now = objective(w)
+        step = J.T @ rest + rho * (anchor - w)
+        moved = w + np.linalg.solve((rho + damping) * np.eye(len(w)) + J.T @ J, step)
+        better = objective(moved)[1] < now
+        w, damping = (moved, damping / 3) if better else (w, damping * 4)
+    return w, objective(w)[1]
+
+
+def adam(at, slope, steps, rate):
+    """Kingma & Ba's Algorithm 1, uphill."""
+    first = second = np.zeros_like(at)
+    for t in range(1, steps + 1):
+        g = slope(at)
+        first, second = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g**2
+        stride = np.sqrt(second / (1 - 0.999**t)) + 1e-8
+        at = at + rate * first / (1 - 0.9**t) / stride
+    return at

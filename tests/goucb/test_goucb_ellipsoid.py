@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from gu_reference import W, X, gradient, recursion, value
+from gu_reference import fit as dense
 
 from paperlib.core.streams import Streams
 from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere, Surface
@@ -127,6 +128,28 @@ def test_dual_and_primal_agree(t):
     Sigma = 0.3 * np.eye(9) + NET.gradient(F)[0].numpy().T @ NET.gradient(F)[0].numpy()
     g = NET.gradient(new)[0, 0].numpy()
     np.testing.assert_allclose(dual.solve(new)[0], np.linalg.solve(Sigma, g), atol=1e-10)
+
+
+def test_rank_one_updates_of_the_inverse_agree_with_both_forms():
+    """P <- P - P g g^T P / (1 + g^T P g), the update that Sigma's factor anew each round replaces."""
+    P, new, gradients = np.eye(9) / 2.0, np.array([0.7, -1.1]), []
+    for t, x in enumerate(X):
+        _, w, _ = recursion(W, 2.0, X[:t], Y[:t])
+        at = torch.tensor(np.array([x, new]))[None]
+        features = NET.features(torch.tensor(w)[None], at)
+        gradients.append(features[:, :1])
+        g, beside = NET.gradient(features)[0].numpy()
+        P = P - np.outer(P @ g, P @ g) / (1 + g @ P @ g)
+        for form in (True, False):
+            ellipsoid = Ellipsoid.of(NET, torch.cat(gradients, 1), 2.0, 9, form)
+            square = ellipsoid.square(features[:, 1:]).item()
+            assert square == pytest.approx(beside @ P @ beside, abs=1e-10)
+            solved = ellipsoid.solve(features[:, 1:])[0]
+            np.testing.assert_allclose(solved, P @ beside, atol=1e-10)
+    _, w, _ = recursion(W, 2.0, X, Y)
+    state = told(recursive(), X, Y)
+    G = NET.gradient(state.gradients.view)[0].numpy()
+    np.testing.assert_allclose(W + P @ G.T @ state.offsets.view[0].numpy(), w, atol=1e-10)
 
 
 def test_printed_numbers():
@@ -276,22 +299,10 @@ def test_levenberg_marquardt_finds_a_stationary_point():
 
 def test_levenberg_marquardt_equals_numpy_step_by_step():
     x, y = data(1)
-    w = anchor = np.linspace(-1, 1, 9)
-    damping, rho = 1.0, 0.3
-
-    def loss(w):
-        f = np.array([value(w, p) for p in x[0].numpy()])
-        return f, (np.sum((f - y[0].numpy()) ** 2) + rho * np.sum((w - anchor) ** 2)) / 2
-
-    for _ in range(6):
-        J = np.array([gradient(w, p) for p in x[0].numpy()])
-        f, now = loss(w)
-        v = J.T @ (y[0].numpy() - f) + rho * (anchor - w)
-        moved = w + np.linalg.solve((rho + damping) * np.eye(9) + J.T @ J, v)
-        better = loss(moved)[1] < now
-        w, damping = (moved, damping / 3) if better else (w, damping * 4)
-    start = torch.tensor(anchor).view(1, 1, 9)
-    got = LevenbergMarquardt(steps=6).first(NET, x[:1], y[:1], start, rho)
+    start = np.linspace(-1, 1, 9)
+    w, _ = dense(start, start, x[0].numpy(), y[0].numpy(), 0.3, 6)
+    starts = torch.tensor(start).view(1, 1, 9)
+    got = LevenbergMarquardt(steps=6).first(NET, x[:1], y[:1], starts, 0.3)
     np.testing.assert_allclose(got.w[0], w, atol=1e-10)
 
 

@@ -1,10 +1,13 @@
 """What is read off the runs: by hand on traces of a few numbers."""
 
+from importlib import metadata
+
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
 from paperlib.core.trace import Trace
+from paperlib.datasets.evaluations import evaluate
 from paperlib.goucb import claims
 from paperlib.goucb.cases import STYLES
 from paperlib.goucb.experiments import settings, synthetic, tuning
@@ -285,3 +288,41 @@ def test_cost_is_along_observations_in_batches_or_alone():
         {run: np.full((2, 3), x) for run, x in rounds.items()}, {run: run[1] for run in rounds}
     )
     assert cost.along({10: seconds}, 20) == {cost.OURS: {10: 2000.0}, cost.USERS: {10: 9000.0}}
+
+
+def test_failures_and_hours_are_of_what_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    problem = tuning.Tuning("wdbc", "boosting", folds=2)
+    first, second = problem.files()
+    evaluate([(first, {"n_estimators": 2}), (second, {"loss": "none"})])
+    (failure,) = tuning.failures(problem)
+    assert failure.startswith("fold 1, {'loss': 'none'}: InvalidParameterError")
+    runs = {"breast.boosting": {"a": traced(np.ones((2, 3600))), "b": traced(np.ones((2, 1800)))}}
+    choosing, fitting = tuning.hours(runs, {"breast.boosting": problem})
+    assert choosing == pytest.approx(5.4 / 3600)
+    first.load(), second.load()
+    assert fitting == pytest.approx(
+        sum(x.seconds for file in (first, second) for x in file.entries()) / 3600
+    )
+
+
+def test_a_seed_that_shifts_the_folds_is_refused():
+    shifted = traced(np.ones((2, 4)), np.ones((2, 4)))
+    shifted.about["seed"] = 3
+    with pytest.raises(ValueError, match="seed=3 of a; allowed: multiples of folds=2"):
+        tuning.regrets({"a": shifted}, 2)
+
+
+def test_versions_name_what_is_not_installed(monkeypatch):
+    assert settings.versions()["botorch"] == metadata.version("botorch")
+
+    def missing(package):
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    assert set(settings.versions().values()) == {None}
+
+
+def test_turbo_is_played_in_small_batches():
+    assert [settings.chunk(name, 20) for name in ("TuRBO-1", "GP-EI, raw")] == [5, 20]
+    assert settings.chunk("TuRBO-1", 2) == 2

@@ -24,8 +24,11 @@ from paperlib.datasets import registry as datasets
 from paperlib.goucb.experiments import tuning as figures
 from paperlib.goucb.experiments.tuning import choose, failures
 from paperlib.goucb.learners.acquisition import Linearized
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.modern import MAPSAAS
 from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import practical
+from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.model.decode import SPACES, decode
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.problems import tuning
@@ -398,17 +401,44 @@ def test_other_data_are_fitted_anew(monkeypatch):
     assert len({line["about"]["data"] for line in lines()}) == len(lines()) == 2
 
 
-def test_keys_of_results_hold_the_version(monkeypatch):
-    config = {"problem": Tuning()}
+@pytest.mark.parametrize(
+    "part, upgrade",
+    [
+        (Tuning(), "sklearn"),
+        (GP(3, "modern", "EI"), "botorch"),
+        (GP(3, "modern", "EI"), "gpytorch"),
+        (MAPSAAS(3), "botorch"),
+        (Optuna(3), "optuna"),
+        (ScikitOptimize(3), "skopt"),
+    ],
+)
+def test_keys_of_results_hold_the_version(monkeypatch, part, upgrade):
+    config = {"part": part}
     first = keys.key(config).digest()
     assert keys.key(config).digest() == first
     found = keys.version
-    upgraded = lambda package: "1.10.0" if package == "sklearn" else found(package)
+    upgraded = lambda package: "99.0" if package == upgrade else found(package)
     monkeypatch.setattr(keys, "version", upgraded)
     assert keys.key(config).digest() != first
 
 
 # ---- runs -------------------------------------------------------------------------------------------------
+
+
+def test_little_but_fits_takes_the_time_of_respond():
+    """Of a batch of fits a tenth at most goes to anything else: decoding, the log, workers."""
+    problem, points = Tuning("wdbc", "boosting"), np.random.default_rng(0).random((10, 11)) * 10
+    respond(problem, points[:1].tolist())  # what is imported once
+    begun = time.perf_counter()
+    respond(problem, points.tolist())
+    spent = time.perf_counter() - begun
+    entries = [entry for file in problem.files() for entry in loaded(file)]
+    assert spent < 1.1 * sum(entry.seconds for entry in entries) + 0.05
+
+
+def loaded(file):
+    file.load()
+    return file.entries()
 
 
 def test_a_second_run_fits_nothing(monkeypatch):
@@ -505,7 +535,7 @@ def test_other_words_are_refused(tasks, data, said):
 
 def test_tasks_and_tables_agree():
     assert set(figures.DATA.values()) == set(tuning.FETCHED)
-    assert figures.CLASSIFIERS.keys() == SPACES.keys() == DIMS.keys()
+    assert set(figures.CLASSIFIERS) == SPACES.keys() == DIMS.keys()
     assert {name: len(space) for name, space in SPACES.items()} == DIMS
 
 

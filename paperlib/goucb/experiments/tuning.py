@@ -16,6 +16,7 @@ from ... import stats
 from ...core.trace import Trace
 from ...core.validation import one_of
 from ...datasets import registry
+from ...datasets.evaluations import Evaluation
 from ...figures.drawing import look, regret_panel, style
 from ..problems.tuning import BUNDLED, Tuning
 from . import synthetic
@@ -262,14 +263,28 @@ def _lacking(tables: set[str], data: str) -> set[str]:
     return found
 
 
-def failures(problem: Tuning) -> list[str]:
-    """Fits that raised and count as accuracy 0, of all runs whose evaluations are kept: fold, hyperparameters and error."""
+def hours(runs: dict[str, Found], problems: dict[str, Tuning]) -> tuple[float, float]:
+    """Hours of one core that the runs took: of choosing points, and of all fits that are kept."""
+    choosing = sum(float(trace.seconds[-1]) for found in runs.values() for trace in found.values())
+    fitting = sum(
+        entry.seconds for problem in problems.values() for entry in _evaluations(problem)[1]
+    )
+    return choosing / 3600, fitting / 3600
+
+
+def _evaluations(problem: Tuning) -> tuple[list[int], list[Evaluation]]:
+    """The fold of each evaluation that is kept, and all of them."""
     files = problem.files()
     for file in files:
         file.load()
+    kept = [(fold, entry) for fold, file in enumerate(files) for entry in file.entries()]
+    return [fold for fold, _ in kept], [entry for _, entry in kept]
+
+
+def failures(problem: Tuning) -> list[str]:
+    """Fits that raised and count as accuracy 0, of all runs whose evaluations are kept: fold, hyperparameters and error."""
     return [
         f"fold {fold}, {entry.parameters}: {entry.error}"
-        for fold, file in enumerate(files)
-        for entry in file.entries()
+        for fold, entry in zip(*_evaluations(problem))
         if entry.error is not None
     ]

@@ -4,19 +4,18 @@ Source: Liu & Wang (2023), Algorithm 1, step 5, and Appendix D.1.
 Shapes: R trials, N points, d dimensions, dw parameters. Points of the search are u in [-1, 1]^d.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from ...core.linalg import chosen, first_best, root
+from ...core.linalg import root
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, size
-from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ..model.network import Model
+from .climb import climb
 from .ellipsoid import Ellipsoid
 
 STARTS = ("incumbent", "uniform", "last", "center")
@@ -109,7 +108,9 @@ class Linearized:
 
 @dataclass(frozen=True)
 class Sphere(Linearized):
-    """The maximum of f_x over the ball's boundary by fixed-point steps w = center + sqrt(beta) Sigma^{-1} g / ||g||_{Sigma^{-1}}, g the gradient at w.
+    """The maximum of f_x over the ball by fixed-point steps w = center + sqrt(beta) Sigma^{-1} g / ||g||_{Sigma^{-1}}, g the gradient at w.
+
+    On wide balls the steps may end in a cycle: the best w on the way is kept.
 
     Attributes:
         turns: >= 1, such steps.
@@ -122,7 +123,7 @@ class Sphere(Linearized):
         size("turns", self.turns)
 
     def score(self, surface: Surface, u: Tensor) -> Tensor:
-        """f_x at the last step's w, R x N, differentiable in u with w held fixed (envelope theorem)."""
+        """f_x at the best step's w, R x N, differentiable in u with w held fixed (envelope theorem)."""
         model, (trials, N, dim) = surface.model, u.shape
         x = surface.frame.native(u).reshape(trials * N, 1, dim)
         with torch.no_grad():
@@ -132,13 +133,16 @@ class Sphere(Linearized):
                 features=copies(far.features), ridge=copies(far.ridge), factor=copies(far.factor)
             )
             center, radius = copies(surface.w), copies(surface.radius).unsqueeze(1)
-            w = center
+            w = best = center
+            top = model.value(w, x.detach())
             for _ in range(self.turns):
                 features = model.features(w, x.detach())
                 toward = far.solve(features)
                 length = root(model.forward(features, toward)).clamp(min=1e-300)
                 w = center + radius * toward / length
-        return model.value(w, x).view(trials, N)
+                f = model.value(w, x.detach())
+                best, top = torch.where(f > top, w, best), torch.maximum(f, top)
+        return model.value(best, x).view(trials, N)
 
 
 @dataclass(frozen=True)
@@ -191,25 +195,3 @@ class Joint:
         if self.start == "center":
             return torch.zeros_like(surface.incumbent)
         return surface.incumbent if self.start == "incumbent" else surface.last
-
-
-def climb(
-    score: Callable[[Tensor], Tensor], points: Tensor, box: Surface | Bounds, sizes: Any
-) -> Tensor:
-    """The best of ``points``, R x N x d, and of what Adam makes of the ``top`` best among them within the box. Returns R x d.
-
-    ``sizes``: with ``top``, ``steps`` and ``rate``, as of ``Linearized``.
-    """
-    lo, hi = box.lo.unsqueeze(1), box.hi.unsqueeze(1)
-    raw = score(points)
-    top = raw.topk(min(sizes.top, raw.shape[1]), 1).indices
-    u = points.gather(1, top.unsqueeze(2).expand(-1, -1, points.shape[2]))
-    adam = Adam.begun(u)
-    for _ in range(sizes.steps):
-        with torch.enable_grad():
-            at = u.detach().requires_grad_()
-            (gradient,) = torch.autograd.grad(score(at).sum(), at)
-        uphill, adam = adam.step(gradient)
-        u = torch.minimum(torch.maximum(u + sizes.rate * uphill, lo), hi)
-    best = first_best(torch.cat([raw, score(u)], 1))
-    return chosen(torch.cat([points, u], 1), best)

@@ -18,7 +18,7 @@ from torch.nn import Module
 from ...core.streams import Draw
 from ...core.validation import MOST, nonnegative, one_of, positive, refuse, size
 from ...maths.bounds import Bounds
-from .acquisition import climb
+from .climb import climb
 from .search import History, Search, incumbent, standardized
 
 PRIORS = ("legacy-raw", "legacy-scaled", "modern")

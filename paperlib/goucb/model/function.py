@@ -13,6 +13,11 @@ from torch.func import grad, hessian, vmap
 from ...core.validation import refuse, size
 
 
+def paraboloid(w: Tensor, x: Tensor) -> Tensor:
+    """An example of three parameters for any d: height, place and width of a top."""
+    return w[0] - w[2] * (x - w[1]).square().sum()
+
+
 @dataclass(frozen=True)
 class FunctionModel:
     """f_w(x) by a function of torch, with its gradients in full.

@@ -1,0 +1,36 @@
+"""Search for the maximum of a surface over a box: many points compete, the best are improved by Adam and compete again.
+
+Shapes: R trials, N points, d dimensions.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...core.linalg import chosen, first_best
+from ...maths.adam import Adam
+
+
+def climb(score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: Any) -> Tensor:
+    """The best of ``points``, R x N x d, and of what Adam makes of the ``top`` best among them within the box. Returns R x d.
+
+    Args:
+        score: R x N x d to R x N, differentiable.
+        box: with ``lo`` and ``hi``, R x d or 1 x d.
+        sizes: with ``top``, ``steps`` and ``rate``, see ``acquisition.Linearized``.
+    """
+    lo, hi = box.lo.unsqueeze(1), box.hi.unsqueeze(1)
+    raw = score(points)
+    top = raw.topk(min(sizes.top, raw.shape[1]), 1).indices
+    u = points.gather(1, top.unsqueeze(2).expand(-1, -1, points.shape[2]))
+    adam = Adam.begun(u)
+    for _ in range(sizes.steps):
+        with torch.enable_grad():
+            at = u.detach().requires_grad_()
+            (gradient,) = torch.autograd.grad(score(at).sum(), at)
+        uphill, adam = adam.step(gradient)
+        u = torch.minimum(torch.maximum(u + sizes.rate * uphill, lo), hi)
+    best = first_best(torch.cat([raw, score(u)], 1))
+    return chosen(torch.cat([points, u], 1), best)
