@@ -21,7 +21,7 @@ from .acquisition import Acquisition, Surface
 from .ellipsoid import Ellipsoid
 from .oracle import BoxLeastSquares, Fit, Oracle
 from .radius import Known, Radius
-from .search import Search, incumbent, standardized, uniform
+from .search import Search, in_order, incumbent, standardized, uniform
 
 LEAST_RIDGE = 1e-12  # below it points that coincide leave Sigma without a root in float64
 PARTS = {  # names that each part has, see their protocols
@@ -60,8 +60,9 @@ class TrustRegion:
 
     def __post_init__(self):
         positive("least", self.least)
-        number("first", self.first, self.least)
-        number("most", self.most, self.first)
+        number("first", self.first)
+        number("most", self.most)
+        in_order(least=self.least, first=self.first, most=self.most)
         size("successes", self.successes)
         size("failures", self.failures)
         number("gain", self.gain, 0.0)

@@ -61,6 +61,14 @@ class Search:
             finite("reward", reward, LARGEST)
 
 
+def in_order(**sizes: float) -> None:
+    """Raise ValueError, which names all, unless each is at least the one before."""
+    values = list(sizes.values())
+    if values != sorted(values):
+        named = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
+        raise ValueError(f"{named}; allowed: none above the next")
+
+
 def uniform(bounds: Bounds, draw: Draw) -> Tensor:
     """A point of Phase I, R x d in [-1, 1]^d: one stream for all learners."""
     return 2 * draw.uniform("phase1", bounds.dim) - 1

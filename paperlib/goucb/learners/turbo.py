@@ -13,11 +13,11 @@ from torch import Tensor
 
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
-from ...core.validation import number, one_of, positive, refuse, size
+from ...core.validation import number, one_of, positive, size
 from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
-from .search import Search, uniform
+from .search import in_order, Search, uniform
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
 LENGTHSCALE = 0.005, 2.0, 0.5  # from, to, first
@@ -95,9 +95,7 @@ class TuRBO(Search):
         positive("least", self.least)
         number("first", self.first)
         number("most", self.most)
-        if not self.least <= self.first <= self.most:
-            sides = (self.least, self.first, self.most)
-            refuse("least, first, most", sides, "in this order")
+        in_order(least=self.least, first=self.first, most=self.most)
         size("successes", self.successes)
         if self.failures is not None:
             size("failures", self.failures)
