@@ -82,7 +82,7 @@ def test_imports_of_the_package_are_declared():
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module.split(".")[0])
     outside = {
-        names.get(name, name.lower())
+        canonicalize_name(names.get(name, name))
         for name in found - set(sys.stdlib_module_names) - {"paperlib"}
     }
     assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}

@@ -15,7 +15,7 @@ SIGNS = dict(
         "≤≤≥≥≠≠≈∼→∈×·±∞∑∏∫⊤|……∀‖‖⟨⟩⌈⌉∇∂⪯⪰≪≫",
     )
 ) | {"{": "{", "}": "}", "|": "‖", "%": "%"}
-NAMES = set("ln log exp max min sup inf det arg tr".split())
+NAMES = set("ln log exp max min sup inf det arg tr cos".split())
 SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", " ": "0.25em"}
 TOKEN = re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\{[^}]*\}|\\[A-Za-z]+|\\.|\d*\.?\d+|\S")
 FORMULA = re.compile(r"(`+[^`]*`+)|\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
