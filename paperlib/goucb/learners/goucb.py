@@ -154,7 +154,7 @@ class GOUCB(Search):
         """
         T = 0 if horizon is None else horizon - self.n_init
         if (self.ridge is None or self.radius.needs_horizon) and T < 2:
-            why = "lambda and beta as printed need T = horizon - n_init, and lambda is 0 at T = 1"
+            why = "as printed they need T = horizon - n_init, and lambda = sqrt(T) ln(T)^2 is 0 at T = 1"
             refuse("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}: {why}")
         starts = self.oracle.starts(self.model, bounds.dim, draw)
         zero, count = torch.zeros(trials, **tkwargs), starts.new_zeros(trials, dtype=torch.int64)
