@@ -367,7 +367,7 @@ def test_a_small_lambda_breaks_the_potential_with_2(run_a):
 def test_reference_b_in_any_of_its_parameters():
     problem = Reference(name="B")
     assert problem.maximum == pytest.approx(0.76159415595, abs=1e-10)
-    found = recorded(problem, learner(problem, 30, 6.0), 30, 50, 3)
+    found = recorded(problem, learner(problem, 30, 6.0), 30, 40, 3)
     run = found.run
     assert holds(found.ball()) and float((run.apart - run.along.identity).abs().max()) < 1e-9
     assert found.containment().by_trial.all() and found.functional().by_trial.all()
