@@ -1,5 +1,6 @@
 """The ledger as Markdown: the tables of ``notebooks/99_claims.ipynb``, and README's block between its markers."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -43,6 +44,12 @@ def escape(text: str) -> str:
     for sign in "\\|*_<$":
         text = text.replace(sign, f"\\{sign}")
     return text.replace("\n", " ")
+
+
+def prose(text: str) -> str:
+    """The same for text with formulas, which stand between single dollars."""
+    parts = re.split(r"(\$[^$\n]+\$)", text)
+    return "".join(part if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def counted(counts: dict[str, int]) -> str:

@@ -57,6 +57,13 @@ class Claim:
             )
 
 
+class Finding(NamedTuple):
+    """A sentence of ours about what came out of a paper's claims."""
+
+    text: str  # "{C1.f1}" stands for the number of claim C1.f1
+    rests: dict[str, str]  # claim -> the verdict without which the sentence would not be true
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A claim as judged. ``str`` is one short, rounded line, stable enough to compare."""

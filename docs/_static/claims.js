@@ -1,0 +1,58 @@
+// The table of all claims: searched by words, narrowed by verdict, paper and whose it is, sorted by a click on a heading.
+document.addEventListener("DOMContentLoaded", () => {
+  const table = document.querySelector("table.filtered");
+  if (!table) return;
+  const heads = [...table.tHead.rows[0].cells], rows = [...table.tBodies[0].rows];
+  const text = (row, i) => row.cells[i].textContent.trim();
+  const menu = (name) => {
+    const i = heads.findIndex((head) => head.textContent.trim() === name);
+    const label = document.createElement("label"), select = document.createElement("select");
+    select.dataset.column = i;
+    select.name = name;
+    for (const value of ["", ...new Set(rows.map((row) => text(row, i)))].sort()) select.add(new Option(value || "all", value));
+    label.append(name, select);
+    return label;
+  };
+  const form = document.createElement("form"), search = document.createElement("input"), label = document.createElement("label");
+  const count = document.createElement("output");
+  form.className = "filter";
+  form.role = "search";
+  Object.assign(search, { type: "search", name: "words" });
+  count.ariaLive = "polite";
+  label.append("words", search);
+  form.append(label, menu("verdict"), menu("paper"), menu("whose"), count);
+  const menus = [...form.querySelectorAll("select")];
+  const show = () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    let n = 0;
+    for (const row of rows) {
+      const all = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => all.includes(word)) || menus.some((m) => m.value && text(row, m.dataset.column) !== m.value);
+      n += !row.hidden;
+    }
+    count.textContent = `${n} of ${rows.length}`;
+    const asked = [...form.querySelectorAll("[name]")].filter((field) => field.value).map((field) => [field.name, field.value]);
+    history.replaceState(null, "", `${location.pathname}${asked.length ? "?" : ""}${new URLSearchParams(asked)}${location.hash}`);
+  };
+  form.addEventListener("input", show);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  for (const [name, value] of new URLSearchParams(location.search)) {
+    const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
+    if (field) field.value = value;
+  }
+  heads.forEach((head, i) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.ariaSort !== "ascending";
+      heads.forEach((other) => (other.ariaSort = null));
+      head.ariaSort = up ? "ascending" : "descending";
+      rows.sort((a, b) => (up ? 1 : -1) * text(a, i).localeCompare(text(b, i), "en", { numeric: true }));
+      table.tBodies[0].append(...rows);
+    });
+  });
+  table.before(form);
+  show();
+});

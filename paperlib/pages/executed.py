@@ -1,0 +1,70 @@
+"""Executed notebooks as the site shows them: no picture twice, nothing that differs from machine to machine."""
+
+import base64
+import hashlib
+from pathlib import Path
+
+from ..core.project import figures
+from ..output import folder
+
+KEEP = ("text/html", "text/markdown", "text/latex", "text/plain")  # of an output, the first that there is
+
+
+def pictures(profile: str) -> dict[str, Path]:
+    """The PNG files of a profile's saved figures by their SHA-256."""
+    found = sorted(folder(profile).glob("*/*.png"))
+    return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in found}
+
+
+def published(executed, known: dict[str, tuple[str, str]]):
+    """What the site and the repository keep of a papermill copy.
+
+    Args:
+        executed: an nbformat node, which is not changed.
+        known: address and alternative text of saved figures by the SHA-256 of their PNG: an output that shows one becomes a link to it.
+
+    Returns:
+        A notebook with the cell of injected parameters, code, text and outputs; execution counts from 1.
+    """
+    import nbformat
+
+    new = {"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}}
+    result, count = nbformat.from_dict(new), 0
+    result.metadata.kernelspec = {
+        "display_name": "Python 3",
+        "language": "python",
+        "name": "python3",
+    }
+    result.metadata.language_info = {"name": "python"}
+    for i, cell in enumerate(executed.cells):
+        tags = [tag for tag in cell.metadata.get("tags", []) if tag != "papermill-error-cell-tag"]
+        kept = {
+            "cell_type": cell.cell_type,
+            "id": cell.get("id", f"cell-{i}"),
+            "metadata": {"tags": tags} if tags else {},
+            "source": cell.source.replace("](../docs/", "](../"),
+        }
+        if cell.cell_type == "code":
+            count += 1
+            kept["execution_count"] = count
+            outputs = (_output(output, known, count) for output in cell.outputs)
+            kept["outputs"] = [output for output in outputs if output]
+        result.cells.append(nbformat.from_dict(kept))
+    return result
+
+
+def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
+    if output.output_type == "stream":
+        kept = {"output_type": "stream", "name": "stdout", "text": output.text}
+        return kept if output.name == "stdout" else None
+    if output.output_type == "error":
+        return None
+    data = output.data
+    if png := data.get("image/png"):
+        found = known.get(hashlib.sha256(base64.b64decode(png)).hexdigest())
+        data = {"text/markdown": f"![{found[1]}]({found[0]})"} if found else {}
+    data = {kind: data[kind] for kind in KEEP if kind in data}
+    if not data:
+        return None
+    kept = {"output_type": output.output_type, "data": data, "metadata": {}}
+    return kept | ({"execution_count": count} if output.output_type == "execute_result" else {})

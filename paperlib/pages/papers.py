@@ -1,0 +1,235 @@
+"""A page a paper, and one of all claims, as Markdown that GitHub and the site show alike.
+
+Everything on them is found: what a paper's ``claims.py`` declares, the verdicts and figures that a profile's runs
+left, the statements of its ``theory.bounds`` and its errata. Each has an anchor, and links lead both ways.
+"""
+
+import inspect
+import re
+from importlib import import_module
+
+from . import markdown as md
+from .markdown import NOTHING, Text, escape, prose
+from .saved import Saved, drawn, notebooks, saved
+from ..papers import heading
+from ..verdicts.checks import statements
+from ..verdicts.verdict import Finding, short
+from ..papers import room
+
+MARKS = {
+    "holds": "✓",
+    "fails": "✕",
+    "inconclusive": "?",
+    "vacuous here": "○",
+    "reported": "•",
+    "not run": "–",
+}
+SIZES = {
+    "quick": "These are the quick profile's small sizes: a look, not a result.",
+    "paper": "",
+    "custom": "These runs have parameters that no profile declares: a look, not a result.",
+}
+NOTE = "<!-- written by python -m paperlib.pages.site -->\n\n"
+
+
+def chip(verdict: str, text: str = "", to: str = "") -> Text:
+    """A verdict as a mark and a word, never by color alone; ``to``: where it leads."""
+    inside = f"`{MARKS[verdict]} {text or verdict}`"
+    return Text(f"[{inside}]({to})" if to else inside)
+
+
+def tally(counts: dict[str, int]) -> Text:
+    """A chip for each verdict that there is, with its number."""
+    words = lambda verdict: verdict if counts[verdict] == 1 else md.MANY[verdict]
+    return Text(" ".join(chip(v, f"{counts[v]} {words(v)}") for v in MARKS if counts.get(v)))
+
+
+def anchor(id: str) -> str:
+    """Of a claim, a statement or an erratum: "goucb.C1.f1" gives c1.f1, "Lemma 5.5, printed" lemma-5.5-printed."""
+    return re.sub(r"[^\w.]+", "-", id.lower()).strip("-")
+
+
+def _target(name: str, shown: str = "") -> Text:
+    return Text(f'<a id="{anchor(name)}"></a>{escape(shown or name)}')
+
+
+def _links(pairs: list[tuple[str, str]]) -> Text:
+    return Text(", ".join(f"[{escape(word)}]({to})" for word, to in pairs) or NOTHING)
+
+
+def finding(found: Finding, claims: dict[str, dict]) -> Text:
+    """A finding with its numbers, each a link to the claim that holds it.
+
+    Raises:
+        ValueError: a claim that it rests on has another verdict by now, or there is none of that name.
+    """
+    for id, verdict in found.rests.items():
+        has = claims[id]["verdict"] if id in claims else "not declared"
+        if has != verdict:
+            raise ValueError(
+                f"finding {found.text!r} rests on {id}: {verdict!r}, which is {has!r} now; allowed: findings that the verdicts bear out"
+            )
+    number = lambda match: f"[{md.figure(claims[match[1]]).partition(';')[0]}](#{anchor(match[1])})"
+    return Text(re.sub(r"\{([\w.]+)\}", number, found.text))
+
+
+class Page:
+    """The page of one paper, of its part of ``ledger.gather``."""
+
+    def __init__(self, name: str, found: dict, profile: str):
+        self.name, self.found, self.profile = name, found, profile
+        self.figures = saved(name, profile)
+        self.claims = {short(claim["id"]): claim for claim in found["claims"]}
+        self.notebooks = [n for n in notebooks() if n.stem.split("_")[0] == name]
+        self.shown = {stem: figure.shows(found["claims"]) for stem, figure in self.figures.items()}
+
+    def text(self) -> str:
+        parts = [self.head(), self.outcome(), self.pictures(), self.judged(), self.theory(), self.errata()]
+        return NOTE + "\n\n".join(filter(None, parts)) + "\n"
+
+    def head(self) -> str:
+        title, source = heading(self.name)
+        module = import_module(f"paperlib.{self.name}.claims")
+        says = inspect.cleandoc(getattr(module, "SAYS", ""))
+        links = [(n.title, f"../notebooks/{n.stem}.ipynb") for n in self.notebooks]
+        more = f"[Learners and problems](../reference/{self.name}.md) · [all claims](../claims.md)"
+        lines = [f"# {title}", source, says, SIZES[self.profile]]
+        lines.append(f"Notebooks: {'; '.join(f'[{word}]({to})' for word, to in links)}. {more}")
+        return "\n\n".join(filter(None, lines))
+
+    def outcome(self) -> str:
+        module = import_module(f"paperlib.{self.name}.claims")
+        findings = getattr(module, "FINDINGS", ()) if self.profile == "paper" else ()
+        counts = self.found["counts"]
+        words = {"paper": "Tests of its sentences", "ours": "Tests of ours"}
+        tallies = [f"{words[kind]}: {tally(n)}" for kind, n in counts.items() if n]
+        listed = [f"- {finding(f, self.claims)}" for f in findings]
+        return "\n\n".join(["## What came out", *tallies, *(["\n".join(listed)] if listed else [])])
+
+    def pictures(self) -> str:
+        if not self.figures:
+            return ""
+        parts = ["## Figures"]
+        for notebook, mine in drawn(self.name, self.figures):
+            if mine:
+                link = f"[{notebook.title}](../notebooks/{notebook.stem}.ipynb)"
+                parts += [f"From the notebook {link}:", *map(self.picture, mine)]
+        return "\n\n".join(parts)
+
+    def picture(self, figure: Saved) -> str:
+        """Picture, caption, verdicts and files of one figure."""
+        place = f"../../figures/{self.name}/{figure.name}"
+        chips = [
+            chip(c["verdict"], short(c["id"]), f"#{anchor(short(c['id']))}")
+            for c in self.shown[figure.name]
+        ]
+        chips += [f"[{escape(name)}](#{anchor(name)})" for name in figure.statements()]
+        files = [f"[{kind.upper()}]({place}.{kind})" for kind in figure.kinds]
+        lines = [
+            f"### {figure.label}",
+            f"![{escape(figure.about['alt'])}]({place}.png)",
+            prose(figure.about["caption"]),
+            " · ".join([" ".join(chips), *files] if chips else files),
+        ]
+        return "\n\n".join(lines)
+
+    def judged(self) -> str:
+        """Every claim with source, test, verdict and numbers; parts and variants (C5.S3 of C5) folded away."""
+        if not self.claims:
+            return ""
+        part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
+        head = ("id", "claim", "verdict", "number [interval]", "n", "seen in")
+        rows = [(part(id), self.claim(id, c)) for id, c in self.claims.items()]
+        main, folded = ([row for is_part, row in rows if is_part == x] for x in (False, True))
+        text = f"## Claims\n\n{md.table(head, main)}"
+        if folded:
+            summary = f"{md.many(len(folded), 'part')} and variants of these claims"
+            text += f"\n\n<details>\n<summary>{summary}</summary>\n\n{md.table(head, folded)}\n\n</details>"
+        return text
+
+    def claim(self, id: str, claim: dict) -> tuple:
+        figures = [
+            (figure.label, f"#{figure.anchor}")
+            for figure in self.figures.values()
+            if claim in self.shown[figure.name] or self._parent(id) in self.shown[figure.name]
+        ]
+        theory = [(s["name"], f"#{anchor(s['name'])}") for s in self.named(claim)]
+        notebook = claim["notebook"]
+        places = figures + theory
+        if notebook:
+            places.append(("notebook", f"../notebooks/{notebook}.ipynb"))
+        test = "" if claim["parts"] else f"; test: {escape(claim['test'])}"
+        words = f"{escape(claim['sentence'])}<br><small>{escape(claim['source'])}{test}</small>"
+        row = md._row(claim)
+        return (_target(id), Text(words), chip(claim["verdict"]), *row[1:], _links(places))
+
+    def _parent(self, id: str) -> dict | None:
+        return next((c for c in self.claims.values() if f"{self.name}.{id}" in c["parts"]), None)
+
+    def named(self, claim: dict) -> list[dict]:
+        """The statements that a claim's source names: "ours, after Theorem 4.1"."""
+        says = lambda name: re.search(rf"{re.escape(name)}(?![\w.]*\d)", claim["source"])
+        return [s for s in self.found["statements"] if says(s["name"].split(",")[0])]
+
+    def theory(self) -> str:
+        """Every statement with coverage, slack and the round from which it informs, over the settings that meet its conditions."""
+        if not self.found["statements"]:
+            return ""
+        head = ("statement", "what", "checks", "coverage", "observed / bound", "least slack", "informs from", "seen in")
+        functions = {s.name: s.function for s in statements(self.name)}
+        rows = [self.statement(s, functions[s["name"]]) for s in self.found["statements"]]
+        about = "Coverage is the lowest, observed / bound the largest and slack the least over all settings within a statement's conditions; it informs from the round at which its bound is below the trivial one."
+        return f"## Theory\n\n{about}\n\n{md.table(head, rows)}"
+
+    def statement(self, s: dict, function) -> tuple:
+        figures = [
+            (figure.label, f"#{figure.anchor}")
+            for figure in self.figures.values()
+            if s["name"] in figure.statements()
+        ]
+        claims = [
+            (id, f"#{anchor(id)}") for id, claim in self.claims.items() if s in self.named(claim)
+        ]
+        file = function.__module__.replace(".", "/")
+        code = [("code", f"../../{file}.py#{function.__name__}")]
+        checks = tally(s["within"]) or ("not checked" if s["checkable"] else "shown as it stands")
+        beyond = f"; beyond its conditions {tally(s['beyond'])}" if s["beyond"] else ""
+        numbers = (md._coverage(s), md._worst(s["ratio"]), md._worst(s["slack"]), md._start(s))
+        return (
+            _target(s["name"]),
+            Text(f"{escape(s['summary'])}<br><small>{escape(s['source'])}</small>"),
+            Text(checks + beyond),
+            *numbers,
+            _links(figures + claims + code),
+        )
+
+    def errata(self) -> str:
+        if not self.found["errata"]:
+            return ""
+        module = room(self.name, "errata")
+        functions = {e.id: e.function for e in module.ERRATA}
+        rows = []
+        for e in self.found["errata"]:
+            f = functions[e["id"]]
+            where = [("cell", f"../notebooks/{e['notebook']}.ipynb#cell-id={e['cell']}")] if e["notebook"] else []
+            at = (f.__module__.replace(".", "/"), f.__name__) if f else (module.__name__.replace(".", "/"), e["id"])
+            where.append(("code", f"../../{at[0]}.py#{at[1]}"))
+            rows.append((_target(e["id"]), e["where"], e["problem"], e["resolution"], _links(where)))
+        head = ("id", "where", "problem", "here", "seen in")
+        return f"## Errata\n\nWhat is wrong, loose or open in the paper's text, and what is done about it here.\n\n{md.table(head, rows)}"
+
+
+def all_claims(found: dict) -> str:
+    """One table of the claims of all papers, which a script of the site filters."""
+    rows = []
+    for paper, declared in found["papers"].items():
+        for claim in declared["claims"]:
+            id = short(claim["id"])
+            link = Text(f"[{escape(id)}](papers/{paper}.md#{anchor(id)})")
+            whose = "ours" if claim["source"].startswith("ours") else "the paper's"
+            row = md._row(claim)
+            rows.append((claim["sentence"], chip(claim["verdict"]), paper, link, whose, *row[1:]))
+    head = ("claim", "verdict", "paper", "id", "whose", "number [interval]", "n")
+    about = "Every claim of every paper, declared before it was judged. One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive; a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."
+    mark = "" if found["profile"] == "paper" else f"\n\n{SIZES[found['profile']]}"
+    return f"{NOTE}# All claims\n\n{about}{mark}\n\n{md.table(head, rows)}\n"
