@@ -61,6 +61,24 @@ class Trace:
             **self.final,
         }
 
+    def to_pandas(self):
+        """A pandas DataFrame in long form: one row a trial and recorded round, one column a series.
+
+        Returns:
+            Columns "trial", "round", then the series; of one with k numbers a round "name.0" to "name.k-1".
+        """
+        import pandas
+
+        R, T = len(self.trials), len(self.rounds)
+        columns = {"trial": np.repeat(self.trials, T), "round": np.tile(self.rounds, R)}
+        for name, x in self.series.items():
+            flat = x.reshape(R * T, -1)
+            if x.ndim == 2:
+                columns[name] = flat[:, 0]
+            else:
+                columns |= {f"{name}.{i}": part for i, part in enumerate(flat.T)}
+        return pandas.DataFrame(columns)
+
     def last(self, name: str = "regret") -> np.ndarray:
         """A series after the last round, R (x k); of "regret" the total regret."""
         return self.series[name][:, -1]

@@ -9,7 +9,7 @@ import io
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -40,6 +40,7 @@ DIAMOND = {  # a white one in a bar
     "markeredgecolor": "black",
     "markeredgewidth": 0.6,
 }
+MARKERS = "oDsv^P"  # of learners that nobody declared
 END = "end of line"  # marks a label that belongs to the end of its line
 LOOK = {
     "font.family": "DejaVu Sans",
@@ -93,16 +94,43 @@ def styles() -> dict[str, Style]:
     return found
 
 
-def look(name: str) -> dict[str, Any]:
+_declared = styles  # panels have a parameter of that name
+
+
+def look(name: str, styles: Mapping[str, Style] | None = None) -> dict[str, Any]:
     """Keywords for ``ax.plot``: color, marker, linestyle, width, order and label of a learner.
 
-    Raises:
-        ValueError: nobody declared how it looks.
+    ``styles``: before what the papers declare. A name that nobody has declared gets a color and a marker of its own.
     """
-    known = styles()
-    if name not in known:
-        raise ValueError(f"name={name!r}; allowed: {', '.join(known)}")
-    s = known[name]
+    return looks([name], styles)[name]
+
+
+def looks(
+    names: Iterable[str], styles: Mapping[str, Style] | None = None
+) -> dict[str, dict[str, Any]]:
+    """The same for the learners of one panel: those that nobody has declared get colors that are free there.
+
+    Raises:
+        ValueError: a style in ``styles`` that is none.
+    """
+    known = {**_declared(), **(styles or {})}
+    names = list(names)
+    for name, s in (styles or {}).items():
+        if not isinstance(s, Style) or s.color not in COLORS:
+            raise ValueError(
+                f"styles[{name!r}]={s!r}; allowed: a Style with a color of {', '.join(COLORS)}"
+            )
+    taken = {known[name].color for name in names if name in known}
+    free = [c for c in COLORS if c not in (*taken, "gray")] or [*COLORS]
+    strangers = [name for name in names if name not in known]
+    known |= {
+        name: Style(free[i % len(free)], MARKERS[i % len(MARKERS)])
+        for i, name in enumerate(strangers)
+    }
+    return {name: _keywords(name, known[name]) for name in names}
+
+
+def _keywords(name: str, s: Style) -> dict[str, Any]:
     width = 2.0 if s.emphasis else 0.8 if name in REFERENCES else 1.1
     return {
         "color": COLORS[s.color],
@@ -139,18 +167,20 @@ def regret_panel(
     log_y: bool = False,
     labels: bool = True,
     level: float = stats.LEVEL,
+    styles: Mapping[str, Style] | None = None,
 ) -> dict[str, dict]:
     """Mean curves over trials with pointwise t-bands.
 
-    ``labels`` writes each name at the end of its line; otherwise see ``legend``.
+    ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``styles``: how learners of one's
+    own look; without it they get colors that are free.
 
     Returns:
         name -> rounds, mean, low, high, n: the plotted numbers.
     """
-    numbers = {}
+    numbers, all_looks = {}, looks(traces, styles)
     with style():
         for i, (name, trace) in enumerate(traces.items()):
-            how, rounds = look(name), trace.rounds
+            how, rounds = all_looks[name], trace.rounds
             mean, low, high, n = stats.band(trace[series], level)
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
@@ -176,6 +206,7 @@ def time_panel(
     batch: dict[str, dict[str, Any]] | None = None,
     title: str = "",
     ylabel: str = "seconds a round",
+    styles: Mapping[str, Style] | None = None,
 ) -> dict[str, dict]:
     """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
 
@@ -183,6 +214,7 @@ def time_panel(
         seconds: name -> setting -> sample of seconds of one trial, as ``Seconds.bars`` gives them.
         batch: the same of one trial in a batch of many, whose median is a white diamond; learners that it
             lacks cannot be batched, and get a star behind their names.
+        styles: as for ``regret_panel``.
 
     Returns:
         name -> setting -> median, quartiles, n, batch: the plotted numbers.
@@ -192,6 +224,7 @@ def time_panel(
     """
     settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
     numbers, ends, width = {}, [], 0.8 / len(settings)
+    all_looks = looks(seconds, styles)
     hatches = ["", "////", "....", "xxxx", "----", "\\\\\\\\", "++++", "oooo"]
     if len(settings) > len(hatches):
         raise ValueError(f"seconds: {len(settings)} settings; allowed: at most {len(hatches)}")
@@ -210,7 +243,7 @@ def time_panel(
                     middle,
                     0.9 * width,
                     yerr=[[middle - low], [high - middle]],
-                    facecolor=look(name)["color"],
+                    facecolor=all_looks[name]["color"],
                     edgecolor="white",
                     linewidth=0,
                     hatch=hatches[j],
@@ -228,7 +261,7 @@ def time_panel(
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
         ax.yaxis.set_minor_formatter(NullFormatter())
         star = lambda name: "*" * (batch is not None and name not in batch)
-        labels = [look(name)["label"] + star(name) for name in seconds]
+        labels = [all_looks[name]["label"] + star(name) for name in seconds]
         ax.set_xticks(range(len(seconds)), labels, rotation=35, ha="right", rotation_mode="anchor")
         ax.grid(visible=False, axis="x")
         if len(settings) > 1:

@@ -3,7 +3,7 @@
 Learners see the same noise, trial by trial.
 """
 
-from ..verdicts.verdict import Claim
+from ..verdicts.verdict import Claim, Finding
 
 CLAIMS = [
     Claim(
@@ -16,3 +16,16 @@ CLAIMS = [
         "linear_1_ellipsoid",
     ),
 ]
+
+SAYS = """
+In a linear bandit the mean reward is an inner product with an unknown vector. OFUL plays the most optimistic arm over an
+ellipsoid around the least-squares estimate, whose radius comes from a self-normalized martingale bound and is far smaller than
+those before. Here it is the example of a small paper, and a baseline.
+"""
+
+FINDINGS = (
+    Finding(
+        "OFUL ends with {C1} less regret than ConfidenceBall, which has the radius of before.",
+        {"C1": "holds"},
+    ),
+)

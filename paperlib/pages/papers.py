@@ -11,10 +11,10 @@ from importlib import import_module
 from . import markdown as md
 from .markdown import NOTHING, Text, escape, prose
 from .saved import Saved, drawn, notebooks, saved
-from ..papers import heading
+from ..output import number
+from ..papers import heading, room
 from ..verdicts.checks import statements
 from ..verdicts.verdict import Finding, short
-from ..papers import room
 
 MARKS = {
     "holds": "✓",
@@ -57,8 +57,8 @@ def _links(pairs: list[tuple[str, str]]) -> Text:
     return Text(", ".join(f"[{escape(word)}]({to})" for word, to in pairs) or NOTHING)
 
 
-def finding(found: Finding, claims: dict[str, dict]) -> Text:
-    """A finding with its numbers, each a link to the claim that holds it.
+def finding(found: Finding, claims: dict[str, dict], page: str = "") -> Text:
+    """A finding with its numbers, each a link to the claim that holds it, on ``page``.
 
     Raises:
         ValueError: a claim that it rests on has another verdict by now, or there is none of that name.
@@ -69,8 +69,14 @@ def finding(found: Finding, claims: dict[str, dict]) -> Text:
             raise ValueError(
                 f"finding {found.text!r} rests on {id}: {verdict!r}, which is {has!r} now; allowed: findings that the verdicts bear out"
             )
-    number = lambda match: f"[{md.figure(claims[match[1]]).partition(';')[0]}](#{anchor(match[1])})"
-    return Text(re.sub(r"\{([\w.]+)\}", number, found.text))
+
+    def shown(match: re.Match) -> str:
+        claim = claims[match[1]]
+        value = claim["statistic"]
+        text = f"{100 * value:.3g} %" if match[2] else number(value)
+        return f"[{text}]({page}#{anchor(match[1])})"
+
+    return Text(re.sub(r"\{([\w.]+?)(:%)?\}", shown, found.text))
 
 
 class Page:

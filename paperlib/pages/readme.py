@@ -4,50 +4,48 @@ Everything comes from committed files: the papers' packages, ``bench/commands.js
 which is gathered anew from the verdicts and figures that the paper profile's notebooks left.
 """
 
-import inspect
 import json
 import sys
+from collections import Counter
 from importlib import import_module
 
 from . import ledger
-from .markdown import Text, block, table
-from ..workflow import plan as workflow
+from .markdown import Text, escape, table
+from .papers import finding, tally
 from ..core.project import home
 from ..output import write_text
 from ..papers import heading, papers, room
+from ..verdicts.verdict import short
 
 MARK = "<!-- {0}: begin, written by python -m paperlib.pages.readme -->", "<!-- {0}: end -->"
 
 
-def source(paper: str) -> str:
-    """What a paper's package names as its source, on one line.
+def papers_block(claims: dict) -> str:
+    """A row a paper: what it is, how its claims came out, the first of its findings, where to look."""
+    rows = []
+    for paper, found in claims["papers"].items():
+        title, source = heading(paper)
+        known = {short(claim["id"]): claim for claim in found["claims"]}
+        told = getattr(room(paper, "claims"), "FINDINGS", ())
+        first = finding(told[0], known, f"docs/papers/{paper}.md") if told else Text("")
+        counts = Counter(found["counts"]["paper"]) + Counter(found["counts"]["ours"])
+        page = f"docs/papers/{paper}.md"
+        links = f"[figures]({page}#figures), [claims]({page}#claims), [theory]({page}#theory)"
+        name = Text(f"**[{paper}]({page})**: {escape(title)}<br><small>{escape(source)}</small>")
+        rows.append((name, Text(f"{first}<br>{tally(counts)}<br>{links}")))
+    return table(("paper", "what came out"), rows)
 
-    Raises:
-        ValueError: its docstring has no paragraph that begins with "Source:".
+
+def learners_block(every: bool = True) -> str:
+    """A row for each choice that a paper's package declares in ``CHOICES``: what one has, names in the package, why.
+
+    ``every``: False for the first of each paper alone.
     """
-    _, found = heading(paper)
-    if not found:
-        text = inspect.getdoc(import_module(f"paperlib.{paper}")) or ""
-        raise ValueError(
-            f"paperlib/{paper}/__init__.py has the docstring {text!r}; allowed: one with a paragraph 'Source: ...'"
-        )
-    return found.removesuffix(".")
-
-
-def papers_block() -> str:
-    """A row a paper: its package, its source, its notebooks."""
-    link = lambda stem: f"[{stem.split('_', 1)[1]}](notebooks/{stem}.ipynb)"
-    own = lambda paper: Text(", ".join(map(link, workflow.stems(paper))))
-    rows = [(Text(f"`{paper}`"), source(paper), own(paper)) for paper in papers()]
-    return table(("package", "paper", "notebooks"), rows)
-
-
-def learners_block() -> str:
-    """A row for each choice that a paper's package declares in ``CHOICES``: what one has, names in the package, why."""
     rows = []
     for paper in papers():
         module = import_module(f"paperlib.{paper}")
-        for have, names, because in getattr(module, "CHOICES", []):
+        choices = getattr(module, "CHOICES", [])
+        for have, names, because in choices if every else choices[:1]:
             for name in names:
                 if not hasattr(module, name.split("(")[0]):
                     raise ValueError(
@@ -56,6 +54,14 @@ def learners_block() -> str:
             take = ", ".join(f"`{paper}.{name}`" for name in names)
             rows.append((have, Text(take), Text(because)))
     return table(("you have", "take", "because"), rows)
+
+
+def choosing(claims: dict) -> str:
+    """The guide to choosing a learner: every choice, then what each paper advises."""
+    advice = (advice_block(paper, found["claims"]) for paper, found in claims["papers"].items())
+    about = "A row says what one has, a learner, and why; the papers' pages hold the measurements that it rests on. None of them is the one to take where gradients can be had, or where an evaluation costs so little that a random search of thousands is affordable."
+    parts = ["# Which learner for which problem", about, learners_block(), *filter(None, advice)]
+    return "\n\n".join(parts) + "\n"
 
 
 def measured_block(found: dict) -> str:
@@ -77,10 +83,7 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    found = {"learners": learners_block(), "papers": papers_block(), "claims": block(claims)}
-    for paper, declared in claims["papers"].items():
-        if text := advice_block(paper, declared["claims"]):
-            found[f"advice on {paper}"] = text
+    found = {"papers": papers_block(claims), "learners": learners_block(every=False)}
     commands = home() / "bench" / "commands.json"
     if commands.exists():  # measured on a quiet machine only
         found["measured"] = measured_block(json.loads(commands.read_text()))

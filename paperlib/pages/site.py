@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import executed, ledger, papers
+from . import executed, ledger, papers, readme
 from .markdown import escape
 from .saved import saved
 from ..core.project import home
@@ -27,7 +27,10 @@ def generated(profile: str) -> dict[str, str]:
         f"papers/{name}.md": papers.Page(name, paper, profile).text()
         for name, paper in found["papers"].items()
     }
-    return pages | {"claims.md": papers.all_claims(found)}
+    return pages | {
+        "claims.md": papers.all_claims(found),
+        "guides/choosing.md": papers.NOTE + readme.choosing(found),
+    }
 
 
 QUICK = "*Not run at the paper's sizes yet: the outputs are the quick profile's.*"
