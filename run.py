@@ -2,12 +2,13 @@
 """One command from a bare machine to the figures: makes .venv from requirements.lock, then works in it.
 
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
-                   [--cluster PROFILE]
+                   [--cluster PROFILE] [--commit-notebooks]
     python3 run.py test [--slow] [pytest arguments]
     python3 run.py lab [JupyterLab arguments]
+    python3 run.py docs [--profile quick|paper|custom]
     python3 run.py data [NAME ...]
     python3 run.py bench [--device auto|cpu|cuda] [--quick] [--only NAME]
-    python3 run.py clean
+    python3 run.py clean [--all]
 
 Needs Linux or macOS, Python 3.11 or later, and nothing else. ``PAPERLIB_PYTHON`` names an interpreter whose
 environment is used as it is, instead of .venv.
@@ -50,7 +51,6 @@ READ_ONLY = (
 GRACE = 20  # seconds that a command has to end when told to
 FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
 STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
-LEDGER = "99_claims"  # the notebook that gathers claims, theory and errata
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
 
@@ -104,6 +104,13 @@ def parser() -> argparse.ArgumentParser:
     )
     test.add_argument("--slow", action="store_true", help="the tests marked slow too")
     commands.add_parser("lab", help="JupyterLab in notebooks/; further arguments go to it")
+    docs = commands.add_parser("docs", help="the site, to site/: figures, claims, guides, reference")
+    docs.add_argument(
+        "--profile",
+        choices=("quick", "paper", "custom"),
+        default="paper",
+        help="whose figures and verdicts; quick: of the last call of figures, to site-quick/",
+    )
     data = commands.add_parser("data", help="fetch and check data sets")
     data.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: all)")
     bench = commands.add_parser(
@@ -122,6 +129,7 @@ def parser() -> argparse.ArgumentParser:
         help="remove results, quick figures and caches; figures of the paper profile and of custom runs stay",
     )
     clean.add_argument("--all", action="store_true", help="the environment too")
+    top.commands = commands.choices
     return top
 
 
@@ -130,7 +138,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     top = parser()
     options, rest = top.parse_known_args(argv)
     if rest and options.command not in ("test", "lab"):
-        top.error(f"unrecognized arguments: {' '.join(rest)}")
+        top.commands[options.command].error(f"unrecognized arguments: {' '.join(rest)}")
     if getattr(options, "jobs", None) is not None and options.jobs < 1:
         top.error(f"--jobs is {options.jobs}; it must be at least 1")
     if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != (
@@ -381,7 +389,6 @@ def figures(python: str, options: argparse.Namespace) -> int:
     custom = read_json(folder(options.profile) / "custom.json")
     at = {stem: "custom" if stem in custom else options.profile for stem in stems}
     failed = table(stems, options.profile, begun, at)
-    page = max(gallery(python, place) for place in {options.profile, *at.values()})
     if options.commit_notebooks and len(failed) < len(stems):
         code = (
             call(
@@ -394,14 +401,11 @@ def figures(python: str, options: argparse.Namespace) -> int:
             )
             or code
         )
-    if (
-        not code
-        and options.profile == "paper"
-        and LEDGER in stems
-        and LEDGER not in failed
-        and not os.environ.get("PAPERLIB_FIGURES")
-    ):
-        code = call([python, "-m", "paperlib.pages.readme"], cwd=ROOT)  # README's tables
+    page = 0
+    if options.profile == "paper" and not os.environ.get("PAPERLIB_FIGURES"):
+        page = call([python, "-m", "paperlib.pages.site", "write"], cwd=ROOT)
+    for place in sorted({at[stem] for stem in stems if stem not in failed}):
+        print(f"python3 run.py docs --profile {place} makes pages of them")
     if code and not any((folder(at[stem]) / f"{stem}.log").exists() for stem in failed):
         print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-8:]))
     if code:
@@ -447,17 +451,6 @@ def scheduled(log: Path, begun: float) -> set[str]:
 def draw(line: str) -> None:
     """Show a line that the next output overwrites."""
     print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}\r", end="", flush=True)
-
-
-def gallery(python: str, profile: str) -> int:
-    """The page of figures and verdicts, written again when one of them, or a notebook's run, is newer."""
-    found, page = list(shown(profile).glob("*/*.json")), shown(profile) / "index.html"
-    newest = max(
-        (path.stat().st_mtime_ns for path in [*found, *folder(profile).glob("*.done")]), default=0
-    )
-    if not found or (page.exists() and page.stat().st_mtime_ns >= newest):
-        return 0
-    return call([python, "-m", "paperlib.pages.gallery", profile], cwd=ROOT)
 
 
 def read_json(path: Path) -> dict:
@@ -616,6 +609,8 @@ def main(argv: list[str]) -> int:
             return figures(python, options)
         if options.command == "test":
             return test(python, options)
+        if options.command == "docs":
+            return call([python, "-m", "paperlib.pages.site", "build", options.profile], cwd=ROOT)
         if options.command == "data":
             return call([python, "-m", "paperlib.datasets", *options.names], cwd=ROOT)
         if options.command == "bench":
@@ -641,7 +636,8 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
-        sys.exit("\nStopped; the same call goes on where this one ended.")
+        print("\nStopped; the same call goes on where this one ended.", file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
     except OSError as error:  # a full disk, or a folder that cannot be written
         sys.exit(
             f"run.py cannot go on: {error}. Fix the cause and call again; what is finished is kept."

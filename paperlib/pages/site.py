@@ -147,6 +147,8 @@ def main(argv: list[str]) -> int:
     if options.what == "write":
         for name in renew(home() / "docs", options.profile):
             print(f"docs/{name} is renewed")
+        if options.profile == "paper":
+            readme.main()
         return 0
     out = home() / ("site" if options.profile == "paper" else f"site-{options.profile}")
     code = build(options.profile, out)
