@@ -32,3 +32,14 @@ REFERENCES = {
     "longest": Style("gray", linestyle="-.", label="longest arm", zorder=1),
     "greedy": Style("gray", linestyle="--", zorder=1),
 }
+
+
+class Cover(NamedTuple):
+    """The curves by which a paper is known at a glance: of one of its figures, as its JSON holds them."""
+
+    figure: str
+    panel: str  # a key of the figure's numbers
+    title: str
+    names: tuple[str, ...]  # learners, in order
+    ylabel: str = "regret"
+    log: bool = False  # both axes

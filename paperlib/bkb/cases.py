@@ -4,7 +4,7 @@ from ..learners.scripted import Scripted
 from ..core.contracts import Case
 from ..maths.gp import RBF, Linear, Matern
 from ..learners.reference import UniformArm
-from ..styles import Style
+from ..styles import Cover, Style
 from .learners.bkb import BKB
 from .model.confidence import Confidence
 from .learners.contextual import ContextualBKB
@@ -48,6 +48,9 @@ STYLES = {
     "SOFUL 6": Style("black", "X", linestyle="--"),
     "SOFUL 15": Style("black", "P"),
 }
+COVER = Cover(
+    "regret_parity", "regret, one dimension", "a smooth function on arms", ("GP-UCB", "BKB 1", "BKB 2", "BKB 3")
+)
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

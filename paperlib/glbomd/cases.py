@@ -1,7 +1,7 @@
 """How lines look in every figure, and what the contract tests and the bench run."""
 
 from ..core.contracts import Case
-from ..styles import Style
+from ..styles import Cover, Style
 from .learners.controls import UCB1, BetaThompson, LaplaceThompson
 from .learners.ecolog import ECOLog
 from .learners.glbomd import GLBOMD
@@ -37,6 +37,9 @@ STYLES = {
     "UCB1": Style("gray", "1", linestyle="-"),
     "Laplace Thompson": Style("gray", "h", linestyle="-"),
 }
+COVER = Cover(
+    "figure_1", "regret S=3", "logistic rewards", ("GLB-OMD", "OFUGLB", "ECOLog", "GLOC", "RS-GLinCB")
+)
 
 _fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
 _counts = SphereArms(Poisson(), 1.0, 3, 5)

@@ -3,7 +3,7 @@
 import math
 
 from ..core.contracts import Case
-from ..styles import Style
+from ..styles import Cover, Style
 from .learners.acquisition import Joint, Linearized, Sphere
 from .learners.botorch_default import BoTorchDefault
 from .learners.controls import RepeatBest, UniformPoint
@@ -42,6 +42,9 @@ STYLES = {
     "BoTorch, default": Style("black", "s", linestyle="-."),
     "repeat-best": Style("gray", linestyle="--", zorder=1),
 }
+COVER = Cover(
+    "figure_2b", "cumulative", "20 dimensions", ("GO-UCB", "GP-EI, raw", "TuRBO-1", "GP-EI, modern")
+)
 
 # Cases that the bench leaves out, and why.
 _REASON = "the bench plays 3000 rounds, no method here more than some hundreds; goucb_5_cost measures what a round costs"

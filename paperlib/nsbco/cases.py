@@ -4,7 +4,7 @@ import math
 
 from ..core.contracts import Case
 from ..learners.multiscale import Multiscale
-from ..styles import Style
+from ..styles import Cover, Style
 from .learners.ascent import GradientAscent
 from .learners.bob import BanditOverBandit
 from .learners.egs import EGS
@@ -45,6 +45,13 @@ STYLES = {
     "full information": Style("gray", linestyle="-", zorder=1),
     "doing nothing": Style("gray", linestyle=":", zorder=1),
 }
+COVER = Cover(
+    "regret_against_T",
+    "abrupt5",
+    "four changes, unknown drift",
+    ("MASTER", "MASTERw", "MALG", "BoB", "Algorithm 2"),
+    log=True,
+)
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

@@ -225,6 +225,33 @@ class Page:
         return f"## Errata\n\nWhat is wrong, loose or open in the paper's text, and what is done about it here.\n\n{md.table(head, rows)}"
 
 
+LEAD = "Papers on bandits and global optimization as running code: each paper's algorithm and the ones it is compared with, its experiments, every bound of its theory beside what was observed, and every claim of its text, declared before it is judged."
+START = (
+    ("A tour in ten minutes", "notebooks/00_tour", "Play a bandit, check a theorem, judge a claim."),
+    ("On a problem of your own", "guides/asktell", "Ask and tell, for every paper's algorithm."),
+    ("Which learner", "guides/choosing", "For which problem, and when none of them."),
+    ("An experiment of your own", "guides/own-experiment", "A problem and a learner in thirty lines."),
+)
+CONTENTS = ("Papers <papers/index>", "Claims <claims>", "Notebooks <notebooks/index>", "Guides <guides/index>", "Reference <reference/index>")
+
+
+def home(found: dict) -> str:
+    """The first page: a card a paper with its first finding, and where to begin."""
+    cards = []
+    for name, paper in found["papers"].items():
+        known = {short(claim["id"]): claim for claim in paper["claims"]}
+        told = getattr(room(name, "claims"), "FINDINGS", ()) if found["profile"] == "paper" else ()
+        body = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", finding(told[0], known)) if told else ""
+        counts = {v: sum(n.get(v, 0) for n in paper["counts"].values()) for v in MARKS}
+        options = [f":link: papers/{name}", ":link-type: doc"]
+        cards.append("\n".join([f":::{{grid-item-card}} {heading(name)[0]}", *options, "", body, "", tally(counts), ":::"]))
+    starts = [f":::{{grid-item-card}} {title}\n:link: {to}\n:link-type: doc\n\n{words}\n:::" for title, to, words in START]
+    grid = lambda items: "\n\n".join(["::::{grid} 1 2 2 2\n:gutter: 3", *items, "::::"])
+    mark = f"\n\n{SIZES[found['profile']]}" if found["profile"] != "paper" else ""
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *CONTENTS, "```"])
+    return f"{NOTE}# paperlib\n\n{LEAD}{mark}\n\n{grid(starts)}\n\n## What came out\n\n{grid(cards)}\n\n{tree}\n"
+
+
 def all_claims(found: dict) -> str:
     """One table of the claims of all papers, which a script of the site filters."""
     rows = []

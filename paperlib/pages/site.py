@@ -28,6 +28,7 @@ def generated(profile: str) -> dict[str, str]:
         for name, paper in found["papers"].items()
     }
     return pages | {
+        "index.md": papers.home(found),
         "claims.md": papers.all_claims(found),
         "guides/choosing.md": papers.NOTE + readme.choosing(found),
     }
@@ -89,6 +90,7 @@ def tree(profile: str) -> Path:
         for path in place.glob("docs/notebooks/*.ipynb"):
             path.unlink()
         renew(place / "docs", profile)
+    shutil.copy2(home() / "CONTRIBUTING.md", place)
     (place / "figures").symlink_to(folder(profile))
     for path in place.glob("docs/**/*.md"):
         text = path.read_text()

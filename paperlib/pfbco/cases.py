@@ -2,7 +2,7 @@
 
 from ..learners.doubling import Doubling
 from ..core.contracts import Case
-from ..styles import Style
+from ..styles import Cover, Style
 from .learners.block import BlockPFBCO
 from .learners.fkm import FKM
 from .learners.leader import RegularizedLeader
@@ -31,6 +31,9 @@ STYLES = {
     "Leader": Style("sky", "v", label="exact leader"),
     "Block": Style("purple", "P", label="block variant"),
 }
+COVER = Cover(
+    "figure_1a", "c=0.1", "one loss a round", ("PF", "PF, sham", "FKM", "Unregularized"), "average loss"
+)
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {
