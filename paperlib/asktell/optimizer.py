@@ -15,6 +15,8 @@ from .trial import AskTell
 class Optimizer(AskTell):
     """One trial of a learner that searches: see ``AskTell`` for the arguments.
 
+    ::
+
         x = search.ask()
         try:
             search.tell(x, f(x))

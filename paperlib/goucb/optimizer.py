@@ -51,6 +51,8 @@ class Found(NamedTuple):
 class Optimizer(shared.Optimizer):
     """Maximizes a function that is costly to evaluate, on named dimensions.
 
+    ::
+
         search = Optimizer(Space([Real("rate", 1e-5, 1.0, log=True), Integer("depth", 1, 8)]))
         for _ in range(30):
             x = search.ask()

@@ -33,6 +33,8 @@ NOISES = (1e-8, 1e12)  # least and largest, in units of half of y_range; below, 
 class Optimizer(shared.Optimizer):
     """Maximizes a strongly concave objective whose maximizer moves, on a ball or a box.
 
+    ::
+
         user = Optimizer(ball([0.0, 0.0], 2.0), concavity=0.25, smoothness=0.5, noise=0.06)
         for _ in range(2000):
             user.tell(f(user.ask()))

@@ -28,6 +28,8 @@ LARGEST = 1e150  # loss whose square is a number
 class Optimizer(shared.Optimizer):
     """``PFBCO`` on a convex set, in the set's own coordinates.
 
+    ::
+
         least = lambda c: -c / max(np.linalg.norm(c), 1e-300)  # of <c, x> over the unit disk
         user = Optimizer(oracle_set(least, center=[0.0, 0.0], radius=1.0))
         for _ in range(2000):

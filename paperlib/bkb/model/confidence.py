@@ -52,17 +52,17 @@ def _growing(pairs: Any) -> bool:
 class Confidence:
     """The radius beta_t in mu + beta_t sqrt(s2). Learners that share one are compared at the same rule and scale.
 
-    ===========  =====================================================================  ==========================
-    rule         beta_t / scale                                                         status
-    ===========  =====================================================================  ==========================
-    paper        2 xi sqrt(alpha ln(kappa2 t) Sig + L) + c sqrt(lambda) F               Theorem 4.1 as printed
+    ===========  ======================================================================  ==============================
+    rule         beta_t / scale                                                          status
+    ===========  ======================================================================  ==============================
+    paper        2 xi sqrt(alpha ln(kappa2 t) Sig + L) + c sqrt(lambda) F                Theorem 4.1 as printed
     corrected    xi sqrt(alpha (1 + ln(1 + kappa2 t / lambda)) Sig + 2 L) + c sqrt(...)  valid on Theorem 3.1's event
-    online       xi sqrt(sum ln(1 + alpha s2_{s-1}(x_s)) + 2 L) + c sqrt(lambda) F      valid there, the tightest
-    practical    xi sqrt(sum ln(1 + s2_{s-1}(x_s)) + 2 L) + sqrt(lambda) F              valid for the exact posterior
-    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                 what the authors' code uses
-    gamma        xi sqrt(2 gamma_t + 2 L) + sqrt(lambda) F                              exact GP-UCB's worst case
-    const        1                                                                      ablation
-    ===========  =====================================================================  ==========================
+    online       xi sqrt(sum ln(1 + alpha s2_{s-1}(x_s)) + 2 L) + c sqrt(lambda) F       valid there, the tightest
+    practical    xi sqrt(sum ln(1 + s2_{s-1}(x_s)) + 2 L) + sqrt(lambda) F               valid for the exact posterior
+    reference    xi sqrt(Sig ln t + L) + sqrt(lambda) F                                  what the authors' code uses
+    gamma        xi sqrt(2 gamma_t + 2 L) + sqrt(lambda) F                               exact GP-UCB's worst case
+    const        1                                                                       ablation
+    ===========  ======================================================================  ==============================
 
     with Sig = sum_i n_i s2_t(x_i) and c = 1 + 1 / sqrt(1 - eps).
 

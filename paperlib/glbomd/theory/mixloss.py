@@ -152,7 +152,9 @@ def lemma_7_sharp(run: Replay) -> Check:
     Proof. (1) One dimension. With z_1 = X_s^T theta_{s+1} and u = X_s^T (theta - theta_{s+1}), Taylor's formula with
     integral remainder gives D = (u^2 / g) int_0^1 (1 - v) mu'(z_1 + v u) dv. As |(ln mu')'| <= R,
     mu'(z_1 + w) <= mu'(z_1) e^{R |w|}, hence
+
         D <= (mu'(z_1) / g) u^2 int_0^1 (1 - v) e^{R |u| v} dv = mu'(z_1) (e^{R|u|} - 1 - R|u|) / (g R^2),
+
     read as mu'(z_1) u^2 / (2 g) for R = 0.
     (2) Expectation. u ~ N(0, sigma^2) with sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda, since H_s >= lambda I.
     With N standard normal and x = R sigma, E e^{x|N|} = 2 e^{x^2/2} Phi(x) and E |N| = sqrt(2/pi), so
