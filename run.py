@@ -378,7 +378,15 @@ def figures(python: str, options: argparse.Namespace) -> int:
                 *stems,
             ],
             group=True,
-            meanwhile=(lambda: draw(progress(log.read_text(errors="replace"), time.time() - begun)))
+            meanwhile=(
+                lambda: draw(
+                    progress(
+                        log.read_text(errors="replace"),
+                        time.time() - begun,
+                        lambda name: told(folder(options.profile) / f"{name}.progress", begun),
+                    )
+                )
+            )
             if sys.stdout.isatty()
             else None,
             stderr=reasons,
@@ -425,8 +433,8 @@ ENDED = (
 )
 
 
-def progress(log: str, seconds: float) -> str:
-    """One line on a run, from Snakemake's log so far: seconds, how much is done, what runs."""
+def progress(log: str, seconds: float, far: Callable[[str], str] = lambda name: "") -> str:
+    """One line on a run, from Snakemake's log so far: seconds, how much is done, what runs, and how ``far`` each is."""
     running, done = {}, 0
     for event in re.finditer(f"{STARTED}|{ENDED}", log, re.MULTILINE):
         if event["job"]:
@@ -438,7 +446,18 @@ def progress(log: str, seconds: float) -> str:
     line = f"{seconds:.0f} s, " + (
         f"{done} of {total[1]} done" if total else "looking at what changed"
     )
-    return line + (f"; running {', '.join(running.values())}" if running else "")
+    if not running:
+        return line
+    words = (f"{name} ({said})" if (said := far(name)) else name for name in running.values())
+    return f"{line}; running {', '.join(words)}"
+
+
+def told(path: Path, begun: float) -> str:
+    """What a job of this call says of how far it is; "" for one that says nothing, or of a call before."""
+    try:
+        return path.read_text() if path.stat().st_mtime >= begun else ""
+    except OSError:
+        return ""
 
 
 def scheduled(log: Path, begun: float) -> set[str]:

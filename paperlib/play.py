@@ -33,6 +33,7 @@ from .core.rounds import Probe, REDUCE, Round
 
 __all__ = ["Probe", "Round", "play", "recorded"]
 
+PULSE = 0.5  # seconds between two reports of progress, at least
 LOOK = 64  # rounds, at most, between looks at `failed` and, on a device, at the feedback; `every` seconds may come first
 
 
@@ -92,8 +93,8 @@ def play(
         probes: name -> ``Probe`` or a function of a ``Round`` (reduce "last"). They see states as they are; a learner
             that a probe holds by itself keeps the rows of all trials.
         checkpoint: file to resume from and to save to every ``every`` seconds and before an error is raised.
-        every: seconds from one save or report to the next, looked at after every round.
-        progress: called as ``progress(round, horizon, seconds)`` every ``every`` seconds.
+        every: seconds from one save to the next, looked at after every round.
+        progress: called as ``progress(round, horizon, seconds)`` every half second, or every ``every`` seconds if that is less.
         about: {"learner": ..., "problem": ...} as ``describe`` writes them, where they are at hand; None describes them.
 
     Returns:
@@ -331,6 +332,8 @@ class _Run:
         wants, horizon, on_host = learner.wants, self.horizon, self.device == "cpu"
         now = self.now if self.device.startswith("cuda") else time.perf_counter
         state, clock, due = self.kept.state, self.kept.clock, now() + every
+        pulse = min(every, PULSE) if progress is not None else math.inf
+        tell = now() + pulse
         begin, arms = self.kept.t, self.arms
         for t in range(begin, horizon):
             draw = streams.at(t)
@@ -363,10 +366,11 @@ class _Run:
                 self.look(state, t + 1, clock)
                 if d > due:
                     self.kept.save(records)
-                    if progress is not None:
-                        progress(t + 1, horizon, clock)
                     # from here, lest a save of more than ``every`` seconds follow every round
                     due = now() + every
+            if d > tell:
+                progress(t + 1, horizon, clock)
+                tell = now() + pulse
 
     def now(self) -> float:
         """Seconds on a device that has done its work."""

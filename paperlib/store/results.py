@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .keys import Key, key
+from .progress import line
 from ..core.contracts import Learner, Problem
 from ..core.describe import brief
 from ..core import saved
@@ -100,7 +101,8 @@ def run(
         learners: name -> learner.
         horizon: rounds T.
         trials: how many, for all or by name; a learner with fewer has the first ones.
-        seed, probes, record, device, every, progress: see ``play``.
+        seed, probes, record, device, every: see ``play``.
+        progress: see ``play``; None shows a line that says what runs, how far, and how long still (``store.progress``).
         chunk: trials that are played as one batch and stored as one file.
 
     Returns:
@@ -125,25 +127,32 @@ def run(
         most = max(counts.values())
         for_trials(problem, range(most), most, "problem")
     device, part, out = pick_device(device), shard(), {}
-    for name, learner in learners.items():
-        inputs = {
-            "learner": learner,
-            "problem": problem,
-            "horizon": horizon,
-            "seed": seed,
-            "record": record,
-            "probes": probes or {},
-        }
-        known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
-        # described once, for the key
-        about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
-        how = {"device": device, "every": every, "progress": progress, "about": about}
-        compute = functools.partial(play, **inputs, **how)
-        mine = chunks(counts[name], chunk)
-        if part is not None:
-            mine = [ids for ids in mine if next(_numbers) % part[1] == part[0] - 1]
-        traces = [_chunk(known, ids, compute) for ids in mine]
-        out[name] = Trace.merge(traces) if part is None else _Unread(name)
+    parts = {name: chunks(count, chunk) for name, count in counts.items()}
+    if part is not None:
+        ours = lambda ids: next(_numbers) % part[1] == part[0] - 1
+        parts = {name: [ids for ids in all_ids if ours(ids)] for name, all_ids in parts.items()}
+    with line(type(problem).__name__, sum(map(len, parts.values()))) as shown:
+        for name, learner in learners.items():
+            inputs = {
+                "learner": learner,
+                "problem": problem,
+                "horizon": horizon,
+                "seed": seed,
+                "record": record,
+                "probes": probes or {},
+            }
+            known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
+            # described once, for the key
+            about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
+            say = progress or (lambda t, T, _: shown.tell(t / T))
+            how = {"device": device, "every": every, "progress": say, "about": about}
+            compute = functools.partial(play, **inputs, **how)
+            begin = functools.partial(shown.begin, name)
+            traces = []
+            for ids in parts[name]:
+                traces.append(_chunk(known, ids, compute, begin))
+                shown.end()
+            out[name] = Trace.merge(traces) if part is None else _Unread(name)
     return out
 
 
@@ -177,8 +186,10 @@ def once(
     return found
 
 
-def _chunk(known: Key, ids: range, compute: Callable[..., Trace]) -> Trace:
-    """Trials ``ids``, loaded or played; a checkpoint stands beside the file until that is whole."""
+def _chunk(
+    known: Key, ids: range, compute: Callable[..., Trace], begin: Callable[[], None]
+) -> Trace:
+    """Trials ``ids``, loaded, or played after a call of ``begin``; a checkpoint stands beside the file until that is whole."""
     path = root() / f"{known.digest(trials=ids)}.npz"
     checkpoint = path.with_suffix(".part.npz")
     read = functools.partial(_trace, ids, compute.keywords["horizon"])
@@ -192,6 +203,7 @@ def _chunk(known: Key, ids: range, compute: Callable[..., Trace]) -> Trace:
         # another process was faster while this one waited
         if (trace := _load(path, read)) is not None:
             return trace
+        begin()
         # the key speaks for the newer text: what the older computes must not lie beside it
         if known.edited():
             trace = compute(trials=ids)

@@ -18,6 +18,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from ..core.contracts import Learner, Problem
+from .progress import line
 from ..play import play
 
 
@@ -113,14 +114,16 @@ def time_rounds(
         "seconds": runs x N x T.
     """
     found = np.empty((len(runs), repetitions, horizon))
-    with alone():
+    with alone(), line("timing", len(runs) * repetitions) as shown:
         for (learner, problem), R in zip(runs, trials, strict=True):
             play(learner, problem, min(horizon, 20), R, seed, device=device)
         for n in range(repetitions):
             own = seed + n if anew else seed
             for i, ((learner, problem), R) in enumerate(zip(runs, trials)):
+                shown.begin(type(learner).__name__)  # between the runs, not in them
                 trace = play(learner, problem, horizon, R, own, device=device, record="all")
                 found[i, n] = np.diff(trace.seconds, prepend=0.0)
+                shown.end()
     return {"seconds": found}
 
 

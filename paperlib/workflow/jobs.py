@@ -239,6 +239,7 @@ def execute(
         return False
     final.unlink(missing_ok=True)
     done.unlink(missing_ok=True)
+    os.environ["PAPERLIB_PROGRESS"] = str(folder / f"{name}.progress")  # for run.py's line
     with _output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
         try:
