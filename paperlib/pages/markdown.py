@@ -179,22 +179,3 @@ def _by_paper(found: dict, kind: str, text) -> Text:
     papers = [(name, paper) for name, paper in found["papers"].items() if paper[kind]]
     parts = [f"**{name}**: {paper['title']}\n\n{text(paper)}" for name, paper in papers]
     return Text("\n\n".join(parts))
-
-
-def block(found: dict) -> str:
-    """README's block: counts of each paper and its main claims; parts and variants (C5.S3 of C5) folded away."""
-    head, parts = ("id", "source", "claim", "verdict", "number [interval]", "n"), []
-    for name, paper in found["papers"].items():
-        ids = {c["id"] for c in paper["claims"]}
-        row = lambda c: _row(c, "source", "sentence", "verdict")
-        part = lambda c: any(c["id"].startswith(f"{other}.") for other in ids)
-        main = [row(c) for c in paper["claims"] if not part(c)]
-        folded = [row(c) for c in paper["claims"] if part(c)]
-        if ids:
-            title = paper["title"][0].lower() + paper["title"][1:]
-            parts.append(f"**{name}**, {title}. {tests(paper)}.\n\n{table(head, main)}")
-        if folded:
-            parts.append(
-                f"<details>\n<summary>{many(len(folded), 'part')} and variants of these claims</summary>\n\n{table(head, folded)}\n\n</details>"
-            )
-    return "\n\n".join(parts)

@@ -1,13 +1,11 @@
 """README's generated blocks; that the committed ones are fresh is tested with the ledger."""
 
-import sys
-from types import ModuleType
+import re
 
 import pytest
 
 from paperlib.core.project import home
 from paperlib.pages import ledger, readme
-from paperlib.workflow import plan as workflow
 from paperlib.papers import papers
 
 BEGIN, END = (mark.format("papers") for mark in readme.MARK)
@@ -28,16 +26,15 @@ def test_markers_must_be_there_once(text):
         readme.replaced(text, "papers", "new")
 
 
-def test_every_paper_stands_in_the_table_with_its_notebooks():
-    rows = readme.papers_block().splitlines()[2:]
-    assert [row.split("`")[1] for row in rows] == papers()
-    for stem in workflow.stems():
-        assert stem[0].isdigit() or sum(f"(notebooks/{stem}.ipynb)" in row for row in rows) == 1
+def test_every_paper_stands_in_the_table_with_what_came_out():
+    rows = readme.papers_block(ledger.gather("paper")).splitlines()[2:]
+    assert [re.match(r"\| \*\*\[(\w+)\]", row)[1] for row in rows] == papers()
+    assert all("`✓ " in row and "#claims)" in row for row in rows)
 
 
 def test_every_block_has_its_place_in_readme():
     text = (home() / "README.md").read_text()
-    for name in ("measured", "learners", "papers", "claims"):
+    for name in ("measured", "learners", "papers"):
         assert "\nnew\n" in readme.replaced(text, name, "new")
 
 
@@ -47,12 +44,6 @@ def test_learners_are_those_that_packages_have(monkeypatch):
     monkeypatch.setattr("paperlib.linear.CHOICES", [("noise", ["Oracle"], "it knows")])
     with pytest.raises(ValueError, match="CHOICES names 'Oracle'"):
         readme.learners_block()
-
-
-def test_a_paper_without_a_source_is_refused(monkeypatch):
-    monkeypatch.setitem(sys.modules, "paperlib.bare", ModuleType("paperlib.bare", "A title.\n"))
-    with pytest.raises(ValueError, match="paragraph 'Source: ...'"):
-        readme.source("bare")
 
 
 def test_measured_block_says_machine_seconds_and_memory():
@@ -69,12 +60,12 @@ def test_measured_block_says_machine_seconds_and_memory():
 def test_main_writes_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path))
     monkeypatch.setattr(ledger, "write", lambda profile: {"papers": {}})
-    monkeypatch.setattr(readme, "papers_block", lambda: "the papers")
+    monkeypatch.setattr(readme, "papers_block", lambda claims: "the papers")
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench/commands.json").write_text(
         '{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {}}'
     )
-    names = ("measured", "learners", "papers", "claims")
+    names = ("measured", "learners", "papers")
     (tmp_path / "README.md").write_text(
         "\n".join(
             f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names

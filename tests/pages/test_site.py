@@ -1,0 +1,303 @@
+"""The pages of results: that they are fresh, say what came out, and that every link leads somewhere, on GitHub and on the site."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from browser import chromium, view
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from paperlib.pages import executed, ledger, papers, site
+from paperlib.papers import papers as names
+from paperlib.papers import room
+from paperlib.verdicts.verdict import Finding, short
+from paperlib.workflow import plan as workflow
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("**/*.md")])
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """The checkout's own folders, whatever the environment names."""
+    for name in ("ROOT", "FIGURES", "RESULTS"):
+        monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
+
+
+# ---- Markdown -----------------------------------------------------------------------------------------------
+
+
+def test_committed_pages_are_fresh(here):
+    for name, text in site.generated("paper").items():
+        assert (DOCS / name).read_text() == text, (
+            f"docs/{name} is stale; python -m paperlib.pages.site write renews it"
+        )
+
+
+def anchors(path):
+    """What a link into a Markdown page or a notebook may name."""
+    if path.suffix == ".ipynb":
+        return {f"cell-id={cell['id']}" for cell in json.loads(path.read_text())["cells"]}
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    slug = lambda head: re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-")
+    return {slug(head) for head in heads} | {*re.findall(r'<a id="([^"]+)">', text)}
+
+
+def links(text):
+    """Addresses of links and pictures in Markdown, code left out."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"\]\(([^)\s]+)\)", text)
+
+
+def broken(path):
+    found, known = [], {}
+    for link in links(path.read_text()):
+        if re.match(r"https?:", link):
+            continue
+        place, _, mark = link.partition("#")
+        target = (path.parent / unquote(place)).resolve() if place else path
+        if not target.exists():
+            found.append(f"{link}: no such file")
+        elif mark and target.suffix in (".md", ".ipynb"):
+            if mark not in known.setdefault(target, anchors(target)):
+                found.append(f"{link}: no such anchor")
+        elif mark and not re.search(rf"\b(def|class) {mark}\b|\"{mark}\"", target.read_text()):
+            found.append(f"{link}: no such name")
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(path):
+    assert broken(path) == []
+
+
+def test_broken_links_are_seen(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text('# A head\n\n<a id="x"></a>[a](#a-head) [b](#x) [c](#y) [d](gone.md)\n')
+    assert broken(page) == ["#y: no such anchor", "gone.md: no such file"]
+
+
+@pytest.mark.parametrize("paper", names())
+def test_a_page_leads_both_ways(here, paper):
+    """Claim to figure and figure to claim, theorem to check, erratum to cell and code."""
+    page = papers.Page(paper, ledger.gather("paper")["papers"][paper], "paper")
+    text = page.text()
+    for id, claim in page.claims.items():
+        assert text.count(f'<a id="{papers.anchor(id)}"></a>') == 1
+        for stem, shown in page.shown.items():
+            if claim in shown:
+                assert f"](#{page.figures[stem].anchor})" in text and f"](#{papers.anchor(id)})" in text
+    for statement in page.found["statements"]:
+        assert text.count(f'<a id="{papers.anchor(statement["name"])}"></a>') == 1
+    for erratum in page.found["errata"]:
+        row = next(x for x in text.split("\n") if f'<a id="{papers.anchor(erratum["id"])}"></a>' in x)
+        assert "[code](../../paperlib/" in row and (not erratum["cell"] or "#cell-id=" in row)
+
+
+def test_all_claims_of_all_papers_are_in_one_table(here):
+    found = ledger.gather("paper")
+    rows = papers.all_claims(found).splitlines()
+    total = sum(len(paper["claims"]) for paper in found["papers"].values())
+    assert sum(row.startswith("| ") for row in rows) == total + 2
+    assert papers.all_claims({**found, "profile": "quick"}).count("a look, not a result") == 1
+
+
+# ---- findings -----------------------------------------------------------------------------------------------
+
+CLAIMS = {
+    "C1": {"id": "toy.C1", "verdict": "holds", "statistic": 0.8367, "parts": ()},
+    "C2.a": {"id": "toy.C2.a", "verdict": "fails", "statistic": 12.0, "parts": ()},
+}
+
+
+def test_a_finding_has_the_numbers_of_its_claims():
+    found = Finding("Half, {C1:%}, and {C2.a} times.", {"C1": "holds"})
+    assert papers.finding(found, CLAIMS, "p.md") == "Half, [83.7 %](p.md#c1), and [12.0](p.md#c2.a) times."
+
+
+@pytest.mark.parametrize("rests", [{"C1": "fails"}, {"C3": "holds"}])
+def test_a_finding_that_verdicts_do_not_bear_out_is_refused(rests):
+    with pytest.raises(ValueError, match="rests on C"):
+        papers.finding(Finding("So it is.", rests), CLAIMS)
+
+
+@pytest.mark.parametrize("paper", names())
+def test_findings_rest_on_every_claim_whose_number_they_show(here, paper):
+    module = room(paper, "claims")
+    assert module.SAYS.strip() and module.FINDINGS
+    known = {short(c["id"]): c for c in ledger.gather("paper")["papers"][paper]["claims"]}
+    for found in module.FINDINGS:
+        assert found.rests and papers.finding(found, known)
+
+
+# ---- executed notebooks -------------------------------------------------------------------------------------
+
+PNG = base64.b64encode(b"\x89PNG a picture").decode()
+DIGEST = hashlib.sha256(b"\x89PNG a picture").hexdigest()
+
+
+def ran():
+    code = new_code_cell("1 + 1", id="b", metadata={"tags": ["injected-parameters"]}, execution_count=7)
+    code.outputs = [
+        new_output("stream", name="stdout", text="2\n"),
+        new_output("stream", name="stderr", text="a warning with /home/me\n"),
+        new_output("display_data", data={"image/png": PNG, "text/plain": "<Image>"}, metadata={"w": 1}),
+        new_output("display_data", data={}),
+        new_output("execute_result", data={"text/plain": "2"}, execution_count=7),
+    ]
+    return new_notebook(cells=[new_markdown_cell("[page](../docs/papers/toy.md)", id="a"), code])
+
+
+def test_an_executed_notebook_is_kept_without_pictures_and_noise():
+    source = ran()
+    kept = executed.published(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
+    assert kept.cells[0].source == "[page](../papers/toy.md)"
+    assert kept.cells[1].metadata.tags == ["injected-parameters"] and kept.cells[1].execution_count == 1
+    assert [list(o.get("data", {"text": 0})) for o in kept.cells[1].outputs] == [
+        ["text"],
+        ["text/markdown"],
+        ["text/plain"],
+    ]
+    assert kept.cells[1].outputs[1].data["text/markdown"] == "![a curve](../../figures/toy/f.png)"
+    assert source == ran() and executed.published(kept, {}).cells[1].source == "1 + 1"
+
+
+def test_a_picture_that_no_figure_is_goes():
+    assert len(executed.published(ran(), {}).cells[1].outputs) == 2
+
+
+def test_committed_notebooks_have_no_picture_and_no_error(here):
+    paths = sorted((DOCS / "notebooks").glob("*.ipynb"))
+    assert [path.stem for path in paths] == workflow.stems()
+    for path in paths:
+        text = path.read_text()
+        assert "image/png" not in text and '"output_type": "error"' not in text
+        assert len(text) < 400_000
+
+
+# ---- guides -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted((DOCS / "guides").glob("*.md"))])
+def test_the_code_of_the_guides_runs(name, tmp_path):
+    """All blocks of a page, one after the other, as a reader would."""
+    text = (DOCS / "guides" / f"{name}.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    if not blocks:
+        pytest.skip("no code")
+    (tmp_path / "guide.py").write_text("\n".join(blocks))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PAPERLIB_RESULTS": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "guide.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+# ---- the site -----------------------------------------------------------------------------------------------
+
+
+class Html(HTMLParser):
+    """Ids, links and pictures of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.images = set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids |= {found["id"]} if "id" in found else set()
+        self.links += [found[name] for name in ("href", "src") if found.get(name)]
+        if tag == "img":
+            self.images.append(found)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    pytest.importorskip("sphinx")
+    out = tmp_path_factory.mktemp("site")
+    assert site.build("paper", out) == 0
+    return out
+
+
+@pytest.mark.slow
+def test_the_built_site_is_whole(built):
+    pages = {path: Html(path.read_text()) for path in built.glob("**/*.html")}
+    assert len(pages) > 60
+    faults = []
+    for path, page in pages.items():
+        for link in page.links:
+            place, _, mark = link.partition("#")
+            place = place.partition("?")[0]
+            if re.match(r"(https?|mailto|data|javascript):", link):
+                continue
+            target = (path.parent / unquote(place)).resolve() if place else path
+            if not target.exists():
+                faults.append(f"{path.name}: {link}")
+            elif mark and target in pages and unquote(mark) not in pages[target].ids | {""}:
+                faults.append(f"{path.name}: {link}, no such anchor")
+        faults += [f"{path.name}: a picture without words" for x in page.images if not x.get("alt")]
+        text = path.read_text()
+        faults += [f"{path.name}: loads {x}" for x in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', text)]
+    assert faults == []
+
+
+@pytest.mark.slow
+def test_from_a_paper_to_code_in_four_clicks(built):
+    """Figure, claim, theorem, code: each step is a link on the page that the last one opened."""
+    page = Html((built / "docs/papers/nsbco.html").read_text())
+    text = (built / "docs/papers/nsbco.html").read_text()
+    assert "regret-against-t" in page.ids and "#c1a" in page.links and "c1a" in page.ids
+    row = text[text.index('id="c1a"') :].split("</tr>")[0]
+    theorem = re.search(r'href="#(theorem-3.4[\w-]*)"', row)[1]
+    row = text[text.index(f'id="{theorem}"') :].split("</tr>")[0]
+    file, name = re.search(r'href="(\.\./code/[\w.]+\.html)#(\w+)"', row).groups()
+    assert name in Html((built / "docs/papers" / file).resolve().read_text()).ids
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(
+    "page", ["index", "papers/pfbco", "claims", "guides/own-experiment", "reference/goucb", "notebooks/nsbco_1_anatomy"]
+)
+def test_a_browser_finds_nothing_wrong(built, tmp_path, page, width, dark):
+    with chromium(tmp_path) as browser:
+        view(browser, width, dark)
+        browser.get(f"file://{built}/docs/{page}.html")
+        faults = [x for x in browser.get_log("browser") if "theme mode" not in x["message"]]
+        wide, shown = browser.execute_script(
+            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+    assert faults == [] and wide <= shown
+
+
+@pytest.mark.slow
+def test_the_table_of_claims_is_searched_and_filtered(built, tmp_path):
+    with chromium(tmp_path) as browser:
+        view(browser, 1440, False)
+        browser.get(f"file://{built}/docs/claims.html")
+        shown = lambda: browser.execute_script(
+            "return [...document.querySelectorAll('table.filtered tbody tr')].filter(r => !r.hidden).length"
+        )
+        every = shown()
+        browser.find_element("css selector", "form.filter select[name=paper]").send_keys("pfbco")
+        own = shown()
+        browser.find_element("css selector", "form.filter input").send_keys("sham")
+        assert every > own > 0 and "paper=pfbco" in browser.current_url
+        browser.get(browser.current_url)
+        assert shown() < own
