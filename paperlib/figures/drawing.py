@@ -9,7 +9,7 @@ import io
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -139,10 +139,12 @@ def regret_panel(
     log_y: bool = False,
     labels: bool = True,
     level: float = stats.LEVEL,
+    bands: Container[str] | None = None,
 ) -> dict[str, dict]:
     """Mean curves over trials with pointwise t-bands.
 
-    ``labels`` writes each name at the end of its line; otherwise see ``legend``.
+    ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``bands``: names whose band is drawn,
+    where all would hide each other; None: all.
 
     Returns:
         name -> rounds, mean, low, high, n: the plotted numbers.
@@ -154,7 +156,7 @@ def regret_panel(
             mean, low, high, n = stats.band(trace[series], level)
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
-            if n > 1:
+            if n > 1 and (bands is None or name in bands):
                 shade = {"color": how["color"], "alpha": 0.2, "linewidth": 0}
                 ax.fill_between(rounds, low, high, zorder=how["zorder"] - 0.5, **shade)
             numbers[name] = {"rounds": rounds, "mean": mean, "low": low, "high": high, "n": n}
