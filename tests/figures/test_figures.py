@@ -218,6 +218,14 @@ def test_lines_look_as_declared():
     assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
 
 
+def test_bands_of_some_alone():
+    fig, axes = figures.panels(2)
+    every = figures.regret_panel(axes[0, 0], TRACES)
+    some = figures.regret_panel(axes[0, 1], TRACES, bands=["ours"])
+    assert len(axes[0, 1].collections) == 1 and len(axes[0, 1].get_lines()) == len(TRACES)
+    assert some["other"]["low"] is not None and some.keys() == every.keys()
+
+
 def test_labels_at_line_ends_stay_apart():
     fig, axes = figures.panels()
     figures.regret_panel(axes[0, 0], TRACES)
