@@ -166,7 +166,7 @@ def ranks(
     return dict(zip(names, map(float, mean)))
 
 
-BANDS = ("GO-UCB", "TuRBO-1")  # ten of them would hide each other
+BANDS = ("GO-UCB", "TuRBO-1")  # more would hide each other
 
 
 def panels(row: Sequence[Axes], found: Found, n: int, *, title: str) -> dict[str, Any]:
