@@ -9,7 +9,7 @@ import io
 import platform
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -167,12 +167,14 @@ def regret_panel(
     log_y: bool = False,
     labels: bool = True,
     level: float = stats.LEVEL,
+    bands: Container[str] | None = None,
     styles: Mapping[str, Style] | None = None,
 ) -> dict[str, dict]:
     """Mean curves over trials with pointwise t-bands.
 
-    ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``styles``: how learners of one's
-    own look; without it they get colors that are free.
+    ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``bands``: names whose band is drawn,
+    where all would hide each other; None: all. ``styles``: how learners of one's own look; without it they get colors
+    that are free.
 
     Returns:
         name -> rounds, mean, low, high, n: the plotted numbers.
@@ -184,7 +186,7 @@ def regret_panel(
             mean, low, high, n = stats.band(trace[series], level)
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
-            if n > 1:
+            if n > 1 and (bands is None or name in bands):
                 shade = {"color": how["color"], "alpha": 0.2, "linewidth": 0}
                 ax.fill_between(rounds, low, high, zorder=how["zorder"] - 0.5, **shade)
             numbers[name] = {"rounds": rounds, "mean": mean, "low": low, "high": high, "n": n}

@@ -90,11 +90,13 @@ CASES = {
         algorithm1(3, **_small),
         Teacher(2, hidden=3, starts=8, steps=10),
         {"ridge": [0.0, -1.0, math.nan], "scaling": ["all"]},
+        rounds=25,
     ),
     "GO-UCB, practical": Case(
         practical(3, **_small),
         _f2,
         {"ridge": [0.0, -1.0], "trust": [0.2], "scaling": ["first", None], "refit": [1, None]},
+        rounds=25,
     ),
     "GO-UCB, no trust region": Case(practical(3, trust=None, **_small), Rastrigin(2), rounds=12),
     "GO-UCB, sphere": Case(
@@ -142,6 +144,7 @@ CASES = {
         _n
         | {"candidates": [0], "least": [0.0], "first": [0.001], "most": [0.1], "gain": [-1.0]}
         | {"successes": [0], "failures": [0], "noisy": [1, None], "fit_steps": [-1]},
+        rounds=20,
     ),
     "TPE": Case(Optuna(3), _f2, _n, rounds=20),
     "scikit-optimize": Case(ScikitOptimize(3), _f2, _n, **_fewer),

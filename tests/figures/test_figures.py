@@ -218,6 +218,15 @@ def test_lines_look_as_declared():
     assert axes[0, 0].get_ylim()[0] == 0 and len(axes[0, 0].collections) == 3
 
 
+def test_bands_of_some_alone():
+    fig, axes = figures.panels(2)
+    every = figures.regret_panel(axes[0, 0], TRACES)
+    some = figures.regret_panel(axes[0, 1], TRACES, bands=["ours"])
+    assert len(axes[0, 1].collections) == 1 and len(axes[0, 1].get_lines()) == len(TRACES)
+    for name in TRACES:  # the numbers are of all
+        np.testing.assert_array_equal(some[name]["low"], every[name]["low"])
+
+
 def test_labels_at_line_ends_stay_apart():
     fig, axes = figures.panels()
     figures.regret_panel(axes[0, 0], TRACES)

@@ -166,8 +166,11 @@ def ranks(
     return dict(zip(names, map(float, mean)))
 
 
+BANDS = ("GO-UCB", "TuRBO-1")  # more would hide each other
+
+
 def panels(row: Sequence[Axes], found: Found, n: int, *, title: str) -> dict[str, Any]:
-    """Cumulative and simple regret side by side, a line where Phase I ends.
+    """Cumulative and simple regret side by side, a line where Phase I ends; bands of ``BANDS`` alone.
 
     Returns:
         The plotted numbers.
@@ -181,6 +184,7 @@ def panels(row: Sequence[Axes], found: Found, n: int, *, title: str) -> dict[str
             series=series,
             ylabel=word,
             labels=False,
+            bands=BANDS,
         )
         ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
         ax.set_xlabel("evaluations $t$")
