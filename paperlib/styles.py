@@ -38,8 +38,9 @@ class Cover(NamedTuple):
     """The curves by which a paper is known at a glance: of one of its figures, as its JSON holds them."""
 
     figure: str
-    panel: str  # a key of the figure's numbers
+    panel: str  # where the figure's numbers hold them: keys, parted by "/"
     title: str
     names: tuple[str, ...]  # learners, in order
+    xlabel: str = "rounds"
     ylabel: str = "regret"
     log: bool = False  # both axes

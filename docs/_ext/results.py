@@ -66,10 +66,11 @@ def notebook(app, name, source):
     source[0] = json.dumps(found)
 
 
-def bars(app, what, name, obj, options, lines):
-    """Absolute values in docstrings are no substitutions."""
+def formulas(app, what, name, obj, options, lines):
+    """|x| in docstrings is no substitution, and y_+ no reference."""
+    plain = lambda text: re.sub(r"(?<=\w)_(?!\w)", r"\_", text.replace("|", "\\|"))
     split = (re.split(r"(``?[^`]+``?)", line) for line in lines)
-    lines[:] = ["".join(x if i % 2 else x.replace("|", "\\|") for i, x in enumerate(parts)) for parts in split]
+    lines[:] = ["".join(x if i % 2 else plain(x) for i, x in enumerate(parts)) for parts in split]
 
 
 def profile(app, config):
@@ -81,7 +82,7 @@ def profile(app, config):
 def setup(app):
     app.add_config_value("profile", "paper", "html")
     app.connect("config-inited", profile)
-    app.connect("autodoc-process-docstring", bars, priority=900)
+    app.connect("autodoc-process-docstring", formulas, priority=900)
     app.connect("source-read", notebook)
     app.add_transform(Chips)
     app.add_transform(Anchors)

@@ -49,7 +49,10 @@ STYLES = {
     "SOFUL 15": Style("black", "P"),
 }
 COVER = Cover(
-    "regret_parity", "regret, one dimension", "a smooth function on arms", ("GP-UCB", "BKB 1", "BKB 2", "BKB 3")
+    "regret_parity",
+    "regret, one dimension",
+    "a smooth function on arms",
+    ("GP-UCB", "BKB 1", "BKB 2", "BKB 3"),
 )
 
 # Cases that the bench leaves out, and why.

@@ -29,35 +29,49 @@ def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, d
         counts: paper -> verdict -> how many tests.
 
     Returns:
-        The figure, and its numbers: paper -> the curves drawn.
+        The figure, and its numbers: paper -> figure, trials, curves and their last values; "tests of claims" -> counts.
     """
-    covers = {name: getattr(room(name, "cases"), "COVER", None) for name in papers()}
-    known = {}
-    for name, cover in covers.items():
-        path = folder(profile) / name / f"{cover.figure}.json" if cover else None
-        if path and path.exists():
-            found = json.loads(path.read_text())["numbers"].get(cover.panel)
-            if found:
-                known[name] = {x: found[x] for x in cover.names if x in found}
-    columns = -(-(len(known) + 1) // 2)
-    fig, axes = panels(columns, 2, height=1.75)
+    known = {name: found for name in papers() if (found := _cover(name, profile))}
+    fig, axes = panels(-(-(len(known) + 1) // 2), 2, height=1.75)
     spots = iter(axes.flat)
-    for name, curves in known.items():
-        _curves(next(spots), name, covers[name], curves)
+    for name, found in known.items():
+        _curves(next(spots), name, room(name, "cases").COVER, found["curves"])
     _bars(next(spots), counts)
     for ax in spots:
         ax.set_axis_off()
-    return fig, {**known, "counts": counts}
+    return fig, {**known, "tests of claims": counts}
+
+
+def _cover(paper: str, profile: str) -> dict[str, Any] | None:
+    """What a paper's cover shows, None where it has none or its figure is not there."""
+    cover = getattr(room(paper, "cases"), "COVER", None)
+    path = folder(profile) / paper / f"{cover.figure}.json" if cover else None
+    if path is None or not path.exists():
+        return None
+    about = json.loads(path.read_text())
+    found = about["numbers"]
+    for key in cover.panel.split("/"):
+        found = found.get(key, {})
+    curves = {name: _line(found[name]) for name in cover.names if name in found}
+    ends = {name: line["mean"][-1] for name, line in curves.items()}
+    about = {"figure": cover.figure, "trials": about["trials"]}
+    return {**about, "curves": curves, "ends": ends} if curves else None
+
+
+def _line(curve: dict) -> dict[str, list]:
+    """A panel's curve under the names of ``regret_panel``: others have settings and estimates."""
+    x = curve.get("rounds") or curve["setting"]
+    y = curve.get("mean") or curve["estimate"]
+    return {"rounds": x, "mean": y, "low": curve["low"], "high": curve["high"]}
 
 
 def _curves(ax: Axes, paper: str, cover: Cover, curves: dict[str, dict]) -> None:
     how = looks(curves)
     with style():
-        for name, curve in curves.items():
-            x = curve.get("rounds") or curve["setting"]
-            y = curve.get("mean") or curve["estimate"]
-            line = {**how[name], "marker": None}
-            ax.plot(x, y, **line)
+        for i, (name, curve) in enumerate(curves.items()):
+            # the later in front: a control beneath a wide line would not be seen
+            line, x = {**how[name], "marker": None, "zorder": 2 + i}, curve["rounds"]
+            ax.plot(x, curve["mean"], **line)
             ax.fill_between(x, curve["low"], curve["high"], color=line["color"], alpha=0.2, lw=0)
         if cover.log:
             ax.set(xscale="log", yscale="log")
@@ -65,9 +79,10 @@ def _curves(ax: Axes, paper: str, cover: Cover, curves: dict[str, dict]) -> None
             ax.set_ylim(bottom=0)
         ax.margins(x=0)
         ax.set_title(f"{paper}: {cover.title}", fontsize=7)
+        ax.set_xlabel(cover.xlabel, fontsize=7)
         ax.set_ylabel(cover.ylabel, fontsize=7)
         ax.tick_params(labelsize=6)
-        ax.legend(fontsize=5.5, loc="upper left", handlelength=1.6, labelspacing=0.25)
+        ax.legend(fontsize=5.5, loc="best", handlelength=1.6, labelspacing=0.25)
 
 
 def _bars(ax: Axes, counts: dict[str, dict[str, int]]) -> None:
@@ -82,4 +97,7 @@ def _bars(ax: Axes, counts: dict[str, dict[str, int]]) -> None:
         ax.set_title("tests of claims", fontsize=7)
         ax.tick_params(labelsize=6)
         ax.grid(visible=False, axis="y")
-        ax.legend(fontsize=5.5, ncols=1, loc="lower right", handlelength=1, labelspacing=0.25)
+        most = max(sum(n.values()) for n in counts.values())
+        ax.set_xlim(0, 1.3 * most)  # room for the legend
+        ax.set_xlabel("tests", fontsize=7)
+        ax.legend(fontsize=5.5, loc="center right", handlelength=1, labelspacing=0.25)

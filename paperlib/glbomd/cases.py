@@ -38,7 +38,10 @@ STYLES = {
     "Laplace Thompson": Style("gray", "h", linestyle="-"),
 }
 COVER = Cover(
-    "figure_1", "regret S=3", "logistic rewards", ("GLB-OMD", "OFUGLB", "ECOLog", "GLOC", "RS-GLinCB")
+    "figure_1",
+    "regret S=3",
+    "logistic rewards",
+    ("GLB-OMD", "OFUGLB", "ECOLog", "GLOC", "RS-GLinCB"),
 )
 
 _fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)

@@ -50,6 +50,7 @@ COVER = Cover(
     "abrupt5",
     "four changes, unknown drift",
     ("MASTER", "MASTERw", "MALG", "BoB", "Algorithm 2"),
+    xlabel="rounds T of a run",
     log=True,
 )
 

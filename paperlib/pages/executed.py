@@ -4,10 +4,14 @@ import base64
 import hashlib
 from pathlib import Path
 
-from ..core.project import figures
 from ..output import folder
 
-KEEP = ("text/html", "text/markdown", "text/latex", "text/plain")  # of an output, the first that there is
+KEEP = (
+    "text/html",
+    "text/markdown",
+    "text/latex",
+    "text/plain",
+)  # of an output, the first that there is
 
 
 def pictures(profile: str) -> dict[str, Path]:

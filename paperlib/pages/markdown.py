@@ -52,6 +52,11 @@ def prose(text: str) -> str:
     return "".join(part if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
+def spoken(text: str) -> str:
+    """Alternative text, in which formulas are read out: "f_1", not "$f_1$"."""
+    return escape(re.sub(r"\$([^$\n]+)\$", r"\1", text))
+
+
 def counted(counts: dict[str, int]) -> str:
     """ "3 hold, 1 fails", in a fixed order."""
     return ", ".join(

@@ -9,7 +9,7 @@ import re
 from importlib import import_module
 
 from . import markdown as md
-from .markdown import NOTHING, Text, escape, prose
+from .markdown import NOTHING, Text, escape, prose, spoken
 from .saved import Saved, drawn, notebooks, saved
 from ..output import number
 from ..papers import heading, room
@@ -90,7 +90,14 @@ class Page:
         self.shown = {stem: figure.shows(found["claims"]) for stem, figure in self.figures.items()}
 
     def text(self) -> str:
-        parts = [self.head(), self.outcome(), self.pictures(), self.judged(), self.theory(), self.errata()]
+        parts = [
+            self.head(),
+            self.outcome(),
+            self.pictures(),
+            self.judged(),
+            self.theory(),
+            self.errata(),
+        ]
         return NOTE + "\n\n".join(filter(None, parts)) + "\n"
 
     def head(self) -> str:
@@ -133,7 +140,7 @@ class Page:
         files = [f"[{kind.upper()}]({place}.{kind})" for kind in figure.kinds]
         lines = [
             f"### {figure.label}",
-            f"![{escape(figure.about['alt'])}]({place}.png)",
+            f"![{spoken(figure.about['alt'])}]({place}.png)",
             prose(figure.about["caption"]),
             " · ".join([" ".join(chips), *files] if chips else files),
         ]
@@ -181,7 +188,16 @@ class Page:
         """Every statement with coverage, slack and the round from which it informs, over the settings that meet its conditions."""
         if not self.found["statements"]:
             return ""
-        head = ("statement", "what", "checks", "coverage", "observed / bound", "least slack", "informs from", "seen in")
+        head = (
+            "statement",
+            "what",
+            "checks",
+            "coverage",
+            "observed / bound",
+            "least slack",
+            "informs from",
+            "seen in",
+        )
         functions = {s.name: s.function for s in statements(self.name)}
         rows = [self.statement(s, functions[s["name"]]) for s in self.found["statements"]]
         about = "Coverage is the lowest, observed / bound the largest and slack the least over all settings within a statement's conditions; it informs from the round at which its bound is below the trivial one."
@@ -217,22 +233,46 @@ class Page:
         rows = []
         for e in self.found["errata"]:
             f = functions[e["id"]]
-            where = [("cell", f"../notebooks/{e['notebook']}.ipynb#cell-id={e['cell']}")] if e["notebook"] else []
-            at = (f.__module__.replace(".", "/"), f.__name__) if f else (module.__name__.replace(".", "/"), e["id"])
+            where = (
+                [("cell", f"../notebooks/{e['notebook']}.ipynb#cell-id={e['cell']}")]
+                if e["notebook"]
+                else []
+            )
+            at = (
+                (f.__module__.replace(".", "/"), f.__name__)
+                if f
+                else (module.__name__.replace(".", "/"), e["id"])
+            )
             where.append(("code", f"../../{at[0]}.py#{at[1]}"))
-            rows.append((_target(e["id"]), e["where"], e["problem"], e["resolution"], _links(where)))
+            rows.append(
+                (_target(e["id"]), e["where"], e["problem"], e["resolution"], _links(where))
+            )
         head = ("id", "where", "problem", "here", "seen in")
         return f"## Errata\n\nWhat is wrong, loose or open in the paper's text, and what is done about it here.\n\n{md.table(head, rows)}"
 
 
 LEAD = "Papers on bandits and global optimization as running code: each paper's algorithm and the ones it is compared with, its experiments, every bound of its theory beside what was observed, and every claim of its text, declared before it is judged."
 START = (
-    ("A tour in ten minutes", "notebooks/00_tour", "Play a bandit, check a theorem, judge a claim."),
+    (
+        "A tour in ten minutes",
+        "notebooks/00_tour",
+        "Play a bandit, check a theorem, judge a claim.",
+    ),
     ("On a problem of your own", "guides/asktell", "Ask and tell, for every paper's algorithm."),
     ("Which learner", "guides/choosing", "For which problem, and when none of them."),
-    ("An experiment of your own", "guides/own-experiment", "A problem and a learner in thirty lines."),
+    (
+        "An experiment of your own",
+        "guides/own-experiment",
+        "A problem and a learner in thirty lines.",
+    ),
 )
-CONTENTS = ("Papers <papers/index>", "Claims <claims>", "Notebooks <notebooks/index>", "Guides <guides/index>", "Reference <reference/index>")
+CONTENTS = (
+    "Papers <papers/index>",
+    "Claims <claims>",
+    "Notebooks <notebooks/index>",
+    "Guides <guides/index>",
+    "Reference <reference/index>",
+)
 
 
 def home(found: dict) -> str:
@@ -244,8 +284,23 @@ def home(found: dict) -> str:
         body = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", finding(told[0], known)) if told else ""
         counts = {v: sum(n.get(v, 0) for n in paper["counts"].values()) for v in MARKS}
         options = [f":link: papers/{name}", ":link-type: doc"]
-        cards.append("\n".join([f":::{{grid-item-card}} {heading(name)[0]}", *options, "", body, "", tally(counts), ":::"]))
-    starts = [f":::{{grid-item-card}} {title}\n:link: {to}\n:link-type: doc\n\n{words}\n:::" for title, to, words in START]
+        cards.append(
+            "\n".join(
+                [
+                    f":::{{grid-item-card}} {heading(name)[0]}",
+                    *options,
+                    "",
+                    body,
+                    "",
+                    tally(counts),
+                    ":::",
+                ]
+            )
+        )
+    starts = [
+        f":::{{grid-item-card}} {title}\n:link: {to}\n:link-type: doc\n\n{words}\n:::"
+        for title, to, words in START
+    ]
     grid = lambda items: "\n\n".join(["::::{grid} 1 2 2 2\n:gutter: 3", *items, "::::"])
     mark = f"\n\n{SIZES[found['profile']]}" if found["profile"] != "paper" else ""
     tree = "\n".join(["```{toctree}", ":hidden:", "", *CONTENTS, "```"])

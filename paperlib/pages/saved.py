@@ -4,7 +4,6 @@ import ast
 import json
 import re
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from ..output import folder
@@ -45,9 +44,7 @@ class Saved(NamedTuple):
         }
         named = {claim["id"] for claim in self.about.get("claims") or []}
         named |= {claim["id"] for claim in claims if own in digits(claim["source"])}
-        covered = {
-            part for claim in claims if claim["id"] in named for part in claim["parts"]
-        }
+        covered = {part for claim in claims if claim["id"] in named for part in claim["parts"]}
         return [claim for claim in claims if claim["id"] in named - covered]
 
     def statements(self) -> list[str]:
@@ -60,8 +57,12 @@ class Notebook(NamedTuple):
 
     stem: str
     title: str
-    saves: list[str]  # names of the figures that its code saves, in order
-    words: set[str]  # every string constant of its code: names that a loop hands to ``save`` are among them
+    saves: dict[
+        str, int
+    ]  # pattern of a name under which its code saves a figure -> number of the cell
+    words: dict[
+        str, int
+    ]  # the same of every string of its code: names that a loop hands to ``save`` are among them
 
 
 def saved(paper: str, profile: str) -> dict[str, Saved]:
@@ -80,12 +81,12 @@ def notebooks() -> list[Notebook]:
     """The project's notebooks in order."""
     found = []
     for stem in workflow.stems():
-        saves, words = [], set()
-        for cell in workflow.code(stem):
+        saves, words = {}, {}
+        for i, cell in enumerate(workflow.code(stem)):
             with suppress(SyntaxError):
                 nodes = [*ast.walk(ast.parse(cell["source"]))]
-                saves += _saves(nodes)
-                words |= {x.value for x in nodes if _is_text(x)}
+                saves = dict.fromkeys(_saves(nodes), i) | saves
+                words = {x.value: i for x in nodes if _is_text(x)} | words
         cells = json.loads(workflow.notebook(stem).read_text())["cells"]
         found.append(Notebook(stem, title(cells) or stem, saves, words))
     return found
@@ -93,9 +94,18 @@ def notebooks() -> list[Notebook]:
 
 def drawn(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
     """A paper's notebooks with the figures of each, in the order in which its code saves them."""
-    left, own = dict(found), [n for n in notebooks() if n.stem.split("_")[0] == paper]
-    named = {n.stem: [left.pop(x) for x in dict.fromkeys(n.saves) if x in left] for n in own}
-    return [(n, named[n.stem] + [left.pop(x) for x in [*left] if x in n.words]) for n in own]
+    own = [n for n in notebooks() if n.stem.split("_")[0] == paper]
+    places = {name: _place(name, own) for name in found}
+    mine = lambda i: sorted((at, name) for name, at in places.items() if at and at[0] == i)
+    return [(n, [found[name] for _, name in mine(i)]) for i, n in enumerate(own)]
+
+
+def _place(name: str, own: list[Notebook]) -> tuple[int, int] | None:
+    """Which notebook and cell save a figure: the one whose call of ``save`` names it, else the first that says the name."""
+    for i, n in enumerate(own):
+        if cells := [cell for pattern, cell in n.saves.items() if re.fullmatch(pattern, name)]:
+            return i, min(cells)
+    return next(((i, n.words[name]) for i, n in enumerate(own) if name in n.words), None)
 
 
 def title(cells: list) -> str:
@@ -109,8 +119,10 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _saves(nodes: list[ast.AST]) -> list[str]:
-    """Names of the figures that code saves by ``figures.save(fig, "name", ...)``."""
+    """Patterns of the names that code saves figures under by ``figures.save(fig, "name", ...)``, f-strings among them."""
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     saves = [call for call in calls if getattr(call.func, "attr", "") == "save"]
     names = [call.args[1] for call in saves if len(call.args) > 1]
-    return [name.value for name in names if _is_text(name)]
+    parts = [name.values if isinstance(name, ast.JoinedStr) else [name] for name in names]
+    known = [some for some in parts if any(map(_is_text, some))]
+    return ["".join(re.escape(x.value) if _is_text(x) else ".+" for x in some) for some in known]

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from . import executed, ledger, papers, readme
-from .markdown import escape
+from .markdown import spoken
 from .saved import saved
 from ..core.project import home
 from ..output import FOLDERS, folder, write_text
@@ -47,7 +47,7 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
     found, known = {}, {}
     for digest, path in executed.pictures(profile).items():
         about = saved(path.parent.name, profile).get(path.stem)
-        alt = escape(about.about["alt"]) if about else path.stem
+        alt = spoken(about.about["alt"]) if about else path.stem
         known[digest] = (f"../../figures/{path.parent.name}/{path.name}", alt)
     for stem in workflow.stems():
         copy = workflow.results(profile) / f"{stem}.ipynb"
@@ -77,7 +77,9 @@ def renew(target: Path, profile: str) -> list[str]:
     return changed
 
 
-CODE = re.compile(r"\[([^]]*)\]\((?:\.\./)*(paperlib/[\w/]+)\.py(?:#(\w+))?\)")  # a link to a file of the package
+CODE = re.compile(
+    r"\[([^]]*)\]\((?:\.\./)*(paperlib/[\w/]+)\.py(?:#(\w+))?\)"
+)  # a link to a file of the package
 BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum\()?\"(E\d+\w*)\"", re.MULTILINE)
 
 
@@ -135,8 +137,28 @@ def listing(docs: Path, file: str) -> None:
 def build(profile: str, out: Path) -> int:
     """Make HTML of everything; what Sphinx warns of is an error. Returns its exit status."""
     place = tree(profile)
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
-    command += ["-c", home() / "docs", "-d", place.with_suffix(".doctrees"), "-D", f"profile={profile}", place, out]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-j",
+        "auto",
+    ]
+    command += [
+        "-c",
+        home() / "docs",
+        "-d",
+        place.with_suffix(".doctrees"),
+        "-D",
+        f"profile={profile}",
+        place,
+        out,
+    ]
     return subprocess.run([str(x) for x in command], cwd=home()).returncode
 
 

@@ -32,7 +32,11 @@ STYLES = {
     "Block": Style("purple", "P", label="block variant"),
 }
 COVER = Cover(
-    "figure_1a", "c=0.1", "one loss a round", ("PF", "PF, sham", "FKM", "Unregularized"), "average loss"
+    "figure_1a",
+    "c=0.1",
+    "one loss a round",
+    ("PF", "PF, sham", "FKM", "Unregularized"),
+    ylabel="average loss",
 )
 
 # Cases that the bench leaves out, and why.
