@@ -1,4 +1,5 @@
 // The table of all claims: searched by words, narrowed by verdict, paper and whose it is, sorted by a click on a heading.
+// Parts of claims (C5.f2 of C5) are shown when asked for, or when a search finds them.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.querySelector("table.filtered");
   if (!table) return;
@@ -20,25 +21,37 @@ document.addEventListener("DOMContentLoaded", () => {
   Object.assign(search, { type: "search", name: "words" });
   count.ariaLive = "polite";
   label.append("words", search);
-  form.append(label, menu("verdict"), menu("paper"), menu("whose"), count);
+  const parts = document.createElement("input"), beside = document.createElement("label");
+  Object.assign(parts, { type: "checkbox", name: "parts", value: "shown" });
+  beside.append("parts", parts);
+  form.append(label, menu("verdict"), menu("paper"), menu("whose"), beside, count);
+  const column = (name) => heads.findIndex((head) => head.textContent.trim() === name);
+  const name = (row, id) => `${text(row, column("paper"))} ${id}`;
+  const whole = new Set(rows.map((row) => name(row, text(row, column("id")))));
+  const part = new Map(rows.map((row) => {
+    const steps = text(row, column("id")).split(".");
+    return [row, steps.some((_, i) => i && whole.has(name(row, steps.slice(0, i).join("."))))];
+  }));
   const menus = [...form.querySelectorAll("select")];
   const show = () => {
     const words = search.value.toLowerCase().split(/\s+/);
     let n = 0;
     for (const row of rows) {
       const all = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => all.includes(word)) || menus.some((m) => m.value && text(row, m.dataset.column) !== m.value);
+      const folded = part.get(row) && !parts.checked && !search.value;
+      row.hidden = folded || !words.every((word) => all.includes(word)) || menus.some((m) => m.value && text(row, m.dataset.column) !== m.value);
       n += !row.hidden;
     }
     count.textContent = `${n} of ${rows.length}`;
-    const asked = [...form.querySelectorAll("[name]")].filter((field) => field.value).map((field) => [field.name, field.value]);
+    const asked = [...form.querySelectorAll("[name]")].filter((field) => (field === parts ? parts.checked : field.value)).map((field) => [field.name, field.value]);
     history.replaceState(null, "", `${location.pathname}${asked.length ? "?" : ""}${new URLSearchParams(asked)}${location.hash}`);
   };
   form.addEventListener("input", show);
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const [name, value] of new URLSearchParams(location.search)) {
     const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
-    if (field) field.value = value;
+    if (field === parts) parts.checked = true;
+    else if (field) field.value = value;
   }
   heads.forEach((head, i) => {
     const button = document.createElement("button");

@@ -374,7 +374,7 @@ experiments hold it against GP-UCB, GP-EI, GP-PI and TuRBO.
 
 FINDINGS = (
     Finding(
-        "On all three functions of Figure 2 GO-UCB has less cumulative regret than the four baselines; but as printed it repeats the best of its first points (their regrets differ by {N1:%} of a uniform point's), and so does not search.",
+        "As printed, GO-UCB has less cumulative regret than the four baselines on all functions of Figure 2, and does not search: it repeats the best of its first points (regrets differ by {N1:%} of a uniform point's).",
         {"C1": "holds", "N1": "holds"},
     ),
     Finding(

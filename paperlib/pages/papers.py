@@ -304,7 +304,11 @@ def home(found: dict) -> str:
     grid = lambda items: "\n\n".join(["::::{grid} 1 2 2 2\n:gutter: 3", *items, "::::"])
     mark = f"\n\n{SIZES[found['profile']]}" if found["profile"] != "paper" else ""
     tree = "\n".join(["```{toctree}", ":hidden:", "", *CONTENTS, "```"])
-    return f"{NOTE}# paperlib\n\n{LEAD}{mark}\n\n{grid(starts)}\n\n## What came out\n\n{grid(cards)}\n\n{tree}\n"
+    seen = saved("overview", found["profile"]).get("overview")
+    picture = (
+        f"\n\n![{spoken(seen.about['alt'])}](../figures/overview/overview.png)" if seen else ""
+    )
+    return f"{NOTE}# paperlib\n\n{LEAD}{mark}{picture}\n\n{grid(starts)}\n\n## What came out\n\n{grid(cards)}\n\n{tree}\n"
 
 
 def all_claims(found: dict) -> str:

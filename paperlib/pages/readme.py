@@ -5,6 +5,7 @@ which is gathered anew from the verdicts and figures that the paper profile's no
 """
 
 import json
+import re
 import sys
 from collections import Counter
 from importlib import import_module
@@ -12,6 +13,7 @@ from importlib import import_module
 from . import ledger
 from .markdown import Text, escape, table
 from .papers import finding, tally
+from .saved import notebooks
 from ..core.project import home
 from ..output import write_text
 from ..papers import heading, papers, room
@@ -20,26 +22,44 @@ from ..verdicts.verdict import short
 MARK = "<!-- {0}: begin, written by python -m paperlib.pages.readme -->", "<!-- {0}: end -->"
 
 
+def tally_block(claims: dict) -> str:
+    """How the tests of all papers' claims came out, in a line."""
+    kinds = [kind for paper in claims["papers"].values() for kind in paper["counts"].values()]
+    counts = sum(map(Counter, kinds), Counter())
+    judged = sum(n for verdict, n in counts.items() if verdict not in ("reported", "not run"))
+    about = f"{judged} tests of claims of {len(claims['papers'])} papers, and {counts['reported']} numbers that have none"
+    return f"[{about}](docs/claims.md): {tally(counts)}"
+
+
 def papers_block(claims: dict) -> str:
-    """A row a paper: what it is, how its claims came out, the first of its findings, where to look."""
+    """A row a paper: what it is, the first of its findings, how its claims came out, where to look."""
     rows = []
     for paper, found in claims["papers"].items():
         title, source = heading(paper)
+        authors = source.split(', "')[0]
         known = {short(claim["id"]): claim for claim in found["claims"]}
         told = getattr(room(paper, "claims"), "FINDINGS", ())
-        first = finding(told[0], known, f"docs/papers/{paper}.md") if told else Text("")
-        counts = Counter(found["counts"]["paper"]) + Counter(found["counts"]["ours"])
         page = f"docs/papers/{paper}.md"
-        links = f"[figures]({page}#figures), [claims]({page}#claims), [theory]({page}#theory)"
-        name = Text(f"**[{paper}]({page})**: {escape(title)}<br><small>{escape(source)}</small>")
-        rows.append((name, Text(f"{first}<br>{tally(counts)}<br>{links}")))
+        first = finding(told[0], known, page) if told else Text("")
+        counts = Counter(found["counts"]["paper"]) + Counter(found["counts"]["ours"])
+        places = (("figures", f"{page}#figures"), ("theory", f"{page}#theory"))
+        own = next((n for n in notebooks() if n.stem.split("_")[0] == paper), None)
+        links = [f"[{word}]({to})" for word, to in places]
+        links += [f"[notebooks](notebooks/{own.stem}.ipynb)"] if own else []
+        year = re.search(r"\d{4}", source.rsplit("(", 1)[-1])[0]
+        name = Text(
+            f"**[{paper}]({page})** {escape(title.split(':')[0])}<br><small>{escape(authors)}, {year}</small>"
+        )
+        rows.append(
+            (name, Text(f"{first}<br>[{tally(counts)}]({page}#claims) {' · '.join(links)}"))
+        )
     return table(("paper", "what came out"), rows)
 
 
 def learners_block(every: bool = True) -> str:
     """A row for each choice that a paper's package declares in ``CHOICES``: what one has, names in the package, why.
 
-    ``every``: False for the first of each paper alone.
+    ``every``: False for the first of each paper alone, without why.
     """
     rows = []
     for paper in papers():
@@ -51,9 +71,11 @@ def learners_block(every: bool = True) -> str:
                     raise ValueError(
                         f"paperlib/{paper}/__init__.py: CHOICES names {name!r}; allowed: what the package has"
                     )
-            take = ", ".join(f"`{paper}.{name}`" for name in names)
-            rows.append((have, Text(take), Text(because)))
-    return table(("you have", "take", "because"), rows)
+            take = [f"`{paper}.{name}`" for name in names]
+            rows.append(
+                (have, Text(", ".join(take)), Text(because)) if every else (have, Text(take[0]))
+            )
+    return table(("you have", "take", "because")[: 3 if every else 2], rows)
 
 
 def choosing(claims: dict) -> str:
@@ -65,14 +87,13 @@ def choosing(claims: dict) -> str:
 
 
 def measured_block(found: dict) -> str:
-    """Seconds and memory of the commands, as ``bench/commands.py`` found them."""
-    machine = found["machine"]
-    rows = [
-        (name, f"{took['seconds']} s", f"{took['gib']:.1f} GiB")
-        for name, took in found["commands"].items()
-    ]
-    about = f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}) with {machine['memory_gib']} GiB; memory is the sum over all processes:"
-    return f"{about}\n\n{table(('command', 'time', 'memory at most'), rows)}"
+    """Seconds and memory of the commands, as ``bench/commands.py`` found them, in a sentence."""
+    machine, commands = found["machine"], found["commands"]
+    took = "; ".join(
+        f"{name.removeprefix('python3 run.py ')} {x['seconds']} s" for name, x in commands.items()
+    )
+    most = max(x["gib"] for x in commands.values())
+    return f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}): {took}; memory at most {most:.1f} GiB."
 
 
 def advice_block(paper: str, claims: list[dict]) -> str:
@@ -83,7 +104,11 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    found = {"papers": papers_block(claims), "learners": learners_block(every=False)}
+    found = {
+        "tally": tally_block(claims),
+        "papers": papers_block(claims),
+        "learners": learners_block(every=False),
+    }
     commands = home() / "bench" / "commands.json"
     if commands.exists():  # measured on a quiet machine only
         found["measured"] = measured_block(json.loads(commands.read_text()))

@@ -206,7 +206,6 @@ def test_a_paper_without_rooms_adds_nothing(toy):
         ledger_text.claims_tables(found),
         ledger_text.statements_tables(found),
         ledger_text.errata_tables(found),
-        ledger_text.block(found),
     ]
     assert not any("bare" in text for text in shown)
 
@@ -287,10 +286,7 @@ def test_committed_ledger_is_in_step(committed):
 
 def test_what_is_out_of_step_is_seen(committed):
     readme, changed = (ROOT / "README.md").read_text(), copy.deepcopy(committed)
-    first = next(
-        c for paper in changed["papers"].values() for c in paper["claims"] if not c["parts"]
-    )
-    first["verdict"] = "not run"
+    changed["papers"]["bkb"]["counts"]["paper"]["holds"] += 1
     assert [line.split()[0] for line in stale(changed, readme)] == [
         "figures/claims.json",
         "README.md",

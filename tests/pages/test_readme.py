@@ -34,7 +34,7 @@ def test_every_paper_stands_in_the_table_with_what_came_out():
 
 def test_every_block_has_its_place_in_readme():
     text = (home() / "README.md").read_text()
-    for name in ("measured", "learners", "papers"):
+    for name in ("measured", "learners", "papers", "tally"):
         assert "\nnew\n" in readme.replaced(text, name, "new")
 
 
@@ -49,12 +49,20 @@ def test_learners_are_those_that_packages_have(monkeypatch):
 def test_measured_block_says_machine_seconds_and_memory():
     found = {
         "machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24},
-        "commands": {"figures": {"seconds": 71, "gib": 2.345}},
+        "commands": {
+            "python3 run.py figures": {"seconds": 71, "gib": 2.345},
+            "python3 run.py test": {"seconds": 90, "gib": 1.0},
+        },
     }
     text = readme.measured_block(found)
-    assert "2 cores (Some CPU) with 24 GiB" in text and text.endswith(
-        "| figures | 71 s | 2.3 GiB |"
-    )
+    assert "2 cores (Some CPU): figures 71 s; test 90 s; memory at most 2.3 GiB." in text
+
+
+def test_the_tally_counts_what_was_judged_and_what_was_not():
+    kinds = {"paper": {"holds": 2, "reported": 1}, "ours": {"fails": 1, "not run": 4}}
+    text = readme.tally_block({"papers": {"toy": {"counts": kinds}}})
+    assert "3 tests of claims of 1 papers, and 1 numbers that have none" in text
+    assert text.endswith("`✓ 2 hold` `✕ 1 fails` `• 1 reported` `– 4 not run`")
 
 
 def test_main_writes_all_blocks(tmp_path, monkeypatch):
@@ -63,9 +71,9 @@ def test_main_writes_all_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(readme, "papers_block", lambda claims: "the papers")
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench/commands.json").write_text(
-        '{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {}}'
+        '{"machine": {"processor": "x", "cores": 1, "memory_gib": 1}, "commands": {"x": {"seconds": 1, "gib": 1}}}'
     )
-    names = ("measured", "learners", "papers")
+    names = ("measured", "learners", "papers", "tally")
     (tmp_path / "README.md").write_text(
         "\n".join(
             f"{readme.MARK[0].format(name)}\nold\n{readme.MARK[1].format(name)}" for name in names

@@ -96,11 +96,16 @@ def test_a_page_leads_both_ways(here, paper):
         assert text.count(f'<a id="{papers.anchor(id)}"></a>') == 1
         for stem, shown in page.shown.items():
             if claim in shown:
-                assert f"](#{page.figures[stem].anchor})" in text and f"](#{papers.anchor(id)})" in text
+                assert (
+                    f"](#{page.figures[stem].anchor})" in text
+                    and f"](#{papers.anchor(id)})" in text
+                )
     for statement in page.found["statements"]:
         assert text.count(f'<a id="{papers.anchor(statement["name"])}"></a>') == 1
     for erratum in page.found["errata"]:
-        row = next(x for x in text.split("\n") if f'<a id="{papers.anchor(erratum["id"])}"></a>' in x)
+        row = next(
+            x for x in text.split("\n") if f'<a id="{papers.anchor(erratum["id"])}"></a>' in x
+        )
         assert "[code](../../paperlib/" in row and (not erratum["cell"] or "#cell-id=" in row)
 
 
@@ -122,7 +127,10 @@ CLAIMS = {
 
 def test_a_finding_has_the_numbers_of_its_claims():
     found = Finding("Half, {C1:%}, and {C2.a} times.", {"C1": "holds"})
-    assert papers.finding(found, CLAIMS, "p.md") == "Half, [83.7 %](p.md#c1), and [12.0](p.md#c2.a) times."
+    assert (
+        papers.finding(found, CLAIMS, "p.md")
+        == "Half, [83.7 %](p.md#c1), and [12.0](p.md#c2.a) times."
+    )
 
 
 @pytest.mark.parametrize("rests", [{"C1": "fails"}, {"C3": "holds"}])
@@ -147,11 +155,15 @@ DIGEST = hashlib.sha256(b"\x89PNG a picture").hexdigest()
 
 
 def ran():
-    code = new_code_cell("1 + 1", id="b", metadata={"tags": ["injected-parameters"]}, execution_count=7)
+    code = new_code_cell(
+        "1 + 1", id="b", metadata={"tags": ["injected-parameters"]}, execution_count=7
+    )
     code.outputs = [
         new_output("stream", name="stdout", text="2\n"),
         new_output("stream", name="stderr", text="a warning with /home/me\n"),
-        new_output("display_data", data={"image/png": PNG, "text/plain": "<Image>"}, metadata={"w": 1}),
+        new_output(
+            "display_data", data={"image/png": PNG, "text/plain": "<Image>"}, metadata={"w": 1}
+        ),
         new_output("display_data", data={}),
         new_output("execute_result", data={"text/plain": "2"}, execution_count=7),
     ]
@@ -162,7 +174,10 @@ def test_an_executed_notebook_is_kept_without_pictures_and_noise():
     source = ran()
     kept = executed.published(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
     assert kept.cells[0].source == "[page](../papers/toy.md)"
-    assert kept.cells[1].metadata.tags == ["injected-parameters"] and kept.cells[1].execution_count == 1
+    assert (
+        kept.cells[1].metadata.tags == ["injected-parameters"]
+        and kept.cells[1].execution_count == 1
+    )
     assert [list(o.get("data", {"text": 0})) for o in kept.cells[1].outputs] == [
         ["text"],
         ["text/markdown"],
@@ -252,7 +267,10 @@ def test_the_built_site_is_whole(built):
                 faults.append(f"{path.name}: {link}, no such anchor")
         faults += [f"{path.name}: a picture without words" for x in page.images if not x.get("alt")]
         text = path.read_text()
-        faults += [f"{path.name}: loads {x}" for x in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', text)]
+        faults += [
+            f"{path.name}: loads {x}"
+            for x in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', text)
+        ]
     assert faults == []
 
 
@@ -273,7 +291,15 @@ def test_from_a_paper_to_code_in_four_clicks(built):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize(
-    "page", ["index", "papers/pfbco", "claims", "guides/own-experiment", "reference/goucb", "notebooks/nsbco_1_anatomy"]
+    "page",
+    [
+        "index",
+        "papers/pfbco",
+        "claims",
+        "guides/own-experiment",
+        "reference/goucb",
+        "notebooks/nsbco_1_anatomy",
+    ],
 )
 def test_a_browser_finds_nothing_wrong(built, tmp_path, page, width, dark):
     with chromium(tmp_path) as browser:
