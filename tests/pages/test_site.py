@@ -12,11 +12,13 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from axe_core_python.selenium import Axe
 from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from paperlib.pages import executed, ledger, papers, site
 from paperlib.papers import papers as names
+from paperlib.pages.saved import drawn, saved
 from paperlib.papers import room
 from paperlib.verdicts.verdict import Finding, short
 from paperlib.workflow import plan as workflow
@@ -31,6 +33,15 @@ def here(monkeypatch):
     """The checkout's own folders, whatever the environment names."""
     for name in ("ROOT", "FIGURES", "RESULTS"):
         monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The paper profile's ledger, gathered once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("ROOT", "FIGURES", "RESULTS"):
+            patch.delenv(f"PAPERLIB_{name}", raising=False)
+        return ledger.gather("paper")
 
 
 # ---- Markdown -----------------------------------------------------------------------------------------------
@@ -88,9 +99,9 @@ def test_broken_links_are_seen(tmp_path):
 
 
 @pytest.mark.parametrize("paper", names())
-def test_a_page_leads_both_ways(here, paper):
+def test_a_page_leads_both_ways(here, found, paper):
     """Claim to figure and figure to claim, theorem to check, erratum to cell and code."""
-    page = papers.Page(paper, ledger.gather("paper")["papers"][paper], "paper")
+    page = papers.Page(paper, found["papers"][paper], "paper")
     text = page.text()
     for id, claim in page.claims.items():
         assert text.count(f'<a id="{papers.anchor(id)}"></a>') == 1
@@ -109,8 +120,7 @@ def test_a_page_leads_both_ways(here, paper):
         assert "[code](../../paperlib/" in row and (not erratum["cell"] or "#cell-id=" in row)
 
 
-def test_all_claims_of_all_papers_are_in_one_table(here):
-    found = ledger.gather("paper")
+def test_all_claims_of_all_papers_are_in_one_table(here, found):
     rows = papers.all_claims(found).splitlines()
     total = sum(len(paper["claims"]) for paper in found["papers"].values())
     assert sum(row.startswith("| ") for row in rows) == total + 2
@@ -140,12 +150,26 @@ def test_a_finding_that_verdicts_do_not_bear_out_is_refused(rests):
 
 
 @pytest.mark.parametrize("paper", names())
-def test_findings_rest_on_every_claim_whose_number_they_show(here, paper):
+def test_every_figure_stands_under_the_notebook_that_saves_it(here, paper):
+    """None is left out of its paper's page."""
+    there = saved(paper, "paper")
+    shown = [f.name for _, mine in drawn(paper, there) for f in mine]
+    assert there and sorted(shown) == sorted(there)
+
+
+def test_figures_of_an_f_string_stand_where_they_are_saved(here):
+    """goucb_2 saves figures 2a to 2d in a loop, before those that follow."""
+    two = next(mine for n, mine in drawn("goucb", saved("goucb", "paper")) if "_2_" in n.stem)
+    assert [f.name for f in two][:5] == [*(f"figure_2{x}" for x in "abcd"), "starts"]
+
+
+@pytest.mark.parametrize("paper", names())
+def test_findings_rest_on_verdicts(here, found, paper):
     module = room(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
-    known = {short(c["id"]): c for c in ledger.gather("paper")["papers"][paper]["claims"]}
-    for found in module.FINDINGS:
-        assert found.rests and papers.finding(found, known)
+    known = {short(c["id"]): c for c in found["papers"][paper]["claims"]}
+    for said in module.FINDINGS:
+        assert said.rests and papers.finding(said, known)
 
 
 # ---- executed notebooks -------------------------------------------------------------------------------------
@@ -309,7 +333,9 @@ def test_a_browser_finds_nothing_wrong(built, tmp_path, page, width, dark):
         wide, shown = browser.execute_script(
             "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
         )
+        found = Axe().run(browser, options={"runOnly": ["wcag2a", "wcag2aa"]})["violations"]
     assert faults == [] and wide <= shown
+    assert [f"{x['id']}: {x['nodes'][0]['html'][:200]}" for x in found] == []
 
 
 @pytest.mark.slow
@@ -320,10 +346,13 @@ def test_the_table_of_claims_is_searched_and_filtered(built, tmp_path):
         shown = lambda: browser.execute_script(
             "return [...document.querySelectorAll('table.filtered tbody tr')].filter(r => !r.hidden).length"
         )
+        folded = shown()
+        browser.find_element("css selector", "form.filter [name=parts]").click()
         every = shown()
+        assert every > folded > 0
         browser.find_element("css selector", "form.filter select[name=paper]").send_keys("pfbco")
         own = shown()
-        browser.find_element("css selector", "form.filter input").send_keys("sham")
+        browser.find_element("css selector", "form.filter input[type=search]").send_keys("sham")
         assert every > own > 0 and "paper=pfbco" in browser.current_url
         browser.get(browser.current_url)
         assert shown() < own
