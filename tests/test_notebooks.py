@@ -282,3 +282,43 @@ def test_printed_claims_are_found(tmp_path):
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))
     assert printed_claims(path) == ["C5.S3", "C21.a"]
+
+
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")  # of Markdown, not of a picture
+
+
+def title(path: Path) -> str:
+    """The first heading of a page or a notebook."""
+    text = path.read_text()
+    if path.suffix == ".ipynb":
+        text = "".join(json.loads(text)["cells"][0]["source"])
+    return TITLE.search(text)[1]
+
+
+def links(stem: str) -> str:
+    """What a notebook's last cell says: its paper's page, and the notebook to read next, with their titles.
+
+    Those that show what all others left come last; after them one is back at the tour.
+    """
+    stems = sorted(workflow.stems(), key=lambda stem: (stem.startswith(workflow.LAST), stem))
+    after = [*stems[1:], stems[0]][stems.index(stem)]
+    pages = {"00": "papers/index", "99": "claims"}
+    page = pages.get(stem.split("_")[0], f"papers/{stem.split('_')[0]}")
+    up = f"[{title(NOTEBOOKS.parent / 'docs' / f'{page}.md')}](../docs/{page}.md)"
+    return f"Back to {up}. Next: [{title(NOTEBOOKS / f'{after}.ipynb')}]({after}.ipynb)."
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_links_of_the_last_cell_lead_to_the_paper_and_the_next_notebook(path):
+    last = json.loads(path.read_text())["cells"][-1]
+    assert (last["cell_type"], last["id"]) == ("markdown", "links")
+    assert "".join(last["source"]) == links(path.stem)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_links_of_a_notebook_exist(path):
+    cells = json.loads(path.read_text())["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    there = [link.partition("#")[0] for link in LINK.findall(text) if "://" not in link]
+    assert there and [link for link in there if not (path.parent / link).is_file()] == []
