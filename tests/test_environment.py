@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 import run  # noqa: E402
 
+import paperlib  # noqa: E402
+from paperlib.pages import site  # noqa: E402
+
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 LINES = [
@@ -36,8 +39,14 @@ DIRECT = [
 README = (ROOT / "README.md").read_text()
 COMMAND = re.compile(r"^python3 run\.py (.*?)(?:\s+#.*)?$", re.MULTILINE)
 COMMANDS = COMMAND.findall(README)
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+SERIES = [  # the versions of Python that the package declares, the lowest first
+    name.removeprefix("Programming Language :: Python :: ")
+    for name in PROJECT["classifiers"]
+    if re.fullmatch(r"Programming Language :: Python :: \d+\.\d+", name)
+]
 WHEEL = {"paperlib", "data", "pyproject.toml", "README.md", "LICENSE"}  # what a wheel is built of
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def locked() -> dict[str, str]:
@@ -127,39 +136,145 @@ def test_a_wheel_has_every_file_of_the_package():
     assert all((path.parent / "__init__.py").exists() for path in top.rglob("*.py"))
 
 
-def test_an_installed_package_has_its_data(tmp_path):
-    """Installed as by a user, outside of the checkout, every paper can be imported and its tables read."""
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Runs code as a user would who installed the package: outside of the checkout, where no other copy is found first."""
+    place = tmp_path_factory.mktemp("installed")
     shutil.copytree(
         ROOT,
-        tmp_path / "source",
+        place / "source",
         ignore=lambda folder, names: set(names) - WHEEL if Path(folder) == ROOT else set(),
     )
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-    ]
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]  # fmt: skip
     subprocess.run(
-        [*pip, "--target", tmp_path / "site", tmp_path / "source"], check=True, capture_output=True
+        [*pip, "--target", place / "site", place / "source"], check=True, capture_output=True
     )
-    code = "import paperlib.bkb, paperlib.glbomd, paperlib.pfbco; from paperlib import datasets; print(paperlib.__file__, len(datasets.covertype_arms().mean))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path / "site")}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(tmp_path / "site/paperlib/__init__.py"), "60"]
+    shutil.rmtree(place / "source")
+    env = os.environ | {"PYTHONPATH": str(place / "site")}
+    (place / "work").mkdir()
+
+    def ran(code):
+        """What the code prints, and at last where the package was found."""
+        code += "\nimport paperlib; print(paperlib.__file__)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=place / "work", env=env, capture_output=True, text=True
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        *said, file = done.stdout.splitlines()
+        assert Path(file) == place / "site/paperlib/__init__.py"
+        return said
+
+    return ran
 
 
-def test_environment_yml_takes_the_lock_and_the_same_python():
+def test_an_installed_package_has_its_data(installed):
+    """Every paper can be imported and its tables read."""
+    code = "import paperlib.bkb, paperlib.glbomd, paperlib.pfbco; from paperlib import datasets; print(len(datasets.covertype_arms().mean))"
+    assert installed(code) == ["60"]
+
+
+def test_an_installed_package_says_what_it_is(installed):
+    code = "from importlib.metadata import metadata; m = metadata('paperlib'); print(m['License-Expression']); print(m['Author']); print('\\n'.join(m.get_all('Classifier')))"
+    license, author, *classifiers = installed(code)
+    assert (license, author) == (PROJECT["license"], PROJECT["authors"][0]["name"])
+    assert sorted(classifiers) == sorted(PROJECT["classifiers"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_the_readme_examples_run_on_an_installed_package(installed, example):
+    installed(example)
+
+
+def test_citation_and_pyproject_name_the_same():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    names = [
+        author.get("name") or f"{author['given-names']} {author['family-names']}"
+        for author in citation["authors"]
+    ]
+    assert names == [author["name"] for author in PROJECT["authors"]]
+    assert citation["license"] == PROJECT["license"]
+    assert citation["version"] == paperlib.__version__
+    addresses = {citation[key] for key in ("url", "repository-code") if key in citation}
+    assert addresses == set(PROJECT.get("urls", {}).values())
+
+
+def test_the_declared_pythons_are_those_that_are_allowed():
+    allowed = SpecifierSet(PROJECT["requires-python"])
+    versions = sorted(SERIES, key=Version)
+    assert versions == SERIES and all(allowed.contains(f"{series}.0") for series in SERIES)
+    major, minor = versions[0].split(".")
+    assert not allowed.contains(f"{major}.{int(minor) - 1}.99")
+
+
+def test_environment_yml_takes_the_lock_and_a_declared_python():
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     pip = next(entry["pip"] for entry in dependencies if isinstance(entry, dict))
-    assert f"python{PROJECT['requires-python']}" in dependencies and "pip" in dependencies
+    assert f"python={SERIES[0]}" in dependencies and "pip" in dependencies
     assert pip == ["-r requirements.lock", "-e ."]
+
+
+def test_binder_takes_the_lock_and_opens_the_tour():
+    dependencies = yaml.safe_load((ROOT / ".binder/environment.yml").read_text())["dependencies"]
+    assert dependencies == [f"python={SERIES[0]}", "uv"]
+    script = ROOT / ".binder/postBuild"
+    assert os.access(script, os.X_OK)
+    subprocess.run(["bash", "-n", script], check=True)
+    last = shlex.split(script.read_text().splitlines()[-1])
+    assert last[:3] == ["uv", "pip", "install"] and last[-4:] == ["-r", "requirements.lock", "-e", "."]  # fmt: skip
+    guide = (ROOT / "docs/guides/commands.md").read_text()
+    (opened,) = re.findall(r"urlpath=lab/tree/([\w/.]+)`", guide)
+    assert (ROOT / opened).exists()
+
+
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text())
+    for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
+}
+STEPS = [
+    (name, job, step)
+    for name, workflow in WORKFLOWS.items()
+    for job in workflow["jobs"].values()
+    for step in job["steps"]
+]
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_may_little_and_ends(name):
+    workflow = WORKFLOWS[name]
+    assert {"push", "pull_request"} == set(workflow[True])  # "on", which is a truth value in YAML
+    assert workflow["permissions"] == {"contents": "read"} and "concurrency" in workflow
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 60
+        if "permissions" in job:  # what may write has none of the repository's code
+            assert not any("run" in step or "checkout" in step["uses"] for step in job["steps"])
+
+
+def test_the_commands_of_the_workflows_exist():
+    commands = {name: [] for name in WORKFLOWS}
+    for name, job, step in STEPS:
+        if "run" in step:
+            found = COMMAND.fullmatch(step["run"])
+            run.parse(shlex.split(found.group(1)))
+            commands[name].append(found.group(1))
+            assert job["env"] == {"PIP_EXTRA_INDEX_URL": "${{ vars.PIP_EXTRA_INDEX_URL }}"}
+    assert commands == {"site": ["docs"], "tests": ["test"]}
+    assert "`PIP_EXTRA_INDEX_URL`" in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_the_workflows_take_the_declared_pythons():
+    assert WORKFLOWS["tests"]["jobs"]["tests"]["strategy"]["matrix"]["python"] == SERIES
+    given = {step["with"]["python-version"] for _, _, step in STEPS if "python-version" in step.get("with", {})}  # fmt: skip
+    assert given == {"${{ matrix.python }}", SERIES[0]}
+
+
+def test_the_workflow_publishes_what_docs_writes(monkeypatch):
+    monkeypatch.delenv("PAPERLIB_ROOT", raising=False)
+    written = []
+    monkeypatch.setattr(site, "build", lambda profile, out: written.append(out) or 0)
+    assert site.main(["build", run.parse(["docs"]).profile]) == 0
+    (path,) = (step["with"]["path"] for _, _, step in STEPS if "upload" in step.get("uses", ""))
+    assert written == [ROOT / path]
 
 
 def test_an_old_python_is_told_which_one_is_needed():
@@ -195,27 +310,18 @@ def test_the_readme_commands_exist(command):
     run.parse(shlex.split(command))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_and_files_of_the_docs_exist(page):
     text = page.read_text()
     for command in COMMAND.findall(text):
         run.parse(shlex.split(command))
     names = re.findall(r"`((?:paperlib|tests|notebooks)/[\w/.]+)`", text)
-    assert names and [name for name in names if not (ROOT / name).exists()] == []
+    assert [name for name in names if not (ROOT / name).exists()] == []
 
 
-def test_the_readme_names_every_command():
-    assert {command.split()[0] for command in COMMANDS} == {
-        "figures",
-        "test",
-        "lab",
-        "bench",
-        "data",
-        "clean",
-    }
-
-
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def test_the_guide_names_every_command():
+    guide = (ROOT / "docs/guides/commands.md").read_text()
+    assert {command.split()[0] for command in COMMAND.findall(guide)} == set(run.parser().commands)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
