@@ -338,7 +338,7 @@ def test_a_learner_is_saved_and_goes_on_where_it_was(name, tmp_path):
         warnings.simplefilter("ignore")
         on(user, 0, half)
         user.save(tmp_path / "state.npz")
-        again = begun().load(tmp_path / "state.npz")
+        again = begun().restore(tmp_path / "state.npz")
         assert on(user, half, end) == on(again, half, end)
     assert_close(user.state, again.state, tolerance=0)
 

@@ -17,6 +17,7 @@ from ..core.validation import refuse
 from .records import Failure, Now
 
 MOST = 10**12  # rounds: the counters of draws stay within 64 bits
+MOST_NUMBERS = 1 << 27  # of a context
 KINDS = {bool: torch.bool, int: torch.int64, float: torch.float64}
 
 
@@ -80,8 +81,32 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     return {name: getattr(now, name) for name in kept} | {"plain": plain | also}, arrays | offered
 
 
-def restored(now: Now, head: dict, arrays: dict[str, np.ndarray]) -> Now:
-    """What was packed, with nothing asked.
+def offered(head: dict, arrays: dict[str, np.ndarray]) -> Any:
+    """The context in a file, without its trial, of the sizes with which its learner began.
+
+    None where it is not arrays alone: a file holds no functions and no classes of tuples.
+
+    Raises:
+        Exception: sizes that are none.
+    """
+    parts = {name: x for name, x in arrays.items() if name.split(".")[0] == "context"}
+    if parts.keys() == {"context"}:
+        first = head.get("first") or parts["context"].shape[1:]
+        if not 0 < math.prod(first) <= MOST_NUMBERS:
+            raise ValueError(f"first={first}; allowed: sizes of a context")
+        # arms may have become more or fewer since: sizes of the state hang on the first ones
+        return np.resize(parts["context"][0], first)
+    listed = [f"context.{i}" for i in range(len(parts))]
+    plain = any(name.startswith("context") for name in head["plain"])  # None may be a function
+    if not parts or plain or parts.keys() != set(listed):
+        return None
+    return tuple(torch.from_numpy(parts[name][0]) for name in listed)
+
+
+def restored(
+    now: Now, head: dict, arrays: dict[str, np.ndarray], device: torch.device | str = "cpu"
+) -> Now:
+    """What was packed, with nothing asked, on a device.
 
     Files from before failures were kept hold neither those nor flags, and older ones no context.
 
@@ -95,7 +120,7 @@ def restored(now: Now, head: dict, arrays: dict[str, np.ndarray]) -> Now:
     if any(name.split(".")[0] == "context" for name in arrays):
         plain |= {name: x for name, x in leaves(context, "context") if callable(x)}
         check_leaves(context, arrays, plain, "context")
-        context = unpack(context, arrays, plain, "context")
+        context = unpack(context, arrays, plain, "context", device)
     check_leaves(state, arrays, plain)
     counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
     flags = {name: head.get(name, False) for name in ("warned", "late")}
@@ -106,7 +131,9 @@ def restored(now: Now, head: dict, arrays: dict[str, np.ndarray]) -> Now:
     failures = tuple(_failure(x, counts["rounds"]) for x in head.get("failures", ()))
     if counts["skipped"] > len(failures):
         raise ValueError(f"skipped={counts['skipped']}; allowed: up to {len(failures)} failures")
-    return Now(unpack(state, arrays, plain), context, **counts, **flags, failures=failures)
+    return Now(
+        unpack(state, arrays, plain, device=device), context, **counts, **flags, failures=failures
+    )
 
 
 def check_leaves(tree: Any, arrays: dict, plain: dict, name: str = "state") -> None:
@@ -128,7 +155,7 @@ def check_leaves(tree: Any, arrays: dict, plain: dict, name: str = "state") -> N
             if not isinstance(leaf, (int, float)):
                 continue
             there, leaf = np.array(there), torch.tensor(leaf, dtype=KINDS[type(leaf)])
-        here = (leaf.view if isinstance(leaf, Rows) else leaf).numpy()
+        here = (leaf.view if isinstance(leaf, Rows) else leaf).cpu().numpy()
         kinds = [f"{x.dtype}, {x.ndim} dimensions, {x.shape[:1]}" for x in (there, here)]
         if kinds[0] != kinds[1]:
             raise ValueError(f"{path}: {kinds[0]}; allowed: {kinds[1]}")

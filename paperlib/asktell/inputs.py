@@ -1,4 +1,4 @@
-"""Numbers as users give them, and warnings at the line where they did."""
+"""Numbers and devices as users give them, and warnings at the line where they did."""
 
 import sys
 import warnings
@@ -8,13 +8,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.validation import array
+from ..core.linalg import pick_device
+from ..core.validation import array, refuse
 
-TKWARGS = {"dtype": torch.float64, "device": "cpu"}
+
+def placed(device: str | torch.device | None) -> torch.device:
+    """The device of that name; None: the CPU.
+
+    Raises:
+        ValueError: none on which numbers are computed, or one that is not here.
+    """
+    name = "cpu" if device is None else str(device) if isinstance(device, torch.device) else device
+    allowed = "None, cpu, cuda, cuda:N, or such a torch.device"
+    if not isinstance(name, str) or name.startswith("meta"):  # which holds no numbers
+        refuse("device", device, allowed)
+    try:
+        found = torch.device(pick_device(name))
+    except RuntimeError as error:  # cuda:x
+        raise ValueError(f"device={name!r}; allowed: {allowed}") from error
+    if found.type != "cuda":
+        return found
+    index = torch.cuda.current_device() if found.index is None else found.index
+    if index >= (count := torch.cuda.device_count()):
+        refuse("device", name, f"cuda:0..{count - 1}")
+    return torch.device("cuda", index)  # also where another becomes the current one
 
 
-def number(name: str, value: Any) -> Tensor:
-    """A copy of numbers of any shape, float64, led by the one trial.
+def number(name: str, value: Any, device: torch.device | str = "cpu") -> Tensor:
+    """A copy of numbers of any shape, float64, led by the one trial, on a device.
 
     Raises:
         ValueError: no numbers (text, complex numbers, dates and ragged rows are none), or not
@@ -22,7 +43,12 @@ def number(name: str, value: Any) -> Tensor:
     """
     if getattr(value, "dtype", None) in (np.float32, torch.float32):
         warn(f"{name} comes in float32 and is computed with in float64")
-    return torch.from_numpy(array(name, value)).unsqueeze(0)
+    return torch.from_numpy(array(name, value)).unsqueeze(0).to(device)
+
+
+def host(x: Tensor) -> np.ndarray:
+    """A copy of a tensor in numpy, whatever device it is on."""
+    return x.cpu().numpy().copy()
 
 
 def warn(message: str) -> None:

@@ -1,8 +1,9 @@
 """Ask and tell for a search: batches, data of one's own, and evaluations that fail."""
 
 import math
+import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from torch import Tensor
@@ -24,7 +25,7 @@ class Optimizer(AskTell):
             search.fail(x, error)
 
     Each call is done whole or not at all, also where it is interrupted: a batch of which one entry
-    is refused, or a load of a damaged file, leaves everything as it was.
+    is refused, or a damaged file to restore from, leaves everything as it was.
     """
 
     @property
@@ -127,6 +128,24 @@ class Optimizer(AskTell):
     def _updates(self, count: int) -> list[Callable | None]:
         """What updates the state with each of a batch, in turn; None: the learner."""
         return [None] * count
+
+
+class Built(Optimizer):
+    """An optimizer that makes learner and context from arguments of its own."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, *arguments: Any, **named: Any) -> Self:
+        """The trial that ``save`` wrote, where it left off, on any device: built, then restored.
+
+        Args:
+            arguments, named: those of the constructor, as at the save, the seed among them; ``device`` may be
+                another. A file tells them from others and cannot make them.
+
+        Raises:
+            ValueError: as the constructor or ``restore``.
+            OSError: the file cannot be read at all.
+        """
+        return cls(*arguments, **named).restore(path)
 
 
 def _listed(many: Any) -> list:

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -17,8 +17,8 @@ from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
 from ..core.trees import pack, tree_map
 from ..core.validation import refuse, whole
-from .files import check_leaves, check_sizes, named, packed, read, refusal, restored
-from .inputs import TKWARGS, number, warn
+from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
+from .inputs import host, number, placed, warn
 from .records import Now
 
 
@@ -36,11 +36,13 @@ class AskTell:
         seed: of the learner's own random numbers.
         prepare: maps a context before the learner sees it, for example to bring arms to norm at
             most 1.
+        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is
+            asked and told stays numpy's and Python's.
 
     Raises:
         ValueError: what is no learner, no arms (K x d), no horizon or no seed; a context outside
             the learner's model or of another dimension than the first; a learner that needs a
-            horizon, or with settings for more than one trial.
+            horizon, or with settings for more than one trial; a device that is not here.
     """
 
     def __init__(
@@ -50,17 +52,19 @@ class AskTell:
         horizon: int | None = None,
         seed: int = 0,
         prepare: Callable | None = None,
+        device: str | torch.device | None = None,
     ):
         contracts.check_learner(learner)
         if horizon is not None:
             whole("horizon", horizon)
         whole("seed", seed, least=0)
-        if prepare is not None and not callable(prepare):
-            raise ValueError(f"prepare={prepare!r}; allowed: a function of a context, or None")
+        _check_prepare(prepare)
         self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
         # numpy's integers are not JSON
         self._horizon, self._seed = None if horizon is None else int(horizon), int(seed)
-        self._prepare, self._streams = prepare, Streams(self._seed, [0])
+        self._prepare, self._device = prepare, placed(device)
+        self._tkwargs = {"dtype": torch.float64, "device": self._device}
+        self._streams = Streams(self._seed, [0], self._device)
         self._first = None  # context: later ones are like it
         self._first = self._lead(context)
         self._now = Now(self._begun(), self._first)
@@ -76,7 +80,7 @@ class AskTell:
         """The learner's state before the first round; sizes of its parts may hang on the context."""
         draw = self._streams.at(-1)
         with _outside_gradients():
-            return self.learner.init(1, self._first, self.horizon, draw, **TKWARGS)
+            return self.learner.init(1, self._first, self.horizon, draw, **self._tkwargs)
 
     @property
     def learner(self) -> Learner:
@@ -92,6 +96,11 @@ class AskTell:
     def seed(self) -> int:
         """Of the learner's own random numbers."""
         return self._seed
+
+    @property
+    def device(self) -> torch.device:
+        """Where the state, the context and the draws are."""
+        return self._device
 
     @property
     def state(self) -> Any:
@@ -131,7 +140,7 @@ class AskTell:
         """The next action, an arm's index or a point (d). ``context``: the round's, if changed."""
         self._now = now = self._choosing(self._now, context)
         action = now.proposed
-        return action[0].numpy().copy() if action.dim() > 1 else int(action[0])
+        return host(action[0]) if action.dim() > 1 else int(action[0])
 
     def _choosing(self, now: Now, context: Any) -> Now:
         """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
@@ -169,7 +178,7 @@ class AskTell:
 
         ``update``: in place of the learner's.
         """
-        heard = number("feedback", feedback)
+        heard = number("feedback", feedback, self._device)
         # R x 1 would broadcast to R x R in the state
         if self.learner.wants != "gradient" and heard.dim() != 1:
             refuse("feedback", feedback, "one number")
@@ -240,8 +249,8 @@ class AskTell:
     def save(self, path: str | os.PathLike) -> None:
         """Write all but a pending ask to one npz, without pickle.
 
-        Functions in a context are not written, nor what follows from it alone; what was asked is asked again after a
-        load.
+        Functions in a context are not written, nor what follows from it alone; what was asked is asked again after
+        ``load`` or ``restore``.
 
         Raises:
             ValueError: ``path`` is neither a name nor a Path.
@@ -253,7 +262,62 @@ class AskTell:
         first = list(self._first.shape[1:]) if isinstance(self._first, Tensor) else None
         saved.write(path, self._settings() | {"first": first} | head, arrays)
 
-    def load(self, path: str | os.PathLike) -> "AskTell":
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike,
+        learner: Learner,
+        context: Any = None,
+        horizon: int | None = None,
+        seed: int | None = None,
+        prepare: Callable | None = None,
+        device: str | torch.device | None = None,
+    ) -> Self:
+        """The trial that ``save`` wrote, where it left off, on any device.
+
+        Args:
+            learner: the one that was saved: a file tells it from others, and holds no code.
+            context: the one with which it began, as for the constructor; None: the file's, where it is
+                arrays alone (arms, or a tuple of tensors), without NamedTuples and functions.
+            horizon, seed: as at the save; None: the file's.
+            prepare, device: as for the constructor.
+
+        Raises:
+            ValueError: as the constructor or ``restore``, or a file whose context has to be given.
+            OSError: the file cannot be read at all.
+        """
+        contracts.check_learner(learner)
+        _check_prepare(prepare)
+        placed(device)
+        head, arrays = read(path)
+        own = {"learner": describe(for_trials(learner, range(1), 1))}
+        own |= {name: x for name, x in (("horizon", horizon), ("seed", seed)) if x is not None}
+        _check_settings(path, head, own)
+        try:
+            saved.verify(head, arrays)
+            start = head["horizon"], head["seed"]
+            given = offered(head, arrays) if context is None else context
+            if not all(type(x) in (int, type(None)) for x in start):
+                raise ValueError(f"horizon, seed: {start}; allowed: integers")
+        except Exception as error:  # of what others wrote
+            raise refusal(path, error) from error
+        if given is None:
+            raise ValueError(
+                f"context=None; allowed for path={str(path)!r}, which holds neither functions nor "
+                "classes: the context with which its learner began"
+            )
+        if context is not None:
+            found = cls(learner, context, *start, prepare, device)
+        else:  # the file's was prepared before
+            try:
+                found = cls(learner, given, *start, None, device)
+            except Exception as error:
+                raise refusal(path, error) from error
+            found._prepare = prepare
+        found._take_up(path, head, arrays)
+        return found
+
+    def restore(self, path: str | os.PathLike) -> Self:
         """Take up where ``save`` left off; returns itself, unchanged where it raises.
 
         Raises:
@@ -262,7 +326,11 @@ class AskTell:
                 size.
             OSError: it cannot be read at all.
         """
-        head, arrays = read(path)
+        self._take_up(path, *read(path))
+        return self
+
+    def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
+        """What ``restore`` does once the file is read."""
         first, begun = self._begun_as(path, head), self._begun()
         if not getattr(self.learner, "fixed_arms", False):  # else parts may have grown since
             check_sizes(path, begun, arrays, first)
@@ -272,19 +340,20 @@ class AskTell:
                 f"{self._first.shape[-1]} dimensions, as the context given here"
             )
         try:
-            now = restored(self._now._replace(state=begun), head, arrays | self._derived(begun))
+            now = restored(
+                self._now._replace(state=begun), head, arrays | self._derived(begun), self._device
+            )
             self._check_offer(now.context)
             saved.verify(head, arrays)
             self._rehearse(now, begun)
         except Exception as error:  # of numbers that are no learner's it makes all sorts
             raise refusal(path, error) from error
         self._now = now
-        return self
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
         held = {name: getattr(state, name, None) for name in getattr(self.learner, "derived", ())}
-        return {f"state.{name}": x.numpy() for name, x in held.items() if x is not None}
+        return {f"state.{name}": x.cpu().numpy() for name, x in held.items() if x is not None}
 
     def _begun_as(self, path: str | os.PathLike, head: dict) -> list[int] | None:
         """Sizes of the context with which the file's learner began; it is this one, seed and all.
@@ -292,20 +361,13 @@ class AskTell:
         Raises:
             ValueError: another learner, or no sizes.
         """
-        own, first = self._settings(), head.get("first")
+        first = head.get("first")
         try:
-            other = _differing({name: head.get(name) for name in own}, own)
             if not (first is None or all(type(size) is int for size in first)):
                 raise ValueError(f"first={first!r}; allowed: sizes of a context")
-        except Exception as error:  # no settings, or no list
+        except Exception as error:  # no list
             raise refusal(path, error) from error
-        if other:
-            there, here = (
-                ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
-            )
-            raise ValueError(
-                f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}"
-            )
+        _check_settings(path, head, self._settings())
         return first
 
     def _rehearse(self, now: Now, begun: Any) -> None:
@@ -314,18 +376,18 @@ class AskTell:
         The draws are its own, for one purpose has one shape for good.
         """
         state, context = tree_map(torch.clone, now.state), now.context
-        draw = Streams(self.seed, [0]).at(now.rounds + now.skipped)
+        draw = Streams(self.seed, [0], self._device).at(now.rounds + now.skipped)
         self._heeded(now._replace(warned=True), state)
         action, chosen = self._choice(state, context, draw)
         self._validate(context, action, None)
         size = action.shape if self.learner.wants == "gradient" else action.shape[:1]
-        after = self._after(chosen, context, action, torch.zeros(size, **TKWARGS), draw)
+        after = self._after(chosen, context, action, torch.zeros(size, **self._tkwargs), draw)
         check_leaves(begun, *pack(after))
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
         if getattr(self.learner, "fixed_arms", False):
-            known = str(tuple(self._first.shape)).encode() + self._first.numpy().tobytes()
+            known = str(tuple(self._first.shape)).encode() + host(self._first).tobytes()
             settings["arms"] = hashlib.sha256(known).hexdigest()
         return settings
 
@@ -337,9 +399,9 @@ class AskTell:
         if self._prepare is not None:
             context = self._prepare(context)
         if isinstance(context, tuple):  # a copy: the caller's stays the caller's
-            context = tree_map(lambda x: x.detach().clone().unsqueeze(0), context)
+            context = tree_map(lambda x: x.detach().clone().unsqueeze(0).to(self._device), context)
         else:
-            context = number("context", context)
+            context = number("context", context, self._device)
         self._check_offer(context)
         return context
 
@@ -373,10 +435,10 @@ class AskTell:
         if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
             if isinstance(self.context, Tensor):
                 refuse("action", action, "the index of an arm, an integer")
-            return number("action", action)
+            return number("action", action, self._device)
         if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
             refuse("action", action, f"0..{self.context.shape[1] - 1}")
-        return torch.tensor([int(action)])
+        return torch.tensor([int(action)], device=self._device)
 
 
 @contextmanager
@@ -384,6 +446,25 @@ def _outside_gradients() -> Iterator[None]:
     """No gradients, but tensors that a learner may take some through later, also where the caller is in inference mode."""
     with torch.inference_mode(False), torch.no_grad():
         yield
+
+
+def _check_prepare(prepare: Any) -> None:
+    """Raise ValueError for what is no function."""
+    if prepare is not None and not callable(prepare):
+        raise ValueError(f"prepare={prepare!r}; allowed: a function of a context, or None")
+
+
+def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
+    """Raise ValueError where one of these settings is another one in the file, or in none."""
+    try:
+        other = _differing({name: head.get(name) for name in own}, own)
+    except Exception as error:  # no settings
+        raise refusal(path, error) from error
+    if other:
+        there, here = (
+            ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
+        )
+        raise ValueError(f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}")
 
 
 def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import number
+from ..asktell.inputs import host, number
 from ..core.linalg import apply
 from ..core.streams import Draw
 from ..core.validation import LARGEST, finite, one_of, refuse, whole
@@ -96,13 +96,14 @@ class Optimizer(shared.Optimizer):
         horizon: int | None = None,
         seed: int = 0,
         prepare: Callable | None = None,
+        device: str | torch.device | None = None,
     ):
         if not hasattr(learner, "predict"):
             allowed = (
                 "one with a posterior everywhere, such as LazyBKB, ContextualBKB or ExactGPUCB"
             )
             refuse("learner", learner, allowed)
-        super().__init__(learner, context, horizon, seed, prepare)
+        super().__init__(learner, context, horizon, seed, prepare, device)
         self._kept = None  # the last state with a dictionary that was embedded, and its embedding
 
     @property
@@ -166,7 +167,7 @@ class Optimizer(shared.Optimizer):
         # whole, or where an update fails not at all
         self._now = now._replace(
             context=arms,
-            proposed=torch.tensor(found[:1]),
+            proposed=torch.tensor(found[:1], device=self.device),
             pending=now.state,
             waiting=(*waiting, *found) if self._counts_by_index else (),
         )
@@ -191,7 +192,7 @@ class Optimizer(shared.Optimizer):
         """The state as if an arm had earned its posterior mean; clock and radius stay."""
         if self.rounds == 0:  # arms are drawn: there is nothing to believe yet
             return state
-        index = torch.tensor([arm])
+        index = torch.tensor([arm], device=self.device)
         after = hear(state, arms, index, self._mean(state, arms, index), draw)
         return after._replace(tally=state.tally) if hasattr(after, "tally") else after
 
@@ -217,14 +218,15 @@ class Optimizer(shared.Optimizer):
         """
         at = self.context
         if points is not None:
-            at = number("points", points if self._prepare is None else self._prepare(points))
+            given = points if self._prepare is None else self._prepare(points)
+            at = number("points", given, self.device)
         dim = self.context.shape[2]
         finite("points", at, LARGEST)
         if at.dim() != 3 or at.shape[2] != dim or at.shape[1] < 1:
             raise ValueError(f"points: {tuple(at.shape[1:])}; allowed: n x {dim} with n at least 1")
         with torch.no_grad():
             mu, s2 = self.learner.predict(self.state, self.context, at)
-        return Band(mu[0].numpy().copy(), (self.learner.confidence.lam * s2[0]).sqrt().numpy())
+        return Band(host(mu[0]), host((self.learner.confidence.lam * s2[0]).sqrt()))
 
     def best(self) -> int:
         """The arm with the largest posterior mean.

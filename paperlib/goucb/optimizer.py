@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
+from ..asktell.inputs import host
 from ..asktell.records import Failure, Now
 from ..core.describe import brief
 from ..core.errors import told
@@ -48,7 +49,7 @@ class Found(NamedTuple):
     log: list[Evaluation]
 
 
-class Optimizer(shared.Optimizer):
+class Optimizer(shared.Built):
     """Maximizes a function that is costly to evaluate, on named dimensions.
 
     ::
@@ -70,6 +71,8 @@ class Optimizer(shared.Optimizer):
         horizon: evaluations, if known, for learners that need them.
         seed: of the points.
         learner: another learner of this package in place of the policy's.
+        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
+            told stays numpy's and Python's.
 
     Raises:
         ValueError: a value out of range, or a learner that keeps no points and answers.
@@ -83,6 +86,7 @@ class Optimizer(shared.Optimizer):
         horizon: int | None = None,
         seed: int = 0,
         learner: Any = None,
+        device: str | torch.device | None = None,
     ):
         if not isinstance(space, Space):
             refuse("space", space, "Space([...]) of Real, Integer and Category")
@@ -93,7 +97,7 @@ class Optimizer(shared.Optimizer):
             zero = torch.zeros(len(space.names), dtype=torch.float64)
             box = Bounds(zero, zero + 1)
         own = policy_learner(policy, n_init) if learner is None else learner
-        super().__init__(own, box, horizon, seed)
+        super().__init__(own, box, horizon, seed, device=device)
         self._settings()  # refuses now what could not be saved later
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
             refuse("learner", own, "one whose state has points x and answers y")
@@ -152,7 +156,7 @@ class Optimizer(shared.Optimizer):
         failures, skipped = self.failures, self._now.skipped  # skipped ones came before any answer
         first = [Evaluation(failure.action, None, failure.reason) for failure in failures[:skipped]]
         later = {failure.round: failure.reason for failure in failures[skipped:]}
-        heard = zip(self._points()[0].numpy(), self.state.y.view[0].tolist(), strict=True)
+        heard = zip(host(self._points()[0]), self.state.y.view[0].tolist(), strict=True)
         return first + [
             Evaluation(self.space.decode(u), None if t in later else y, later.get(t))
             for t, (u, y) in enumerate(heard, 1)
@@ -195,7 +199,7 @@ class Optimizer(shared.Optimizer):
         if not isinstance(points, (list, tuple)) or not points:
             refuse("points", points, "a list of points, not empty")
         at = np.stack([self.space.encode(x) for x in points])
-        return self._predicted(torch.from_numpy(at).unsqueeze(0))
+        return self._predicted(torch.from_numpy(at).unsqueeze(0).to(self.device))
 
     def _predicted(self, at: Tensor) -> Prediction:
         if not hasattr(self.learner, "predict"):
@@ -204,24 +208,23 @@ class Optimizer(shared.Optimizer):
             refuse("answers", 0, "at least one")
         with torch.no_grad():
             found = self.learner.predict(self.state, self.context, at)
-        return Prediction(*(x[0].numpy().copy() for x in found))
+        return Prediction(*(host(x[0]) for x in found))
 
-    def load(self, path: str | os.PathLike) -> "Optimizer":
-        """As ``AskTell.load``; what was being evaluated at the save may be told, and is heard at the point that the learner meant."""
-        super().load(path)
+    def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
+        """What was being evaluated at the save may be told, and is heard at the point that the learner meant."""
+        super()._take_up(path, head, arrays)
         self._now = self._choosing(self._now, None)  # the same again, for a value has many points
-        return self
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         action, pending = super()._choice(state, context, draw)
-        return torch.from_numpy(snapped(action.numpy())), pending
+        return torch.from_numpy(snapped(host(action))).to(action.device), pending
 
     def _action(self, x: Any) -> Tensor:
         found, asked = self.space.encode(x), self._now.proposed
         # an integer or an option has many points, and the learner meant this one
         if asked is not None and (self.space.encode(self._shown(asked)) == found).all():
             return asked
-        return torch.from_numpy(found).unsqueeze(0)
+        return torch.from_numpy(found).unsqueeze(0).to(self.device)
 
     def _heard(self, now: Now, x: Any, y: Any, update: Callable | None = None) -> Now:
         """A failed evaluation is heard as the lowest answer so far; before there is any, the draws alone move on."""
@@ -240,7 +243,7 @@ class Optimizer(shared.Optimizer):
         return ", ".join(self.space.names)
 
     def _shown(self, action: Tensor) -> dict[str, Any]:
-        return self.space.decode(action[0].numpy())
+        return self.space.decode(host(action[0]))
 
     def _settings(self) -> dict:
         return super()._settings() | {"space": self.space.settings()}

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
+from ..asktell.inputs import host
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves
@@ -30,7 +31,7 @@ WIDEST = 0.25  # h, where the noise is not known to be small
 NOISES = (1e-8, 1e12)  # least and largest, in units of half of y_range; below, rounding decides
 
 
-class Optimizer(shared.Optimizer):
+class Optimizer(shared.Built):
     """Maximizes a strongly concave objective whose maximizer moves, on a ball or a box.
 
     ::
@@ -60,6 +61,8 @@ class Optimizer(shared.Optimizer):
         seed: of the schedule of "master"; the others draw nothing.
         learner: another learner of this package in place of the policy's, such as ``calibrate``
             returns.
+        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
+            told stays numpy's and Python's.
 
     Raises:
         ValueError: a value out of range, gamma = sigma / L, after the box's sides are made equal,
@@ -79,6 +82,7 @@ class Optimizer(shared.Optimizer):
         horizon: int | None = None,
         seed: int = 0,
         learner: Any = None,
+        device: str | torch.device | None = None,
     ):
         if not isinstance(domain, Domain):
             refuse("domain", domain, "ball(center, radius) or box(lower, upper)")
@@ -109,7 +113,7 @@ class Optimizer(shared.Optimizer):
         cset = SETS[domain.kind].of(len(domain.center))
         cset = cset._replace(R=cset.R[0], D=cset.D[0])  # AskTell leads it with the trial
         task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
-        super().__init__(own, task, horizon, seed)
+        super().__init__(own, task, horizon, seed, device=device)
         at = _stand(self.state)
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):
             refuse("learner", own, "one whose state has a point z or center, or whose base's has")
@@ -157,7 +161,9 @@ class Optimizer(shared.Optimizer):
             if points.ndim != 2 or points.shape[1] != dim:
                 refuse("actions", actions, allowed)
             actions = self._domain.unit(points)
-            if not bool(self.context.cset.contains(torch.from_numpy(actions)).all()):
+            if not bool(
+                self.context.cset.contains(torch.from_numpy(actions).to(self.device)).all()
+            ):
                 refuse("actions", points, allowed)
         super().observe(actions, feedback)
 
@@ -166,7 +172,7 @@ class Optimizer(shared.Optimizer):
             raise RuntimeError(
                 f"{call}: no point was asked for since the last answer; allowed: after ask()"
             )
-        return self._now.proposed[0].numpy()
+        return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, y: float, update: Any = None) -> Now:
         given = isinstance(y, np.generic | np.ndarray | Tensor) and y.ndim == 0
@@ -185,7 +191,7 @@ class Optimizer(shared.Optimizer):
     @property
     def center(self) -> np.ndarray:
         """The present estimate of the maximizer, about which it explores, d numbers."""
-        return self._domain.native(_stand(self.state)[0].numpy())
+        return self._domain.native(host(_stand(self.state)[0]))
 
     @property
     def restarts(self) -> list[int]:
@@ -209,7 +215,7 @@ class Optimizer(shared.Optimizer):
         return f"a {self._domain.kind} in {len(self._domain.center)} dimensions"
 
     def _shown(self, action: Tensor) -> tuple[float, ...]:
-        return tuple(self._domain.native(action[0].numpy()).tolist())
+        return tuple(self._domain.native(host(action[0])).tolist())
 
     def _settings(self) -> dict:
         kind, center, scale = self._domain

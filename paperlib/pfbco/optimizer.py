@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import warn
+from ..asktell.inputs import host, warn
 from ..asktell.records import Now
 from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
@@ -25,7 +25,7 @@ ANSWERS = 8  # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number
 
 
-class Optimizer(shared.Optimizer):
+class Optimizer(shared.Built):
     """``PFBCO`` on a convex set, in the set's own coordinates.
 
     ::
@@ -58,6 +58,8 @@ class Optimizer(shared.Optimizer):
         seed: of the directions.
         answer: what ``center`` is: "last", where the last finished epoch ended, or "average", the
             mean of that epoch's iterates.
+        device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
+            told stays numpy's and Python's.
 
     The theorems are about ``loss_bound=M, baseline=False, warm_start=False``: a bound alone, with
     the other two left on, does not bring them.
@@ -79,6 +81,7 @@ class Optimizer(shared.Optimizer):
         warm_start: bool = True,
         seed: int = 0,
         answer: str = "last",
+        device: str | torch.device | None = None,
     ):
         _check_set(cset)
         one_of("answer", answer, ("last", "average"))
@@ -106,12 +109,13 @@ class Optimizer(shared.Optimizer):
         one = torch.ones((), dtype=torch.float64)
         self.loss_bound = None if loss_bound is None else float(loss_bound)
         task = Task(own, one * (self.loss_bound or 1.0), one)
-        super().__init__(learner if horizon is not None else Doubling(learner), task, horizon, seed)
-        self._known = _fingerprint(self.context.cset)
+        begun = learner if horizon is not None else Doubling(learner)
+        super().__init__(begun, task, horizon, seed, device=device)
+        self._known = _fingerprint(tree_map(Tensor.cpu, self.context.cset))
 
     def ask(self) -> np.ndarray:
         """Where to evaluate next, n numbers in the set; asked again before ``tell``, the same."""
-        return self._native(torch.from_numpy(super().ask()).unsqueeze(0))
+        return self._native(torch.from_numpy(super().ask()).unsqueeze(0).to(self.device))
 
     def tell(self, loss: float) -> None:
         """The loss at the point last asked for.
@@ -147,7 +151,7 @@ class Optimizer(shared.Optimizer):
             raise RuntimeError(
                 f"{call}: no point was asked for since the last loss; allowed: after ask()"
             )
-        return self._now.proposed[0].numpy()
+        return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
         number, where = loss, f"round {now.rounds + 1}"
@@ -192,7 +196,7 @@ class Optimizer(shared.Optimizer):
         return self._native(last if self.answer == "last" else mean)
 
     def _native(self, y: Tensor) -> np.ndarray:
-        return self.context.cset.to_native(y)[0].numpy().copy()
+        return host(self.context.cset.to_native(y)[0])
 
     def _offer(self) -> str:
         return f"{type(self.context.cset).__name__} in {self.context.cset.dim} dimensions"

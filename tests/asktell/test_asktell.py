@@ -88,7 +88,7 @@ def test_a_file_of_another_size_is_refused(tmp_path):
         ValueError,
         match=r"state.plays of shape \(1, 4\), begun with a context \[4, 4\]; allowed: \(1, 3\)",
     ):
-        other.load(tmp_path / "state.npz")
+        other.restore(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
 
 
@@ -105,21 +105,21 @@ def test_save_and_load_go_on_alike(tmp_path):
     for t in range(9):
         one.tell(one.ask(), float(t % 2))
     one.save(tmp_path / "state.npz")
-    two = AskTell(Index(), ARMS).load(tmp_path / "state.npz")
+    two = AskTell(Index(), ARMS).restore(tmp_path / "state.npz")
     for t in range(9):
         assert one.ask() == two.ask()
         one.tell(one.ask(), float(t % 3 == 0))
         two.tell(two.ask(), float(t % 3 == 0))
     with pytest.raises(ValueError, match="was saved by"):
-        AskTell(Index(bonus=3.0), ARMS).load(tmp_path / "state.npz")
+        AskTell(Index(bonus=3.0), ARMS).restore(tmp_path / "state.npz")
 
 
 def test_a_file_of_another_seed_or_horizon_is_refused(tmp_path):
     AskTell(Index(), ARMS, horizon=9).save(tmp_path / "state.npz")
-    AskTell(Index(), ARMS, horizon=9).load(tmp_path / "state.npz")
+    AskTell(Index(), ARMS, horizon=9).restore(tmp_path / "state.npz")
     for settings in ({"horizon": 9, "seed": 1}, {"horizon": 8}, {}):
         with pytest.raises(ValueError, match="was saved by"):
-            AskTell(Index(), ARMS, **settings).load(tmp_path / "state.npz")
+            AskTell(Index(), ARMS, **settings).restore(tmp_path / "state.npz")
 
 
 @pytest.mark.parametrize("arms", [ARMS.copy(), torch.eye(4, dtype=torch.float64)])
@@ -188,7 +188,7 @@ def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
     user.save(tmp_path / "state.npz")
     again = AskTell(Offered(), offer(0.0, 2.0, 0.0, 1.0))
     rule = again.context.rule
-    again.load(tmp_path / "state.npz")
+    again.restore(tmp_path / "state.npz")
     assert (
         again.context.rule is rule
         and again.context.bonus.tolist() == [[0, 0, 3, 0]]
@@ -199,7 +199,7 @@ def test_functions_of_a_context_are_not_written_and_the_rest_is(tmp_path):
 def test_what_differs_of_another_learner_is_named(tmp_path):
     AskTell(Index(bonus=3.0), ARMS, seed=1).save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match="learner.bonus=3.0") as error:
-        AskTell(Index(), ARMS, seed=2).load(tmp_path / "state.npz")
+        AskTell(Index(), ARMS, seed=2).restore(tmp_path / "state.npz")
     said = str(error.value)
     assert (
         "learner.bonus=3.0, seed=1; allowed: learner.bonus=" in said
@@ -226,16 +226,16 @@ def test_what_is_no_saved_learner_is_refused(what, tmp_path):
         ValueError,
         match=r"path='.*state.npz' holds no saved learner; allowed: a file that save wrote",
     ):
-        user.load(path)
+        user.restore(path)
     assert user.state is before
     with pytest.raises(FileNotFoundError):
-        user.load(tmp_path / "other.npz")
+        user.restore(tmp_path / "other.npz")
 
 
 @pytest.mark.parametrize("path", [None, 1, 2.5, b"state.npz", ["state.npz"]])
 def test_what_is_no_path_is_refused_by_name(path):
     user = AskTell(Index(), ARMS)
-    for use in (user.save, user.load):
+    for use in (user.save, user.restore):
         with pytest.raises(ValueError, match=r"path=.*allowed: the name of a file, or a Path"):
             use(path)
 
@@ -264,7 +264,7 @@ def test_settings_of_more_trials_than_one_are_refused():
 def test_integers_of_numpy_are_integers(tmp_path):
     user = AskTell(Index(), ARMS, horizon=np.int64(9), seed=np.int64(2))
     user.save(tmp_path / "state.npz")
-    assert AskTell(Index(), ARMS, horizon=9, seed=2).load(tmp_path / "state.npz").rounds == 0
+    assert AskTell(Index(), ARMS, horizon=9, seed=2).restore(tmp_path / "state.npz").rounds == 0
 
 
 @pytest.mark.parametrize("horizon", [0, -5, "x", 2.5, True, [1]])

@@ -254,7 +254,7 @@ def test_failures_are_saved_and_the_search_goes_on_after_a_load(skip, tmp_path):
         played(user, 9, skip)
     user.ask()
     user.save(tmp_path / "state.npz")
-    again = Optimizer(Walk(), BOX, horizon=3).load(tmp_path / "state.npz")
+    again = Optimizer(Walk(), BOX, horizon=3).restore(tmp_path / "state.npz")
     user._now = user._now._replace(proposed=None, pending=None)
     assert everything(user) == everything(again) and again.failures == user.failures
     with warnings.catch_warnings():
@@ -341,7 +341,7 @@ def test_a_call_that_is_interrupted_at_any_line_is_done_whole_or_not_at_all(what
         "fail": lambda x: x.fail(2, np.nan),
         "instead": lambda x: x.fail(2, np.nan, instead=0.0),
         "ask": lambda x: x.ask(),
-        "load": lambda x: x.load(tmp_path / "far.npz"),
+        "load": lambda x: x.restore(tmp_path / "far.npz"),
     }
 
     def begun():
@@ -419,7 +419,7 @@ def test_a_file_from_before_failures_were_kept_is_read(tmp_path):
     played(user, 6)
     user.save(tmp_path / "state.npz")
     rewritten(tmp_path / "state.npz", lambda head, arrays: [head.pop(name) for name in new])
-    again = Optimizer(Walk(), BOX).load(tmp_path / "state.npz")
+    again = Optimizer(Walk(), BOX).restore(tmp_path / "state.npz")
     assert everything(again) == everything(user) and np.array_equal(
         played(user, 5), played(again, 5)
     )
@@ -450,7 +450,7 @@ def test_a_file_of_which_something_is_missing_is_refused_by_name(change, match, 
     user.ask()
     before = user._now
     with pytest.raises(ValueError, match="path='.*state.npz' holds no saved learner") as error:
-        user.load(path)
+        user.restore(path)
     assert user._now is before and match in str(error.value)
 
 
@@ -472,7 +472,7 @@ def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):
         user.ask()
         before = user._now
         try:
-            user.load(path)
+            user.restore(path)
         except ValueError as error:
             refused += 1
             assert user._now is before and f"path={str(path)!r} holds no saved learner" in str(

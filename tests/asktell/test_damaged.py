@@ -174,7 +174,7 @@ def mutated(name, path, count, seed):
     go_on(saver, 9)
     saver.save(path)
     whole, written = path.read_bytes(), numbers(saver)
-    assert numbers(USERS[name]().load(path)) == written
+    assert numbers(USERS[name]().restore(path)) == written
     user, twin = USERS[name](), USERS[name]()
     for x in (user, twin):
         go_on(x, 2)
@@ -189,7 +189,7 @@ def mutated(name, path, count, seed):
             with open(path, "wb") as file:
                 np.savez(file, head=np.array(json.dumps(head)), **arrays)
         try:
-            user.load(path)
+            user.restore(path)
         except ValueError as error:
             refused += 1
             assert f"path={str(path)!r}" in str(error) and len(str(error)) > len(str(path)) + 40
@@ -295,7 +295,7 @@ def test_contents_out_of_range_are_refused_with_the_reason(name, change, why, tm
         np.savez(file, head=np.array(json.dumps(head)), **arrays)
     before = user._now
     with pytest.raises(ValueError, match=why) as error:
-        user.load(path)
+        user.restore(path)
     assert f"path={str(path)!r}" in str(error.value) and user._now is before
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -307,4 +307,4 @@ def test_infinities_with_which_a_learner_begins_are_read(tmp_path):
     user = USERS["RSGLinCB"]()
     assert user.state.log_det.tolist() == [-np.inf]
     user.save(tmp_path / "state.npz")
-    assert numbers(USERS["RSGLinCB"]().load(tmp_path / "state.npz")) == numbers(user)
+    assert numbers(USERS["RSGLinCB"]().restore(tmp_path / "state.npz")) == numbers(user)

@@ -50,7 +50,7 @@ def ten_rounds(user):
 
 @pytest.mark.parametrize("name", ["glbomd", "bkb"])
 def test_a_learner_that_0_1_0_saved_asks_for_what_it_would_have_asked(name):
-    user = USERS[name]().load(SAVED / f"{name}.npz")
+    user = USERS[name]().restore(SAVED / f"{name}.npz")
     assert user.rounds == 10
     np.testing.assert_allclose(user.ask(), ASKED[name], rtol=1e-9)
     np.testing.assert_allclose(ten_rounds(USERS[name]()).ask(), ASKED[name], rtol=1e-9)
@@ -59,16 +59,16 @@ def test_a_learner_that_0_1_0_saved_asks_for_what_it_would_have_asked(name):
 def test_what_pf_then_forgot_cannot_be_taken_up():
     """Its optimizer remembers the last finished epoch since, of which the file knows nothing."""
     with pytest.raises(ValueError, match="was saved by a learner with learner.base.kind="):
-        pfbco_user().load(SAVED / "pfbco.npz")
+        pfbco_user().restore(SAVED / "pfbco.npz")
     np.testing.assert_allclose(ten_rounds(pfbco_user()).ask(), ASKED["pfbco"], rtol=1e-9)
 
 
 def test_another_learner_is_refused_by_what_differs():
     with pytest.raises(ValueError, match="norm_bound=3.0") as error:
-        glbomd_user(norm=2.0).load(SAVED / "glbomd.npz")
+        glbomd_user(norm=2.0).restore(SAVED / "glbomd.npz")
     assert "kind" not in str(error.value)
     with pytest.raises(ValueError, match="was saved by a learner with"):
-        bkb_user().load(SAVED / "glbomd.npz")
+        bkb_user().restore(SAVED / "glbomd.npz")
 
 
 @pytest.mark.parametrize(

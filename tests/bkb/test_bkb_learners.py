@@ -889,7 +889,7 @@ def test_a_running_ask_tell_is_saved(tmp_path):
         arm = user.ask()
         user.tell(arm, SMOOTH.f[arm])
     user.save(tmp_path / "state.npz")
-    again.load(tmp_path / "state.npz")
+    again.restore(tmp_path / "state.npz")
     for _ in range(10):
         arm = user.ask()
         assert again.ask() == arm

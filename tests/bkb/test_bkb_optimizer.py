@@ -214,7 +214,7 @@ def test_nothing_is_learned_of_a_bad_batch(actions, feedback):
 def test_save_and_load_go_on_where_they_were(learner, tmp_path):
     user = play(Optimizer(learner, ARMS), 12)
     user.save(tmp_path / "state.npz")
-    again = Optimizer(learner, ARMS).load(tmp_path / "state.npz")
+    again = Optimizer(learner, ARMS).restore(tmp_path / "state.npz")
     assert [play(user, 1).ask() for _ in range(8)] == [play(again, 1).ask() for _ in range(8)]
 
 
@@ -225,7 +225,7 @@ def test_other_arms_are_refused_by_learners_that_count_by_index(tmp_path):
     assert user.rounds == 3 and isinstance(user.ask(), int)
     user.save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match="was saved by"):
-        Optimizer(BKB(KERNEL, RADIUS), ARMS + 1.0).load(tmp_path / "state.npz")
+        Optimizer(BKB(KERNEL, RADIUS), ARMS + 1.0).restore(tmp_path / "state.npz")
 
 
 def test_arms_may_change_for_the_contextual_learner():
@@ -306,7 +306,7 @@ def test_feedback_goes_to_the_arms_asked_about_also_after_a_load(tmp_path):
     user.tell(3, 0.0)
     user.ask(ARMS[::-1].copy())
     user.save(tmp_path / "state.npz")
-    again = Optimizer(ContextualBKB(KERNEL, RADIUS), ARMS).load(tmp_path / "state.npz")
+    again = Optimizer(ContextualBKB(KERNEL, RADIUS), ARMS).restore(tmp_path / "state.npz")
     user.tell(0, 1.0), again.tell(0, 1.0)
     assert again.state.points.view[0, 1, 0] == user.state.points.view[0, 1, 0] == 1.0
 
@@ -328,7 +328,7 @@ def test_a_scripted_learner_keeps_the_rules_of_its_base(tmp_path):
     with pytest.raises(ValueError, match="other arms"):
         user.ask(ARMS[::-1].copy())
     user.save(tmp_path / "state.npz")
-    assert AskTell(scripted, ARMS).load(tmp_path / "state.npz").ask() == user.ask()
+    assert AskTell(scripted, ARMS).restore(tmp_path / "state.npz").ask() == user.ask()
 
 
 @pytest.mark.parametrize(
@@ -444,7 +444,7 @@ def test_a_search_with_failures_goes_on_also_after_a_load(learner, skip, tmp_pat
         user.fail(arm, TimeoutError("late")) if skip(t) else user.tell(arm, f(ARMS[arm]))
         if t == 20:
             user.save(tmp_path / "state.npz")
-            user = Optimizer(learner, ARMS, seed=3).load(tmp_path / "state.npz")
+            user = Optimizer(learner, ARMS, seed=3).restore(tmp_path / "state.npz")
     assert (
         abs(user.best() - f(ARMS).argmax()) <= 2 and user.failures[0].reason == "TimeoutError: late"
     )

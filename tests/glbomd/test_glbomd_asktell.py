@@ -111,7 +111,7 @@ def test_save_and_load_go_on_alike(learner, tmp_path):
     user = AskTell(learner, ARMS)
     rounds(user, 0, 20)
     user.save(tmp_path / "state.npz")
-    again = AskTell(learner, ARMS).load(tmp_path / "state.npz")
+    again = AskTell(learner, ARMS).restore(tmp_path / "state.npz")
     assert rounds(user, 1, 15) == rounds(again, 1, 15)
 
 

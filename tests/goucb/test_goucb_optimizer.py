@@ -126,7 +126,7 @@ def test_policies_are_the_learners_of_the_paper_and_its_baselines():
 
 def test_the_example_of_the_docstring():
     """As it stands there; it comes closer than its eight uniform points."""
-    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[1])
+    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     score = lambda rate, depth: -(math.log10(rate / 0.01) ** 2) - (depth - 4) ** 2
     names = {"Optimizer": Optimizer, "Space": Space, "Real": Real, "Integer": Integer, "f": score}
     exec(example, names)
@@ -305,7 +305,7 @@ def test_saved_and_loaded_it_goes_on_as_if_uninterrupted(policy, fails, tmp_path
     one = rounds(new(learner=learner), 0, 12)
     for stop in (0, 1, 7):
         rounds(new(learner=learner), 0, stop).save(tmp_path / "run.npz")
-        other = rounds(new(learner=learner).load(tmp_path / "run.npz"), stop, 12)
+        other = rounds(new(learner=learner).restore(tmp_path / "run.npz"), stop, 12)
         assert numbers(other) == numbers(one) and other.log == one.log
         assert other.ask() == one.ask()
 
@@ -473,12 +473,12 @@ def test_a_file_of_another_space_is_refused(tmp_path):
     for other in others:
         user = new(Space(other))
         with pytest.raises(ValueError, match=r"run\.npz.*saved by a learner with space\.\d"):
-            user.load(path)
+            user.restore(path)
         assert user.rounds == 0
     for user in (new(seed=1), new(learner=LEARNERS["gp"]), new(horizon=9)):
         with pytest.raises(ValueError, match=r"run\.npz"):
-            user.load(path)
-    assert numbers(new(Space(dimensions)).load(path)) == numbers(search)
+            user.restore(path)
+    assert numbers(new(Space(dimensions)).restore(path)) == numbers(search)
 
 
 def test_damaged_files_are_refused(tmp_path):
@@ -496,7 +496,7 @@ def test_damaged_files_are_refused(tmp_path):
         bad.write_bytes(content)
         user = new()
         try:
-            user.load(bad)
+            user.restore(bad)
             assert numbers(user) == numbers(search)  # a byte of no meaning
         except ValueError as error:
             assert "bad.npz" in str(error) and user.rounds == 0
@@ -507,7 +507,7 @@ def test_damaged_files_are_refused(tmp_path):
     for change in ({"failures": [[1, ["rbf"], "x"]]}, {"skipped": 9}, {"rounds": -1}):
         saved.write(bad, head | change, arrays)
         with pytest.raises(ValueError, match=r"bad\.npz"):
-            new().load(bad)
+            new().restore(bad)
 
 
 # ---- bad input
@@ -576,7 +576,7 @@ def test_what_was_asked_before_a_save_may_be_told_after_the_load(policy, rounds,
         search.tell(x, value(x))
     x = search.ask()
     search.save(tmp_path / "running.npz")
-    other = begin().load(tmp_path / "running.npz")
+    other = begin().restore(tmp_path / "running.npz")
     for one in (search, other):
         one.tell(x, value(x))
     assert torch.equal(search.state.x.view, other.state.x.view)

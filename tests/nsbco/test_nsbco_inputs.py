@@ -69,7 +69,7 @@ def test_a_file_saved_after_a_whole_horizon_is_read(tmp_path):
     for _ in range(7):
         one.tell(quiet(one.ask()))
     one.save(tmp_path / "run.npz")
-    assert new(policy="master", horizon=7).load(tmp_path / "run.npz").rounds == 7
+    assert new(policy="master", horizon=7).restore(tmp_path / "run.npz").rounds == 7
 
 
 @pytest.mark.parametrize(
@@ -180,9 +180,9 @@ def test_a_file_of_other_settings_is_refused(tmp_path, change):
     one = new(**settings)
     one.tell(quiet(one.ask()))
     one.save(tmp_path / "run.npz")
-    assert new(**settings).load(tmp_path / "run.npz").rounds == 1
+    assert new(**settings).restore(tmp_path / "run.npz").rounds == 1
     with pytest.raises(ValueError, match=f"run.npz.*{next(iter(change))}="):
-        new(**settings | change).load(tmp_path / "run.npz")
+        new(**settings | change).restore(tmp_path / "run.npz")
 
 
 def test_least_squares_are_refused_where_sides_differ():

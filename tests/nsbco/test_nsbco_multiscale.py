@@ -272,7 +272,7 @@ def test_a_log_that_is_saved_is_read_again(tmp_path):
     for _ in range(300):
         user.tell(user.ask(), float(rng.uniform(-1, 1)))
     user.save(tmp_path / "run.npz")
-    again = AskTell(learner, task, horizon=300).load(tmp_path / "run.npz")
+    again = AskTell(learner, task, horizon=300).restore(tmp_path / "run.npz")
     found = learner.logged(again.state)
     assert found and found == learner.logged(user.state) and {row[1:] for row in found} == {(2, -1)}
 

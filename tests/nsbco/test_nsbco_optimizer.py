@@ -81,7 +81,7 @@ def test_master_restarts_after_a_jump():
 
 def test_the_example_of_the_docstring():
     """As it stands there."""
-    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[1])
+    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     names = {"ball": ball, "Optimizer": Optimizer, "f": objective(np.array([0.6, -0.5]))}
     exec(example, names)
     assert np.linalg.norm(names["user"].center - [0.6, -0.5]) < 0.3
@@ -115,11 +115,11 @@ def test_a_file_goes_on_where_it_was(tmp_path):
     f, one = objective(np.array([1.5, 1.2])), new(policy="master", seed=3)
     follow(one, f, 300)
     one.save(tmp_path / "run.npz")
-    other = new(policy="master", seed=3).load(tmp_path / "run.npz")
+    other = new(policy="master", seed=3).restore(tmp_path / "run.npz")
     assert other.rounds == 300 and (other.ask() == one.ask()).all()
     for wrong in (new(SHEET, policy="master", seed=3), new(policy="glr", seed=3), new(seed=4)):
         with pytest.raises(ValueError, match="run.npz"):
-            wrong.load(tmp_path / "run.npz")
+            wrong.restore(tmp_path / "run.npz")
         assert wrong.rounds == 0
 
 

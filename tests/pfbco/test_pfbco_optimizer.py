@@ -68,7 +68,7 @@ def test_ten_lines_over_a_set_known_by_its_oracle():
 
 def test_the_example_of_the_docstring():
     """As it stands there."""
-    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[1])
+    example = textwrap.dedent(inspect.getdoc(Optimizer).split("\n\n")[2])
     f = lambda x: ((x - 0.4) ** 2).sum()
     names = {"np": np, "oracle_set": oracle_set, "Optimizer": Optimizer, "f": f}
     exec(example, names)
@@ -202,7 +202,7 @@ def test_a_file_has_both_answers(tmp_path):
     user = Optimizer(TRIANGLE)
     play(user, lambda x: x[0], 21)
     user.save(tmp_path / "state.npz")
-    other = Optimizer(TRIANGLE, answer="average").load(tmp_path / "state.npz")
+    other = Optimizer(TRIANGLE, answer="average").restore(tmp_path / "state.npz")
     assert np.abs(other.center - user.center).max() > 1e-3
     again = Optimizer(TRIANGLE, answer="average")
     play(again, lambda x: x[0], 21)
@@ -417,7 +417,7 @@ def test_save_and_load_go_on_where_they_were(name, settings, asked, tmp_path):
     user.save(tmp_path / "state.npz")
     again = Optimizer(KEPT[name](), **settings)
     assert (
-        again.load(tmp_path / "state.npz") is again
+        again.restore(tmp_path / "state.npz") is again
         and again.rounds == 13
         and np.array_equal(again.center, user.center)
     )
@@ -460,15 +460,15 @@ def test_a_file_of_another_set_or_learner_is_refused(cset, settings, tmp_path):
     other = Optimizer(cset, **settings)
     before = other.state
     with pytest.raises(ValueError, match="was saved by"):
-        other.load(tmp_path / "state.npz")
+        other.restore(tmp_path / "state.npz")
     assert other.state is before and other.rounds == 0
-    Optimizer(TRIANGLE).load(tmp_path / "state.npz")
+    Optimizer(TRIANGLE).restore(tmp_path / "state.npz")
 
 
 def test_a_file_of_another_bound_is_refused(tmp_path):
     Optimizer(TRIANGLE, loss_bound=2.0).save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match="was saved by"):
-        Optimizer(TRIANGLE, loss_bound=3.0).load(tmp_path / "state.npz")
+        Optimizer(TRIANGLE, loss_bound=3.0).restore(tmp_path / "state.npz")
 
 
 def test_a_file_of_another_oracle_is_refused(tmp_path):
@@ -481,9 +481,9 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
     Optimizer(oracle_set(square, [0.0, 0.0], 1.0)).save(tmp_path / "state.npz")
     for oracle in (disk, corner):
         with pytest.raises(ValueError, match="was saved by"):
-            Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")
+            Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).restore(tmp_path / "state.npz")
     # written otherwise, the same set
-    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).load(tmp_path / "state.npz")
+    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).restore(tmp_path / "state.npz")
 
 
 def test_a_set_is_known_again_on_another_machine(tmp_path):
@@ -504,13 +504,13 @@ def test_a_set_is_known_again_on_another_machine(tmp_path):
             }
             if "vertices" in shaken:
                 shaken["vertices"] = shaken["vertices"][:, noise.permutation(3)]
-            Optimizer(cset._replace(**shaken)).load(tmp_path / "state.npz")
+            Optimizer(cset._replace(**shaken)).restore(tmp_path / "state.npz")
 
 
 def test_another_set_is_named_and_what_agrees_is_not(tmp_path):
     Optimizer(TRIANGLE).save(tmp_path / "state.npz")
     with pytest.raises(ValueError, match="set=") as error:
-        Optimizer(Ball.of(2), c=0.5).load(tmp_path / "state.npz")
+        Optimizer(Ball.of(2), c=0.5).restore(tmp_path / "state.npz")
     said = str(error.value)
     assert (
         "set='" in said
@@ -586,7 +586,7 @@ def test_a_search_with_failures_goes_on_also_after_a_load(settings, skip, tmp_pa
             user.tell(f(x))
         if t == 700:
             user.save(tmp_path / "state.npz")
-            user = Optimizer(TRIANGLE, **settings).load(tmp_path / "state.npz")
+            user = Optimizer(TRIANGLE, **settings).restore(tmp_path / "state.npz")
     assert [x.action for x in user.failures] == failed and user.rounds == 2000 - len(failed)
     assert all(in_box(np.array(x)) for x in failed) and f(user.center) < (
         0.01 if not settings else start
@@ -646,4 +646,4 @@ def test_the_warning_of_the_bound_is_kept_in_the_file(tmp_path):
     user.save(tmp_path / "state.npz")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        play(Optimizer(TRIANGLE, loss_bound=1.0).load(tmp_path / "state.npz"), lambda x: 2.0, 2)
+        play(Optimizer(TRIANGLE, loss_bound=1.0).restore(tmp_path / "state.npz"), lambda x: 2.0, 2)

@@ -1,0 +1,164 @@
+"""Ask and tell on a device: state, context and draws are there, what the user sees is numpy's and Python's."""
+
+import numpy as np
+import pytest
+import torch
+from elsewhere import There, elsewhere
+from toy import Index
+
+from paperlib import bkb, glbomd, goucb, nsbco, pfbco
+from paperlib.asktell import AskTell, Optimizer
+from paperlib.asktell.inputs import placed
+from paperlib.core.linalg import Rows
+from paperlib.core.trees import leaves
+
+ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
+TRIANGLE = pfbco.polytope(np.vstack([-np.eye(2), np.ones((1, 2))]), np.array([0.0, 0.0, 1.0]))
+KERNEL, RADIUS = bkb.RBF(3.0), bkb.Confidence(0.1, 2.0)
+DISK = pfbco.oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), [0.0, 0.0], 1.0)
+SPACE = goucb.Space([goucb.Real("rate", 1e-3, 1.0, log=True), goucb.Integer("depth", 1, 4)])
+MADE = {
+    "toy": lambda **on: Optimizer(Index(), ARMS, **on),
+    "GLBOMD": lambda **on: AskTell(glbomd.GLBOMD(glbomd.Bernoulli(), 2.0), ARMS, horizon=40, **on),
+    "BKB": lambda **on: bkb.Optimizer(bkb.LazyBKB(KERNEL, RADIUS), ARMS, **on),
+    "PF-BCO": lambda **on: pfbco.Optimizer(TRIANGLE, **on),
+    "PF-BCO, oracle": lambda **on: pfbco.Optimizer(DISK, loss_bound=2.0, **on),
+    "drift": lambda **on: nsbco.Optimizer(nsbco.ball([1.0, 2.0], 2.0), 0.25, 0.5, 0.035, **on),
+    "GO-UCB": lambda **on: goucb.Optimizer(SPACE, "practical", 3, **on),
+}
+ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # no action is told
+every_user = pytest.mark.parametrize("name", MADE)
+pretended = pytest.mark.skipif(torch.cuda.is_available(), reason="a real device is here")
+real = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+def rounds(user, count=5):
+    """Rounds with answers of no meaning, one of them missing; all that the user sees."""
+    seen = []
+    for t in range(count):
+        action = user.ask()
+        seen.append(action if isinstance(action, dict) else np.asarray(action).tolist())
+        if isinstance(user, Optimizer) and t == 1:
+            user.fail(None) if isinstance(user, ALONE) else user.fail(action, "down")
+        else:
+            answer = float(t % 2)
+            user.tell(answer) if isinstance(user, ALONE) else user.tell(action, answer)
+    for word in ("center", "log", "failures"):
+        seen.append(getattr(user, word, None))
+    if isinstance(user, bkb.Optimizer):
+        seen += [*user.ask(batch=2), *user.posterior(), *user.posterior(ARMS[:2] + 0.01)]
+        user.tell([0, 1], [0.0, 1.0])
+        seen.append(user.best())
+    if isinstance(user, goucb.Optimizer):
+        seen += [*user.predict([user.ask()]), user.recommend("model"), user.recommend("uniform")]
+    return [x.tolist() if isinstance(x, np.ndarray) else x for x in seen]
+
+
+def held(user):
+    """The tensors in what it knows."""
+    now = user._now
+    parts = [x for _, x in leaves((now.state, now.context, now.pending, now.proposed))]
+    parts = [x.buffer if isinstance(x, Rows) else x for x in parts]
+    return [x for x in parts if isinstance(x, torch.Tensor)]
+
+
+@every_user
+def test_the_cpu_is_the_default(name):
+    user = MADE[name]()
+    assert user.device == torch.device("cpu")
+    assert rounds(user) == rounds(MADE[name](device="cpu"))
+    assert rounds(MADE[name]()) == rounds(MADE[name](device=torch.device("cpu")))
+
+
+def same_on(device, name, path):
+    """A user there asks for what one here does, goes on here, and comes back; the one there is returned."""
+    here, there = MADE[name](), MADE[name](device=device)
+    for one, other in zip(rounds(here), rounds(there), strict=True):
+        np.testing.assert_allclose(*map(numbers, (one, other)), rtol=1e-9, atol=1e-12)
+    there.ask()
+    there.save(path)
+    moved = MADE[name]().restore(path)
+    assert moved.device.type == "cpu" and all(x.device.type == "cpu" for x in held(moved))
+    back = MADE[name](device=device).restore(path)
+    np.testing.assert_allclose(
+        *(numbers(rounds(user, 2)) for user in (moved, back)), rtol=1e-9, atol=1e-12
+    )
+    repr(there)
+    return there, back
+
+
+def numbers(seen):
+    """The numbers in what was seen, in order."""
+    if isinstance(seen, dict):
+        seen = list(seen.values())
+    if isinstance(seen, (list, tuple)):
+        return [x for kid in seen for x in numbers(kid)]
+    return [float(seen)] if isinstance(seen, (int, float)) else []
+
+
+@pretended
+@every_user
+def test_all_that_is_known_is_on_the_device(name, tmp_path):
+    with elsewhere():
+        for user in same_on("cuda", name, tmp_path / "state.npz"):
+            assert user.device == torch.device("cuda:0")
+            assert all(type(x) is There for x in held(user))
+
+
+@real
+@every_user
+def test_a_device_asks_for_what_the_cpu_does(name, tmp_path):
+    for user in same_on("cuda", name, tmp_path / "state.npz"):
+        assert all(x.device == user.device for x in held(user))
+
+
+@pretended
+def test_what_a_learner_is_given_is_on_the_device():
+    class Watched(Index):
+        def select(self, state, arms, draw):
+            assert type(arms) is type(state.plays) is type(draw.uniform("x")) is There
+            return super().select(state, arms, draw)
+
+        def update(self, state, arms, arm, reward, draw):
+            assert type(arm) is type(reward) is There
+            return super().update(state, arms, arm, reward, draw)
+
+    with elsewhere():
+        user = Optimizer(Watched(), ARMS, device=torch.device("cuda:0"))
+        user.tell(user.ask(), 1.0)
+        user.tell([0, 1], [1.0, 0.0])
+        assert type(user.ask(ARMS + 1.0)) is int
+
+
+@pretended
+def test_the_pretended_device_can_refuse():
+    with elsewhere() as device:
+        there = torch.ones(3, device=device)
+        assert type(there + 1) is There and type(there.cpu()) is torch.Tensor
+        with pytest.raises(RuntimeError, match="same device"):
+            there + torch.ones(3)
+        with pytest.raises(RuntimeError, match="numpy"):
+            there.numpy()
+
+
+@pytest.mark.parametrize("device", ["gpu", "meta", "", 0, True, "cpu:x", torch.device("meta"), []])
+def test_what_is_no_device_is_refused(device):
+    with pytest.raises(ValueError, match="device=.*; allowed: "):
+        AskTell(Index(), ARMS, device=device)
+
+
+@pretended
+@every_user
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", torch.device("cuda")])
+def test_a_device_that_is_not_here_is_refused(name, device):
+    with pytest.raises(ValueError, match="device='cuda.*; allowed here: cpu"):
+        MADE[name](device=device)
+
+
+@pretended
+def test_a_device_beyond_those_here_is_refused():
+    with elsewhere():
+        assert placed("cuda") == placed("cuda:0") == placed("auto") == torch.device("cuda:0")
+        for device in ("cuda:1", "cuda:x"):
+            with pytest.raises(ValueError, match=f"device='{device}'; allowed: "):
+                placed(device)

@@ -1,0 +1,180 @@
+"""Loading without an object made before: of a file, a learner and, where it is more than arrays, a context."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from toy import Index
+
+from paperlib import bkb, glbomd, goucb, linear, nsbco, pfbco
+from paperlib.asktell import AskTell, Optimizer
+from paperlib.core import saved
+from paperlib.maths.bounds import Bounds
+
+ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
+SPACE = goucb.Space([goucb.Real("rate", 1e-3, 1.0, log=True), goucb.Integer("depth", 1, 4)])
+DISK = pfbco.oracle_set(lambda c: -c / max(np.linalg.norm(c), 1e-300), [0.0, 0.0], 1.0)
+BALL = nsbco.ball([1.0, 2.0], 2.0)
+ALONE = (pfbco.Optimizer, nsbco.Optimizer)  # no action is told
+LEARNERS = [Index(), linear.OFUL(0.1, 1.0), glbomd.GLBOMD(glbomd.Bernoulli(), 2.0)]
+LEARNERS += [glbomd.UCB1(), bkb.LazyBKB(bkb.RBF(3.0), bkb.Confidence(0.1, 2.0))]
+LEARNERS += [bkb.ContextualBKB(bkb.RBF(3.0), bkb.Confidence(0.1, 2.0))]
+PAPERS = {
+    "pfbco": (pfbco.Optimizer, (DISK,), {"loss_bound": 2.0, "seed": 3}),
+    "nsbco": (nsbco.Optimizer, (BALL, 0.25, 0.5, 0.035), {"policy": "master", "seed": 3}),
+    "goucb": (goucb.Optimizer, (SPACE, "turbo"), {"n_init": 3, "seed": 3}),
+}
+
+
+def go_on(user, rounds=4):
+    seen = []
+    for t in range(rounds):
+        seen.append(action := user.ask())
+        user.tell(t % 2) if isinstance(user, ALONE) else user.tell(action, t % 2)
+    return [list(x.values()) if isinstance(x, dict) else np.asarray(x).tolist() for x in seen]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda x: type(x).__name__)
+def test_a_file_and_its_learner_are_enough_where_the_context_is_arms(learner, tmp_path):
+    kind = bkb.Optimizer if hasattr(learner, "predict") else AskTell
+    user = kind(learner, ARMS, horizon=40, seed=3)
+    go_on(user)
+    user.save(path := tmp_path / "state.npz")
+    again = kind.load(path, learner)
+    assert type(again) is kind and (again.rounds, again.horizon, again.seed) == (4, 40, 3)
+    assert torch.equal(again.context, user.context) and go_on(again) == go_on(user)
+    again.save(path)  # as the first would have
+    assert kind(learner, ARMS, 40, 3).restore(path).rounds == 8
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_an_optimizer_is_built_of_its_arguments_and_restored(paper, tmp_path):
+    kind, arguments, named = PAPERS[paper]
+    user = kind(*arguments, **named)
+    go_on(user)
+    user.save(path := tmp_path / "state.npz")
+    again = kind.load(path, *arguments, **named)
+    assert type(again) is kind and again.rounds == 4 and go_on(again) == go_on(user)
+    with pytest.raises(ValueError, match="was saved by a learner with seed=3; allowed: seed=4"):
+        kind.load(path, *arguments, **named | {"seed": 4})
+    others = {
+        "pfbco": ((pfbco.Ball.of(2),), {"loss_bound": 2.0}, "set="),
+        "nsbco": ((nsbco.ball([1.0, 2.0], 3.0), *arguments[1:]), {"policy": "master"}, "domain"),
+        "goucb": ((goucb.Space(SPACE.dimensions[:1]), "turbo"), {"n_init": 3}, "space"),
+    }
+    there, settings, match = others[paper]
+    with pytest.raises(ValueError, match=f"was saved by a learner with {match}"):
+        kind.load(path, *there, **settings, seed=3)
+
+
+def test_a_batch_that_waits_is_loaded_as_a_whole(tmp_path):
+    """What goucb does after a restore it does after a load."""
+    user = goucb.Optimizer(SPACE, "gp", 3)
+    user.ask()
+    user.save(path := tmp_path / "state.npz")
+    assert goucb.Optimizer.load(path, SPACE, "gp", 3)._now.proposed is not None
+
+
+def test_the_first_sizes_count_where_arms_have_become_more(tmp_path):
+    user = AskTell(glbomd.GLBOMD(glbomd.Bernoulli(), 2.0), ARMS)
+    for arms in (ARMS[:4], np.vstack([ARMS, ARMS / 2])):
+        user.tell(user.ask(arms), 1.0)
+        user.save(path := tmp_path / "state.npz")
+        again = AskTell.load(path, user.learner)
+        assert again.context.shape == user.context.shape and again._first.shape == (1, 7, 2)
+        assert go_on(again) == go_on(AskTell(user.learner, ARMS).restore(path))
+
+
+def test_what_prepares_sees_no_context_of_a_file(tmp_path):
+    half = lambda arms: arms / 2
+    user = AskTell(Index(), ARMS, prepare=half)
+    user.save(path := tmp_path / "state.npz")
+    again = AskTell.load(path, Index(), prepare=half)
+    assert torch.equal(again.context, user.context)
+    again.ask(4 * ARMS)
+    assert torch.equal(again.context[0], torch.from_numpy(2 * ARMS))
+    assert torch.equal(AskTell.load(path, Index(), ARMS, prepare=half).context, user.context)
+    with pytest.raises(ValueError, match="prepare=3; allowed: a function"):
+        AskTell.load(path, Index(), prepare=3)
+
+
+def test_a_tuple_of_tensors_is_arrays_and_a_named_tuple_has_to_be_given(tmp_path):
+    class Pair(Index):
+        def init(self, trials, both, horizon, draw, **tkwargs):
+            return super().init(trials, both[0], horizon, draw, **tkwargs)
+
+    arms, more = torch.from_numpy(ARMS), torch.ones(2)
+    user = AskTell(Pair(), (arms, more))
+    user.save(path := tmp_path / "pair.npz")
+    assert torch.equal(AskTell.load(path, Pair()).context[1], more[None])
+    AskTell(Pair(), (arms, lambda x: x)).save(path)
+    box = Bounds(torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64))
+    Optimizer(goucb.GP(3, "modern", "EI"), box).save(other := tmp_path / "box.npz")
+    for file, learner, context in (
+        (path, Pair(), (arms, len)),
+        (other, goucb.GP(3, "modern", "EI"), box),
+    ):
+        with pytest.raises(ValueError, match="context=None; allowed for path=.*neither functions"):
+            AskTell.load(file, learner)
+        assert AskTell.load(file, learner, context).rounds == 0
+
+
+def test_what_is_another_learners_is_refused(tmp_path):
+    AskTell(Index(bonus=3.0), ARMS, horizon=9, seed=1).save(path := tmp_path / "state.npz")
+    load = lambda *a, **k: AskTell.load(path, *a, **k)
+    assert load(Index(bonus=3.0), horizon=9, seed=1).rounds == 0
+    for settings, match in (
+        ({"learner": Index()}, r"learner.bonus=3.0; allowed: learner.bonus=1.0"),
+        ({"learner": glbomd.UCB1()}, "learner.kind="),
+        ({"seed": 2}, "seed=1; allowed: seed=2"),
+        ({"horizon": 8}, "horizon=9; allowed: horizon=8"),
+        ({"context": np.eye(3)[:, :2]}, "holds state.plays of shape"),
+        ({"context": np.eye(7)}, "allowed: 7 dimensions"),
+    ):
+        with pytest.raises(ValueError, match=f"path='.*{match}"):
+            load(**{"learner": Index(bonus=3.0)} | settings)
+    with pytest.raises(ValueError, match="learner=Index, a class"):
+        load(Index)
+    with pytest.raises(FileNotFoundError):
+        AskTell.load(tmp_path / "none.npz", Index())
+    with pytest.raises(ValueError, match="path=None"):
+        AskTell.load(None, Index())
+
+
+def test_arms_of_a_learner_that_counts_by_index_are_known_again(tmp_path):
+    AskTell(glbomd.UCB1(), ARMS).save(path := tmp_path / "state.npz")
+    assert AskTell.load(path, glbomd.UCB1(), ARMS).rounds == 0
+    with pytest.raises(ValueError, match="was saved by a learner with arms="):
+        AskTell.load(path, glbomd.UCB1(), ARMS / 2)
+
+
+HEADS = {"horizon": "x", "seed": -1, "first": [10**9, 10**9], "plain": None, "rounds": -1}
+ODD = [("head", *item) for item in HEADS.items()]
+ODD += [("head", "first", [0, 2]), ("head", "first", ["7", 2]), ("head", "seed", True)]
+ODD += [("array", "context", x) for x in (np.ones(()), np.ones((1, 7)), np.full((1, 7, 2), np.nan))]
+
+
+@pytest.mark.parametrize("part, name, value", ODD)
+@pytest.mark.parametrize("anew", [True, False])
+def test_damaged_files_are_refused_by_name(part, name, value, anew, tmp_path):
+    """Also where the checksum is made anew, so that what is checked of the contents stands for itself."""
+    user = AskTell(Index(), ARMS, horizon=40)
+    go_on(user)
+    user.save(path := tmp_path / "state.npz")
+    head, arrays = saved.parse(path.read_bytes())
+    (head if part == "head" else arrays)[name] = value
+    if anew:
+        head["checksum"] = saved.checksum(head, arrays)
+    with open(path, "wb") as file:
+        np.savez(file, head=np.array(json.dumps(head)), **arrays)
+    with pytest.raises(ValueError, match=r"path='.*state.npz'"):
+        AskTell.load(path, Index())
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, 1000])
+def test_half_a_file_is_refused(cut, tmp_path):
+    AskTell(Index(), ARMS).save(path := tmp_path / "state.npz")
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(ValueError, match="holds no saved learner"):
+        AskTell.load(path, Index())

@@ -1,0 +1,102 @@
+"""A device that is not there: tensors that say they are on CUDA and compute on the CPU, and mix with none of the CPU's.
+
+As on a real one, numpy does not read them, and an operation on tensors here and there raises. A module does not follow its
+inputs there, so that BoTorch's models are not among what is tried.
+"""
+
+from contextlib import contextmanager
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter, tree_map_only
+
+THERE = torch.device("cuda", 0)
+JOINS = (torch.ops.aten.index, torch.ops.aten.index_put_, torch.ops.aten.copy_)
+
+
+class There(torch.Tensor):
+    """One of its tensors; ``held`` has the numbers."""
+
+    @staticmethod
+    def __new__(cls, held):
+        new = torch.Tensor._make_wrapper_subclass(
+            cls, held.shape, held.stride(), held.storage_offset(), dtype=held.dtype, device="meta"
+        )
+        new.held = held
+        return new
+
+    @property
+    def device(self):
+        return THERE
+
+    def tolist(self):
+        return self.held.tolist()
+
+    def __repr__(self, **options):
+        return repr(self.held)
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        # on the device of a tensor, which torch asks of its own code
+        if function is torch.Tensor.new_tensor:
+            return torch.tensor(args[1], dtype=args[0].dtype).to(THERE)
+        if function is torch.Tensor.to and len(args) == 2 and isinstance(args[1], There):
+            args = args[0], THERE, args[1].dtype
+        with torch._C.DisableTorchFunctionSubclass():  # which would make There of what came here
+            return function(*args, **(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        return _run(function, args, kwargs or {})
+
+
+def _run(function, args, kwargs):
+    """Compute on the numbers held; the results are where the tensors were, or where ``device`` says."""
+    given = [x for x in tree_iter((args, kwargs)) if isinstance(x, torch.Tensor)]
+    there = any(isinstance(x, There) for x in given)
+    moves = function.overloadpacket is torch.ops.aten._to_copy
+    device = kwargs.get("device")
+    # a number's tensor may join, as on a real device, and an index
+    joins = function.overloadpacket in JOINS
+    if there and not joins and any(x.dim() and not isinstance(x, There) for x in given):
+        raise RuntimeError(f"{function}: expected all tensors to be on the same device")
+    if device is not None:
+        there = torch.device(device).type == THERE.type
+        kwargs = {**kwargs, "device": "cpu"}
+    own = {id(x.held): x for x in given if isinstance(x, There)}
+    args, kwargs = tree_map_only(There, lambda x: x.held, (args, kwargs))
+    out = function(*args, **kwargs)
+    if moves and not there:
+        return out
+    # what was written in place is the same tensor
+    wrap = lambda x: own[id(x)] if id(x) in own else There(x)
+    return tree_map_only(torch.Tensor, wrap, out) if there else out
+
+
+class _Elsewhere(TorchDispatchMode):
+    """Tensors made for the device, or moved to it, are its own."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return _run(function, args, kwargs or {})
+
+
+def _through_the_host(make):
+    def made(data, device=None, **options):
+        found = make(data, **options)
+        return found if device is None else found.to(device)
+
+    return made
+
+
+@contextmanager
+def elsewhere():
+    """Within the block there is a CUDA device."""
+    with pytest.MonkeyPatch.context() as patch, _Elsewhere():
+        patch.setattr(torch.cuda, "_lazy_init", lambda: None)
+        patch.setattr(torch.cuda, "is_available", lambda: True)
+        patch.setattr(torch.cuda, "device_count", lambda: 1)
+        patch.setattr(torch.cuda, "current_device", lambda: 0)
+        for name in ("tensor", "as_tensor"):  # they ask for memory beside the mode
+            patch.setattr(torch, name, _through_the_host(getattr(torch, name)))
+        yield THERE
