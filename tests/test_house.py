@@ -131,7 +131,8 @@ def handed_on(package):
 
 
 def is_dataclass(node):
-    return any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
+    made = [ast.unparse(decorator) for decorator in node.decorator_list]
+    return any("dataclass" in name or name.startswith("frozen") for name in made)
 
 
 # ---- rooms ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Configurations as JSON."""
+"""Configurations: as JSON, and on one line."""
 
 import dataclasses
 import enum
@@ -7,7 +7,7 @@ import inspect
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, dataclass_transform
 
 import numpy as np
 from torch import Tensor
@@ -104,8 +104,39 @@ def _brief(x: Any) -> str:
     if isinstance(x, (Tensor, np.ndarray)):
         few = math.prod(x.shape) <= FEW
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
+    if inspect.isroutine(x):  # whose ``repr`` has an address, another one each time
+        return x.__qualname__
     if not dataclasses.is_dataclass(x) or isinstance(x, type):
         return repr(x)
-    own = [(f, getattr(x, f.name, None)) for f in dataclasses.fields(x) if f.repr]
-    told = [f"{f.name}={_brief(value)}" for f, value in own if repr(value) != repr(f.default)]
+    own = [(f, getattr(x, f.name, None)) for f in dataclasses.fields(x) if f.repr and f.init]
+    told = [f"{f.name}={_brief(value)}" for f, value in own if not _is_default(f, value)]
     return f"{type(x).__name__}({', '.join(told)})"
+
+
+def _is_default(field: dataclasses.Field, value: Any) -> bool:
+    """Whether a field has its default value, to the last bit, kind included."""
+    made = field.default_factory
+    default = field.default if made is dataclasses.MISSING else made()
+    return type(value) is type(default) and _exactly(value) == _exactly(default)
+
+
+def _exactly(x: Any) -> str:
+    """A text that tells values apart; ``repr`` leaves out digits of tensors, and fields of configurations."""
+    try:
+        return repr(describe(x))
+    except Exception:  # not what stands in a configuration
+        return repr(x)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def frozen(cls: type | None = None, /, *, eq: bool = True) -> Any:
+    """A frozen dataclass whose ``repr`` is ``brief``, for learners, problems and what stands in their fields.
+
+    Args:
+        eq: as for ``dataclass``: whether equal fields make two of them equal.
+    """
+    if cls is None:
+        return functools.partial(frozen, eq=eq)
+    if "__repr__" not in vars(cls):
+        cls.__repr__ = brief
+    return dataclasses.dataclass(frozen=True, repr=False, eq=eq)(cls)

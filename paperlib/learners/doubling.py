@@ -1,10 +1,10 @@
 """A learner of known horizon made anytime."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from ..core.describe import frozen
 from ..core.streams import Draw
 from .wrapper import Wrapper
 
@@ -17,7 +17,7 @@ class Epochs(NamedTuple):
     epoch: int  # m: rounds 2^m .. 2^{m+1} - 1, counted from 1
 
 
-@dataclass(frozen=True)
+@frozen
 class Doubling(Wrapper):
     """A learner of known horizon made anytime: epoch m = 0, 1, ... runs it with horizon 2^m.
 

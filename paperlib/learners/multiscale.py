@@ -7,13 +7,13 @@ What is written works on numpy and torch alike (``xp``): where code may look, a 
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ..core.describe import frozen
 from ..core.linalg import Array, by_trial, light, needed, tensors
 from ..core.streams import Draw
 from ..core.validation import positive, refuse, whole
@@ -54,7 +54,7 @@ def threshold(name: str, value: float | Tensor) -> None:
         positive(name, value, by_trial=True)
 
 
-@dataclass(frozen=True)
+@frozen
 class Multiscale(Wrapper):
     """A schedule of windows of lengths 1, 2, 4, ..., each a copy of the base, the shortest of which plays, and restarts.
 

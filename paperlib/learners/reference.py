@@ -3,12 +3,12 @@
 Letters: R trials, K arms, d dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ..core.describe import frozen
 from ..core.linalg import first_best
 from ..core.streams import Draw
 from ..core.validation import LARGEST, finite, menu
@@ -41,7 +41,7 @@ class Reference:
             finite("reward", reward, LARGEST)
 
 
-@dataclass(frozen=True)
+@frozen
 class UniformArm(Reference):
     """Plays an arm drawn uniformly each round."""
 
@@ -50,7 +50,7 @@ class UniformArm(Reference):
         return (draw.uniform("arm") * arms.shape[1]).long(), state
 
 
-@dataclass(frozen=True)
+@frozen
 class LongestArm(Reference):
     """Plays the longest arm, the lowest index among equals: what a pure bonus plays first."""
 

@@ -1,12 +1,12 @@
 """A learner whose first actions are dictated."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..core.contracts import Learner
+from ..core.describe import frozen
 from ..core.streams import Draw
 from ..core.validation import refuse, whole
 from .wrapper import Wrapper, plays
@@ -20,7 +20,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class Scripted(Wrapper):
     """The base learner hears every round, but its first actions are dictated: a warm start, or a fixed design.
 

@@ -1,11 +1,11 @@
 """What learners around one learner have in common."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
 from ..core.contracts import Learner
+from ..core.describe import frozen
 from ..core.validation import refuse
 
 
@@ -14,7 +14,7 @@ def plays(x: Any) -> bool:
     return not isinstance(x, type) and hasattr(x, "init") and hasattr(x, "select")
 
 
-@dataclass(frozen=True)
+@frozen
 class Wrapper:
     """A learner around ``base``, whose state it keeps as ``state.base``.
 

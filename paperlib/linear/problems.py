@@ -9,12 +9,12 @@ makes the reward, whatever the arm: all learners hear the same noise.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ..core.describe import frozen
 from ..core.linalg import chosen_mean, inner
 from ..core.streams import Draw, Streams
 from ..core.validation import nonnegative, positive, size
@@ -53,7 +53,7 @@ class _Linear:
         return mean + self.noise * draw.normal("noise"), means.amax(1) - mean
 
 
-@dataclass(frozen=True)
+@frozen
 class Circle(_Linear):
     """K directions of the plane, evenly spaced, the same in all rounds; a theta* per trial, uniform on the circle of radius S.
 
@@ -74,7 +74,7 @@ class Circle(_Linear):
         return World(self.norm * draw.sphere("problem theta", 2), arms, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class FreshArms(_Linear):
     """K fresh arms each round, uniform on the unit sphere; a theta* per trial, uniform on the sphere of radius S.
 

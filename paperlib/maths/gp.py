@@ -8,13 +8,13 @@ Letters: R trials lead, U points, d dimensions.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Real
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from ..core.describe import frozen
 from ..core.validation import LARGEST, one_of, positive, refuse
 
 PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
@@ -32,7 +32,7 @@ def _distance(X: Tensor, Y: Tensor) -> Tensor:
     return torch.cdist(X, Y, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-@dataclass(frozen=True)
+@frozen
 class RBF:
     """exp(-gamma ||x - y||^2), of lengthscale 1 / sqrt(2 gamma); or exp(-sum_j gamma_j (x_j - y_j)^2).
 
@@ -93,7 +93,7 @@ class RBF:
         return torch.ones_like(X[..., 0])
 
 
-@dataclass(frozen=True)
+@frozen
 class Matern:
     """Matern kernel of smoothness 1/2, 3/2 or 5/2.
 
@@ -118,7 +118,7 @@ class Matern:
         return torch.ones_like(X[..., 0])
 
 
-@dataclass(frozen=True)
+@frozen
 class Linear:
     """x^T y: Gaussian-process bandits with it are linear bandits."""
 
@@ -133,7 +133,7 @@ class Linear:
         return dim
 
 
-@dataclass(frozen=True)
+@frozen
 class FunctionKernel:
     """Any function ``... x n x d, ... x m x d -> ... x n x m`` as a kernel; its diagonal is taken point by point.
 

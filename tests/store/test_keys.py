@@ -93,7 +93,7 @@ def test_what_cannot_be_told_apart_is_refused(odd):
 
 CONSTANT = 'VARIANTS = ("paper", "public")'
 DOCSTRING = '"""', '"""In other words. '
-MORE = "from dataclasses import", "MORE = 1\nfrom dataclasses import"
+MORE = "from torch import", "MORE = 1\nfrom torch import"
 
 
 @pytest.mark.parametrize(

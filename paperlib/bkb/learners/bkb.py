@@ -4,13 +4,14 @@ Source: Calandriello et al. (2019), Algorithm 1.
 Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.gp import Kernel, rank
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, whole
 from ..model.confidence import Confidence, Tally
@@ -152,7 +153,7 @@ class Sketched(KernelUCB):
         return by_eigenvalues(self.root, self.kernel, arms.shape[2], kappa2, lam)
 
 
-@dataclass(frozen=True)
+@frozen
 class BKB(Sketched):
     """GP-UCB whose posterior lives in the span of a few pulled arms, sampled anew each round by their variance.
 

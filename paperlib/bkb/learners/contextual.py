@@ -4,13 +4,13 @@ Source: Calandriello et al. (2019), Algorithm 1, whose dictionary consists of pu
 Letters: R trials, A arms on offer, t rounds, d dimensions; s2 the scaled variance.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.gp import Kernel
+from ...core.describe import frozen
 from ...core.linalg import Rows
 from ...core.streams import Draw
 from .bkb import Sketched, oversampling
@@ -32,7 +32,7 @@ class State(NamedTuple):
     eigh: bool  # the root
 
 
-@dataclass(frozen=True)
+@frozen
 class ContextualBKB(Sketched):
     """BKB over arms that may be others in every round, and as many as one likes.
 

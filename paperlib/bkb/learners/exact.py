@@ -5,7 +5,6 @@ Letters: R trials, A arms, U slots for the unique arms P pulled, t rounds, d dim
 the variance of the Gaussian process, T any root of (K_PP + lambda N^{-1})^{-1} = T^T T.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ...maths.gp import Kernel, Posterior, exact_posterior
+from ...core.describe import frozen
 from ...core.linalg import Rows, may_look, needed
 from ...core.streams import Draw
 from ..model.confidence import Confidence, Tally
@@ -85,7 +85,7 @@ def through(vector: Tensor, matrix: Tensor) -> Tensor:
     return torch.bmm(vector.unsqueeze(1), matrix).squeeze(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class ExactGPUCB(_Exact):
     """Exact GP-UCB by rank one over the unique arms pulled: O(A U) a round in time and in memory.
 
@@ -183,7 +183,7 @@ class ExactGPUCB(_Exact):
         return state._replace(mu=found.mean, s2=s2, root=root, failed=failed)
 
 
-@dataclass(frozen=True)
+@frozen
 class UniqueGPUCB(_Exact):
     """Exact GP-UCB from the unique arms pulled and their counters, refitted each round: O(A U^2), an independent check.
 
@@ -204,7 +204,7 @@ class UniqueGPUCB(_Exact):
         return self._refit(state, arm, pulls, found)
 
 
-@dataclass(frozen=True)
+@frozen
 class NaiveGPUCB(_Exact):
     """Exact GP-UCB refitted to the whole history each round, what the paper compares with: O(A t^2 + t^3).
 

@@ -4,13 +4,13 @@ Letters: R trials, A arms, D features, d dimensions; P = V^{-1} with V = sum z z
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.gp import RBF, Linear
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import size
@@ -60,7 +60,7 @@ class _Features(KernelUCB):
         return self.heard(state, arm, pulls, mu, s2, inverse=inverse)
 
 
-@dataclass(frozen=True)
+@frozen
 class OFUL(_Features):
     """Optimism for linear bandits: exact GP-UCB with the linear kernel, at O(A d + d^2) a round.
 
@@ -81,7 +81,7 @@ class OFUL(_Features):
         return arms.mT.contiguous()
 
 
-@dataclass(frozen=True)
+@frozen
 class CBRAP(_Features):
     """OFUL on a random projection of the arms, as if nothing were lost by it.
 
@@ -110,7 +110,7 @@ class CBRAP(_Features):
         return (arms @ G).mT.contiguous()
 
 
-@dataclass(frozen=True)
+@frozen
 class RFFUCB(_Features):
     """GP-UCB on random Fourier features of the RBF kernel, drawn once.
 

@@ -4,13 +4,13 @@ Source: Calandriello et al. (2019), Section 3 on fixed inducing points; Quinoner
 Letters: R trials, A arms, M inducing arms; P = V^{-1}.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.gp import Kernel
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import size
 from .bkb import Sketched
@@ -36,7 +36,7 @@ class State(NamedTuple):
     eigh: bool  # the root
 
 
-@dataclass(frozen=True)
+@frozen
 class FixedDictionary(Sketched):
     """GP-UCB on inducing arms that are drawn once, uniformly without replacement, and never changed.
 

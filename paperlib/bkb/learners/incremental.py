@@ -6,12 +6,12 @@ Matrix Approximation", thin a stream that does not.
 Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
@@ -39,7 +39,7 @@ class State(NamedTuple):
     eigh: bool  # the root
 
 
-@dataclass(frozen=True)
+@frozen
 class IncrementalBKB(Sketched):
     """A pull that is in the dictionary stays with probability p_{t+1} / p_t; one that has left never returns.
 

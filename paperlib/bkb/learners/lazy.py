@@ -5,13 +5,13 @@ resparsification" (2020), with the feedback of every round heard at once.
 Letters: R trials, A arms, M slots of the dictionary; P = V^{-1}.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ...core.describe import frozen
 from ...core.linalg import Rows, may_look
 from ...core.trees import take
 from ...maths.gp import Kernel
@@ -66,7 +66,7 @@ def which(trials: Tensor) -> Tensor:
     return trials.nonzero().squeeze(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class LazyBKB(Sketched):
     """BKB that samples a new dictionary only once 1 + sum_s s2_fb(x_s) reaches ``threshold``.
 

@@ -5,12 +5,12 @@ Letters: R trials, A arms, q nodes a dimension, d dimensions, D = 2 q^d features
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import whole
 from ...maths.gp import RBF
@@ -20,7 +20,7 @@ from .features import _Features
 MOST = 1 << 12  # nodes in all
 
 
-@dataclass(frozen=True)
+@frozen
 class QFFUCB(_Features):
     """GP-UCB on quadrature Fourier features of the RBF kernel, for arms of very few dimensions.
 

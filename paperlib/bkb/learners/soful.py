@@ -7,13 +7,13 @@ V~ = S^T S + lambda I.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.gp import Linear
+from ...core.describe import frozen
 from ...core.linalg import chosen, inner
 from ...core.streams import Draw
 from ...core.validation import size
@@ -36,7 +36,7 @@ class State(NamedTuple):
     copies: Tensor | None  # 1 or R x A, first equal arm
 
 
-@dataclass(frozen=True)
+@frozen
 class SOFUL(KernelUCB):
     """OFUL with m rows of Frequent Directions instead of the covariance, and the radius that pays for what they drop.
 

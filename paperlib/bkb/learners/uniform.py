@@ -1,15 +1,14 @@
 """Arms drawn among the first ones only: a warm start that leaves part of the arms unseen."""
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
 from ...learners.reference import Reference, State
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import whole
 
 
-@dataclass(frozen=True)
+@frozen
 class UniformIn(Reference):
     """Plays an arm drawn uniformly, with replacement, among the first ``count`` arms.
 

@@ -8,12 +8,12 @@ L = ln(1 / delta), t observations so far; s2 the scaled variance phi^T A_t^{-1} 
 
 import bisect
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.validation import LARGEST, SMALLEST, is_number, nonnegative, one_of, positive, refuse
 
 RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "const")
@@ -48,7 +48,7 @@ def _growing(pairs: Any) -> bool:
     return list(times) == sorted(set(times)) and all(0 <= x <= LARGEST for x in bounds)
 
 
-@dataclass(frozen=True)
+@frozen
 class Confidence:
     """The radius beta_t in mu + beta_t sqrt(s2). Learners that share one are compared at the same rule and scale.
 

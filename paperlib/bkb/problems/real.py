@@ -8,13 +8,14 @@ f need not lie in the kernel's space with a small norm: no guarantee applies.
 """
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import torch
 from scipy.spatial.distance import pdist
 
 from ...datasets import registry as datasets
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import nonnegative, one_of, positive
 from .worlds import RBFArms, World
@@ -64,7 +65,7 @@ def median_gamma(name: str) -> float:
     return float(f"{0.5 / np.median(pdist(arms[rows], 'sqeuclidean')):.4g}")
 
 
-@dataclass(frozen=True)
+@frozen
 class TableArms(RBFArms):
     """The examples of a data set as arms, its standardized target as f, the same in all trials, which differ in noise.
 

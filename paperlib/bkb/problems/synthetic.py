@@ -7,11 +7,10 @@ Letters: R trials, A arms, d dimensions, n centers, F norm of f, xi standard dev
 The trials share the arms; each draws its own f, and its own noise.
 """
 
-from dataclasses import dataclass
-
 import torch
 
 from ...maths.gp import Linear
+from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
@@ -25,7 +24,7 @@ ATTEMPTS = 10_000  # draws of f before giving up
 SPECTRA = ("low", "poly", "flat")
 
 
-@dataclass(frozen=True)
+@frozen
 class RKHS(RBFArms):
     """Arms in [0, 1]^d and an f per trial in the space of exp(-gamma ||x - y||^2), of norm F exactly.
 
@@ -95,7 +94,7 @@ class _Line(RBFArms):
         return (self.arms + 1) // 2
 
 
-@dataclass(frozen=True)
+@frozen
 class WarmRKHS(_Line):
     """A grid of [0, 1] and an f that is best where a warm start in [0, .5] does not look.
 
@@ -150,7 +149,7 @@ class WarmRKHS(_Line):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class GPDraw(_Line):
     """A grid of [0, 1] and an f per trial from the Gaussian process of exp(-gamma (x - y)^2), of unit variance.
 
@@ -182,7 +181,7 @@ class GPDraw(_Line):
         return World(arms, means, means.amax(1), None, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class LinearArms(FixedArms):
     """Arms N(0, diag(spectrum)), scaled so that the longest has norm 1, and a theta* per trial on the sphere of radius F.
 

@@ -5,18 +5,17 @@ down to .0025. Ours, beside Calandriello, Carratino, Lazaric, Valko & Rosasco (2
 Letters: R trials, A arms.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 from ...maths.gp import RBF
+from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import nonnegative, size, whole
 from .worlds import FixedArms, World
 
 
-@dataclass(frozen=True)
+@frozen
 class SizedRBF:
     """s(x) s(y) exp(-gamma ||x - y||^2); the last coordinate of a point is its size s.
 
@@ -40,7 +39,7 @@ class SizedRBF:
         return X[..., -1].square()
 
 
-@dataclass(frozen=True)
+@frozen
 class UnevenArms(FixedArms):
     """Arms in the unit square with sizes uniform on [.05, 1], the same in all trials; f = 0, so that rewards are noise.
 

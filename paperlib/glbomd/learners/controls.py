@@ -7,13 +7,13 @@ Letters: R trials, K arms, d dimensions.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from scipy.special import betaincinv
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
 from ...core.validation import nonnegative, positive
@@ -48,7 +48,7 @@ class _Tallied(GLMLearner):
         return Tally(plays, state.total.scatter_add(1, at, reward.unsqueeze(1)), state.rounds + 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class BetaThompson(_Tallied):
     """Thompson sampling with a Beta posterior on each arm's mean reward; rewards are 0 or 1.
 
@@ -78,7 +78,7 @@ class BetaThompson(_Tallied):
         return first_best(sample).to(state.plays.device), state
 
 
-@dataclass(frozen=True)
+@frozen
 class UCB1(_Tallied):
     """Mean reward plus sqrt(2 ln t / plays), each arm once first; rewards in [0, 1].
 
@@ -110,7 +110,7 @@ class Posterior(NamedTuple):
     rounds: int  # rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class LaplaceThompson(GLMLearner):
     """Thompson sampling from the Laplace approximation of a generalized linear posterior.
 

@@ -7,12 +7,12 @@ Letters: R trials, K arms, d dimensions; S norm bound, W the design matrix, l th
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
 from ...core.validation import refuse, whole
@@ -34,7 +34,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class ECOLog(GLMLearner):
     """Efficient confidence sets for logistic bandits.
 

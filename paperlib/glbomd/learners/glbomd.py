@@ -7,12 +7,12 @@ self-concordance R, C_mu the largest slope of the mean on [-S, S].
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import (
     by_trial,
     chosen,
@@ -50,7 +50,7 @@ class State(NamedTuple):
     rounds: int  # t - 1, rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class GLBOMD(GLMLearner):
     """Generalized linear bandit with a single mirror descent step a round.
 

@@ -6,12 +6,12 @@ Letters: R trials, K arms, d dimensions, n = t - 1 rounds heard; S norm bound, C
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
 from ...core.validation import one_of
@@ -32,7 +32,7 @@ class State(NamedTuple):
     rounds: int  # t - 1
 
 
-@dataclass(frozen=True)
+@frozen
 class GLMUCB(BoundedLearner):
     """Upper confidence bounds mu(x^T theta) + rho_t ||x||_{V_t^{-1}} around the ridge estimate.
 

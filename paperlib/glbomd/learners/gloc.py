@@ -7,12 +7,12 @@ sub-Gaussian constant, B the learner's regret bound.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import (
     Array,
     apply,
@@ -50,7 +50,7 @@ class State(NamedTuple):
     rounds: int  # t - 1, rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class GLOC(KappaLearner):
     """Generalized linear online-to-confidence-set conversion.
 

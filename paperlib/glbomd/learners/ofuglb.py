@@ -6,16 +6,16 @@ Shapes: R trials, K arms, d dimensions.
 """
 
 import math
-from dataclasses import dataclass
 
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.validation import one_of, refuse
 from .certified import CertifiedOptimism
 from ..model.links import Bernoulli, Link, Poisson
 
 
-@dataclass(frozen=True)
+@frozen
 class OFUGLB(CertifiedOptimism):
     """Optimism over {||theta|| <= S, L(theta) - L(theta_hat) <= b_t}, theta_hat the MLE in the ball, no ridge.
 

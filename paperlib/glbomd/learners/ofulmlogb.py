@@ -9,14 +9,15 @@ Letters: d dimensions; S norm bound, eta step size, lambda ridge, t the round ab
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...core.describe import frozen
 from ...core.validation import refuse
 from .glbomd import GLBOMD
 from ..model.links import Bernoulli, Link
 
 
-@dataclass(frozen=True)
+@frozen
 class OFULMLogB(GLBOMD):
     """Logistic bandits with GLB-OMD's estimate and another confidence set.
 

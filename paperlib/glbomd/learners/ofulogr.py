@@ -6,16 +6,16 @@ Shapes: R trials, K arms, d dimensions.
 """
 
 import math
-from dataclasses import dataclass
 
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.validation import refuse
 from .certified import CertifiedOptimism
 from ..model.links import Bernoulli, Link
 
 
-@dataclass(frozen=True)
+@frozen
 class OFULogR(CertifiedOptimism):
     """Optimism over {L(theta) - L(theta_hat) <= b_t}, L with the ridge lambda_t / 2 ||theta||^2, no ball.
 

@@ -7,12 +7,12 @@ rewards (the source's R), L = sqrt(d ln(T / delta)).
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import (
     ROUNDING,
     chosen,
@@ -60,7 +60,7 @@ class State(NamedTuple):
     rounds: int  # t - 1
 
 
-@dataclass(frozen=True)
+@frozen
 class RSGLinCB(BoundedLearner):
     """Rarely switching generalized linear contextual bandit.
 

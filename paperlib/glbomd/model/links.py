@@ -9,13 +9,13 @@ Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|m
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from scipy.special import expit
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.validation import LARGEST, one_of, positive, whole
 from .quantiles import CLIP, poisson_quantile
@@ -86,7 +86,7 @@ def sigmoid(z: Array) -> Array:
     return expit(z) if isinstance(z, np.ndarray) else torch.sigmoid(z)
 
 
-@dataclass(frozen=True)
+@frozen
 class Bernoulli(Link):
     """Logistic model, rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
 
@@ -134,7 +134,7 @@ class Bernoulli(Link):
 _ONE = Bernoulli()
 
 
-@dataclass(frozen=True)
+@frozen
 class Poisson(Link):
     """Counts: m = mu = mu' = e^z, R = 1, g = 1."""
 
@@ -165,7 +165,7 @@ class Poisson(Link):
         require(reward, inside, f"0, 1, 2, ..., up to {LARGEST_COUNT:g}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Gaussian(Link):
     """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, g the variance of the noise."""
 
@@ -198,7 +198,7 @@ class Gaussian(Link):
         return mean + math.sqrt(self.variance) * torch.special.ndtri(uniform.clamp(CLIP, 1 - CLIP))
 
 
-@dataclass(frozen=True)
+@frozen
 class Binomial(Link):
     """Successes of n tries: m = n ln(1 + e^z), R = 1, g = 1.
 

@@ -1,15 +1,15 @@
 """Arms of one's own, brought into the unit ball that the theory assumes."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...core.describe import frozen
 from ...core.validation import array, positive
 from .validation import NORM_SLACK
 
 
-@dataclass(frozen=True)
+@frozen
 class Rescale:
     """Divides all arms by one bound on their norms; for ``AskTell(..., prepare=Rescale(longest))``.
 

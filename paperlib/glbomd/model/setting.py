@@ -5,17 +5,17 @@ Letters: as in ``theory.constants``.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...core.describe import frozen
 from ...core.validation import LARGEST, one_of, positive, probability, refuse, whole
 from .links import Link
 from .validation import known_link
 
 
-@dataclass(frozen=True)
+@frozen
 class Setting:
     """What enters the bounds: the model and the learner's hyper-parameters.
 

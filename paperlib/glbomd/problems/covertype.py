@@ -3,19 +3,20 @@
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Figure 4 and Appendix F. Letters: as in ``worlds``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import torch
 
 from ...datasets.covertype import covertype_arms, table_checksum
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
 from ..model.links import Bernoulli
 from .worlds import Known, Moment, World
 
 
-@dataclass(frozen=True)
+@frozen
 class Covertype(Known):
     """Sixty clusters of forest cover as arms, in 11 dimensions; the reward is 1 where a tree is a lodgepole pine.
 

@@ -1,10 +1,9 @@
 """One arm set for all rounds. Letters: as in ``worlds``."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
+from ...core.describe import frozen
 from ...core.linalg import inner
 from ...core.streams import Draw
 from ...core.validation import one_of
@@ -12,7 +11,7 @@ from ..model.links import Bernoulli, Link
 from .worlds import Bandit, Moment, World, _check
 
 
-@dataclass(frozen=True)
+@frozen
 class FixedArms(Bandit):
     """One arm set for all rounds and a theta* per trial, uniform on the sphere of radius S.
 

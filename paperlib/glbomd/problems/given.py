@@ -1,17 +1,17 @@
 """Rewards whose uniforms are given. Letters: as in ``worlds``."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import array, refuse
 from .worlds import World
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class GivenUniforms:
     """A problem whose reward uniforms are given, by trial: row i is that of trial i of the run.
 

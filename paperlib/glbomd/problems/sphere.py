@@ -3,11 +3,10 @@
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. Letters: as in ``worlds``.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
+from ...core.describe import frozen
 from ...core.linalg import first_best
 from ...core.streams import Draw
 from ...core.validation import one_of
@@ -15,7 +14,7 @@ from ..model.links import Bernoulli, Link
 from .worlds import Known, Moment, Redrawn, World, sphere_instance, _check
 
 
-@dataclass(frozen=True)
+@frozen
 class SphereArms(Known):
     """K fresh arms each round, uniform in the unit ball, and theta* on the sphere of radius S.
 

@@ -4,12 +4,12 @@ Source: Liu & Wang (2023), Algorithm 1, step 5, and Appendix D.1.
 Shapes: R trials, N points, d dimensions, dw parameters. Points of the search are u in [-1, 1]^d.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import root
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, size
@@ -50,7 +50,7 @@ class Acquisition(Protocol):
     def maximizer(self, surface: Surface, draw: Draw) -> Choice: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class Linearized:
     """a(x) = f_x(w) + sqrt(beta) ||grad f_x(w)||_{Sigma^{-1}}: the maximum over the ball of the model linearized at its center.
 
@@ -106,7 +106,7 @@ class Linearized:
         return torch.minimum(torch.maximum(torch.cat(points, 1), lo), hi)
 
 
-@dataclass(frozen=True)
+@frozen
 class Sphere(Linearized):
     """The maximum of f_x over the ball by fixed-point steps w = center + sqrt(beta) Sigma^{-1} g / ||g||_{Sigma^{-1}}, g the gradient at w.
 
@@ -145,7 +145,7 @@ class Sphere(Linearized):
         return model.value(best, x).view(trials, N)
 
 
-@dataclass(frozen=True)
+@frozen
 class Joint:
     """Plain gradient ascent on x and w at once, as printed: w clipped to the ball and x to the box after each step; the last x.
 

@@ -6,17 +6,17 @@ Shapes: t observations, d dimensions.
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core.describe import frozen
 from ...core.validation import size
 from .sequential import OneByOne
 
 
-@dataclass(frozen=True)
+@frozen
 class BoTorchDefault(OneByOne):
     """The library's default model, fitted by its own routine, and its log expected improvement, maximized by its own routine.
 

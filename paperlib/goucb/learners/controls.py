@@ -4,17 +4,16 @@ Ours, beside Liu & Wang (2023): both show what their figures reward.
 Shapes: R trials, d dimensions.
 """
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import size
 from ...maths.bounds import Bounds
 from .search import History, Search, incumbent, uniform
 
 
-@dataclass(frozen=True)
+@frozen
 class UniformPoint(Search):
     """Uniform points, for ever.
 
@@ -35,7 +34,7 @@ class UniformPoint(Search):
         return uniform(bounds, draw)
 
 
-@dataclass(frozen=True)
+@frozen
 class RepeatBest(Search):
     """Uniform points, then the best of them, for ever: what is heard afterwards changes nothing.
 

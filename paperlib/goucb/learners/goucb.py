@@ -6,12 +6,12 @@ Shapes: R trials, t observations, d dimensions, dw parameters, q features of the
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Rows
 from ...core.streams import Draw
 from ...core.validation import number, one_of, positive, refuse, size
@@ -32,7 +32,7 @@ PARTS = {  # names that each part has, see their protocols
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class TrustRegion:
     """A cube around the incumbent that grows with successes and shrinks with failures, clipped to the box.
 
@@ -89,7 +89,7 @@ class State(NamedTuple):
     T: int  # queries of Phase II; 0: no horizon
 
 
-@dataclass(frozen=True)
+@frozen
 class GOUCB(Search):
     """Uniform points and a fit, then optimism over an ellipsoid of parameters.
 

@@ -9,12 +9,12 @@ Shapes: R trials, N points, t observations, d dimensions.
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import MOST, nonnegative, one_of, positive, refuse, size
 from ...maths.bounds import Bounds
@@ -145,7 +145,7 @@ class GaussianProcess(Search):
         return mean, sd
 
 
-@dataclass(frozen=True)
+@frozen
 class GP(GaussianProcess):
     """GP-UCB, GP-EI or GP-PI.
 

@@ -6,12 +6,12 @@ Shapes: R trials, N points, t observations, d dimensions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core.describe import frozen
 from ...core.validation import size
 from .botorch_default import BoTorchDefault
 from .gp import GaussianProcess
@@ -19,7 +19,7 @@ from .gp import GaussianProcess
 AT_ONCE = 32  # points whose joint distributions with all observations are held in memory
 
 
-@dataclass(frozen=True)
+@frozen
 class QLogNEI(GaussianProcess):
     """Log noisy expected improvement: over the best of the noise-free values at the points so far, which are uncertain, too.
 
@@ -60,7 +60,7 @@ class QLogNEI(GaussianProcess):
         return lambda points: torch.cat([value(part) for part in points.split(AT_ONCE)])
 
 
-@dataclass(frozen=True)
+@frozen
 class MAPSAAS(BoTorchDefault):
     """BoTorch as its users call it, with an ensemble of sparse priors: few coordinates matter, and how few differs by model.
 

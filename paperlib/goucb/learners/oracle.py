@@ -4,7 +4,6 @@ Source: Liu & Wang (2023), Algorithm 1, Phase I, and Appendix D.1. All run a fix
 Shapes: R trials, N points, d dimensions, dw parameters, S starts.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import ROUNDING, chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import number, one_of, positive, refuse, size, whole
@@ -35,7 +35,7 @@ class Oracle(Protocol):
     def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class LevenbergMarquardt:
     """Damped Gauss-Newton steps on 1/2 sum_i (f_w(x_i) - y_i)^2 + rho/2 ||w - w_a||^2, solved in N x N form.
 
@@ -124,7 +124,7 @@ class LevenbergMarquardt:
         return value, ((value - y).square().sum(1) + rho * away) / 2
 
 
-@dataclass(frozen=True)
+@frozen
 class GradientDescent:
     """Gradient descent on the mean squared error with the printed rate and steps.
 
@@ -177,7 +177,7 @@ class GradientDescent:
         return Fit(self.first(model, x, y, last.w.unsqueeze(1), ridge).w, last.anchor)
 
 
-@dataclass(frozen=True)
+@frozen
 class BoxLeastSquares:
     """Least squares over the box W by SciPy's L-BFGS-B from several starts: the exact oracle that the theorems assume, for checks.
 

@@ -5,12 +5,12 @@ Shapes: R trials, dw parameters.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import first_best
 from ...core.validation import array, nonnegative, positive, probability, refuse
 from .ellipsoid import Ellipsoid
@@ -42,7 +42,7 @@ class _Blind:
         return torch.zeros_like(w[:, 0])
 
 
-@dataclass(frozen=True)
+@frozen
 class Constant(_Blind):
     """sqrt(beta) = kappa sqrt(lambda): kappa is the ball's radius in directions of which nothing was seen.
 
@@ -63,7 +63,7 @@ class Constant(_Blind):
         return self.kappa * ellipsoid.ridge.sqrt()
 
 
-@dataclass(frozen=True)
+@frozen
 class Printed(_Blind):
     """beta_t = dw^3 F^4 t / T for t = 1..T.
 
@@ -92,7 +92,7 @@ class Printed(_Blind):
         return torch.full_like(ellipsoid.ridge, beta**0.5)
 
 
-@dataclass(frozen=True)
+@frozen
 class Simulated:
     """The smallest radius that the proof of Lemma 5.3 gives when w* is known: for simulations, to see what the theory could do at best.
 

@@ -6,11 +6,11 @@ Shapes: R trials, t observations, d dimensions.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import size
 from ...maths.bounds import Bounds
@@ -52,7 +52,7 @@ class OneByOne(Search):
         return torch.tensor(points, dtype=x.dtype, device=x.device).clamp(-1.0, 1.0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Optuna(OneByOne):
     """Optuna's default, the tree-structured Parzen estimator; Phase I takes the place of its own random trials.
 
@@ -88,7 +88,7 @@ class Optuna(OneByOne):
             return list(study.ask(space).params.values())
 
 
-@dataclass(frozen=True)
+@frozen
 class ScikitOptimize(OneByOne):
     """scikit-optimize's default, a Gaussian process with one of three acquisitions; Phase I takes the place of its own random points.
 

@@ -5,12 +5,12 @@ written from the paper, not from the authors' code.
 Shapes: R trials, N candidates, t observations, d dimensions. The model sees points of the unit cube.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import number, one_of, positive, size
@@ -53,7 +53,7 @@ class Process(NamedTuple):
     mean: Tensor  # R x 1
 
 
-@dataclass(frozen=True)
+@frozen
 class TuRBO(Search):
     """Samples f at points around the best so far, asks where the sample is largest, and begins anew when the region has collapsed.
 

@@ -4,12 +4,12 @@ Shapes: R trials, N points, d dimensions, dw parameters.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.func import grad, hessian, vmap
 
+from ...core.describe import frozen
 from ...core.validation import refuse, size
 
 
@@ -18,7 +18,7 @@ def paraboloid(w: Tensor, x: Tensor) -> Tensor:
     return w[0] - w[2] * (x - w[1]).square().sum()
 
 
-@dataclass(frozen=True)
+@frozen
 class FunctionModel:
     """f_w(x) by a function of torch, with its gradients in full.
 

@@ -9,12 +9,12 @@ Shapes: R trials, N points, d dimensions, h hidden units, dw parameters, q featu
 w2 (h), b2 (1).
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.validation import size
 
 
@@ -71,7 +71,7 @@ class Weights(NamedTuple):
     b2: Tensor  # ... x 1
 
 
-@dataclass(frozen=True)
+@frozen
 class TwoLayerNet:
     """f_w(x) = w2^T s(W1 x + b1) + b2 with the logistic s.
 

@@ -4,12 +4,13 @@ Ours. A has one unit, and all its weights are at least 0, so that its maximum is
 Shapes: R trials, N points, d dimensions, dw parameters.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
 from ...maths.bounds import Bounds
@@ -35,7 +36,7 @@ TRUTHS = {
 HALF = 5.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Reference(Objective):
     """f_{w*} on [-5, 5] with Gaussian noise.
 

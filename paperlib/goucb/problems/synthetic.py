@@ -4,12 +4,12 @@ Source: Liu & Wang (2023), Section 6.1 and Appendix D.1.
 Shapes: R trials, d dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import nonnegative, positive, refuse, size, whole
@@ -26,7 +26,7 @@ class World(NamedTuple):
     w: Tensor  # R x dw, the teacher's parameters; R x 0 for a given function
 
 
-@dataclass(frozen=True)
+@frozen
 class Objective:
     """A subclass gives ``of(world, x)``, the noise-free value, R x N, of points R x N x d.
 
@@ -72,7 +72,7 @@ class Objective:
         return f + self.noise * draw.normal("reward"), world.best - f
 
 
-@dataclass(frozen=True)
+@frozen
 class SigmoidSum(Objective):
     """f1 = 25 s(sum_i x_i + 1) + 1, the network with all parameters 1, on [-5, 5]^d."""
 
@@ -86,7 +86,7 @@ class SigmoidSum(Objective):
         return 25 * torch.sigmoid(x.sum(-1) + 1) + 1
 
 
-@dataclass(frozen=True)
+@frozen
 class StyblinskiTang(Objective):
     """f2 = -1/2 sum_i (x_i^4 - 16 x_i^2 + 5 x_i) on [-5, 5]^d, with the parentheses that the paper leaves out (E14)."""
 
@@ -102,7 +102,7 @@ class StyblinskiTang(Objective):
         return -0.5 * (square * (square - 16) + 5 * x).sum(-1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Rastrigin(Objective):
     """f3 = -10 d + sum_i (10 cos(2 pi x_i) - x_i^2) on [-5, 5]^d, with the parentheses that the paper leaves out (E14)."""
 
@@ -116,7 +116,7 @@ class Rastrigin(Objective):
         return (10 * torch.cos(2 * torch.pi * x) - x.square() - 10).sum(-1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Teacher(Objective):
     """A random network of the learner's own family on [-1, 1]^d, another in each trial: the model is right, and its maximum inside or out.
 

@@ -6,12 +6,13 @@ Shapes: R trials, d hyperparameters, N examples with k features.
 
 import functools
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of, refuse, whole
 from ...datasets import registry as datasets
@@ -57,7 +58,7 @@ class World(NamedTuple):
     files: tuple[Evaluations, ...]  # by fold
 
 
-@dataclass(frozen=True)
+@frozen
 class Tuning:
     """Accuracy of a classifier by its hyperparameters, without noise. Trial i of seed s has the fold (s + i) % folds.
 

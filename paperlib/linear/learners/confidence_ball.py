@@ -6,15 +6,15 @@ Letters: R trials, d dimensions.
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from .oful import Optimist, State
 
 
-@dataclass(frozen=True)
+@frozen
 class ConfidenceBall(Optimist):
     """Optimism with the radius of Dani, Hayes & Kakade (2008), whose rule starts from ||theta*|| <= 1 and lambda = 1.
 

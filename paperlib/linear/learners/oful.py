@@ -6,12 +6,12 @@ Letters: R trials, K arms, d dimensions; S norm bound, V_t = lambda I + sum_{s <
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
 from ...core.validation import CONDITION, LARGEST
@@ -90,7 +90,7 @@ class Optimist:
         return State(apply(C, moment), moment, V, C, log_det + q.log1p(), rounds + 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class OFUL(Optimist):
     """Optimism with the self-normalized confidence ellipsoid.
 

@@ -6,13 +6,13 @@ work costs its number of calls.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Array, first_best, light, needed, tensors
 from ...core.streams import Draw
 from ...core.validation import coordinates, one_of, positive, whole
@@ -49,7 +49,7 @@ def row(setting: float | Tensor):
     return light(setting)[0] if isinstance(setting, Tensor) else setting
 
 
-@dataclass(frozen=True)
+@frozen
 class GradientAscent(OwnQueries):
     """Fixed-step gradient ascent on estimates whose error shrinks as fast as the distance to the maximizer does.
 

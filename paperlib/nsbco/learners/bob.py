@@ -7,13 +7,14 @@ Letters: R trials, J lengths.
 
 import functools
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...core.contracts import Learner
+from ...core.describe import frozen
 from ...core.linalg import needed
 from ...core.streams import Draw
 from ...core.trees import where
@@ -57,7 +58,7 @@ def plan_for(horizon: int, dim: int) -> Plan:
     return Plan(block, tuple(lengths), gamma)
 
 
-@dataclass(frozen=True)
+@frozen
 class BanditOverBandit(Wrapper):
     """Blocks of H rounds; in each the base is begun anew every B rounds, with B drawn by EXP3 that hears a block's mean.
 

@@ -5,13 +5,13 @@ Source: Besbes, Gur & Zeevi (2015), the estimated gradient step that they restar
 Shapes: R trials, d dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
 from ...core.validation import positive
@@ -26,7 +26,7 @@ class State(NamedTuple):
     i: Tensor  # R, the step that comes, 1, 2, ... since the start; no integer's type, whose powers torch rounds
 
 
-@dataclass(frozen=True)
+@frozen
 class EGS(OwnQueries):
     """z <- P(z + (1 / (sigma i)) g_i) with g_i = d y_i sign / h_i e_j from one query at z + sign h_i e_j.
 

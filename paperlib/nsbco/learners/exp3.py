@@ -6,13 +6,13 @@ Letters: R trials, K arms.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
 from ...core.validation import menu, whole
@@ -41,7 +41,7 @@ def regret_bound(arms: int, horizon: int) -> tuple[float, float]:
     return 2 * (4 * math.sqrt(K * math.log(K)) + 2 * math.sqrt(K / math.log(K)) * l), 2 * l
 
 
-@dataclass(frozen=True)
+@frozen
 class Exp3IX:
     """Arms drawn with probability p proportional to exp(-eta_t L), L_i += l / (p_i + g_t) for the arm played.
 

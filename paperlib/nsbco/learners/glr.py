@@ -5,13 +5,14 @@ places only.
 Letters: R trials, P pairs so far.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Array, Rows, by_trial, light, log, needed, tensors
 from ...core.streams import Draw
 from ...core.trees import where
@@ -36,7 +37,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class GLR(Wrapper):
     """Algorithm 2, begun anew when the last k pair means of an epoch of n differ from the n - k before, for a k = 1, 2, 4, ....
 

@@ -6,12 +6,12 @@ Gonen & Shalev-Shwartz (2015) for dyadic blocks.
 Letters: R trials, d dimensions, O block lengths.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.trees import take
 from ...core.validation import finite, whole
@@ -30,7 +30,7 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
-@dataclass(frozen=True)
+@frozen
 class FullInformation:
     """Projected gradient ascent, begun anew on every dyadic block, with exponential weights over the blocks that are open.
 
@@ -94,7 +94,7 @@ class FullInformation:
         return State(z, logs, t)
 
 
-@dataclass(frozen=True)
+@frozen
 class Still(Reference):
     """Plays 0 and learns nothing."""
 

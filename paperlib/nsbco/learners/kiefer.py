@@ -5,13 +5,13 @@ tracks a moving maximizer.
 Shapes: R trials, d dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Array, light, needed, tensors
 from ...core.streams import Draw
 from ...core.validation import positive
@@ -30,7 +30,7 @@ class State(NamedTuple):
     k: Tensor  # R int64, rounds of this iteration, of 2 d
 
 
-@dataclass(frozen=True)
+@frozen
 class KieferWolfowitz(OwnQueries):
     """z <- P(z + (1 / (sigma i)) g) with g_j = (y_+ - y_-) / (2 delta_i), every 2 d rounds.
 

@@ -7,12 +7,12 @@ one center their columns are collinear with the constant, and the fit never move
 Letters: R trials, d dimensions, p = d + 1.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import Rows, rank_one
 from ...core.streams import Draw
 from ...core.validation import positive, refuse, whole
@@ -105,7 +105,7 @@ class LeastSquares(OwnQueries):
         return State(center, gram, moment, state.window, past, rounds)
 
 
-@dataclass(frozen=True)
+@frozen
 class DiscountedLeastSquares(LeastSquares):
     """Least squares with weights (1 - 1/W)^age.
 
@@ -124,7 +124,7 @@ class DiscountedLeastSquares(LeastSquares):
         return state.gram * keep[:, None, None], state.moment * keep[:, None], None
 
 
-@dataclass(frozen=True)
+@frozen
 class SlidingWindowLeastSquares(LeastSquares):
     """Least squares of the last W queries.
 

@@ -5,13 +5,13 @@ Letters: R trials, t rounds of a thread.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import light, tensors
 from ...core.streams import Draw
 from ...core.validation import nonnegative, whole
@@ -26,7 +26,7 @@ class State(NamedTuple):
     t: Tensor  # R, rounds; no integer's type, whose powers torch rounds
 
 
-@dataclass(frozen=True)
+@frozen
 class StationaryToWeak(Wrapper):
     """Plays as its base and says r-bar_t = mean of y + rt(t) + e(t), where t rt(t) bounds the base's regret after t rounds.
 

@@ -5,12 +5,12 @@ rA2, rEGS and rKW of our figures are this around Algorithm 2, ``EGS`` and ``Kief
 Shapes: R trials.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import needed
 from ...core.streams import Draw
 from ...core.trees import where
@@ -72,7 +72,7 @@ def begun(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
     return state
 
 
-@dataclass(frozen=True)
+@frozen
 class Restarted(Wrapper):
     """The base, begun anew every B = (T / (kappa V_T))^{2/3} rounds: with kappa = 1 an oracle's choice.
 

@@ -4,16 +4,16 @@ Shapes: R trials or 1 where they share the path, n rounds, d dimensions; A is th
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
+from ...core.describe import frozen
 from ...core.validation import number, positive, refuse
 from .paths import Path, along
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotation(Path):
     """theta = A (cos phi, sin phi) with phi from 0 to V / A at constant speed; d >= 2.
 
@@ -44,7 +44,7 @@ class Rotation(Path):
         return points
 
 
-@dataclass(frozen=True)
+@frozen
 class Ramp(Path):
     """theta_1 falls from A at constant speed, by as much as makes V_T the number asked for, at most 2 A.
 
@@ -97,7 +97,7 @@ class _Wave(Path):
         return np.full((1, 1), brentq(found, 0.0, most, xtol=1e-13, rtol=1e-14))
 
 
-@dataclass(frozen=True)
+@frozen
 class Triangle(_Wave):
     """theta_1 runs between A and -A at constant speed.
 
@@ -116,7 +116,7 @@ class Triangle(_Wave):
         return along(reach * (2 * abs(1 - phase) - 1), dim)
 
 
-@dataclass(frozen=True)
+@frozen
 class Sinusoid(_Wave):
     """theta_1 = A sin(2 pi K t / T).
 
@@ -134,7 +134,7 @@ class Sinusoid(_Wave):
         return along(reach * np.sin(2 * math.pi * part * t / horizon), dim)
 
 
-@dataclass(frozen=True)
+@frozen
 class Walk(Path):
     """A Gaussian random walk from 0, reflected at the sphere of radius A.
 

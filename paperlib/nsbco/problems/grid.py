@@ -4,13 +4,13 @@ Ours, for Lemma 4.1: any bandit algorithm for finitely many arms can be made wea
 Shapes: R trials or 1 where they share a tensor, K arms.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import chosen_mean
 from ...core.streams import Draw
 from ...core.validation import one_of, refuse, size
@@ -28,7 +28,7 @@ class World(NamedTuple):
     variation: Tensor  # R or 1, V_T = sum over t of max over arms of |f_{t+1} - f_t|
 
 
-@dataclass(frozen=True)
+@frozen
 class GridDrift:
     """f_t(x) = b_t - (x - theta_t)^2 / 2 on K points evenly spaced in [-1, 1], with uniform noise.
 

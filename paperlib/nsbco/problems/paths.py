@@ -7,10 +7,10 @@ Shapes: R trials or 1 where they share the path, n rounds, d dimensions; A is th
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from ...core.describe import frozen
 from ...core.validation import number, positive, size, whole
 
 VALUE = 0.5  # b_t, the value at the maximizer, where a path does not say
@@ -50,7 +50,7 @@ def along(first: np.ndarray, dim: int) -> np.ndarray:
     return points
 
 
-@dataclass(frozen=True)
+@frozen
 class Stationary(Path):
     """theta = A e_1: nothing moves, V_T = 0."""
 
@@ -63,7 +63,7 @@ class Stationary(Path):
         return np.zeros(0, int)
 
 
-@dataclass(frozen=True)
+@frozen
 class Abrupt(Path):
     """S segments, on which theta is A e_1 and -A e_1 in turn.
 
@@ -103,7 +103,7 @@ class Abrupt(Path):
         return np.unique(part[trial])
 
 
-@dataclass(frozen=True)
+@frozen
 class Step(Path):
     """theta = A e_1 before round ``at``, counted from 0, and -A e_1 from it on.
 
@@ -128,7 +128,7 @@ class Step(Path):
         return np.array([self.at])
 
 
-@dataclass(frozen=True)
+@frozen
 class Alternation(Path):
     """theta = A e_1 and -A e_1 in turn, each for ``period`` rounds.
 
@@ -149,7 +149,7 @@ class Alternation(Path):
         return along((reach * (1.0 - 2.0 * (t // self.period % 2)))[None], dim)
 
 
-@dataclass(frozen=True)
+@frozen
 class Dyadic(Path):
     """Changes at the quarters of T, next to which blocks begin (2^n - 1): what not to do, and shown for that reason alone."""
 
@@ -158,7 +158,7 @@ class Dyadic(Path):
         return along((reach * (1.0 - 2.0 * (4 * t // horizon % 2)))[None], dim)
 
 
-@dataclass(frozen=True)
+@frozen
 class Level(Path):
     """theta = A e_1 for ever, and b_t = .4 + amplitude sin(2 pi cycles t / T): what moves does not matter.
 

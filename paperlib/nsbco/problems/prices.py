@@ -9,10 +9,11 @@ Shapes: R trials, D days.
 """
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ...core.describe import frozen
 from ...core.validation import one_of, refuse, whole
 from ...datasets import registry as datasets
 from .paths import Path, along
@@ -41,7 +42,7 @@ def closes(series: str) -> np.ndarray:
     return close[:, whole_ones][:, np.argsort(prices.tickers[whole_ones])].T
 
 
-@dataclass(frozen=True)
+@frozen
 class Prices(Path):
     """theta = s - 1/2 with the level s of a price series, the same for a day's 64 customers.
 

@@ -8,13 +8,13 @@ Shapes: R trials or 1 where they share a tensor, n rounds, d dimensions.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import dot, light, tensors
 from ...core.streams import Draw
 from ...core.validation import is_number, number, one_of, positive, refuse, size, whole
@@ -55,7 +55,7 @@ class World(NamedTuple):
     ahead: Ahead
 
 
-@dataclass(frozen=True)
+@frozen
 class QuadraticDrift:
     """A drifting quadratic.
 

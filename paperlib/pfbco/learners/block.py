@@ -5,12 +5,12 @@ Shapes: R trials, n dimensions.
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import ROUNDING
 from ...core.streams import Draw
 from .onepoint import Epoch, OnePoint, State
@@ -36,7 +36,7 @@ class BlockState(NamedTuple):
     heard: Heard
 
 
-@dataclass(frozen=True)
+@frozen
 class BlockPFBCO(OnePoint):
     """Plays around one center for round(sqrt(T)) rounds, then minimizes F by Frank-Wolfe with exact line search.
 

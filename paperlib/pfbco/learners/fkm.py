@@ -6,18 +6,18 @@ Shapes: R trials, n dimensions.
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
 from .onepoint import Epoch, OnePoint, State
 from ..model.task import Task
 
 
-@dataclass(frozen=True)
+@frozen
 class FKM(OnePoint):
     """x_{t+1} = Pi_{(1 - alpha) K}(x_t - eta g_t).
 

@@ -4,10 +4,9 @@ Source: Chen, Zhang & Karbasi (2019), the minimizer of (5), which they leave asi
 Shapes: R trials, n dimensions.
 """
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
 from .onepoint import State
@@ -15,7 +14,7 @@ from .pfbco import PFBCO
 from ..model.task import Task
 
 
-@dataclass(frozen=True)
+@frozen
 class RegularizedLeader(PFBCO):
     """Plays x*_t + delta u with x*_t = argmin over (1 - alpha) K of F_t, the projection of x_1 - A / 2.
 

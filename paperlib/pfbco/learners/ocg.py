@@ -5,12 +5,12 @@ of Chen, Zhang & Karbasi (2019).
 Shapes: R trials, n dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import nonnegative, one_of
 from .onepoint import check_task, point, prepare
@@ -28,7 +28,7 @@ class OCGState(NamedTuple):
     rounds: int  # t - 1, rounds of this epoch
 
 
-@dataclass(frozen=True)
+@frozen
 class StochOCG:
     """Frank-Wolfe on the regularized sum of noisy gradients; plays x_t itself.
 

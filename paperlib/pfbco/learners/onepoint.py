@@ -4,13 +4,14 @@ Source: Chen, Zhang & Karbasi (2019), Algorithm 1; the options beyond it are mar
 Shapes: R trials, n dimensions.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.oracles import probe
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import CONDITION, coordinates, finite, one_of, positive, refuse, whole
 from ..model.task import Heard, Task
@@ -40,7 +41,7 @@ class State(NamedTuple):
     heard: Heard
 
 
-@dataclass(frozen=True)
+@frozen
 class OnePoint:
     """Settings of a learner that hears one loss a round.
 

@@ -6,11 +6,11 @@ Shapes: R trials, n dimensions.
 """
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
 from .onepoint import Epoch, OnePoint, State
@@ -18,7 +18,7 @@ from ..model.task import Task
 from ..model.tracking import sigma
 
 
-@dataclass(frozen=True)
+@frozen
 class PFBCO(OnePoint):
     """Follow the regularized leader by one Frank-Wolfe step a round, with a one-point gradient estimate.
 

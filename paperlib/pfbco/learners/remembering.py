@@ -3,12 +3,12 @@
 Shapes: R trials, n dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...learners.wrapper import Wrapper
 from ..model.task import Task
@@ -29,7 +29,7 @@ class Remembered(NamedTuple):
         return self.base.x, self.total / rounds if rounds else self.base.x
 
 
-@dataclass(frozen=True)
+@frozen
 class Remembering(Wrapper):
     """Plays as its base and remembers the centers of its last finished epoch. To stand within ``Doubling``.
 

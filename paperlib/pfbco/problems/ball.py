@@ -5,13 +5,13 @@ Ours: the paper has no experiment of this kind. Each trial has one loss, the sam
 Shapes: R trials, n dimensions.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.sets import Ball
+from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import nonnegative, one_of, size
 from ..model.task import Task
@@ -48,7 +48,7 @@ class _OnBall:
         return (loss if wants == "loss" else self.gradient(world, action)), loss - world.least
 
 
-@dataclass(frozen=True)
+@frozen
 class BallLinear(_OnBall):
     """f(y) = <a, y> with a uniform on the unit sphere: M = G = 1, and the least value is -1.
 
@@ -75,7 +75,7 @@ class BallLinear(_OnBall):
         return world.vector
 
 
-@dataclass(frozen=True)
+@frozen
 class BallQuadratic(_OnBall):
     """f(y) = ||y - z||^2 / 2 with z uniform on a sphere: M = (1 + ||z||)^2 / 2 and G = 1 + ||z||.
 

@@ -7,13 +7,13 @@ f_t(X) = 1/2 sum over O_t of (X_ij - M_t,ij)^2, M_t = N_t^T N_t with standard no
 1/4 (||X - k I||_F^2 + k p (p + 1)).
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
+from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import one_of, size
 from ..model.task import Task
@@ -42,7 +42,7 @@ class CompletionWorld(NamedTuple):
 _totals: dict[tuple, Totals] = {}  # what the learners of one comparison share
 
 
-@dataclass(frozen=True)
+@frozen
 class MatrixCompletion:
     """Symmetric p x p matrices under a bound k on the nuclear norm, or on the trace.
 

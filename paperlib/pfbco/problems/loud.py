@@ -1,17 +1,17 @@
 """Losses as large as they may be. Letters: R trials, n dimensions."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...core.contracts import Problem
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of, refuse
 
 
-@dataclass(frozen=True)
+@frozen
 class Loud:
     """The sets of a problem under the constant loss M: the longest estimates that are legal, of which none says anything.
 

@@ -8,7 +8,7 @@ x = 0 belongs to it: M and G are those over the points that Algorithm 1 touches 
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ...datasets import registry as datasets
 from ...maths.sets import SubSimplex
+from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import one_of, positive, size, whole
 from .market import REAL, SYNTHETIC, market
@@ -39,7 +40,7 @@ class PortfolioWorld(NamedTuple):
         return self.ratios[0, :horizon][:, self.stocks].transpose(0, 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Portfolio:
     """Stocks drawn per trial without replacement (purpose "problem"), the days of the market in their order.
 

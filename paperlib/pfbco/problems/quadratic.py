@@ -8,13 +8,13 @@ Shapes: R trials, T rounds, n dimensions, m rows of A, V vertices.
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.linalg import apply
 from ...maths.sets import support
 from ...maths.polytopes import MOST, Polytope, polytope
@@ -34,7 +34,7 @@ class World(NamedTuple):
     streams: Streams
 
 
-@dataclass(frozen=True)
+@frozen
 class QuadraticPolytope:
     """f_t(x) = x^T G_t^T G_t x / 2 + w_t^T x over {0 <= x <= 1, A x <= 1}, in coordinates y with x = center + rho y.
 

@@ -5,7 +5,6 @@ Shapes: R trials, n dimensions.
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from ...maths.sets import SubSimplex, scaled
 from ...maths.matrices import NuclearBall, smat, svec
 from ...maths.polytopes import Polytope
 from ...maths.programs import Program
+from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ..model.task import Task
 
@@ -139,7 +139,7 @@ class SolvedWorld(NamedTuple):
     streams: Streams
 
 
-@dataclass(frozen=True)
+@frozen
 class Solved:
     """A problem with the same losses and bounds whose set is asked by solvers.
 

@@ -1,0 +1,131 @@
+"""Configurations on one line: what differs from the defaults."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib import glbomd
+from paperlib.core.describe import LONG, brief, describe, frozen
+from paperlib.papers import papers, room
+from paperlib.store.keys import key
+
+PARTS = {
+    f"{paper}, {name}, {what}": getattr(case, what)
+    for paper in papers()
+    for name, case in room(paper, "cases").CASES.items()
+    for what in ("learner", "problem")
+}
+every_part = pytest.mark.parametrize("name", PARTS)
+
+
+@frozen
+class Inner:
+    width: float = 1.0
+    pair: tuple = (1, 2)
+
+
+@frozen
+class Outer:
+    first: int
+    base: Inner = dataclasses.field(default_factory=Inner)
+    other: Inner = Inner(2.0)
+    many: torch.Tensor | None = None
+    start: torch.Tensor = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    nan: float = float("nan")
+    rule: object = len
+    kept: str | None = dataclasses.field(init=False, default=None)
+    hidden: int = dataclasses.field(repr=False, default=0)
+
+    def __post_init__(self):
+        object.__setattr__(self, "kept", "found")
+
+
+@dataclasses.dataclass(frozen=True)
+class Plain:
+    base: Inner
+    width: float = 1.0
+
+
+@frozen(eq=False)
+class Own:
+    first: int = 0
+
+    def __repr__(self):
+        return "mine"
+
+
+def nested(x):
+    """A configuration and those in its fields."""
+    if isinstance(x, (tuple, list)):
+        return [part for kid in x for part in nested(kid)]
+    if not dataclasses.is_dataclass(x) or isinstance(x, type):
+        return []
+    return [x, *nested([getattr(x, f.name) for f in dataclasses.fields(x)])]
+
+
+@every_part
+def test_the_text_of_learners_and_problems_is_short_and_says_what_differs(name):
+    text = repr(PARTS[name])
+    assert "\n" not in text and len(text) <= LONG == 200
+    assert text.startswith(type(PARTS[name]).__name__ + "(") and " at 0x" not in text
+    for part in nested(PARTS[name]):
+        text, told = repr(part), []
+        for field in dataclasses.fields(part):
+            made = field.default_factory is not dataclasses.MISSING
+            default = field.default_factory() if made else field.default
+            value = getattr(part, field.name)
+            same = type(value) is type(default) and describe(value) == describe(default)
+            if field.init and not same:
+                told.append(f"{field.name}={brief(value)}")
+        whole = f"{type(part).__name__}({', '.join(told)})"
+        assert text == (whole if len(whole) <= LONG else f"{whole[: LONG - 3]}...")
+
+
+@every_part
+def test_what_else_is_made_of_learners_and_problems_does_not_change(name):
+    part = PARTS[name]
+    for again in (dataclasses.replace(part), pickle.loads(pickle.dumps(part)), copy.copy(part)):
+        assert type(again) is type(part) and repr(again) == repr(part)
+        assert describe(again) == describe(part) and key({"x": again}) == key({"x": part})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        part.anything = 1
+
+
+@pytest.mark.parametrize(
+    "x, text",
+    [
+        (Outer(1), "Outer(first=1)"),
+        (Outer(1, Inner(1)), "Outer(first=1, base=Inner(width=1))"),
+        (Outer(True, Inner(pair=(1,))), "Outer(first=True, base=Inner(pair=(1,)))"),
+        (Outer(1, other=Inner()), "Outer(first=1, other=Inner())"),
+        (Outer(1, start=torch.tensor([1.0, 2.0]).double()), "Outer(first=1)"),
+        (Outer(1, rule=max, hidden=3), "Outer(first=1, rule=max)"),
+        (Outer(1, many=torch.zeros(40, 3)), "(first=1, many=Tensor(torch.float32, shape=(40, 3)))"),
+        (Outer(1, many=np.zeros(2)), "Outer(first=1, many=array([0., 0.]))"),
+        (Outer(1, rule=brief), "Outer(first=1, rule=brief)"),
+        (Plain(Inner()), "Plain(base=Inner(), width=1.0)"),
+        ((Inner(), Inner(3.0)), "(Inner(), Inner(width=3.0))"),
+        (Own(1), "mine"),
+        (glbomd.GLBOMD(glbomd.Bernoulli(), 3.0), "GLBOMD(link=Bernoulli(), norm_bound=3.0)"),
+    ],
+)
+def test_the_text_of_a_configuration(x, text):
+    assert repr(x).endswith(text)
+
+
+def test_a_default_is_one_to_the_last_bit():
+    """The text of a tensor has four digits."""
+    assert "start" in repr(Outer(1, start=torch.tensor([1.0, 2.0 + 1e-12], dtype=torch.float64)))
+    assert "start" in repr(Outer(1, start=torch.tensor([1.0, 2.0])))  # float32
+
+
+def test_a_frozen_class_is_a_dataclass():
+    assert [f.name for f in dataclasses.fields(Inner)] == ["width", "pair"]
+    assert Inner() == Inner(1.0) and hash(Inner()) == hash(Inner(1.0)) and Own() != Own()
+    assert list(inspect.signature(Inner).parameters) == ["width", "pair"]
+    assert frozen.__dataclass_transform__  # for checkers
