@@ -73,6 +73,12 @@ def formulas(app, what, name, obj, options, lines):
     lines[:] = ["".join(x if i % 2 else plain(x) for i, x in enumerate(parts)) for parts in split]
 
 
+def no_way_back(app, page, template, context, doctree):
+    """Source pages link back to names as they are defined, where the reference has them as they are handed on."""
+    if page.startswith("_modules/"):
+        context["body"] = re.sub(r'<a class="viewcode-back".*?</a>', "", context["body"])
+
+
 def profile(app, config):
     """Pages of another profile than the paper's say so above everything."""
     if words := WORDS.get(config.profile):
@@ -83,6 +89,7 @@ def setup(app):
     app.add_config_value("profile", "paper", "html")
     app.connect("config-inited", profile)
     app.connect("autodoc-process-docstring", formulas, priority=900)
+    app.connect("html-page-context", no_way_back)
     app.connect("source-read", notebook)
     app.add_transform(Chips)
     app.add_transform(Anchors)

@@ -49,8 +49,13 @@ def anchor(id: str) -> str:
     return re.sub(r"[^\w.]+", "-", id.lower()).strip("-")
 
 
-def _target(name: str, shown: str = "") -> Text:
-    return Text(f'<a id="{anchor(name)}"></a>{escape(shown or name)}')
+def checked(name: str) -> str:
+    """The anchor of a statement: a figure may have the name of one."""
+    return f"theory-{anchor(name)}"
+
+
+def _target(id: str, name: str) -> Text:
+    return Text(f'<a id="{id}"></a>{escape(name)}')
 
 
 def _links(pairs: list[tuple[str, str]]) -> Text:
@@ -136,7 +141,7 @@ class Page:
             chip(c["verdict"], short(c["id"]), f"#{anchor(short(c['id']))}")
             for c in self.shown[figure.name]
         ]
-        chips += [f"[{escape(name)}](#{anchor(name)})" for name in figure.statements()]
+        chips += [f"[{escape(name)}](#{checked(name)})" for name in figure.statements()]
         files = [f"[{kind.upper()}]({place}.{kind})" for kind in figure.kinds]
         lines = [
             f"### {figure.label}",
@@ -166,7 +171,7 @@ class Page:
             for figure in self.figures.values()
             if claim in self.shown[figure.name] or self._parent(id) in self.shown[figure.name]
         ]
-        theory = [(s["name"], f"#{anchor(s['name'])}") for s in self.named(claim)]
+        theory = [(s["name"], f"#{checked(s['name'])}") for s in self.named(claim)]
         notebook = claim["notebook"]
         places = figures + theory
         if notebook:
@@ -174,7 +179,13 @@ class Page:
         test = "" if claim["parts"] else f"; test: {escape(claim['test'])}"
         words = f"{escape(claim['sentence'])}<br><small>{escape(claim['source'])}{test}</small>"
         row = md._row(claim)
-        return (_target(id), Text(words), chip(claim["verdict"]), *row[1:], _links(places))
+        return (
+            _target(anchor(id), id),
+            Text(words),
+            chip(claim["verdict"]),
+            *row[1:],
+            _links(places),
+        )
 
     def _parent(self, id: str) -> dict | None:
         return next((c for c in self.claims.values() if f"{self.name}.{id}" in c["parts"]), None)
@@ -218,7 +229,7 @@ class Page:
         beyond = f"; beyond its conditions {tally(s['beyond'])}" if s["beyond"] else ""
         numbers = (md._coverage(s), md._worst(s["ratio"]), md._worst(s["slack"]), md._start(s))
         return (
-            _target(s["name"]),
+            _target(checked(s["name"]), s["name"]),
             Text(f"{escape(s['summary'])}<br><small>{escape(s['source'])}</small>"),
             Text(checks + beyond),
             *numbers,
@@ -245,7 +256,13 @@ class Page:
             )
             where.append(("code", f"../../{at[0]}.py#{at[1]}"))
             rows.append(
-                (_target(e["id"]), e["where"], e["problem"], e["resolution"], _links(where))
+                (
+                    _target(anchor(e["id"]), e["id"]),
+                    e["where"],
+                    e["problem"],
+                    e["resolution"],
+                    _links(where),
+                )
             )
         head = ("id", "where", "problem", "here", "seen in")
         return f"## Errata\n\nWhat is wrong, loose or open in the paper's text, and what is done about it here.\n\n{md.table(head, rows)}"
