@@ -88,8 +88,10 @@ def test_the_first_sizes_count_where_arms_have_become_more(tmp_path):
 
 def test_what_prepares_sees_no_context_of_a_file(tmp_path):
     half = lambda arms: arms / 2
+    AskTell(glbomd.UCB1(), ARMS, prepare=half).save(path := tmp_path / "state.npz")
+    assert AskTell.load(path, glbomd.UCB1(), prepare=half).rounds == 0  # it knows its arms again
     user = AskTell(Index(), ARMS, prepare=half)
-    user.save(path := tmp_path / "state.npz")
+    user.save(path)
     again = AskTell.load(path, Index(), prepare=half)
     assert torch.equal(again.context, user.context)
     again.ask(4 * ARMS)

@@ -35,7 +35,7 @@ class Outer:
     base: Inner = dataclasses.field(default_factory=Inner)
     other: Inner = Inner(2.0)
     many: torch.Tensor | None = None
-    start: torch.Tensor = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    start: torch.Tensor = torch.tensor([1.5, 2.0], dtype=torch.float64)
     nan: float = float("nan")
     rule: object = len
     kept: str | None = dataclasses.field(init=False, default=None)
@@ -103,7 +103,7 @@ def test_what_else_is_made_of_learners_and_problems_does_not_change(name):
         (Outer(1, Inner(1)), "Outer(first=1, base=Inner(width=1))"),
         (Outer(True, Inner(pair=(1,))), "Outer(first=True, base=Inner(pair=(1,)))"),
         (Outer(1, other=Inner()), "Outer(first=1, other=Inner())"),
-        (Outer(1, start=torch.tensor([1.0, 2.0]).double()), "Outer(first=1)"),
+        (Outer(1, start=torch.tensor([1.5, 2.0]).double()), "Outer(first=1)"),
         (Outer(1, rule=max, hidden=3), "Outer(first=1, rule=max)"),
         (Outer(1, many=torch.zeros(40, 3)), "(first=1, many=Tensor(torch.float32, shape=(40, 3)))"),
         (Outer(1, many=np.zeros(2)), "Outer(first=1, many=array([0., 0.]))"),
@@ -120,8 +120,8 @@ def test_the_text_of_a_configuration(x, text):
 
 def test_a_default_is_one_to_the_last_bit():
     """The text of a tensor has four digits."""
-    assert "start" in repr(Outer(1, start=torch.tensor([1.0, 2.0 + 1e-12], dtype=torch.float64)))
-    assert "start" in repr(Outer(1, start=torch.tensor([1.0, 2.0])))  # float32
+    assert "start" in repr(Outer(1, start=torch.tensor([1.5, 2.0 + 1e-12], dtype=torch.float64)))
+    assert "start" in repr(Outer(1, start=torch.tensor([1.5, 2.0])))  # float32
 
 
 def test_a_frozen_class_is_a_dataclass():
