@@ -103,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     test.add_argument("--slow", action="store_true", help="the tests marked slow too")
-    commands.add_parser("lab", help="JupyterLab in notebooks/; further arguments go to it")
+    commands.add_parser("lab", help="JupyterLab, open at the tour; further arguments go to it")
     docs = commands.add_parser("docs", help="the site, to site/: figures, claims, guides, reference")
     docs.add_argument(
         "--profile",
@@ -602,6 +602,13 @@ def clean(everything: bool) -> int:
     return 0
 
 
+def configuration() -> str:
+    """Where JupyterLab looks for settings, those of notebooks/.jupyter last: what a user has set comes first."""
+    own = os.environ.get("JUPYTER_CONFIG_DIR") or str(Path.home() / ".jupyter")
+    places = (os.environ.get("JUPYTER_CONFIG_PATH"), own, str(CODE / "notebooks" / ".jupyter"))
+    return os.pathsep.join(filter(None, places))
+
+
 def main(argv: list[str]) -> int:
     """Run one command; returns its exit status."""
     options = parse(argv)
@@ -648,7 +655,9 @@ def main(argv: list[str]) -> int:
                 cwd=ROOT,
             )
         stack.close()  # a JupyterLab that stays open keeps nobody from running
-        return call([python, "-m", "jupyterlab", *options.rest], cwd=ROOT / "notebooks")
+        os.environ["JUPYTER_CONFIG_PATH"] = configuration()
+        # from the root, for notebooks link to docs/
+        return call([python, "-m", "jupyterlab", *options.rest], cwd=ROOT)
 
 
 if __name__ == "__main__":

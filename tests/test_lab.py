@@ -1,10 +1,11 @@
-"""JupyterLab as a reader uses it: a notebook is opened in a browser, a parameter changed, all cells run."""
+"""JupyterLab as a reader uses it: it opens in the tour, a link is followed, a parameter changed, all cells run."""
 
 import base64
 import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +18,8 @@ import nbformat
 import pytest
 from browser import chromium
 
+import run
+
 ROOT = Path(__file__).resolve().parents[1]
 STEM, FIGURE = "glbomd_4_covertype", "glbomd/figure_4"
 SMALL = {
@@ -28,15 +31,8 @@ SMALL = {
     "batch_rounds": 10,
 }
 TOKEN = "of-this-test-alone"
-# No news and no search for updates: both would ask the network. All cells are kept in the page, also those out of view.
-SETTINGS = {
-    "apputils-extension/notification": {
-        "fetchNews": "false",
-        "checkForUpdates": False,
-        "doNotDisturbMode": True,
-    },
-    "notebook-extension/tracker": {"windowingMode": "none"},
-}
+# A reader's own: all cells are kept in the page, also those out of view.
+SETTINGS = {"notebook-extension/tracker": {"windowingMode": "none"}}
 ERRORS = '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
 IDLE = '.jp-NotebookPanel .jp-Notebook-ExecutionIndicator[data-status="idle"]'
 
@@ -198,7 +194,7 @@ def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
     saved = project / "figures/custom" / FIGURE  # not where the declared parameters write
     with chromium(tmp_path / "chromium") as browser, running(project) as address:
         browser.set_window_size(1400, 1000)
-        browser.get(f"{address}/lab/tree/{STEM}.ipynb?token={TOKEN}")
+        browser.get(f"{address}/lab/tree/notebooks/{STEM}.ipynb?token={TOKEN}")
         wait(120, "the notebook with a kernel", lambda: browser.find_elements("css selector", IDLE))
         assert (
             not browser.find_elements("css selector", ".jp-OutputArea-output img")
@@ -214,3 +210,42 @@ def test_a_changed_parameter_gives_a_new_figure(project, tmp_path):
     assert not (project / "figures/quick").exists()
     shown = [base64.b64decode(source.partition(",")[2]) for source, width in images if width > 0]
     assert saved.with_suffix(".png").read_bytes() in shown
+
+
+def texts(browser, selector):
+    """What is written in the elements of the page, in one call: JupyterLab draws them anew at any time."""
+    found = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    return browser.execute_script(found, selector)
+
+
+@pytest.mark.slow
+def test_it_opens_in_the_tour_without_news_and_links_open_pages(project, tmp_path):
+    copied = ["notebooks/00_tour.ipynb", "notebooks/conftest.py", "notebooks/profiles.toml"]
+    for name in (*copied, "docs/papers/bkb.md"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, project / name)
+    tabs = "#jp-main-dock-panel .lm-TabBar-tabLabel"
+    with chromium(tmp_path / "chromium") as browser, running(project) as address:
+        browser.set_window_size(1400, 1000)
+        browser.get(f"{address}/?token={TOKEN}")
+        wait(120, "the tour with a kernel", lambda: browser.find_elements("css selector", IDLE))
+        assert texts(browser, tabs) == ["00_tour.ipynb"]
+        listed = wait(20, "files", lambda: texts(browser, ".jp-DirListing-itemText"))
+        assert sorted(listed) == ["00_tour.ipynb", f"{STEM}.ipynb"]
+        time.sleep(5)  # a prompt may come late
+        assert texts(browser, ".Toastify__toast") == []
+        link = "[...document.querySelectorAll('.jp-RenderedMarkdown a')].find(a => a.textContent == 'bkb')"
+        browser.execute_script(f"{link}.click()")
+        wait(30, "the page", lambda: "bkb.md" in texts(browser, tabs))
+        wait(30, "its title", lambda: texts(browser, ".jp-MarkdownViewer h1"))
+
+
+@pytest.mark.parametrize("given", [None, "elsewhere"])
+def test_what_a_user_has_set_comes_before_the_settings_of_the_project(given, monkeypatch):
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", "own")
+    monkeypatch.delenv("JUPYTER_CONFIG_PATH", raising=False)
+    if given:
+        monkeypatch.setenv("JUPYTER_CONFIG_PATH", given)
+    *first, last = run.configuration().split(os.pathsep)
+    assert first == [*filter(None, [given]), "own"] and Path(last) == ROOT / "notebooks/.jupyter"
+    assert all(json.loads(path.read_text()) for path in Path(last).rglob("*.json"))
