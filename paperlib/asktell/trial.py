@@ -294,7 +294,6 @@ class AskTell:
         own |= {name: x for name, x in (("horizon", horizon), ("seed", seed)) if x is not None}
         _check_settings(path, head, own)
         try:
-            saved.verify(head, arrays)
             start = head["horizon"], head["seed"]
             given = offered(head, arrays) if context is None else context
             if not all(type(x) in (int, type(None)) for x in start):
