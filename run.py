@@ -49,6 +49,16 @@ READ_ONLY = (
     " For a folder that is read-only PAPERLIB_RESULTS and PAPERLIB_FIGURES name others to write to."
 )
 GRACE = 20  # seconds that a command has to end when told to
+HEARD = 5  # seconds that one has which the same Ctrl-C reached, before it is told to
+OPENING = {  # at once, for what is started may take long to speak
+    "figures": "Looking at data sets and notebooks ...",
+    "test": "Starting pytest ...",
+    "lab": "Starting JupyterLab ...",
+    "docs": "Making pages ...",
+    "data": "Looking at data sets ...",
+    "bench": "Starting the benchmark ...",
+    "clean": "Removing results, quick figures and caches ...",
+}
 FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
 STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
@@ -104,7 +114,9 @@ def parser() -> argparse.ArgumentParser:
     )
     test.add_argument("--slow", action="store_true", help="the tests marked slow too")
     commands.add_parser("lab", help="JupyterLab, open at the tour; further arguments go to it")
-    docs = commands.add_parser("docs", help="the site, to site/: figures, claims, guides, reference")
+    docs = commands.add_parser(
+        "docs", help="the site, to site/: figures, claims, guides, reference"
+    )
     docs.add_argument(
         "--profile",
         choices=("quick", "paper", "custom"),
@@ -137,17 +149,18 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """Options of a call; ``rest`` holds what `test` and `lab` pass on."""
     top = parser()
     options, rest = top.parse_known_args(argv)
+    own = top.commands[options.command]
     if rest and options.command not in ("test", "lab"):
-        top.commands[options.command].error(f"unrecognized arguments: {' '.join(rest)}")
+        own.error(f"unrecognized arguments: {' '.join(rest)}")
     if getattr(options, "jobs", None) is not None and options.jobs < 1:
-        top.error(f"--jobs is {options.jobs}; it must be at least 1")
+        own.error(f"--jobs is {options.jobs}; it must be at least 1")
     if getattr(options, "commit_notebooks", False) and (options.profile, options.device) != (
         "quick",
         "auto",
     ):
-        top.error("--commit-notebooks goes with --profile quick and --device auto only")
+        own.error("--commit-notebooks goes with --profile quick and --device auto only")
     if getattr(options, "cluster", None) and not (Path(options.cluster) / "config.yaml").is_file():
-        top.error(
+        own.error(
             f"--cluster {options.cluster}: there is no config.yaml; it is a folder such as profiles/slurm"
         )
     options.rest = rest
@@ -186,11 +199,16 @@ def one_at_a_time():
 
 
 def call(
-    argv: list, group: bool = False, meanwhile: Callable[[], None] | None = None, **kwargs
+    argv: list,
+    group: bool = False,
+    meanwhile: Callable[[], None] | None = None,
+    tidies: bool = False,
+    **kwargs,
 ) -> int:
     """Run a command to its end, with a call of `meanwhile` each second.
 
-    When this process is told to stop, so is the command, with `group` its children too.
+    When this process is told to stop, so is the command, with `group` its children too. One that `tidies` up after a
+    Ctrl-C, which a terminal sends to both, has some seconds for that.
     """
     process = subprocess.Popen([str(a) for a in argv], start_new_session=group, **kwargs)
     try:
@@ -198,12 +216,16 @@ def call(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.wait(1 if meanwhile else None)
             meanwhile()
-    except BaseException:
+    except BaseException as stop:
+        if tidies and isinstance(stop, KeyboardInterrupt):
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.wait(HEARD)
         # Snakemake may hang when told to stop while a job ends
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            # a second Ctrl-C is for what still runs
+            with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.wait(GRACE)
                 break
         raise
@@ -383,7 +405,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
                     progress(
                         log.read_text(errors="replace"),
                         time.time() - begun,
-                        lambda name: told(folder(options.profile) / f"{name}.progress", begun),
+                        lambda path: told(desk() / f"{path}.progress", begun),
                     )
                 )
             )
@@ -427,18 +449,21 @@ def shown(profile: str) -> Path:
     return top if profile == "paper" else top / profile
 
 
-STARTED = r"^    output: .*/(?P<name>.+)\.done\n    jobid: (?P<job>\d+)"
+STARTED = r"^    output: (?P<path>.*/.+)\.done\n    jobid: (?P<job>\d+)"
 ENDED = (
     r"^Finished jobid: (?P<done>\d+)|^Error in rule .*:\n(?:    .*\n)*?    jobid: (?P<failed>\d+)"
 )
 
 
-def progress(log: str, seconds: float, far: Callable[[str], str] = lambda name: "") -> str:
-    """One line on a run, from Snakemake's log so far: seconds, how much is done, what runs, and how ``far`` each is."""
+def progress(log: str, seconds: float, far: Callable[[str], str] = lambda path: "") -> str:
+    """One line on a run, from Snakemake's log so far: seconds, how much is done, what runs, and how ``far`` each is.
+
+    ``far`` is asked for the path of a job's output, without its suffix.
+    """
     running, done = {}, 0
     for event in re.finditer(f"{STARTED}|{ENDED}", log, re.MULTILINE):
         if event["job"]:
-            running[event["job"]] = event["name"]
+            running[event["job"]] = event["path"]
         else:
             running.pop(event["done"] or event["failed"], None)
             done += event["done"] is not None
@@ -448,14 +473,16 @@ def progress(log: str, seconds: float, far: Callable[[str], str] = lambda name: 
     )
     if not running:
         return line
-    words = (f"{name} ({said})" if (said := far(name)) else name for name in running.values())
+    words = (
+        Path(path).name + (f" ({said})" if (said := far(path)) else "") for path in running.values()
+    )
     return f"{line}; running {', '.join(words)}"
 
 
 def told(path: Path, begun: float) -> str:
     """What a job of this call says of how far it is; "" for one that says nothing, or of a call before."""
     try:
-        return path.read_text() if path.stat().st_mtime >= begun else ""
+        return path.read_text("utf-8", "replace") if path.stat().st_mtime >= begun else ""
     except OSError:
         return ""
 
@@ -560,6 +587,7 @@ def test(python: str, options: argparse.Namespace) -> int:
     quick = [] if options.slow else ["-m", "not slow"]
     return call(
         [python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest],
+        tidies=True,
         cwd=ROOT,
     )
 
@@ -626,8 +654,10 @@ def main(argv: list[str]) -> int:
     with contextlib.ExitStack() as stack:
         stack.enter_context(one_at_a_time())
         if options.command == "clean":
+            print(OPENING["clean"], flush=True)
             return clean(options.all)
         python = environment()
+        print(OPENING[options.command], flush=True)
         here = not getattr(options, "cluster", None)
         if here and getattr(options, "device", None) == "cuda" and not cuda(python):
             sys.exit("--device cuda: torch finds no CUDA device here; allowed: auto, cpu")
@@ -636,7 +666,8 @@ def main(argv: list[str]) -> int:
         if options.command == "test":
             return test(python, options)
         if options.command == "docs":
-            return call([python, "-m", "paperlib.pages.site", "build", options.profile], cwd=ROOT)
+            pages = [python, "-m", "paperlib.pages.site", "build", options.profile]
+            return call(pages, group=True, cwd=ROOT)
         if options.command == "data":
             return call([python, "-m", "paperlib.datasets", *options.names], cwd=ROOT)
         if options.command == "bench":

@@ -179,11 +179,14 @@ def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
     assert kept.exists() and again.equal(first) and "end" in again.final
 
 
-def test_time_and_rounds_both_decide_when_to_look():
-    """No checkpoint or report before ``every`` seconds; a failure is seen after 64 rounds at the latest."""
-    seen = []
+def test_time_and_rounds_both_decide_when_to_look(monkeypatch):
+    """No report before half a second or ``every`` seconds; a failure is seen after 64 rounds at the latest."""
+    seen, rare = [], []
     play(Index(nap=0.01), Coins(), 100, 1, every=0.25, progress=lambda t, T, s: seen.append(t))
     assert seen and (np.diff([0, *seen]) <= 25).all()  # on a slow machine after fewer
+    play(Index(nap=0.01), Coins(), 150, 1, every=9.0, progress=lambda t, T, s: rare.append(t))
+    assert rare and (np.diff([0, *rare]) <= 50).all()
+    monkeypatch.setattr("paperlib.play.PULSE", 1e9)
     play(
         Index(),
         Coins(),

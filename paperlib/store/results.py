@@ -144,7 +144,7 @@ def run(
             known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
             # described once, for the key
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
-            say = progress or (lambda t, T, _: shown.tell(t / T))
+            say = progress or (lambda t, T, _: shown.tell(t, T))
             how = {"device": device, "every": every, "progress": say, "about": about}
             compute = functools.partial(play, **inputs, **how)
             begin = functools.partial(shown.begin, name)

@@ -114,7 +114,7 @@ def time_rounds(
         "seconds": runs x N x T.
     """
     found = np.empty((len(runs), repetitions, horizon))
-    with alone(), line("timing", len(runs) * repetitions) as shown:
+    with line("timing", len(runs) * repetitions, still=True) as shown, alone():
         for (learner, problem), R in zip(runs, trials, strict=True):
             play(learner, problem, min(horizon, 20), R, seed, device=device)
         for n in range(repetitions):

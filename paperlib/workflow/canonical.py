@@ -24,7 +24,7 @@ def canonical(source, executed):
 
     Returns:
         A notebook with execution counts 1..n, kernelspec ``python3``, tags as its only cell
-        metadata, stable cell ids, and no injected cell, stderr or widget state.
+        metadata, stable cell ids, and no injected cell, stderr, widget state or output without content.
 
     Raises:
         ValueError: the code cells differ, or an output is an error.
@@ -53,7 +53,9 @@ def canonical(source, executed):
             count += 1
             kept = [o for o in next(remaining).outputs if o.get("name") != "stderr"]
             new["execution_count"] = count
-            new["outputs"] = _whole([_clean(output, count) for output in kept])
+            cleaned = [_clean(output, count) for output in kept]
+            # without content: what a line of progress leaves, see store.progress
+            new["outputs"] = _whole([o for o in cleaned if o.get("data") != {}])
         result.cells.append(nbformat.from_dict(new))
     return result
 

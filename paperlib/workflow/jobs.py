@@ -239,7 +239,9 @@ def execute(
         return False
     final.unlink(missing_ok=True)
     done.unlink(missing_ok=True)
-    os.environ["PAPERLIB_PROGRESS"] = str(folder / f"{name}.progress")  # for run.py's line
+    far = folder / f"{name}.progress"  # for run.py's line
+    far.unlink(missing_ok=True)  # of a try that was killed
+    os.environ["PAPERLIB_PROGRESS"] = str(far)
     with _output_to(folder / f"{name}.log") as say:
         start = time.perf_counter()
         try:

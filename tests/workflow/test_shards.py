@@ -411,6 +411,11 @@ def test_progress_is_read_from_the_log():
         + start.format("toy_2", 12)
     )
     assert run.progress(log, 5) == "5 s, 0 of 3 done; running toy_1.shard1of2, toy_2"
+    far = {"/some where/toy_2": "Coins: a, 1 of 4, round 8 of 20"}
+    assert (
+        run.progress(log, 5, lambda path: far.get(path, ""))
+        == "5 s, 0 of 3 done; running toy_1.shard1of2, toy_2 (Coins: a, 1 of 4, round 8 of 20)"
+    )
     log += "[Mon]\nFinished jobid: 4 (Rule: toy_1_shard)\n1 of 3 steps (33%) done\n"
     assert run.progress(log, 60) == "60 s, 1 of 3 done; running toy_2"
     log += "[Mon]\nError in rule toy_2:\n    message: None\n    jobid: 12\n    output: /some where/toy_2.done\n"

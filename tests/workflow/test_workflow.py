@@ -1,8 +1,12 @@
 """run.py, the Snakefile and paperlib.workflow, on small notebooks in a folder of their own."""
 
+import contextlib
 import errno
 import json
 import os
+import pty
+import re
+import select
 import shutil
 import signal
 import subprocess
@@ -367,6 +371,11 @@ def test_canonical_takes_the_outputs_and_leaves_the_machine_out(root):
         "text/plain": "2"
     }
     assert canonical.canonical(result, result) == result
+    ran.cells[3].outputs += [new_output("display_data"), new_output("display_data", {"a/b": "c"})]
+    kept = (
+        canonical.canonical(source, ran).cells[2].outputs
+    )  # a line of progress leaves an empty one
+    assert [output.get("data") for output in kept] == [None, {"text/plain": "2"}, {"a/b": "c"}]
     ran.cells[3].source = "3"
     with pytest.raises(ValueError, match="other code cells"):
         canonical.canonical(source, ran)
@@ -446,16 +455,36 @@ def test_folders_that_a_user_names_are_those_of_the_call(main, root, monkeypatch
     "argv",
     [
         ["figures", "--frobnicate"],
+        ["figures", "--profile", "huge"],
         ["figures", "--cluster", "nowhere"],
         ["figures", "--jobs", "0"],
         ["figures", "--commit-notebooks", "--profile", "paper"],
+        ["docs", "--frobnicate"],
+        ["data", "--frobnicate"],
+        ["bench", "--frobnicate"],
+        ["clean", "--frobnicate"],
         [],
     ],
 )
-def test_wrong_arguments_end_the_call(argv):
+def test_wrong_arguments_end_the_call_with_the_usage_of_its_command(argv, capsys):
     with pytest.raises(SystemExit) as end:
         run.parse(argv)
     assert end.value.code == 2
+    assert capsys.readouterr().err.startswith(f"usage: run.py {argv[0]} [-h]" if argv else "usage:")
+
+
+def test_help_names_every_command_and_option(capsys):
+    """That of run.py names all of them, that of a command its own."""
+    with pytest.raises(SystemExit):
+        run.parse(["--help"])
+    whole = capsys.readouterr().out
+    for name, command in run.parser().commands.items():
+        (usage,) = re.findall(
+            rf"^    python3 run.py {name}(.*(?:\n {{10,}}.*)*)", whole, re.MULTILINE
+        )
+        options = [o for action in command._actions for o in action.option_strings if o[1] == "-"]
+        assert [o for o in options if o not in usage] == ["--help"], name
+        assert all(o in command.format_help() for o in options)
 
 
 def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(monkeypatch):
@@ -568,19 +597,26 @@ def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
 
 
 @pytest.mark.parametrize("code", [0, 1])
-def test_readme_is_written_after_a_call_without_failures_alone(root, monkeypatch, code):
-    write(root, run.LEDGER, "")
-    (root / "results/paper").mkdir(parents=True)
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_pages_are_written_after_a_call_of_the_paper_profile_alone(
+    root, monkeypatch, code, profile
+):
+    write(root, "toy_1", "")
     called = []
-    monkeypatch.delenv("PAPERLIB_FIGURES")
     monkeypatch.setattr(
         run,
         "call",
         lambda argv, **kwargs: called.append(argv[2]) or (code if argv[2] == "snakemake" else 0),
     )
     monkeypatch.setattr(run, "table", lambda *_: [])
-    assert run.figures("python", run.parse(["figures", "--profile", "paper"])) == code
-    assert called == ["snakemake"] + ["paperlib.pages.readme"] * (not code)
+    call = run.parse(["figures", "--profile", profile])
+    assert run.figures("python", call) == code
+    assert called == [
+        "snakemake"
+    ]  # figures of a folder of the user's own: its pages are not in docs/
+    monkeypatch.delenv("PAPERLIB_FIGURES")
+    assert run.figures("python", call) == code
+    assert called[1:] == ["snakemake"] + ["paperlib.pages.site"] * (profile == "paper")
 
 
 @pytest.mark.parametrize(
@@ -676,6 +712,129 @@ def test_a_stopped_call_stops_what_it_started(root):
     while psutil.pid_exists(kernel) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not psutil.pid_exists(kernel)
+
+
+class Terminal:
+    """A ``run.py`` on a terminal of its own, which also sends it the keys."""
+
+    def __init__(self, *arguments, **environment):
+        self.begun = time.monotonic()
+        self.process, self.terminal = pty.fork()
+        if not self.process:
+            os.environ.update(environment)
+            os.execv(sys.executable, [sys.executable, str(CODE / "run.py"), *arguments])
+
+    def until(self, word, seconds):
+        """What it has written when `word` is among it, and the seconds since its start."""
+        text, end = b"", time.monotonic() + seconds
+        while word not in text:
+            ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+            assert ready, f"{word} not within {seconds} s: {text}"
+            text += os.read(self.terminal, 4096)
+        return text.decode(), time.monotonic() - self.begun
+
+    def stop(self):
+        """Exit status after Ctrl-C."""
+        os.write(self.terminal, b"\x03")
+        with contextlib.suppress(OSError):  # it is closed
+            while os.read(self.terminal, 4096):
+                pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+
+
+OPENINGS = {
+    "figures": "Looking at data sets and notebooks",
+    "test": "Starting pytest",
+    "lab": "Starting JupyterLab",
+    "docs": "Making pages",
+    "data": "Looking at data sets",
+    "bench": "Starting the benchmark",
+}
+
+
+@pytest.fixture
+def mute(root, tmp_path):
+    """A Python that starts for ever, and says so in a file; what it was called with stands there."""
+    write(root, "toy_1", "")
+    script = tmp_path / "python"
+    script.write_text(
+        f"#!/bin/sh\necho $$ $* > {tmp_path}/begun.new\nmv {tmp_path}/begun.new {tmp_path}/begun\nexec sleep 300\n"
+    )
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.parametrize("command", OPENINGS)
+def test_it_speaks_at_once_and_ctrl_c_ends_it_with_all_below(command, mute, tmp_path):
+    call = Terminal(command, PAPERLIB_PYTHON=str(mute))
+    said, seconds = call.until(b"\n", 30)
+    assert said.startswith(OPENINGS[command]) and seconds < 2
+    begun = tmp_path / "begun"
+    deadline = time.monotonic() + 20
+    while not begun.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert call.stop() == 130
+    child = int(begun.read_text().split()[0])
+    assert not psutil.pid_exists(child), begun.read_text()
+
+
+def test_it_speaks_at_once_where_the_environment_is_made(root, tmp_path):
+    (root / "requirements.lock").write_text("")
+    call = Terminal("test", PAPERLIB_PYTHON="")
+    said, seconds = call.until(b"\n", 30)
+    assert said.startswith("Making .venv from requirements.lock") and seconds < 2
+    assert call.stop() == 130 and not (root / ".venv/.ready").exists()
+
+
+def test_one_that_tidies_up_after_ctrl_c_has_time_to(tmp_path, root):
+    script, done = tmp_path / "python", tmp_path / "tidied"
+    code = f"import time\ntry:\n    print('ready', flush=True); time.sleep(300)\nexcept KeyboardInterrupt:\n    time.sleep(1); open({str(done)!r}, 'w')"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}"\n')
+    script.chmod(0o755)
+    call = Terminal("test", PAPERLIB_PYTHON=str(script))
+    call.until(b"ready", 30)
+    assert call.stop() == 130 and done.exists()
+
+
+LONG = f"""import os, pathlib, sys, threading
+sys.path.insert(0, {str(CODE / "tests")!r})
+from toy import Coins, Index
+from paperlib import store
+file, end = pathlib.Path(os.environ["PAPERLIB_PROGRESS"]), threading.Event()
+said = [f"at first {{file.exists()}}"]
+def look():
+    while not end.wait(0.05):
+        said.append(file.read_text() if file.exists() else "")
+watch = threading.Thread(target=look)
+watch.start()
+traces = store.run(Coins(), {{"a": Index(nap=0.05)}}, 40, 1)
+end.set()
+watch.join()
+number = file.with_suffix(".seen").write_text("\\n".join(said))"""
+
+
+@pytest.mark.slow
+def test_a_job_says_in_a_file_how_far_it_is_and_its_copy_holds_nothing_of_it(root, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(root))  # a timing elsewhere is none of its business
+    write(root, "toy_1", LONG)
+    file = root / "results/quick/toy_1.progress"
+    file.parent.mkdir(parents=True)
+    file.write_text("of a try that was killed")
+    command = [sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick"]
+    assert subprocess.run(command, cwd=CODE).returncode == 0 and not file.exists()
+    said = file.with_suffix(".seen").read_text()
+    assert said.startswith("at first False")
+    assert re.search(r"^Coins: a, 1 of 1, round \d+ of 40, about \d s left$", said, re.MULTILINE)
+    copy = nbformat.read(root / "results/quick/toy_1.ipynb", as_version=4)
+    assert [cell.outputs for cell in copy.cells if cell.cell_type == "code"] == [[]] * 3
+    assert "Coins" not in file.with_suffix(".log").read_text()
+
+
+def test_what_a_job_said_in_another_call_is_not_shown(tmp_path):
+    file = tmp_path / "toy_1.progress"
+    file.write_text("Coins: a, 1 of 4")
+    assert run.told(file, time.time() - 60) == "Coins: a, 1 of 4"
+    assert run.told(file, time.time() + 60) == run.told(tmp_path / "none", 0) == ""
 
 
 @pytest.mark.parametrize("ignored", [False, True])
