@@ -80,7 +80,7 @@ def renew(target: Path, profile: str) -> list[str]:
 CODE = re.compile(
     r"\[([^]]*)\]\((?:\.\./)*(paperlib/[\w/]+)\.py(?:#(\w+))?\)"
 )  # a link to a file of the package
-BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum\()?\"(E\d+\w*)\"", re.MULTILINE)
+BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"", re.MULTILINE)
 
 
 def tree(profile: str) -> Path:
