@@ -21,6 +21,7 @@ COMMANDS = {
     "python3 run.py figures": ["run.py", "figures"],
     "the same, nothing changed": ["run.py", "figures"],
     "python3 run.py test": ["run.py", "test"],
+    "python3 run.py docs": ["run.py", "docs"],
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
-import paperlib
+import paperlib  # noqa: E402
 
 project, author, copyright = "paperlib", "the paperlib authors", "2026, the paperlib authors"
 version = release = paperlib.__version__
@@ -23,7 +23,14 @@ extensions = [
 ]
 html_math_renderer = "mathml"
 
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "html_image", "alert", "strikethrough"]
+myst_enable_extensions = [
+    "dollarmath",
+    "amsmath",
+    "colon_fence",
+    "html_image",
+    "alert",
+    "strikethrough",
+]
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 nb_merge_streams = True
@@ -35,14 +42,24 @@ autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True, "undoc-members": False}
 suppress_warnings = ["ref.python"]  # a field's name that several classes have
-napoleon_custom_sections = [("Optional methods", "params_style"), ("Optional attributes", "params_style")]
+napoleon_custom_sections = [
+    ("Optional methods", "params_style"),
+    ("Optional attributes", "params_style"),
+]
 napoleon_numpy_docstring, napoleon_use_ivar = False, True
 
 html_theme, html_title = "pydata_sphinx_theme", "paperlib"
 html_static_path, html_extra_path = ["_static"], ["_extra"]
 html_css_files, html_js_files = ["site.css"], [("claims.js", {"defer": "defer"})]
 html_show_sourcelink = html_copy_source = False
-html_sidebars = {"docs/index": [], "docs/claims": [], "docs/notebooks/*": [], "docs/papers/*": [], "docs/guides/*": [], "docs/code/*": []}
+html_sidebars = {
+    "docs/index": [],
+    "docs/claims": [],
+    "docs/notebooks/*": [],
+    "docs/papers/*": [],
+    "docs/guides/*": [],
+    "docs/code/*": [],
+}
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",

@@ -6,7 +6,10 @@ from sphinx.util import logging
 
 # what latex2mathml does not know, or draws too large
 BEFORE = {r"\arg": r"\operatorname{arg}"}
-AFTER = {"<mo>&#x02016;": '<mo stretchy="false">&#x02016;', 'display="block">': 'display="block" tabindex="0">'}
+AFTER = {
+    "<mo>&#x02016;": '<mo stretchy="false">&#x02016;',
+    'display="block">': 'display="block" tabindex="0">',
+}
 
 
 def mathml(tex: str, display: str) -> str:
@@ -24,7 +27,9 @@ def _visit(display: str):
         try:
             self.body.append(mathml(node.astext(), display))
         except Exception as error:  # whatever the library raises: the build says which formula
-            logging.getLogger(__name__).warning("formula %r: %s", node.astext(), error, location=node)
+            logging.getLogger(__name__).warning(
+                "formula %r: %s", node.astext(), error, location=node
+            )
         raise nodes.SkipNode
 
     return visit

@@ -6,8 +6,18 @@ import re
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-MARKS = {"✓": "holds", "✕": "fails", "?": "inconclusive", "○": "reported", "•": "reported", "–": "not-run"}
-WORDS = {"quick": "Made from a run of the <strong>quick</strong> profile: small sizes, a look and not a result.", "custom": "Made from runs with <strong>parameters that no profile declares</strong>: a look and not a result."}
+MARKS = {
+    "✓": "holds",
+    "✕": "fails",
+    "?": "inconclusive",
+    "○": "reported",
+    "•": "reported",
+    "–": "not-run",
+}
+WORDS = {
+    "quick": "Made from a run of the <strong>quick</strong> profile: small sizes, a look and not a result.",
+    "custom": "Made from runs with <strong>parameters that no profile declares</strong>: a look and not a result.",
+}
 
 
 class Chips(SphinxTransform):
@@ -21,7 +31,9 @@ class Chips(SphinxTransform):
             if mark in MARKS and rest:
                 node["classes"] += ["chip", MARKS[mark]]
         for table in self.document.findall(nodes.table):
-            heads = [entry.astext() for entry in next(table.findall(nodes.row)).findall(nodes.entry)]
+            heads = [
+                entry.astext() for entry in next(table.findall(nodes.row)).findall(nodes.entry)
+            ]
             if heads[0] in ("claim", "id", "statement"):
                 table["classes"] += ["stacked", *(["filtered"] if "whose" in heads else [])]
 
@@ -57,7 +69,9 @@ def notebook(app, name, source):
         if cell["cell_type"] == "markdown":
             cell["source"] = f"{mark}\n\n{''.join(cell['source'])}"
         else:
-            found["cells"].append({"cell_type": "markdown", "metadata": {}, "id": f"at-{cell['id']}", "source": mark})
+            found["cells"].append(
+                {"cell_type": "markdown", "metadata": {}, "id": f"at-{cell['id']}", "source": mark}
+            )
             tags = cell["metadata"].setdefault("tags", [])
             if not {"parameters", "injected-parameters"} & {*tags}:
                 tags.append("hide-input")

@@ -483,7 +483,9 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
         with pytest.raises(ValueError, match="was saved by"):
             Optimizer(oracle_set(oracle, [0.0, 0.0], 1.0)).restore(tmp_path / "state.npz")
     # written otherwise, the same set
-    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).restore(tmp_path / "state.npz")
+    Optimizer(oracle_set(lambda c: -np.sign(c) + 0.0, [0.0, 0.0], 1.0)).restore(
+        tmp_path / "state.npz"
+    )
 
 
 def test_a_set_is_known_again_on_another_machine(tmp_path):

@@ -240,7 +240,9 @@ def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
     }
     place = root / "figures/custom/claims/linear.C1.json"
     place.parent.mkdir(parents=True)
-    place.write_text(json.dumps(verdict | {"statistic": None, "interval": None, "n": None, "reason": ""}))
+    place.write_text(
+        json.dumps(verdict | {"statistic": None, "interval": None, "n": None, "reason": ""})
+    )
     said = {
         profile: ledger.gather(profile)["papers"]["linear"]["claims"][0]["verdict"]
         for profile in ("quick", "paper", "custom")
