@@ -25,7 +25,7 @@ those before. Here it is the example of a small paper, and a baseline.
 
 FINDINGS = (
     Finding(
-        "OFUL ends with {C1} less regret than ConfidenceBall, which has the radius of before.",
+        "After 10,000 rounds OFUL has {C1} less regret than ConfidenceBall, whose radius is the wider one of before.",
         {"C1": "holds"},
     ),
 )

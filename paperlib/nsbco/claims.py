@@ -384,30 +384,31 @@ CLAIMS = [
 ]
 
 SAYS = """
-A payoff that is heard at one point a round, with noise, drifts by a total of V_T that nobody knows. The paper's reduction runs copies
-of a base algorithm at random scales, tests whether what they hear still fits, and begins anew where it does not. It proves
-regret of order V_T^(1/3) T^(2/3), the best there is, without V_T, and shows no run.
+A strongly concave payoff is heard at one point a round, with noise, and drifts by a total of V_T that nobody knows. The paper gives the
+multi-scale framework of Wei & Luo (2021) a base algorithm for this problem: copies of it run at random scales, two tests ask
+whether what they hear still fits, and all begins anew where it does not. It proves regret of order V_T^(1/3) T^(2/3) up to
+logarithms, the best order there is, without knowing V_T, and has no experiments.
 """
 
 FINDINGS = (
     Finding(
-        "With the printed constants no test can fire at a horizon that can be run, and MASTER is its random schedule. With constants calibrated here it finds {C12.found:%} of the changes at T = 2^20, and its regret grows as T to the power {C1a}.",
+        "With the printed constants no test can fire at a horizon that can be run, and MASTER is its random schedule. With constants calibrated here it finds {C12.found:%} of four changes at T = 2^20, and its regret grows as T to the power {C1a} (the theorem: 2/3, up to logarithms).",
         {"C12.found": "holds", "C1a": "holds"},
     ),
     Finding(
-        "Most of the gain is the schedule's and not the tests': these leave {N1:%} of its regret at T = 2^20 with five segments.",
+        "Most of that is the schedule's and not the tests': with them {N1:%} of its regret remains, at T = 2^20 with four changes.",
         {"N1": "fails"},
     ),
     Finding(
-        "Simpler rules without a theorem have less regret: restarts by GLR on paths that jump, Kiefer-Wolfowitz with constant gain on smooth ones, and discounted least squares on both.",
+        "Simpler rules without a theorem, which are told more, have less regret: restarts by GLR, told the noise's variance, on paths that jump; Kiefer-Wolfowitz, its gain set by hand, on smooth ones; discounted least squares, told the curvature and its window tuned, on both.",
         {"N3": "holds", "N4": "holds", "N6": "holds"},
     ),
     Finding(
-        "Where only the level of the payoff moves MASTER begins anew {N5} times a run without need.",
+        "Where only the level of the payoff moves MASTER restarts {N5} times a run without need (T = 2^18).",
         {"N5": "holds"},
     ),
     Finding(
-        "A warm start, which the paper does not have, leaves {N2:%} of MASTER's regret.",
+        "A warm start, which the paper does not have, leaves {N2:%} of MASTER's regret at T = 2^20 with four changes.",
         {"N2": "holds"},
     ),
 )

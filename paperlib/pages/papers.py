@@ -339,6 +339,6 @@ def all_claims(found: dict) -> str:
             row = md._row(claim)
             rows.append((claim["sentence"], chip(claim["verdict"]), paper, link, whose, *row[1:]))
     head = ("claim", "verdict", "paper", "id", "whose", "number [interval]", "n")
-    about = "Every claim of every paper, declared before it was judged. One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive; a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."
+    about = "Every claim of every paper, declared before it was judged. One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive (of a p-value: when it is below the level, and when that of the opposite is; a number without an interval is taken as exact); a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."
     mark = "" if found["profile"] == "paper" else f"\n\n{SIZES[found['profile']]}"
     return f"{NOTE}# All claims\n\n{about}{mark}\n\n{md.table(head, rows)}\n"

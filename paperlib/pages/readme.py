@@ -23,12 +23,18 @@ MARK = "<!-- {0}: begin, written by python -m paperlib.pages.readme -->", "<!-- 
 
 
 def tally_block(claims: dict) -> str:
-    """How the tests of all papers' claims came out, in a line."""
-    kinds = [kind for paper in claims["papers"].values() for kind in paper["counts"].values()]
-    counts = sum(map(Counter, kinds), Counter())
-    judged = sum(n for verdict, n in counts.items() if verdict not in ("reported", "not run"))
-    about = f"{judged} tests of claims of {len(claims['papers'])} papers, and {counts['reported']} numbers that have none"
-    return f"[{about}](docs/claims.md): {tally(counts)}"
+    """How the tests of all papers' claims came out: of their sentences, and of ours."""
+    every = [paper["counts"] for paper in claims["papers"].values()]
+    counts = {
+        whose: sum((Counter(n[whose]) for n in every), Counter()) for whose in ("paper", "ours")
+    }
+    free = sum(n.pop("reported", 0) for n in counts.values())
+    parts = [
+        f"{sum(counts['paper'].values())} tests of what {len(every)} papers say: {tally(counts['paper'])}",
+        f"{sum(counts['ours'].values())} of ours: {tally(counts['ours'])}",
+        f"{free} numbers without a test",
+    ]
+    return f"{'; '.join(parts)} ([all](docs/claims.md))."
 
 
 def papers_block(claims: dict) -> str:

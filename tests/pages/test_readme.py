@@ -61,8 +61,9 @@ def test_measured_block_says_machine_seconds_and_memory():
 def test_the_tally_counts_what_was_judged_and_what_was_not():
     kinds = {"paper": {"holds": 2, "reported": 1}, "ours": {"fails": 1, "not run": 4}}
     text = readme.tally_block({"papers": {"toy": {"counts": kinds}}})
-    assert "3 tests of claims of 1 papers, and 1 numbers that have none" in text
-    assert text.endswith("`✓ 2 hold` `✕ 1 fails` `• 1 reported` `– 4 not run`")
+    assert text.startswith(
+        "2 tests of what 1 papers say: `✓ 2 hold`; 5 of ours: `✕ 1 fails` `– 4 not run`; 1 numbers"
+    )
 
 
 def test_main_writes_all_blocks(tmp_path, monkeypatch):

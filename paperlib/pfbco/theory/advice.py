@@ -31,7 +31,11 @@ def _when_not(claims: Mapping[str, dict]) -> str:
             f"With a projection made for the set its round takes {min(costs):.2g} to {max(costs):.2g} times PF's (C4)."
         )
     if claims.get("pfbco.C1c", {}).get("verdict") == "holds":
-        words.append("Its loss is the lowest of Figure 1a (C1c).")
+        highest = claims.get("pfbco.C2a", {}).get("verdict") == "holds"
+        words.append(
+            "Its loss is the lowest of Figure 1a (C1c)"
+            + (", and the highest of Figure 1b (C2a)." if highest else ".")
+        )
     shams = [abs(known[f"N1.{name}"]) for name in PANELS if f"N1.{name}" in known]
     if len(shams) == len(PANELS):
         words.append(
