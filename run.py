@@ -607,6 +607,7 @@ def clean(everything: bool) -> int:
     caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"] + [".venv"] * everything
     found += [
         shown("quick"),
+        *(ROOT / name for name in ("site", "site-quick", "site-custom", "jupyter_execute")),
         *(top / name for top in dict.fromkeys((ROOT, desk())) for name in caches),
     ]
     for top in ("paperlib", "tests", "notebooks"):

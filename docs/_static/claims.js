@@ -62,7 +62,11 @@ document.addEventListener("DOMContentLoaded", () => {
       const up = head.ariaSort !== "ascending";
       heads.forEach((other) => (other.ariaSort = null));
       head.ariaSort = up ? "ascending" : "descending";
-      rows.sort((a, b) => (up ? 1 : -1) * text(a, i).localeCompare(text(b, i), "en", { numeric: true }));
+      const order = (a, b) => {  // numbers by size, before words
+        const [x, y] = [parseFloat(a), parseFloat(b)];
+        return isNaN(x) - isNaN(y) || (isNaN(x) ? 0 : x - y) || a.localeCompare(b, "en", { numeric: true });
+      };
+      rows.sort((a, b) => (up ? 1 : -1) * order(text(a, i), text(b, i)));
       table.tBodies[0].append(...rows);
     });
   });

@@ -66,17 +66,24 @@ class Trace:
 
         Returns:
             Columns "trial", "round", then the series; of one with k numbers a round "name.0" to "name.k-1".
+
+        Raises:
+            ValueError: two columns of one name.
         """
         import pandas
 
         R, T = len(self.trials), len(self.rounds)
         columns = {"trial": np.repeat(self.trials, T), "round": np.tile(self.rounds, R)}
         for name, x in self.series.items():
-            flat = x.reshape(R * T, -1)
-            if x.ndim == 2:
-                columns[name] = flat[:, 0]
-            else:
-                columns |= {f"{name}.{i}": part for i, part in enumerate(flat.T)}
+            parts = x.reshape(R * T, -1).T
+            named = (
+                {name: parts[0]} if x.ndim == 2 else {f"{name}.{i}": y for i, y in enumerate(parts)}
+            )
+            if twice := columns.keys() & named.keys():
+                raise ValueError(
+                    f"series {name!r} has columns {sorted(twice)} that are there already; allowed: others"
+                )
+            columns |= named
         return pandas.DataFrame(columns)
 
     def last(self, name: str = "regret") -> np.ndarray:

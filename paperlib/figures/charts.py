@@ -10,7 +10,7 @@ from matplotlib.ticker import NullFormatter
 
 from .. import stats
 from ..core.trace import Trace
-from .drawing import QUARTILES, look, style
+from .drawing import QUARTILES, look, looks, style
 from ..styles import COLORS, Style
 
 
@@ -39,10 +39,11 @@ def sweep_panel(
     every = sorted({setting for sample in samples.values() for setting in sample})
     least = min(setting for setting in every if setting > 0)
     numbers: dict[str, Any] = {}
+    how = looks([*controls, *samples])
     with style():
         for name, sample in controls.items():
             found = numbers[name] = stats.mean(sample)
-            line = {**look(name), "marker": None, "linewidth": 0.8, "zorder": 1}
+            line = {**how[name], "marker": None, "linewidth": 0.8, "zorder": 1}
             ax.plot([least / 3, max(every)], [found.estimate] * 2, **{**line, "label": None})
             box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
             words = {**SMALL, "color": COLORS["gray"], "bbox": box}
@@ -53,7 +54,7 @@ def sweep_panel(
             middle = np.array([x.estimate for x in found])
             ends = np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
             at = [setting or least / 3 for setting in settings]
-            ax.errorbar(at, middle, ends, elinewidth=0.6, capsize=1.5, **look(name))
+            ax.errorbar(at, middle, ends, elinewidth=0.6, capsize=1.5, **how[name])
             numbers[name] = {
                 "setting": settings,
                 "mean": middle,
@@ -87,12 +88,12 @@ def scatter_panel(
     Returns:
         The plotted numbers: name -> quartiles of x, interval of y.
     """
-    numbers = {}
+    numbers, all_looks = {}, looks(pairs)
     with style():
         for name, (x, y) in pairs.items():
             low, middle, high = np.quantile(np.asarray(x, float), QUARTILES)
             found = stats.mean(y)
-            how = {**look(name), "linestyle": "none", "linewidth": 0.8, "markersize": 5}
+            how = {**all_looks[name], "linestyle": "none", "linewidth": 0.8, "markersize": 5}
             up = [[found.estimate - found.low], [found.high - found.estimate]]
             across = [[middle - low], [high - middle]]
             ax.errorbar(middle, found.estimate, up, across, **how)

@@ -100,7 +100,7 @@ _declared = styles  # panels have a parameter of that name
 def look(name: str, styles: Mapping[str, Style] | None = None) -> dict[str, Any]:
     """Keywords for ``ax.plot``: color, marker, linestyle, width, order and label of a learner.
 
-    ``styles``: before what the papers declare. A name that nobody has declared gets a color and a marker of its own.
+    ``styles``: before what the papers declare. Names that nobody has declared are told apart by ``looks`` alone.
     """
     return looks([name], styles)[name]
 

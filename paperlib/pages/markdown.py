@@ -54,7 +54,7 @@ def prose(text: str) -> str:
 
 def spoken(text: str) -> str:
     """Alternative text, in which formulas are read out: "f_1", not "$f_1$"."""
-    return escape(re.sub(r"\$([^$\n]+)\$", r"\1", text))
+    return re.sub(r"([\[\]])", r"\\\1", escape(re.sub(r"\$([^$\n]+)\$", r"\1", text)))
 
 
 def counted(counts: dict[str, int]) -> str:

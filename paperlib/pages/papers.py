@@ -66,7 +66,7 @@ def finding(found: Finding, claims: dict[str, dict], page: str = "") -> Text:
     """A finding with its numbers, each a link to the claim that holds it, on ``page``.
 
     Raises:
-        ValueError: a claim that it rests on has another verdict by now, or there is none of that name.
+        ValueError: a claim that it rests on has another verdict by now, or one that it shows has no number, or there is none of that name.
     """
     for id, verdict in found.rests.items():
         has = claims[id]["verdict"] if id in claims else "not declared"
@@ -76,8 +76,12 @@ def finding(found: Finding, claims: dict[str, dict], page: str = "") -> Text:
             )
 
     def shown(match: re.Match) -> str:
-        claim = claims[match[1]]
-        value = claim["statistic"]
+        claim = claims.get(match[1], {})
+        value = claim.get("statistic")
+        if not isinstance(value, (int, float)):
+            raise ValueError(
+                f"finding {found.text!r} shows {match[1]}, whose number is {value!r}; allowed: claims with one number"
+            )
         text = f"{100 * value:.3g} %" if match[2] else number(value)
         return f"[{text}]({page}#{anchor(match[1])})"
 

@@ -85,8 +85,12 @@ BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"", re.
 
 def tree(profile: str) -> Path:
     """What Sphinx reads: docs/ with the pages and notebooks of a profile, its figures, and the code that pages link to."""
-    place = home() / "results" / "site" / profile
-    shutil.rmtree(place, ignore_errors=True)
+    place = workflow.results("site") / profile
+    for old in (
+        place,
+        place.with_suffix(".doctrees"),
+    ):  # what is kept of a page that failed would hide its faults
+        shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(home() / "docs", place / "docs", ignore=shutil.ignore_patterns("_*", "*.py"))
     if profile != "paper":
         for path in place.glob("docs/notebooks/*.ipynb"):

@@ -100,7 +100,7 @@ class Line:
 
     def _show(self, text: str) -> None:
         if self.medium == "file":
-            with suppress(OSError):
+            with suppress(OSError, ValueError):
                 # not moved into place: a torn line is read again a second later
                 Path(self.file).write_text(text, encoding="utf-8")
         elif self.medium == "cell":
@@ -203,13 +203,14 @@ def _medium() -> tuple[str, str]:
     if _shell():
         # nbval compares outputs, and takes the line for one
         return "" if "PYTEST_VERSION" in os.environ else "cell", ""
-    if sys.stderr is None:
+    try:
+        return "terminal" if sys.stderr.isatty() else "log", ""
+    except (AttributeError, ValueError):  # none, closed, or one that only writes
         return "", ""
-    return "terminal" if sys.stderr.isatty() else "log", ""
 
 
 def _write(text: str) -> None:
-    with suppress(OSError, ValueError):  # nobody listens any more
+    with suppress(AttributeError, OSError, ValueError):  # nobody listens any more
         sys.stderr.write(text)
         sys.stderr.flush()
 

@@ -218,3 +218,23 @@ def test_a_trace_is_read_at_its_rounds():
     )
     with pytest.raises(ValueError, match=r"rounds=\[3\]; allowed: recorded rounds"):
         trace.at(3)
+
+
+def test_a_trace_in_long_form_has_a_row_a_trial_and_round():
+    series = {"regret": np.array([[1.0, 2.0], [3.0, 4.0]]), "m": np.arange(8.0).reshape(2, 2, 2)}
+    trace = Trace(np.array([5, 9]), series, {}, np.zeros(2), [7, 3], {})
+    table = trace.to_pandas()
+    assert list(table) == ["trial", "round", "regret", "m.0", "m.1"]
+    assert table.values.tolist() == [
+        [7, 5, 1, 0, 1],
+        [7, 9, 2, 2, 3],
+        [3, 5, 3, 4, 5],
+        [3, 9, 4, 6, 7],
+    ]
+
+
+@pytest.mark.parametrize("name", ["trial", "round", "m.1"])
+def test_two_columns_of_one_name_are_refused(name):
+    series = {"m": np.zeros((1, 2, 2)), name: np.zeros((1, 2))}
+    with pytest.raises(ValueError, match="are there already"):
+        Trace(np.array([1, 2]), series, {}, np.zeros(2), [0], {}).to_pandas()

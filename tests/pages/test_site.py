@@ -16,7 +16,7 @@ from axe_core_python.selenium import Axe
 from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib.pages import executed, ledger, papers, site
+from paperlib.pages import executed, ledger, markdown, papers, site
 from paperlib.papers import papers as names
 from paperlib.pages.saved import drawn, saved
 from paperlib.papers import room
@@ -141,6 +141,17 @@ def test_a_finding_has_the_numbers_of_its_claims():
         papers.finding(found, CLAIMS, "p.md")
         == "Half, [83.7 %](p.md#c1), and [12.0](p.md#c2.a) times."
     )
+
+
+@pytest.mark.parametrize("text", ["It is {C4}.", "It is {C3}."])
+def test_a_finding_shows_numbers_alone(text):
+    without = {**CLAIMS, "C3": {"id": "toy.C3", "verdict": "holds", "statistic": None}}
+    with pytest.raises(ValueError, match="allowed: claims with one number"):
+        papers.finding(Finding(text, {"C1": "holds"}), without)
+
+
+def test_pictures_are_told_in_words_that_break_no_markdown():
+    assert markdown.spoken("$f_1$ on [0, 1) | x") == "f\\_1 on \\[0, 1) \\| x"
 
 
 @pytest.mark.parametrize("rests", [{"C1": "fails"}, {"C3": "holds"}])
@@ -366,3 +377,17 @@ def test_the_table_of_claims_is_searched_and_filtered(built, browser):
     assert every > own > 0 and "paper=pfbco" in browser.current_url
     browser.get(browser.current_url)
     assert shown() < own
+
+
+@pytest.mark.slow
+def test_the_table_of_claims_is_sorted_by_numbers(built, browser):
+    view(browser, 1440, False)
+    browser.get(f"file://{built}/docs/claims.html?parts=shown")
+    head = "[...document.querySelectorAll('table.filtered th')].find(h => h.textContent.startsWith('number'))"
+    browser.execute_script(f"{head}.querySelector('button').click()")
+    column = (
+        "document.querySelectorAll('table.filtered tbody tr')].map(r => r.cells[5].textContent)"
+    )
+    shown = [re.match(r"-?[\d.e+-]+", x) for x in browser.execute_script(f"return [...{column}")]
+    numbers = [float(x[0]) for x in shown if x and re.search(r"\d", x[0])]
+    assert len(numbers) > 100 and numbers == sorted(numbers)

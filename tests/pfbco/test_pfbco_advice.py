@@ -54,5 +54,4 @@ def test_the_guarantee_speaks_from_the_horizon_named():
 def test_readme_has_a_block_for_each_paper_with_advice():
     found = [paper for paper in papers() if readme.advice_block(paper, [])]
     assert "pfbco" in found
-    blocks = readme.blocks({"papers": {"pfbco": {"title": "T", "counts": {}, "claims": []}}})
-    assert blocks["advice on pfbco"] == advice({})
+    assert advice({}) in readme.choosing({"papers": {"pfbco": {"claims": []}}})
