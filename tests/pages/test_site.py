@@ -333,20 +333,22 @@ def browser(tmp_path_factory):
         yield found
 
 
-LOOKED_AT = [
-    "index",
-    "papers/pfbco",
-    "claims",
-    "guides/own-experiment",
-    "reference/goucb",
-    "notebooks/nsbco_1_anatomy",
-]
+EVERY = [(390, False), (390, True), (1440, False), (1440, True)]
+LOOKED_AT = {
+    "index": EVERY,
+    "papers/pfbco": EVERY,
+    "claims": EVERY,
+    "guides/own-experiment": EVERY[1:3],
+    "reference/linear": EVERY[1:3],
+    "notebooks/nsbco_4_theory": EVERY[1:3],
+}
+STILL = "document.head.append(Object.assign(document.createElement('style'), {textContent: '* { transition: none !important }'}))"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("page", LOOKED_AT)
+@pytest.mark.parametrize(
+    "page, width, dark", [(page, *how) for page, hows in LOOKED_AT.items() for how in hows]
+)
 def test_a_browser_finds_nothing_wrong(built, browser, page, width, dark):
     """No message of the console, no scrolling aside, and nothing that WCAG A or AA forbids."""
     view(browser, width, dark)
@@ -356,6 +358,7 @@ def test_a_browser_finds_nothing_wrong(built, browser, page, width, dark):
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
     assert faults == [] and wide <= shown
+    browser.execute_script(STILL)  # colors on their way to others have no contrast of their own
     found = Axe().run(browser, options={"runOnly": ["wcag2a", "wcag2aa"]})["violations"]
     assert [f"{x['id']}: {x['nodes'][0]['html'][:200]}" for x in found] == []
 
