@@ -247,9 +247,19 @@ def test_colors_are_those_of_okabe_and_ito():
     assert {color for name, color in COLORS.items() if name != "gray"} <= known
 
 
-def test_unknown_or_disputed_looks_are_refused(toy, monkeypatch):
-    with pytest.raises(ValueError, match="name='nobody'.*ours"):
-        figures.look("nobody")
+def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(toy):
+    known = figures.look("ours")
+    found = figures.looks(["ours", "mine", "yours"])
+    assert found["ours"] == known
+    assert len({look["color"] for look in found.values()}) == 3
+    assert len({found[name]["marker"] for name in ("mine", "yours")}) == 2
+    chosen = figures.looks(["mine"], {"mine": Style("blue", "s")})["mine"]
+    assert (chosen["color"], chosen["marker"]) == (COLORS["blue"], "s")
+    with pytest.raises(ValueError, match=r"styles\['mine'\]"):
+        figures.looks(["mine"], {"mine": Style("yellow")})
+
+
+def test_disputed_looks_are_refused(toy, monkeypatch):
     module = __import__("paperlib.toy.cases", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
     with pytest.raises(ValueError, match="one look a name"):

@@ -369,7 +369,7 @@ def test_counts_play_the_same_arms_as_rows(learner):
         play(
             dataclasses.replace(learner, counts=c),
             Covertype(),
-            3000,
+            1000,
             1,
             0,
             record="all",
