@@ -273,7 +273,7 @@ def test_answers_of_another_unit_are_answered_alike(learner):
 
 @pytest.mark.slow
 def test_scaled_points_make_expected_improvement_work_on_f1():
-    trace = play(GP(5, "legacy-scaled", "EI"), SigmoidSum(), 30, 8, record="all")
+    trace = play(GP(5, "legacy-scaled", "EI"), SigmoidSum(), 30, 20, record="all")
     assert (trace["regret"][:, -1] - trace["regret"][:, 4]).mean() <= 6
 
 
