@@ -1,6 +1,6 @@
 """Seconds and memory of README's commands, from a clone in an empty folder: ``python bench/commands.py [FOLDER]``.
 
-Writes bench/commands.json, from which README's table is generated. FOLDER, which must not exist, keeps the clone to
+Writes bench/commands.json, from which README's sentence is generated. FOLDER, which must not exist, keeps the clone to
 look at. Memory is the largest sum of resident sizes over the processes of a command, sampled every half second; what
 processes share counts in each, so it is an upper bound.
 """

@@ -490,6 +490,7 @@ def test_help_names_every_command_and_option(capsys):
 def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(monkeypatch):
     called = []
     monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv))
+    monkeypatch.setattr(run, "cores", lambda: 2)
     for slow in ([], ["--slow"]):
         run.test("python", run.parse(["test", *slow, "-k", "stats", "-s"]))
     assert [argv[-3:] for argv in called] == [["-k", "stats", "-s"]] * 2
@@ -497,6 +498,7 @@ def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(mon
         True,
         False,
     ] and "--slow" not in called[1]
+    assert [argv[argv.index("-n") + 1] for argv in called] == [2, 3]
 
 
 def test_the_environment_is_made_when_missing_stale_or_half_made(root, monkeypatch):
