@@ -6,6 +6,7 @@ Shapes: R trials or 1 where they share the path, n rounds, d dimensions; A is th
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from ...core.validation import number, positive, size, whole
 VALUE = 0.5  # b_t, the value at the maximizer, where a path does not say
 
 
-class Path:
+class Path(ABC):
     """A path. A subclass is a frozen dataclass; what it needs to know of its trials is a tree of arrays with R rows or 1.
 
     ``drawn``: whether it differs by the generator's seed.
@@ -30,9 +31,9 @@ class Path:
         """What ``theta`` is computed from: arrays with a row a seed, or 1. ``vary``: V_T of a function of the rounds."""
         return np.zeros((1, 0))
 
+    @abstractmethod
     def theta(self, part: Any, t: np.ndarray, horizon: int, dim: int, reach: float) -> np.ndarray:
         """Centers in the rounds ``t`` (n, counted from 0), R x n x d or 1 x n x d."""
-        raise NotImplementedError
 
     def value(self, part: Any, t: np.ndarray, horizon: int) -> np.ndarray:
         """b_t, R x n or 1 x n."""
