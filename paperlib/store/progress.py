@@ -28,12 +28,13 @@ class Line:
         what: the work, in words.
         parts: how many there are.
         still: nothing runs beside the work, as timings need it: the first line comes at once, the next between parts.
+        shown: False where the caller tells of it in a way of its own.
     """
 
-    def __init__(self, what: str, parts: int, still: bool = False):
+    def __init__(self, what: str, parts: int, still: bool = False, shown: bool = True):
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
         self.spent, self.fresh = 0.0, 0.0  # seconds and number of parts that were not at hand
-        self.medium, self.file = _medium()
+        self.medium, self.file = _medium() if shown else ("", "")
         self.lock, self.open, self.wrote = threading.Lock(), True, False
         self.pause = LOG if self.medium == "log" else PULSE
         patience = LOG if self.medium == "log" else 0.0 if still else PATIENCE
@@ -121,13 +122,13 @@ class Line:
 
 
 @contextmanager
-def line(what: str, parts: int, still: bool = False) -> Iterator[Line]:
+def line(what: str, parts: int, still: bool = False, shown: bool = True) -> Iterator[Line]:
     """A ``Line`` that goes when its block ends, however it does."""
-    shown = Line(what, parts, still)
+    found = Line(what, parts, still, shown)
     try:
-        yield shown
+        yield found
     finally:
-        shown.close()
+        found.close()
 
 
 def duration(seconds: float) -> str:

@@ -131,7 +131,8 @@ def run(
     if part is not None:
         ours = lambda ids: next(_numbers) % part[1] == part[0] - 1
         parts = {name: [ids for ids in all_ids if ours(ids)] for name, all_ids in parts.items()}
-    with line(type(problem).__name__, sum(map(len, parts.values()))) as shown:
+    work = type(problem).__name__, sum(map(len, parts.values()))
+    with line(*work, shown=progress is None) as shown:
         for name, learner in learners.items():
             inputs = {
                 "learner": learner,

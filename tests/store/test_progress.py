@@ -250,6 +250,23 @@ def test_a_stream_that_is_gone_stops_no_work(clock, terminal):
         clock.go(1)
 
 
+class OnlyWrites:
+    """A stream as some loggers put it in stderr's place."""
+
+    def write(self, text):
+        pass
+
+
+@pytest.mark.parametrize("gone", [None, "closed", OnlyWrites()], ids=["none", "closed", "shim"])
+def test_a_stream_that_is_none_stops_no_run(gone, monkeypatch):
+    if gone == "closed":
+        gone = io.StringIO()
+        gone.close()
+    monkeypatch.setattr(sys, "stderr", gone)
+    trace = store.run(Coins(), {"a": Index()}, 10, 2)["a"]
+    assert trace.equal(play(Index(), Coins(), 10, 2))
+
+
 # ---- what runs and times -----------------------------------------------------------------------------------
 
 
@@ -321,10 +338,10 @@ def test_results_are_equal_bit_for_bit(terminal, monkeypatch, tmp_path):
     assert {path.name for path in (tmp_path / "others").iterdir()} == held
 
 
-def test_a_caller_who_hears_of_progress_hears_all(terminal):
-    heard = []
+def test_a_caller_who_hears_of_progress_hears_all_and_no_line_is_shown(terminal, monkeypatch):
+    heard, lines = [], spoken(monkeypatch)
     store.run(Coins(), {"a": SLOW}, 40, 2, every=0.1, progress=lambda t, T, s: heard.append((t, T)))
-    assert len(heard) >= 3 and {T for _, T in heard} == {40}
+    assert len(heard) >= 3 and {T for _, T in heard} == {40} and lines == []
 
 
 def test_a_line_costs_microseconds_a_round(monkeypatch, terminal):
