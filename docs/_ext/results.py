@@ -6,14 +6,9 @@ import re
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-MARKS = {
-    "✓": "holds",
-    "✕": "fails",
-    "?": "inconclusive",
-    "○": "reported",
-    "•": "reported",
-    "–": "not-run",
-}
+from paperlib.pages.papers import MARKS
+
+CLASSES = {mark: verdict.replace(" ", "-") for verdict, mark in MARKS.items()}
 WORDS = {
     "quick": "Made from a run of the <strong>quick</strong> profile: small sizes, a look and not a result.",
     "custom": "Made from runs with <strong>parameters that no profile declares</strong>: a look and not a result.",
@@ -28,8 +23,8 @@ class Chips(SphinxTransform):
     def apply(self, **kwargs):
         for node in self.document.findall(nodes.literal):
             mark, _, rest = node.astext().partition(" ")
-            if mark in MARKS and rest:
-                node["classes"] += ["chip", MARKS[mark]]
+            if mark in CLASSES and rest:
+                node["classes"] += ["chip", CLASSES[mark]]
         for table in self.document.findall(nodes.table):
             heads = [
                 entry.astext() for entry in next(table.findall(nodes.row)).findall(nodes.entry)
