@@ -328,6 +328,7 @@ class AskTell:
         self._take_up(path, *read(path))
         return self
 
+    @torch.inference_mode(False)  # a learner may take gradients through its state later
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """What ``restore`` does once the file is read."""
         first, begun = self._begun_as(path, head), self._begun()

@@ -88,8 +88,10 @@ def subjects(only: str | None = None) -> list[Subject]:
     ]
     wanted = [subject for subject in found if only in (None, subject.paper, subject.name)]
     if not wanted:
-        names = dict.fromkeys(subject.name for subject in found)
-        raise ValueError(f"only={only!r}; allowed: {', '.join([*packages, *names])}")
+        names = dict.fromkeys(name for subject in found for name in (subject.paper, subject.name))
+        why = {*getattr(packages.get(only), "UNMEASURED", {}).values()}
+        left_out = f" ({only} is left out: {'; '.join(sorted(why))})" if why else ""
+        raise ValueError(f"only={only!r}; allowed: {', '.join(names)}{left_out}")
     return wanted
 
 

@@ -106,6 +106,11 @@ def _brief(x: Any) -> str:
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
     if inspect.isroutine(x):  # whose ``repr`` has an address, another one each time
         return x.__qualname__
+    if isinstance(x, functools.partial):
+        named = (f"{key}={_brief(value)}" for key, value in x.keywords.items())
+        return f"partial({', '.join([_brief(x.func), *map(_brief, x.args), *named])})"
+    if type(x) is tuple:
+        return f"({', '.join(map(_brief, x))}{',' * (len(x) == 1)})"
     if not dataclasses.is_dataclass(x) or isinstance(x, type):
         return repr(x)
     own = [(f, getattr(x, f.name, None)) for f in dataclasses.fields(x) if f.repr and f.init]

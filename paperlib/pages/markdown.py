@@ -109,7 +109,8 @@ def _count(claim: dict) -> str:
     return NOTHING if claim["n"] is None else str(claim["n"])
 
 
-def _row(claim: dict, *cells: str) -> tuple:
+def row(claim: dict, *cells: str) -> tuple:
+    """Cells of a claim: id, those asked for, its number with what it is to be read with, n."""
     return (
         short(claim["id"]),
         *(claim[cell] for cell in cells),
@@ -123,24 +124,26 @@ def claims_tables(found: dict) -> Text:
     mark = "" if found["profile"] == "paper" else f" ({found['profile']})"
     head = ("id", "source", "claim", "test", "verdict" + mark, "statistic [interval]", "n")
     cells = ("source", "sentence", "test", "verdict")
-    rows = lambda paper: [_row(c, *cells) for c in paper["claims"]]
+    rows = lambda paper: [row(c, *cells) for c in paper["claims"]]
     return _by_paper(found, "claims", lambda paper: f"{tests(paper)}\n\n{table(head, rows(paper))}")
 
 
-def _coverage(statement: dict) -> str:
+def coverage(statement: dict) -> str:
+    """Lowest coverage with its interval and the number of trials."""
     if (share := statement["coverage"]) is None:
         return NOTHING
     estimate, low, high = (number(share[key]) for key in ("estimate", "low", "high"))
     return f"{estimate} [{low}, {high}], n {share['n']}"
 
 
-def _start(statement: dict) -> str:
+def start(statement: dict) -> str:
     """First round at which the bound is informative; a range where the settings differ."""
     ends = statement["informative_from"]
     return NOTHING if ends is None else " to ".join(dict.fromkeys(map(number, ends)))
 
 
-def _worst(x: float | str | None) -> str:
+def worst(x: float | str | None) -> str:
+    """The largest ratio or least slack of a statement as text."""
     return NOTHING if x is None else number(float_of(x))
 
 
@@ -161,10 +164,10 @@ def statements_tables(found: dict) -> Text:
             s["name"],
             s["summary"],
             (counted(s["within"]) or "not checked") if s["checkable"] else "shown as it stands",
-            _coverage(s),
-            _worst(s["ratio"]),
-            _worst(s["slack"]),
-            _start(s),
+            coverage(s),
+            worst(s["ratio"]),
+            worst(s["slack"]),
+            start(s),
             counted(s["beyond"]) or NOTHING,
         )
         for s in paper["statements"]

@@ -6,6 +6,7 @@ left, the statements of its ``theory.bounds`` and its errata. Each has an anchor
 
 import inspect
 import re
+from collections.abc import Sequence
 from importlib import import_module
 
 from . import markdown as md
@@ -88,6 +89,15 @@ def finding(found: Finding, claims: dict[str, dict], page: str = "") -> Text:
     return Text(re.sub(r"\{([\w.]+?)(:%)?\}", shown, found.text))
 
 
+def shown(figure: Saved, marks: Sequence[str] = ()) -> str:
+    """Picture, caption, ``marks`` and files of a figure, for pages two folders below the root."""
+    place = f"../../figures/{figure.paper}/{figure.name}"
+    files = [f"[{kind.upper()}]({place}.{kind})" for kind in figure.kinds]
+    picture = f"![{spoken(figure.about['alt'])}]({place}.png)"
+    last = " · ".join([" ".join(marks), *files] if marks else files)
+    return "\n\n".join([picture, prose(figure.about["caption"]), last])
+
+
 class Page:
     """The page of one paper, of its part of ``ledger.gather``."""
 
@@ -114,7 +124,7 @@ class Page:
         module = import_module(f"paperlib.{self.name}.claims")
         says = inspect.cleandoc(getattr(module, "SAYS", ""))
         links = [(n.title, f"../notebooks/{n.stem}.ipynb") for n in self.notebooks]
-        more = f"[Learners and problems](../reference/{self.name}.md) · [all claims](../claims.md)"
+        more = f"[Learners and problems](../reference/{self.name}.md) · [what a round costs](../guides/speed.md#{self.name}) · [all claims](../claims.md)"
         lines = [f"# {title}", source, says, SIZES[self.profile]]
         lines.append(f"Notebooks: {'; '.join(f'[{word}]({to})' for word, to in links)}. {more}")
         return "\n\n".join(filter(None, lines))
@@ -140,20 +150,12 @@ class Page:
 
     def picture(self, figure: Saved) -> str:
         """Picture, caption, verdicts and files of one figure."""
-        place = f"../../figures/{self.name}/{figure.name}"
         chips = [
             chip(c["verdict"], short(c["id"]), f"#{anchor(short(c['id']))}")
             for c in self.shown[figure.name]
         ]
         chips += [f"[{escape(name)}](#{checked(name)})" for name in figure.statements()]
-        files = [f"[{kind.upper()}]({place}.{kind})" for kind in figure.kinds]
-        lines = [
-            f"### {figure.label}",
-            f"![{spoken(figure.about['alt'])}]({place}.png)",
-            prose(figure.about["caption"]),
-            " · ".join([" ".join(chips), *files] if chips else files),
-        ]
-        return "\n\n".join(lines)
+        return f"### {figure.label}\n\n{shown(figure, chips)}"
 
     def judged(self) -> str:
         """Every claim with source, test, verdict and numbers; parts and variants (C5.S3 of C5) folded away."""
@@ -182,7 +184,7 @@ class Page:
             places.append(("notebook", f"../notebooks/{notebook}.ipynb"))
         test = "" if claim["parts"] else f"; test: {escape(claim['test'])}"
         words = f"{escape(claim['sentence'])}<br><small>{escape(claim['source'])}{test}</small>"
-        row = md._row(claim)
+        row = md.row(claim)
         return (
             _target(anchor(id), id),
             Text(words),
@@ -231,7 +233,7 @@ class Page:
         code = [("code", f"../../{file}.py#{function.__name__}")]
         checks = tally(s["within"]) or ("not checked" if s["checkable"] else "shown as it stands")
         beyond = f"; beyond its conditions {tally(s['beyond'])}" if s["beyond"] else ""
-        numbers = (md._coverage(s), md._worst(s["ratio"]), md._worst(s["slack"]), md._start(s))
+        numbers = (md.coverage(s), md.worst(s["ratio"]), md.worst(s["slack"]), md.start(s))
         return (
             _target(checked(s["name"]), s["name"]),
             Text(f"{escape(s['summary'])}<br><small>{escape(s['source'])}</small>"),
@@ -332,6 +334,27 @@ def home(found: dict) -> str:
     return f"{NOTE}# paperlib\n\n{LEAD}{mark}{picture}\n\n{grid(starts)}\n\n## What came out\n\n{grid(cards)}\n\n{tree}\n"
 
 
+SPEED = "A learner's own work in a round, without the problem's: seconds, bytes of its state, and peak memory, as `python3 run.py bench` measures and draws them. Each machine that measured has a file of numbers in `bench/`."
+
+
+def speed(found: dict) -> str:
+    """What a round costs: the bench's figures of each paper, and which learners it leaves out, with the reason."""
+    measured, parts = saved("bench", found["profile"]), ["# What a round costs", SPEED]
+    stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
+    link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)
+    for name in found["papers"]:
+        parts.append(f"## {name}")
+        parts += [shown(f) for stem, f in measured.items() if stem.split("_")[0] == name]
+        cases, reasons = room(name, "cases"), {}
+        for learner, why in getattr(cases, "UNMEASURED", {}).items():
+            reasons.setdefault(why, []).append(learner)
+        whose = lambda who: "all" if len(who) == len(cases.CASES) else escape("; ".join(who))
+        if reasons:
+            left_out = [f"- {whose(who)}: {link(why)}" for why, who in reasons.items()]
+            parts.append("\n".join(["Left out:", "", *left_out]))
+    return NOTE + "\n\n".join(parts) + "\n"
+
+
 def all_claims(found: dict) -> str:
     """One table of the claims of all papers, which a script of the site filters."""
     rows = []
@@ -340,7 +363,7 @@ def all_claims(found: dict) -> str:
             id = short(claim["id"])
             link = Text(f"[{escape(id)}](papers/{paper}.md#{anchor(id)})")
             whose = "ours" if claim["source"].startswith("ours") else "the paper's"
-            row = md._row(claim)
+            row = md.row(claim)
             rows.append((claim["sentence"], chip(claim["verdict"]), paper, link, whose, *row[1:]))
     head = ("claim", "verdict", "paper", "id", "whose", "number [interval]", "n")
     about = "Every claim of every paper, declared before it was judged. One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive (of a p-value: when it is below the level, and when that of the opposite is; a number without an interval is taken as exact); a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."

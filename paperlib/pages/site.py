@@ -31,6 +31,7 @@ def generated(profile: str) -> dict[str, str]:
         "index.md": papers.home(found),
         "claims.md": papers.all_claims(found),
         "guides/choosing.md": papers.NOTE + readme.choosing(found),
+        "guides/speed.md": papers.speed(found),
     }
 
 

@@ -62,6 +62,8 @@ def test_subjects_are_the_cases_that_have_a_look():
     assert [subject.paper for subject in speed.subjects("slow")] == ["toy"]
     with pytest.raises(ValueError, match="only='nobody'; allowed: .*toy.*GLB-OMD.*ours"):
         speed.subjects("nobody")
+    with pytest.raises(ValueError, match="only='goucb'.*goucb is left out: .*3000 rounds"):
+        speed.subjects("goucb")
 
 
 def test_every_learner_of_every_paper_is_measured():

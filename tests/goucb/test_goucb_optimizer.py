@@ -671,6 +671,18 @@ def test_inference_mode_of_the_caller_changes_nothing(policy):
     assert played(True) == played(False)
 
 
+@pytest.mark.parametrize("policy", ["practical", "turbo"])
+def test_a_search_can_be_taken_up_in_inference_mode(policy, tmp_path):
+    search = Optimizer(SPACE, learner=LEARNERS[policy])
+    for _ in range(3):
+        point = search.ask()
+        search.tell(point, -quadratic(point))
+    search.save(tmp_path / "search")
+    with torch.inference_mode():
+        taken = Optimizer.load(tmp_path / "search", SPACE, learner=LEARNERS[policy])
+        assert taken.ask() == search.restore(tmp_path / "search").ask()
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_data_of_ones_own_are_heard_without_a_search(policy, monkeypatch):
     learner = LEARNERS[policy]

@@ -70,11 +70,16 @@ def links(text):
     return re.findall(r"\]\(([^)\s]+)\)", text)
 
 
+ON_GITHUB = "../../actions/workflows/"  # from README: of the repository there, whoever has it
+
+
 def broken(path):
     found, known = [], {}
     for link in links(path.read_text()):
         if re.match(r"https?:", link):
             continue
+        if path == ROOT / "README.md" and link.startswith(ON_GITHUB):
+            link = f".github/workflows/{link.removeprefix(ON_GITHUB).removesuffix('/badge.svg')}"
         place, _, mark = link.partition("#")
         target = (path.parent / unquote(place)).resolve() if place else path
         if not target.exists():
@@ -96,6 +101,15 @@ def test_broken_links_are_seen(tmp_path):
     page = tmp_path / "page.md"
     page.write_text('# A head\n\n<a id="x"></a>[a](#a-head) [b](#x) [c](#y) [d](gone.md)\n')
     assert broken(page) == ["#y: no such anchor", "gone.md: no such file"]
+
+
+def test_every_picture_of_the_bench_is_shown_and_every_learner_left_out_is_named(found):
+    text = papers.speed(found)
+    pictures = [*(ROOT / "figures" / "bench").glob("*.png")]
+    assert pictures and all(f"../../figures/bench/{path.name}" in text for path in pictures)
+    assert all(f"\n## {paper}\n" in text for paper in names())
+    assert "- all: the bench plays" in text and "(../notebooks/goucb_5_cost.ipynb)" in text
+    assert "- QFF 40: its features" in text and text.count("PF, one epoch; FKM, one epoch") == 1
 
 
 @pytest.mark.parametrize("paper", names())
