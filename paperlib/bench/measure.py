@@ -88,7 +88,7 @@ def subjects(only: str | None = None) -> list[Subject]:
     ]
     wanted = [subject for subject in found if only in (None, subject.paper, subject.name)]
     if not wanted:
-        names = dict.fromkeys(name for subject in found for name in (subject.paper, subject.name))
+        names = dict.fromkeys([s.paper for s in found] + [s.name for s in found])
         why = {*getattr(packages.get(only), "UNMEASURED", {}).values()}
         left_out = f" ({only} is left out: {'; '.join(sorted(why))})" if why else ""
         raise ValueError(f"only={only!r}; allowed: {', '.join(names)}{left_out}")
