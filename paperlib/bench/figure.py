@@ -105,6 +105,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
         numbers[f"seconds, {axis}"] = lines_panel(
             ax, learners, axis, "median", title=title, ylabel="seconds a round and trial"
         )
+    varied = [AXES[axis] for axis in titles if numbers[f"seconds, {axis}"]]
     numbers["state"] = lines_panel(
         axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial"
     )
@@ -126,8 +127,7 @@ def draw(report: dict[str, Any], paper: str) -> str:
         numbers=numbers,
         parameters=plan,
         caption=caption(report, learners, where),
-        alt=f"Six panels with a line or a dot for each of {len(learners)} learners: seconds a round and trial against the number of trials, of rounds, of arms "
-        "and of dimensions, bytes of state against rounds, and peak memory.",
+        alt=f"A line or a dot for each of {len(learners)} learners: seconds a round and trial against {', '.join(varied)}; bytes of state against rounds; peak memory.",
     )
     return name
 
@@ -141,7 +141,7 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
     text = (
         f"Cost of a round in select and update, on {where}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {report['plan']['block']} rounds "
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
-        f"before, where the axis says nothing else. (e) Numbers in the state. (f) Peak memory of a run beyond what it takes with one trial."
+        f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) Peak memory of a run beyond what it takes with one trial."
     )
     return text + " *: works on the host; one trial in (b) to (e)." * _on_host(learners)
 

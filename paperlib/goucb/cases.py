@@ -50,7 +50,7 @@ COVER = Cover(
 )
 
 # Cases that the bench leaves out, and why.
-_REASON = "the bench plays 3000 rounds, no method here more than some hundreds; goucb_5_cost measures what a round costs"
+_REASON = "the bench plays 3000 rounds, and these methods play some hundreds; their costs are in goucb_5_cost"
 
 _small = {
     "model": TwoLayerNet(3),

@@ -25,7 +25,7 @@ those before. Here it is the example of a small paper, and a baseline.
 
 FINDINGS = (
     Finding(
-        "After 10,000 rounds OFUL has {C1} less regret than ConfidenceBall, whose radius is the wider one of before.",
+        "After 10,000 rounds OFUL's regret is {C1} below that of ConfidenceBall, which has the older, wider radius: less than a tenth of it.",
         {"C1": "holds"},
     ),
 )

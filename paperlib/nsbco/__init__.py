@@ -80,7 +80,7 @@ CHOICES = [
     (
         "the same, and nothing is known of how it moves",
         ['Optimizer(policy="discounted")', "DiscountedLeastSquares(64)"],
-        "far below MASTER's regret on every path of the gallery at T = 2^17, above it at some hundreds of rounds; the window is a guess, and it needs the curvature, the same in all directions",
+        "below MASTER's regret on the gallery's paths at T = 2^17, above it at some hundreds of rounds; the window is a guess, and it needs the curvature, the same in all directions",
     ),
     (
         "the same, with the paper's algorithm",

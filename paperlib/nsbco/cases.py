@@ -56,10 +56,10 @@ COVER = Cover(
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {
-    "MASTER, printed": "MASTER with other numbers",
-    "MASTER, box": "MASTER over another set",
+    "MASTER, printed": "costs what MASTER does",
+    "MASTER, box": "costs what MASTER does",
     "MASTER, Exp3-IX": "MASTER around the reduction, at a size of its own",
-    "Exp3-IX, weak": "Exp3-IX, and a sum",
+    "Exp3-IX, weak": "costs what Exp3-IX does",
 }
 
 _abrupt, _turn = QuadraticDrift(Abrupt(4)), QuadraticDrift(Rotation(3.0), 3)

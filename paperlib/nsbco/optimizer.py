@@ -42,7 +42,7 @@ class Optimizer(shared.Built):
         user.center
 
     Points asked for lie about ``center``, which explores: play them. The same seed and answers
-    give the same points. Which policy to take README says, from the gallery of paths.
+    give the same points. Which policy to take the guide to choosing a learner says, from the gallery of paths.
 
     Args:
         domain: ``ball(center, radius)`` or ``box(lower, upper)``.

@@ -274,7 +274,7 @@ class Page:
         return f"## Errata\n\nWhat is wrong, loose or open in the paper's text, and what is done about it here.\n\n{md.table(head, rows)}"
 
 
-LEAD = "Papers on bandits and global optimization as running code: each paper's algorithm and the ones it is compared with, its experiments, every bound of its theory beside what was observed, and every claim of its text, declared before it is judged."
+LEAD = "Papers on bandits and global optimization as running code: each paper's algorithm and its rivals, its experiments, its bounds beside what was observed, and its claims, each written down with a test that decides it."
 START = (
     (
         "A tour in ten minutes",
@@ -334,7 +334,7 @@ def home(found: dict) -> str:
     return f"{NOTE}# paperlib\n\n{LEAD}{mark}{picture}\n\n{grid(starts)}\n\n## What came out\n\n{grid(cards)}\n\n{tree}\n"
 
 
-SPEED = "A learner's own work in a round, without the problem's: seconds, bytes of its state, and peak memory, as `python3 run.py bench` measures and draws them. Each machine that measured has a file of numbers in `bench/`."
+SPEED = "A learner's own work in a round, without the problem's: seconds, bytes of its state, and peak memory, as `python3 run.py bench` measures and draws them. One trial of your own costs what panel (a) shows at 1; the other panels divide by the trials of a batch. Each machine that measured has a file of numbers in `bench/`."
 
 
 def speed(found: dict) -> str:
@@ -366,6 +366,7 @@ def all_claims(found: dict) -> str:
             row = md.row(claim)
             rows.append((claim["sentence"], chip(claim["verdict"]), paper, link, whose, *row[1:]))
     head = ("claim", "verdict", "paper", "id", "whose", "number [interval]", "n")
-    about = "Every claim of every paper, declared before it was judged. One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive (of a p-value: when it is below the level, and when that of the opposite is; a number without an interval is taken as exact); a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."
+    heads = ", ".join(f"[{x}'s](../paperlib/{x}/claims.py)" for x in found["papers"])
+    about = f"Every claim of every paper, declared before the run that it is judged by; what was known by then, and what was changed later, stands at the head of each declaration ({heads}). One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive (of a p-value: when it is below the level, and when that of the opposite is; a number without an interval is taken as exact); a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."
     mark = "" if found["profile"] == "paper" else f"\n\n{SIZES[found['profile']]}"
     return f"{NOTE}# All claims\n\n{about}{mark}\n\n{md.table(head, rows)}\n"

@@ -30,9 +30,9 @@ def tally_block(claims: dict) -> str:
     }
     free = sum(n.pop("reported", 0) for n in counts.values())
     parts = [
-        f"{sum(counts['paper'].values())} tests of what {len(every)} papers say: {tally(counts['paper'])}",
-        f"{sum(counts['ours'].values())} of ours: {tally(counts['ours'])}",
-        f"{free} numbers without a test",
+        f"What {len(every)} papers say, in {sum(counts['paper'].values())} tests: {tally(counts['paper'])}",
+        f"what we add, in {sum(counts['ours'].values())}: {tally(counts['ours'])}",
+        f"{free} more numbers are reported without a test",
     ]
     return f"{'; '.join(parts)} ([all](docs/claims.md))."
 

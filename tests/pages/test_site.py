@@ -108,7 +108,7 @@ def test_every_picture_of_the_bench_is_shown_and_every_learner_left_out_is_named
     pictures = [*(ROOT / "figures" / "bench").glob("*.png")]
     assert pictures and all(f"../../figures/bench/{path.name}" in text for path in pictures)
     assert all(f"\n## {paper}\n" in text for paper in names())
-    assert "- all: the bench plays" in text and "(../notebooks/goucb_5_cost.ipynb)" in text
+    assert "- all: the bench plays 3000" in text and "(../notebooks/goucb_5_cost.ipynb)" in text
     assert "- QFF 40: its features" in text and text.count("PF, one epoch; FKM, one epoch") == 1
 
 

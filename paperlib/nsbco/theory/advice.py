@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from .constants import bonus_corrected, literal, weak_printed
 from .firing import TRIVIAL, first_horizon, threshold_1, threshold_2, tight
 
+# learners by the short names of the claims' words
+NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
+
 
 def advice(claims: Mapping[str, dict]) -> str:
     """A paragraph of Markdown. ``claims``: of the paper profile by id, with their statistics; one without is passed over."""
@@ -20,25 +23,32 @@ def advice(claims: Mapping[str, dict]) -> str:
     printed = either(lambda T: weak_printed(s, T))
     corrected = either(lambda T: tight(float(bonus_corrected(s, T)))(T))
     theorem = (
-        "**When not to take MASTER.** The theorem is for constants with which no test can fail before T is "
+        "**When not to take MASTER.** The theorem is for constants with which no test can fire before T is "
         f"{_short(printed)} as printed, {_short(corrected)} corrected (d = 2); until then MASTER is its random schedule "
         "alone. `practical` has constants of ours, which no theorem covers."
     )
     words = [theorem]
     if said("N1") is not None:
         words.append(
-            f"With them, the tests leave {_short(said('N1'))} of the schedule's regret at T = 2^20 and four changes (N1)"
-            + (f", a warm start {_short(said('N2'))} of that (N2)." if said("N2") else ".")
+            f"With them, the tests leave {_short(said('N1'))} of the schedule's regret at T = 2^20 and four changes ({_to('N1')})"
+            + (f", a warm start {_short(said('N2'))} of that ({_to('N2')})." if said("N2") else ".")
         )
     for id, where in (("N3", "abrupt changes"), ("N4", "smooth drift"), ("N6", "both")):
         reason = known.get(id, {}).get("reason")
         if known.get(id, {}).get("verdict") == "holds" and reason:
-            words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
+            for short, learner in NAMES.items():
+                reason = reason.replace(f" {short}'s", f" {learner}'s")
+            words.append(f"On paths with {where}, T = 2^17, {reason} ({_to(id)}).")
     words.append(
         "What these rules lack is a proof: GLR restarts where the level of what is heard moves, needed or not, and needs the noise's "
         "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift."
     )
     return " ".join(words)
+
+
+def _to(id: str) -> str:
+    """A claim as a link from the guide to choosing."""
+    return f"[{id}](../papers/nsbco.md#{id.lower()})"
 
 
 def _short(value: float) -> str:

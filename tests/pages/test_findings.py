@@ -1,0 +1,64 @@
+"""What findings say of figures, without a claim to bear it out, held against the figures' numbers."""
+
+import json
+
+import pytest
+
+from paperlib.core.project import home
+from paperlib.pages import ledger
+
+
+def ends(figure, *keys):
+    """The last mean of each curve of a panel."""
+    panel = json.loads((home() / "figures" / f"{figure}.json").read_text())["numbers"]
+    for key in keys:
+        panel = panel[key]
+    return {name: curve["mean"][-1] for name, curve in panel.items()}
+
+
+@pytest.mark.parametrize("figure", ["figure_1", "figure_2"])
+@pytest.mark.parametrize("S", [3, 5])
+def test_greedy_play_is_best_where_arms_are_fresh(figure, S):
+    regret = ends(f"glbomd/{figure}", f"regret S={S}")
+    assert min(regret, key=regret.get) == "greedy" and len(regret) > 5
+
+
+@pytest.mark.parametrize("S", [3, 5])
+def test_greedy_play_is_not_where_they_never_change(S):
+    regret = ends("glbomd/fixed_arms", f"S={S}")
+    assert regret["greedy"] > regret["OFUGLB"]
+
+
+@pytest.mark.parametrize("panel", "abc")
+def test_three_rules_on_points_that_are_not_scaled_are_one(panel):
+    regret = ends(f"goucb/figure_2{panel}", "the paper's methods", "cumulative")
+    assert regret["GP-UCB, raw"] == regret["GP-EI, raw"] == regret["GP-PI, raw"]
+
+
+def test_expected_improvement_beside_go_ucb():
+    for panel, better in (("b", ("GP-EI, scaled", "GP-EI, modern")), ("c", ("GP-EI, modern",))):
+        ours = ends(f"goucb/figure_2{panel}", "the paper's methods", "cumulative")["GO-UCB"]
+        others = ends(f"goucb/figure_2{panel}", "other settings", "cumulative")
+        assert all(others[name] < ours for name in better)
+
+
+def test_ofuls_regret_is_less_than_a_tenth_of_that_of_the_wider_radius():
+    regret = ends("linear/ellipsoid", "regret")
+    assert 10 * regret["OFUL"] < regret["ConfidenceBall"]
+
+
+def test_glr_restarts_more_than_ten_times_as_often_where_the_level_moves():
+    about = json.loads((home() / "figures" / "nsbco" / "detection.json").read_text())
+    needless = {
+        name: found[str(2**18)]["estimate"]
+        for name, found in about["numbers"]["needless, level"].items()
+    }
+    assert needless["GLR"] > 10 * needless["MASTER"] > 0
+
+
+def test_at_c_1_pf_is_lowest_on_neither_set():
+    claims = {c["id"]: c for c in ledger.gather("paper")["papers"]["pfbco"]["claims"]}
+    for key in ("printed", "psd"):
+        assert claims[f"pfbco.C3a.{key}.c1"]["statistic"] > 0.95
+        loss = ends("pfbco/figure_1c", f"{key}, c=1, above zero")
+        assert min(loss, key=loss.get) != "PF"
