@@ -466,6 +466,7 @@ In a generalized linear bandit a reward depends on a linear score of the chosen 
 exponential. GLB-OMD updates one estimate a round by online mirror descent and forgets the data: time and memory a round do not
 grow, and its confidence sets do not widen with kappa, the inverse of the smallest slope of the link, by which one-pass
 methods paid before outside logistic rewards. It is compared mainly with OFUGLB, which keeps the history and fits it anew.
+In the figures its ridge is lambda = d (`ridge="dim"`), which Theorem 1 does not cover at these sizes; the class's default it does.
 """
 
 FINDINGS = (
