@@ -5,6 +5,8 @@
 
 import time
 
+import pytest
+
 from paperlib.bench import measure as speed
 from paperlib.core.trees import state_bytes
 
@@ -12,8 +14,11 @@ from paperlib.core.trees import state_bytes
 def test_rounds(benchmark, subject, point, plan, device):
     learner = subject.case.learner
     run = speed.Run(subject.case, point, device, point.played + plan.block)
+    began = time.perf_counter()
     for _ in range(point.played):
         run.step()
+        if time.perf_counter() - began > speed.PATIENCE:
+            pytest.skip(f"{point.played} rounds of {point.trials} trials take too long")
     start, began = run.state, time.perf_counter()
     heard = run.record(plan.block)
     repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))

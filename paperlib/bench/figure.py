@@ -13,6 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ..figures import drawing as figures
 from ..figures.drawing import look, style
 from ..output import number
+from .measure import PATIENCE
 
 AXES = {
     "trials": "trials in a batch",
@@ -143,7 +144,19 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
         f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) Peak memory of a run beyond what it takes with one trial."
     )
+    if any(_shortened(learner, report["plan"]) for learner in learners.values()):
+        text += f" A line ends, and a learner has fewer trials in (f), where {PATIENCE:g} s of play did not get further."
     return text + " *: works on the host; one trial in (b) to (e)." * _on_host(learners)
+
+
+def _shortened(learner: dict[str, Any], plan: dict[str, Any]) -> bool:
+    """Whether the learner lacks a point that the plan asks for."""
+    sizes = {
+        axis: len(values)
+        for axis, values in plan["along"].items()
+        if axis not in learner["not_varied"]
+    }
+    return any(len(along(learner, axis)) < size for axis, size in sizes.items())
 
 
 def _on_host(learners: dict[str, dict]) -> bool:

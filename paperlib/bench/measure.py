@@ -59,6 +59,9 @@ QUICK = Plan(
 )
 
 
+PATIENCE = 60.0  # seconds of play on the way to a point; one that takes longer is left out
+
+
 class Subject(NamedTuple):
     """A learner to measure, with a problem for it."""
 
@@ -201,8 +204,8 @@ def _in_child(paper: str, name: str, point: Point, device: str) -> dict[str, int
     return measure_memory(room(paper, "cases").CASES[name], point, device)
 
 
-def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
-    """Peak memory at the plan's largest number of trials, measured in a process that has done nothing but load the package.
+def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, Any]:
+    """Peak memory with ``most`` trials, measured in a process that has done nothing but load the package.
 
     Returns:
         trials, process and device: see ``measure_memory``.
@@ -210,7 +213,6 @@ def memory(subject: Subject, plan: Plan, device: str) -> dict[str, Any]:
     Raises:
         RuntimeError: the process failed; with its error.
     """
-    most = max(point.trials for point in points(subject, plan))
     point = base(subject, plan)._replace(trials=most)
     # forked from a server that has loaded the package once: a child's peak begins with what it then holds
     server = multiprocessing.get_context("forkserver")

@@ -50,8 +50,12 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
             raise RuntimeError("the bench failed; what failed stands above")
         found = json.loads(raw.read_text())
     with computing(), ThreadPoolExecutor(2) as pool:
-        subjects, found["memory"] = speed.subjects(only), {}
-        peaks = pool.map(lambda subject: speed.memory(subject, plan, device), subjects)
+        most: dict[tuple[str, str], int] = {}  # trials that were reached
+        for about in (measured["extra_info"] for measured in found["benchmarks"]):
+            key = about["paper"], about["learner"]
+            most[key] = max(most.get(key, 0), about["point"]["trials"])
+        subjects, found["memory"] = [s for s in speed.subjects(only) if s[:2] in most], {}
+        peaks = pool.map(lambda s: speed.memory(s, plan, device, most[s[:2]]), subjects)
         for subject, peak in zip(subjects, peaks):
             found["memory"].setdefault(subject.paper, {})[subject.name] = peak
     return found

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -306,7 +307,24 @@ def test_the_figure_holds_every_panel_and_repeats_byte_for_byte(profile, place, 
         "Fast(R) Chip @ 2.50GHz, one thread" in said["caption"]
         and "7 repetitions of the same 4 rounds" in said["caption"]
         and "10.0 % of the median" in said["caption"]
+        and "A line ends" not in said["caption"]
     )
+
+
+def test_a_line_that_ends_early_is_told_of():
+    found = report()
+    ours = found["papers"]["toy"]["ours"]
+    ours["points"] = [point for point in ours["points"] if point["trials"] != 100]
+    text = bench_figure.caption(found, found["papers"]["toy"], "here")
+    assert f"A line ends, and a learner has fewer trials in (f), where {speed.PATIENCE:g} s" in text
+
+
+def test_a_point_that_takes_too_long_is_left_out(monkeypatch):
+    monkeypatch.setattr(speed, "PATIENCE", 0.0)
+    code = runpy.run_path(str(CODE / "bench" / "test_speed.py"))
+    ours, _ = speed.subjects("toy")
+    with pytest.raises(pytest.skip.Exception, match="8 rounds of 10 trials take too long"):
+        code["test_rounds"](None, ours, speed.base(ours, PLAN), PLAN, "cpu")
 
 
 def test_lines_look_as_registered_and_star_the_host():
