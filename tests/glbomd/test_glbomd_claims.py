@@ -146,7 +146,7 @@ WHOLE = ("C1.", "C4.S", "C8.", "C10", "C11.certified", "C18.certified", "C21.b",
 def test_totals_decide_what_figures_show_in_totals(declared):
     for id, claim in declared.items():
         if id.startswith(WHOLE):
-            assert claim.test.startswith("ratio of total seconds of a run")
+            assert "ratio of total seconds of a run" in claim.test
         elif ".slsqp" in id:
-            assert claim.test.startswith("ratio of total seconds of the sampled rounds")
+            assert "ratio of total seconds of the sampled rounds" in claim.test
     assert declared["C9.kappa.poisson"].test.startswith("ratio of median seconds a round")
