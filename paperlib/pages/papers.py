@@ -344,10 +344,12 @@ def speed(found: dict) -> str:
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)
     for name in found["papers"]:
         parts.append(f"## {name}")
-        parts += [shown(f) for stem, f in measured.items() if stem.split("_")[0] == name]
+        mine = [shown(f) for stem, f in measured.items() if stem.split("_")[0] == name]
         cases, reasons = room(name, "cases"), {}
         for learner, why in getattr(cases, "UNMEASURED", {}).items():
             reasons.setdefault(why, []).append(learner)
+        everything = sum(map(len, reasons.values())) == len(cases.CASES)
+        parts += mine or ["Not measured yet."] * (not everything)
         whose = lambda who: "all" if len(who) == len(cases.CASES) else escape("; ".join(who))
         if reasons:
             left_out = [f"- {whose(who)}: {link(why)}" for why, who in reasons.items()]
