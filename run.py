@@ -596,7 +596,7 @@ def test(python: str, options: argparse.Namespace) -> int:
 
 # a stored result, a checkpoint of one, or what a killed process left of either
 STORED = r"\.?[0-9a-f]{64}(\.part)?\.npz(\..*partial)?"
-OURS = rf"quick|paper|custom|cache|setup\.log|{STORED}"  # in a folder of results that a user named
+OURS = rf"quick|paper|custom|site|cache|setup\.log|{STORED}"  # in a folder of results that a user named
 
 
 def clean(everything: bool) -> int:
@@ -606,13 +606,14 @@ def clean(everything: bool) -> int:
     if os.environ.get("PAPERLIB_RESULTS") or results().is_symlink():
         there = results().iterdir() if results().is_dir() else []
         found = sorted(path for path in there if re.fullmatch(OURS, path.name))
-    caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"] + [".venv"] * everything
+    caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache", ".benchmarks"]
+    caches += [".venv"] * everything
     found += [
         shown("quick"),
         *(ROOT / name for name in ("site", "site-quick", "site-custom", "jupyter_execute")),
         *(top / name for top in dict.fromkeys((ROOT, desk())) for name in caches),
     ]
-    for top in ("paperlib", "tests", "notebooks"):
+    for top in ("paperlib", "tests", "notebooks", "bench", "docs"):
         found += (ROOT / top).rglob("__pycache__")
     stored = 0
     for path in found:

@@ -66,7 +66,8 @@ def processor() -> str:
 def main(folder: Path) -> None:
     """Clone, run every command, write the table."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
-    os.environ.pop("PAPERLIB_PYTHON", None)  # the clone makes its own environment
+    for name in [x for x in os.environ if x.startswith("PAPERLIB_") and x != "PAPERLIB_DATA"]:
+        del os.environ[name]  # environment, folders and results of the clone are its own
     found = {name: measured(command, folder) for name, command in COMMANDS.items()}
     machine = {
         "processor": processor(),

@@ -62,8 +62,8 @@ document.addEventListener("DOMContentLoaded", () => {
       const up = head.ariaSort !== "ascending";
       heads.forEach((other) => (other.ariaSort = null));
       head.ariaSort = up ? "ascending" : "descending";
-      const order = (a, b) => {  // numbers by size, before words
-        const [x, y] = [parseFloat(a), parseFloat(b)];
+      const order = (a, b) => {  // numbers by size, p-values among them, apart from words
+        const [x, y] = [a, b].map((cell) => parseFloat(cell.replace(/^p /, "")));
         return isNaN(x) - isNaN(y) || (isNaN(x) ? 0 : x - y) || a.localeCompare(b, "en", { numeric: true });
       };
       rows.sort((a, b) => (up ? 1 : -1) * order(text(a, i), text(b, i)));

@@ -185,13 +185,12 @@ class AskTell:
         played, draw = self._action(action), self._draw(now)
         self._validate(now.context, played, heard)
         proposed, chosen = now.proposed, now.pending
-        if (
-            proposed is None
-        ):  # not asked for: the choice still has to be prepared, where it prepares
-            proposed, chosen = None, now.state
-            if getattr(self.learner, "prepares", True):
+        own = getattr(self.learner, "own_actions", True)
+        if proposed is None:  # not asked for: the choice has to be prepared still, or known
+            chosen = now.state
+            if getattr(self.learner, "prepares", True) or not own:
                 proposed, chosen = self._choice(now.state, now.context, draw)
-        if not getattr(self.learner, "own_actions", True) and not torch.equal(played, proposed):
+        if not own and not torch.equal(played, proposed):
             raise ValueError(
                 f"action={brief(action)}; allowed for {type(self.learner).__name__}, which "
                 f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"

@@ -1,6 +1,6 @@
 """The bench's figure: what a round costs against the number of trials, rounds, arms and dimensions, and memory.
 
-A learner here is its entry in the report that ``bench.distill`` makes.
+A learner here is its entry in the report that ``report.distill`` makes.
 """
 
 import re
@@ -139,10 +139,14 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
     points = [point for learner in learners.values() for point in learner["points"]]
     blocks = [point["blocks"] for point in points]
     spread = 100 * float(np.median([point["iqr"] / point["median"] for point in points]))
+    gpu = any(learner["peak_memory"]["device"] is not None for learner in learners.values())
+    peak = "Peak memory of a run" + (
+        "'s tensors." if gpu else " beyond what it takes with one trial."
+    )
     text = (
         f"Cost of a round in select and update, on {where}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {report['plan']['block']} rounds "
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
-        f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) Peak memory of a run beyond what it takes with one trial."
+        f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) {peak}"
     )
     if any(_shortened(learner, report["plan"]) for learner in learners.values()):
         text += f" A line ends, and a learner has fewer trials in (f), where {PATIENCE:g} s of play did not get further."

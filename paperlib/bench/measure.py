@@ -160,7 +160,11 @@ class Run:
         return Heard(draw, context, feedback)
 
     def record(self, count: int) -> list[Heard]:
-        """Play ``count`` rounds whose numbers are drawn at once, so that a replay draws none; returns what was heard."""
+        """Play ``count`` rounds; returns what was heard.
+
+        Their numbers are drawn at once, so that a replay draws none; of so many a round that they fill more than a
+        block of ``Streams`` it draws those again, as the learner's user would.
+        """
         self.streams = self.new_streams()
         return [self.step() for _ in range(count)]
 

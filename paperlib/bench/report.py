@@ -48,6 +48,8 @@ def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str,
         outer = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         if subprocess.run([sys.executable, "-m", "pytest", TESTS, *options], env=outer).returncode:
             raise RuntimeError("the bench failed; what failed stands above")
+        if not raw.exists():  # every point was left out
+            raise RuntimeError(f"{speed.PATIENCE:g} s of play reached no point")
         found = json.loads(raw.read_text())
     with computing(), ThreadPoolExecutor(2) as pool:
         most: dict[tuple[str, str], int] = {}  # trials that were reached

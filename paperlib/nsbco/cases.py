@@ -56,10 +56,10 @@ COVER = Cover(
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {
-    "MASTER, printed": "costs what MASTER does",
-    "MASTER, box": "costs what MASTER does",
+    "MASTER, printed": "MASTER with other constants",
+    "MASTER, box": "MASTER over a box",
     "MASTER, Exp3-IX": "MASTER around the reduction, at a size of its own",
-    "Exp3-IX, weak": "costs what Exp3-IX does",
+    "Exp3-IX, weak": "Exp3-IX, which also keeps a sum",
 }
 
 _abrupt, _turn = QuadraticDrift(Abrupt(4)), QuadraticDrift(Rotation(3.0), 3)

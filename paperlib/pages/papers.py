@@ -7,7 +7,6 @@ left, the statements of its ``theory.bounds`` and its errata. Each has an anchor
 import inspect
 import re
 from collections.abc import Sequence
-from importlib import import_module
 
 from . import markdown as md
 from .markdown import NOTHING, Text, escape, prose, spoken
@@ -63,6 +62,11 @@ def _links(pairs: list[tuple[str, str]]) -> Text:
     return Text(", ".join(f"[{escape(word)}]({to})" for word, to in pairs) or NOTHING)
 
 
+def findings(paper: str, profile: str) -> tuple[Finding, ...]:
+    """What a paper's ``claims.py`` tells of its results: of the paper profile's alone."""
+    return getattr(room(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
+
+
 def finding(found: Finding, claims: dict[str, dict], page: str = "") -> Text:
     """A finding with its numbers, each a link to the claim that holds it, on ``page``.
 
@@ -105,7 +109,7 @@ class Page:
         self.name, self.found, self.profile = name, found, profile
         self.figures = saved(name, profile)
         self.claims = {short(claim["id"]): claim for claim in found["claims"]}
-        self.notebooks = [n for n in notebooks() if n.stem.split("_")[0] == name]
+        self.notebooks = notebooks(name)
         self.shown = {stem: figure.shows(found["claims"]) for stem, figure in self.figures.items()}
 
     def text(self) -> str:
@@ -121,8 +125,7 @@ class Page:
 
     def head(self) -> str:
         title, source = heading(self.name)
-        module = import_module(f"paperlib.{self.name}.claims")
-        says = inspect.cleandoc(getattr(module, "SAYS", ""))
+        says = inspect.cleandoc(getattr(room(self.name, "claims"), "SAYS", ""))
         links = [(n.title, f"../notebooks/{n.stem}.ipynb") for n in self.notebooks]
         more = f"[Learners and problems](../reference/{self.name}.md) · [what a round costs](../guides/speed.md#{self.name}) · [all claims](../claims.md)"
         lines = [f"# {title}", source, says, SIZES[self.profile]]
@@ -130,12 +133,10 @@ class Page:
         return "\n\n".join(filter(None, lines))
 
     def outcome(self) -> str:
-        module = import_module(f"paperlib.{self.name}.claims")
-        findings = getattr(module, "FINDINGS", ()) if self.profile == "paper" else ()
         counts = self.found["counts"]
         words = {"paper": "Tests of its sentences", "ours": "Tests of ours"}
         tallies = [f"{words[kind]}: {tally(n)}" for kind, n in counts.items() if n]
-        listed = [f"- {finding(f, self.claims)}" for f in findings]
+        listed = [f"- {finding(f, self.claims)}" for f in findings(self.name, self.profile)]
         return "\n\n".join(["## What came out", *tallies, *(["\n".join(listed)] if listed else [])])
 
     def pictures(self) -> str:
@@ -303,7 +304,7 @@ def home(found: dict) -> str:
     cards = []
     for name, paper in found["papers"].items():
         known = {short(claim["id"]): claim for claim in paper["claims"]}
-        told = getattr(room(name, "claims"), "FINDINGS", ()) if found["profile"] == "paper" else ()
+        told = findings(name, found["profile"])
         body = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", finding(told[0], known)) if told else ""
         counts = {v: sum(n.get(v, 0) for n in paper["counts"].values()) for v in MARKS}
         options = [f":link: papers/{name}", ":link-type: doc"]

@@ -1,6 +1,6 @@
 """README's generated blocks: ``python -m paperlib.pages.readme`` writes what stands between their markers.
 
-Everything comes from committed files: the papers' packages, ``bench/commands.json``, and ``figures/claims.json``,
+Everything comes from committed files: the papers' packages, ``bench/commands.json`` where there is one, and ``figures/claims.json``,
 which is gathered anew from the verdicts and figures that the paper profile's notebooks left.
 """
 
@@ -12,7 +12,7 @@ from importlib import import_module
 
 from . import ledger
 from .markdown import Text, escape, table
-from .papers import finding, tally
+from .papers import anchor, finding, findings, tally
 from .saved import notebooks
 from ..core.project import home
 from ..output import write_text
@@ -44,17 +44,21 @@ def papers_block(claims: dict) -> str:
         title, source = heading(paper)
         authors = source.split(', "')[0]
         known = {short(claim["id"]): claim for claim in found["claims"]}
-        told = getattr(room(paper, "claims"), "FINDINGS", ())
+        told = findings(paper, claims["profile"])
         page = f"docs/papers/{paper}.md"
         first = finding(told[0], known, page) if told else Text("")
         counts = Counter(found["counts"]["paper"]) + Counter(found["counts"]["ours"])
         places = (("figures", f"{page}#figures"), ("theory", f"{page}#theory"))
-        own = next((n for n in notebooks() if n.stem.split("_")[0] == paper), None)
+        own = next(iter(notebooks(paper)), None)
         links = [f"[{word}]({to})" for word, to in places]
         links += [f"[notebooks](notebooks/{own.stem}.ipynb)"] if own else []
-        year = re.search(r"\d{4}", source.rsplit("(", 1)[-1])[0]
+        year = re.search(r"\d{4}", source.rsplit("(", 1)[-1])
+        if not year:
+            raise ValueError(
+                f"paperlib/{paper}/__init__.py: source {source!r}; allowed: one that ends with its year"
+            )
         name = Text(
-            f"**[{paper}]({page})** {escape(title.split(':')[0])}<br><small>{escape(authors)}, {year}</small>"
+            f"**[{paper}]({page})** {escape(title.split(':')[0])}<br><small>{escape(authors)}, {year[0]}</small>"
         )
         rows.append(
             (name, Text(f"{first}<br>[{tally(counts)}]({page}#claims) {' · '.join(links)}"))
@@ -104,8 +108,15 @@ def measured_block(found: dict) -> str:
 
 def advice_block(paper: str, claims: list[dict]) -> str:
     """What a paper's ``theory.advice`` says of when its learners are the ones to take, and when not; "" without one."""
-    module = room(paper, "theory.advice")
-    return module.advice({claim["id"]: claim for claim in claims}) if module else ""
+    module, known = room(paper, "theory.advice"), {claim["id"]: claim for claim in claims}
+
+    def link(match: re.Match) -> str:
+        """ "(N4)" as a link to the claim, if that is one."""
+        id = match[1]
+        to = f"[{id}](../papers/{paper}.md#{anchor(id)})"
+        return f"({to})" if f"{paper}.{id}" in known else match[0]
+
+    return re.sub(r"\(([CN]\d[\w.]*)\)", link, module.advice(known)) if module else ""
 
 
 def blocks(claims: dict) -> dict[str, str]:
@@ -115,9 +126,9 @@ def blocks(claims: dict) -> dict[str, str]:
         "papers": papers_block(claims),
         "learners": learners_block(every=False),
     }
-    commands = home() / "bench" / "commands.json"
-    if commands.exists():  # measured on a quiet machine only
-        found["measured"] = measured_block(json.loads(commands.read_text()))
+    commands = home() / "bench" / "commands.json"  # measured on a quiet machine only
+    known = commands.exists()
+    found["measured"] = measured_block(json.loads(commands.read_text())) if known else ""
     return found
 
 

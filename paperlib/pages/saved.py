@@ -77,10 +77,10 @@ def saved(paper: str, profile: str) -> dict[str, Saved]:
     return found
 
 
-def notebooks() -> list[Notebook]:
-    """The project's notebooks in order."""
+def notebooks(paper: str | None = None) -> list[Notebook]:
+    """The project's notebooks in order, or those of a paper."""
     found = []
-    for stem in workflow.stems():
+    for stem in workflow.stems(paper):
         saves, words = {}, {}
         for i, cell in enumerate(workflow.code(stem)):
             with suppress(SyntaxError):
@@ -94,7 +94,7 @@ def notebooks() -> list[Notebook]:
 
 def drawn(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
     """A paper's notebooks with the figures of each, in the order in which its code saves them."""
-    own = [n for n in notebooks() if n.stem.split("_")[0] == paper]
+    own = notebooks(paper)
     places = {name: _place(name, own) for name in found}
     mine = lambda i: sorted((at, name) for name, at in places.items() if at and at[0] == i)
     return [(n, [found[name] for _, name in mine(i)]) for i, n in enumerate(own)]

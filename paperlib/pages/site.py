@@ -16,13 +16,13 @@ from . import executed, ledger, papers, readme
 from .markdown import spoken
 from .saved import saved
 from ..core.project import home
-from ..output import FOLDERS, folder, write_text
+from ..output import FOLDERS, folder, plain, write_text
 from ..workflow import plan as workflow
 
 
 def generated(profile: str) -> dict[str, str]:
     """The pages that hold results, by their path under docs/."""
-    found = ledger.write(profile)
+    found = plain(ledger.gather(profile))
     pages = {
         f"papers/{name}.md": papers.Page(name, paper, profile).text()
         for name, paper in found["papers"].items()
@@ -51,10 +51,12 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
         alt = spoken(about.about["alt"]) if about else path.stem
         known[digest] = (f"../../figures/{path.parent.name}/{path.name}", alt)
     for stem in workflow.stems():
-        copy = workflow.results(profile) / f"{stem}.ipynb"
-        if copy.exists() and copy.with_suffix(".done").exists():
+        copy, old = workflow.results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
+        done = copy.with_suffix(".done")
+        ran = copy.exists() and done.exists()
+        if ran and not (old.exists() and old.stat().st_mtime > done.stat().st_mtime):
             node = executed.published(nbformat.read(copy, as_version=4), known)
-        elif not (there / f"{stem}.ipynb").exists():
+        elif not old.exists():
             node = executed.published(nbformat.read(workflow.notebook(stem), as_version=4), {})
             if profile != "quick":
                 node.cells.insert(1, nbformat.v4.new_markdown_cell(QUICK, id="not-run"))
@@ -174,10 +176,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("profile", nargs="?", choices=FOLDERS, default="paper")
     options = parser.parse_args(argv)
     if options.what == "write":
-        for name in renew(home() / "docs", options.profile):
+        if options.profile != "paper":
+            parser.error(
+                f"profile={options.profile!r}; allowed for write, which renews docs/: paper"
+            )
+        for name in renew(home() / "docs", "paper"):
             print(f"docs/{name} is renewed")
-        if options.profile == "paper":
-            readme.main()
+        readme.main()
         return 0
     out = home() / ("site" if options.profile == "paper" else f"site-{options.profile}")
     code = build(options.profile, out)

@@ -43,7 +43,7 @@ COVER = Cover(
 UNMEASURED = {
     f"{name}, one epoch": "the anytime form is measured in its place"
     for name in ("PF", "FKM", "StochOCG", "Leader", "Block")
-} | {"PF, remembering": "costs what PF does"}
+} | {"PF, remembering": "PF, which also sums up its centers"}
 
 _ball, _bowl = BallLinear(3), BallQuadratic(3)
 _shared = {

@@ -86,7 +86,7 @@ class Line:
         """Show the line, unless the last one is fresh."""
         with self.lock:
             now = time.monotonic()
-            if self.open and self.medium and now >= self.due:
+            if self.open and self.medium and self.done < self.parts and now >= self.due:
                 self.due, self.wrote = now + self.pause, True
                 self._show(self.words(now))
 

@@ -28,13 +28,6 @@ DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("**/*.md")])
 
 
-@pytest.fixture
-def here(monkeypatch):
-    """The checkout's own folders, whatever the environment names."""
-    for name in ("ROOT", "FIGURES", "RESULTS"):
-        monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
-
-
 @pytest.fixture(scope="module")
 def found():
     """The paper profile's ledger, gathered once."""
@@ -47,7 +40,7 @@ def found():
 # ---- Markdown -----------------------------------------------------------------------------------------------
 
 
-def test_committed_pages_are_fresh(here):
+def test_committed_pages_are_fresh():
     for name, text in site.generated("paper").items():
         assert (DOCS / name).read_text() == text, (
             f"docs/{name} is stale; python -m paperlib.pages.site write renews it"
@@ -113,28 +106,31 @@ def test_every_picture_of_the_bench_is_shown_and_every_learner_left_out_is_named
 
 
 @pytest.mark.parametrize("paper", names())
-def test_a_page_leads_both_ways(here, found, paper):
+def test_a_page_leads_both_ways(found, paper):
     """Claim to figure and figure to claim, theorem to check, erratum to cell and code."""
     page = papers.Page(paper, found["papers"][paper], "paper")
     text = page.text()
+    row = lambda id: next(x for x in text.split("\n") if f'<a id="{id}"></a>' in x)
+    below = lambda figure: text.split(f"### {figure.label}\n")[1].split("\n### ")[0]
     for id, claim in page.claims.items():
         assert text.count(f'<a id="{papers.anchor(id)}"></a>') == 1
         for stem, shown in page.shown.items():
             if claim in shown:
-                assert (
-                    f"](#{page.figures[stem].anchor})" in text
-                    and f"](#{papers.anchor(id)})" in text
-                )
+                assert f"](#{page.figures[stem].anchor})" in row(papers.anchor(id))
+                assert f"](#{papers.anchor(id)})" in below(page.figures[stem])
     for statement in page.found["statements"]:
-        assert text.count(f'<a id="{papers.checked(statement["name"])}"></a>') == 1
+        name = statement["name"]
+        assert text.count(f'<a id="{papers.checked(name)}"></a>') == 1
+        for figure in page.figures.values():
+            if name in figure.statements():
+                assert f"](#{figure.anchor})" in row(papers.checked(name))
+                assert f"](#{papers.checked(name)})" in below(figure)
     for erratum in page.found["errata"]:
-        row = next(
-            x for x in text.split("\n") if f'<a id="{papers.anchor(erratum["id"])}"></a>' in x
-        )
-        assert "[code](../../paperlib/" in row and (not erratum["cell"] or "#cell-id=" in row)
+        row_of = row(papers.anchor(erratum["id"]))
+        assert "[code](../../paperlib/" in row_of and (not erratum["cell"] or "#cell-id=" in row_of)
 
 
-def test_all_claims_of_all_papers_are_in_one_table(here, found):
+def test_all_claims_of_all_papers_are_in_one_table(found):
     rows = papers.all_claims(found).splitlines()
     total = sum(len(paper["claims"]) for paper in found["papers"].values())
     assert sum(row.startswith("| ") for row in rows) == total + 2
@@ -175,21 +171,21 @@ def test_a_finding_that_verdicts_do_not_bear_out_is_refused(rests):
 
 
 @pytest.mark.parametrize("paper", names())
-def test_every_figure_stands_under_the_notebook_that_saves_it(here, paper):
+def test_every_figure_stands_under_the_notebook_that_saves_it(paper):
     """None is left out of its paper's page."""
     there = saved(paper, "paper")
     shown = [f.name for _, mine in drawn(paper, there) for f in mine]
     assert there and sorted(shown) == sorted(there)
 
 
-def test_figures_of_an_f_string_stand_where_they_are_saved(here):
+def test_figures_of_an_f_string_stand_where_they_are_saved():
     """goucb_2 saves figures 2a to 2d in a loop, before those that follow."""
     two = next(mine for n, mine in drawn("goucb", saved("goucb", "paper")) if "_2_" in n.stem)
     assert [f.name for f in two][:5] == [*(f"figure_2{x}" for x in "abcd"), "starts"]
 
 
 @pytest.mark.parametrize("paper", names())
-def test_findings_rest_on_verdicts(here, found, paper):
+def test_findings_rest_on_verdicts(found, paper):
     module = room(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
     known = {short(c["id"]): c for c in found["papers"][paper]["claims"]}
@@ -240,7 +236,7 @@ def test_a_picture_that_no_figure_is_goes():
     assert len(executed.published(ran(), {}).cells[1].outputs) == 2
 
 
-def test_committed_notebooks_have_no_picture_and_no_error(here):
+def test_committed_notebooks_have_no_picture_and_no_error():
     paths = sorted((DOCS / "notebooks").glob("*.ipynb"))
     assert [path.stem for path in paths] == workflow.stems()
     for path in paths:
@@ -405,6 +401,8 @@ def test_the_table_of_claims_is_sorted_by_numbers(built, browser):
     column = (
         "document.querySelectorAll('table.filtered tbody tr')].map(r => r.cells[5].textContent)"
     )
-    shown = [re.match(r"-?[\d.e+-]+", x) for x in browser.execute_script(f"return [...{column}")]
-    numbers = [float(x[0]) for x in shown if x and re.search(r"\d", x[0])]
+    cells = browser.execute_script(f"return [...{column}")
+    shown = [re.match(r"(?:p )?(-?[\d.e+-]+)", x) for x in cells]
+    numbers = [float(x[1]) for x in shown if x and re.search(r"\d", x[1])]
+    assert sum(x.startswith("p ") for x in cells) > 20
     assert len(numbers) > 100 and numbers == sorted(numbers)

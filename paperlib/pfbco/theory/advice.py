@@ -28,32 +28,27 @@ def _when_not(claims: Mapping[str, dict]) -> str:
     costs = [known[f"C4.{name}"] for name in PANELS if f"C4.{name}" in known]
     if costs:
         words.append(
-            f"With a projection made for the set its round takes {min(costs):.2g} to {max(costs):.2g} times PF's ({_to('C4.a')})."
+            f"With a projection made for the set its round takes {min(costs):.2g} to {max(costs):.2g} times PF's (C4.a)."
         )
     if claims.get("pfbco.C1c", {}).get("verdict") == "holds":
         highest = claims.get("pfbco.C2a", {}).get("verdict") == "holds"
         words.append(
-            f"Its loss is the lowest of Figure 1a ({_to('C1c')})"
-            + (f", and the highest of Figure 1b ({_to('C2a')})." if highest else ".")
+            "Its loss is the lowest of Figure 1a (C1c)"
+            + (", and the highest of Figure 1b (C2a)." if highest else ".")
         )
     shams = [abs(known[f"N1.{name}"]) for name in PANELS if f"N1.{name}" in known]
     if len(shams) == len(PANELS):
         words.append(
             f"With the theory's constants at c = .1 PF ends within {100 * max(shams):.2g} % of a control that hears nothing, in "
-            f"panel c of all there is to gain, in every panel of Figure 1 ({_to('N1.a')})."
+            f"panel c of all there is to gain, in every panel of Figure 1 (N1.a)."
         )
     if {"N4.center", "N4.fkm", "N2.center"} <= known.keys():
         words.append(
             "With practical constants and a warm start it learns, but late: on the quadratic problem its average loss over 4095 rounds is "
-            f"{known['N4.center']:.2f} times that of staying at the start, and {known['N4.fkm']:.2f} times FKM's ({_to('N4.center')}); over "
-            f"the last quarter of 16383 rounds it is {known['N2.center']:.2f} times the former ({_to('N2.center')})."
+            f"{known['N4.center']:.2f} times that of staying at the start, and {known['N4.fkm']:.2f} times FKM's (N4.center); over "
+            f"the last quarter of 16383 rounds it is {known['N2.center']:.2f} times the former (N2.center)."
         )
     return " ".join(words)
-
-
-def _to(id: str) -> str:
-    """A claim as a link from the guide to choosing."""
-    return f"[{id}](../papers/pfbco.md#{id.lower()})"
 
 
 def _from_where() -> str:
