@@ -97,7 +97,8 @@ def describe(x: Any) -> Any:
 def _held(f: Any) -> dict[str, Any]:
     """What a function has captured, or its object if it is a method: functions of one text differ in it.
 
-    What cannot stand in a configuration is left out, functions among it: they may hold each other.
+    Left out are lists, dicts and sets, for a function may write into them (a log, a switch) and is the same
+    function after it; functions, which may hold each other; and what cannot stand in a configuration.
     """
     held = {"self": f.__self__} if inspect.ismethod(f) else {}
     names = f.__code__.co_freevars if inspect.isfunction(f) else ()
@@ -106,7 +107,7 @@ def _held(f: Any) -> dict[str, Any]:
             held[key] = cell.cell_contents
     found = {}
     for key, value in held.items():
-        if not hasattr(value, "__qualname__"):
+        if not isinstance(value, (list, dict, set)) and not hasattr(value, "__qualname__"):
             with suppress(ValueError):
                 found[key] = describe(value)
     return found

@@ -149,4 +149,13 @@ def test_functions_of_one_text_are_told_apart_by_what_they_hold():
         return again(n - 1) if n else 0
 
     assert isinstance(describe(again), str)  # it holds itself
+
+    log = []
+
+    def logs(x):
+        log.append(x)
+
+    before = describe(logs)
+    logs(1.0)
+    assert describe(logs) == before  # or a run could not go on after it wrote a line
     assert describe(brief) == "paperlib.core.describe.brief"
