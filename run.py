@@ -606,8 +606,9 @@ def clean(everything: bool) -> int:
     if os.environ.get("PAPERLIB_RESULTS") or results().is_symlink():
         there = results().iterdir() if results().is_dir() else []
         found = sorted(path for path in there if re.fullmatch(OURS, path.name))
-    caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache", ".benchmarks"]
-    caches += [".venv"] * everything
+    caches = [".snakemake", ".pytest_cache", ".hypothesis", ".ruff_cache"]
+    # measurements of an older state cannot be made again
+    caches += [".venv", ".benchmarks"] * everything
     found += [
         shown("quick"),
         *(ROOT / name for name in ("site", "site-quick", "site-custom", "jupyter_execute")),

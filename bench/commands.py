@@ -17,11 +17,11 @@ import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = {
-    "environment, made once": ["-c", "import run; run.environment()"],
-    "python3 run.py figures": ["run.py", "figures"],
-    "the same, nothing changed": ["run.py", "figures"],
-    "python3 run.py test": ["run.py", "test"],
-    "python3 run.py docs": ["run.py", "docs"],
+    "making the environment": ["-c", "import run; run.environment()"],
+    "`figures`": ["run.py", "figures"],
+    "`figures` again, nothing changed": ["run.py", "figures"],
+    "`test`": ["run.py", "test"],
+    "`docs`": ["run.py", "docs"],
 }
 
 
@@ -66,8 +66,10 @@ def processor() -> str:
 def main(folder: Path) -> None:
     """Clone, run every command, write the table."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
-    for name in [x for x in os.environ if x.startswith("PAPERLIB_") and x != "PAPERLIB_DATA"]:
-        del os.environ[name]  # environment, folders and results of the clone are its own
+    for name in [x for x in os.environ if x.startswith("PAPERLIB_")]:
+        place = os.environ.pop(name)  # environment, folders and results of the clone are its own
+        if name in ("PAPERLIB_DATA", "PAPERLIB_LOCKS"):  # data and the machine's quiet are not
+            os.environ[name] = os.path.abspath(place)
     found = {name: measured(command, folder) for name, command in COMMANDS.items()}
     machine = {
         "processor": processor(),

@@ -6,7 +6,6 @@ import functools
 import inspect
 import math
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, dataclass_transform
 
@@ -80,37 +79,16 @@ def describe(x: Any) -> Any:
     if hasattr(x, "__qualname__"):
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
         try:
-            text = name(x) if known else inspect.getsource(x)
+            return name(x) if known else inspect.getsource(x)
         except (OSError, TypeError) as error:  # typed at Python's own prompt
             raise ValueError(
                 f"{x!r} has no source to be known by; allowed: functions of a file or of a notebook's cell"
             ) from error
-        held = _held(x)
-        return {"function": text, "holds": held} if held else text
     if isinstance(x, PLAIN):
         return x
     raise ValueError(
         f"{x!r} cannot stand in a configuration; allowed: numbers, strings, tensors, functions, frozen dataclasses and containers of these"
     )
-
-
-def _held(f: Any) -> dict[str, Any]:
-    """What a function has captured, or its object if it is a method: functions of one text differ in it.
-
-    Left out are lists, dicts and sets, for a function may write into them (a log, a switch) and is the same
-    function after it; functions, which may hold each other; and what cannot stand in a configuration.
-    """
-    held = {"self": f.__self__} if inspect.ismethod(f) else {}
-    names = f.__code__.co_freevars if inspect.isfunction(f) else ()
-    for key, cell in zip(names, getattr(f, "__closure__", None) or ()):
-        with suppress(ValueError):  # nothing yet
-            held[key] = cell.cell_contents
-    found = {}
-    for key, value in held.items():
-        if not isinstance(value, (list, dict, set)) and not hasattr(value, "__qualname__"):
-            with suppress(ValueError):
-                found[key] = describe(value)
-    return found
 
 
 def brief(x: Any) -> str:

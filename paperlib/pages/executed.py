@@ -28,7 +28,8 @@ def published(executed, known: dict[str, tuple[str, str]]):
         known: address and alternative text of saved figures by the SHA-256 of their PNG: an output that shows one becomes a link to it.
 
     Returns:
-        A notebook with the cell of injected parameters, code, text and outputs; execution counts from 1.
+        A notebook with the cell of injected parameters, code, text and outputs; execution counts from 1. Its metadata
+        say when it ``ran`` to its end (UTC), "" if papermill did not run it.
     """
     import nbformat
 
@@ -40,6 +41,7 @@ def published(executed, known: dict[str, tuple[str, str]]):
         "name": "python3",
     }
     result.metadata.language_info = {"name": "python"}
+    result.metadata.ran = executed.metadata.get("papermill", {}).get("end_time") or ""
     for i, cell in enumerate(executed.cells):
         tags = [tag for tag in cell.metadata.get("tags", []) if tag != "papermill-error-cell-tag"]
         kept = {

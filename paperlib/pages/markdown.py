@@ -41,9 +41,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown shows as it is."""
-    parts = re.split(
-        r"(`[^`]+`)", text.replace("\n", " ")
-    )  # in code a table's bar alone has a meaning
+    # in code a table's bar alone has a meaning
+    parts = re.split(r"(``.+?``|`[^`]+`)", text.replace("\n", " "))
     signs = (r"\|", r"[\\|*_<$]")
     return "".join(re.sub(signs[i % 2 == 0], r"\\\g<0>", part) for i, part in enumerate(parts))
 

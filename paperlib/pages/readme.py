@@ -97,11 +97,10 @@ def choosing(claims: dict) -> str:
 
 
 def measured_block(found: dict) -> str:
-    """Seconds and memory of the commands, as ``bench/commands.py`` found them, in a sentence."""
+    """Time and memory of the commands, as ``bench/commands.py`` found them, in a sentence."""
     machine, commands = found["machine"], found["commands"]
-    took = "; ".join(
-        f"{name.removeprefix('python3 run.py ')} {x['seconds']} s" for name, x in commands.items()
-    )
+    words = lambda seconds: f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds} s"
+    took = "; ".join(f"{name} {words(x['seconds'])}" for name, x in commands.items())
     most = max(x["gib"] for x in commands.values())
     return f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}): {took}; memory at most {most:.1f} GiB."
 

@@ -39,7 +39,7 @@ QUICK = "*Not run at the paper's sizes yet: the outputs are the quick profile's.
 
 
 def notebooks(profile: str, there: Path) -> dict[str, str]:
-    """Every notebook that has run to its end since its copy in ``there`` was written, as JSON, by its stem.
+    """Every notebook that has run to its end, as JSON, by its stem; not where ``there`` holds a later run's.
 
     One that never has is shown with the outputs that it is committed with, and says so.
     """
@@ -52,10 +52,13 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
         known[digest] = (f"../../figures/{path.parent.name}/{path.name}", alt)
     for stem in workflow.stems():
         copy, old = workflow.results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
-        done = copy.with_suffix(".done")
-        ran = copy.exists() and done.exists()
-        if ran and not (old.exists() and old.stat().st_mtime > done.stat().st_mtime):
+        node, there_ran = None, ""
+        if old.exists():
+            there_ran = nbformat.read(old, as_version=4).metadata.get("ran", "")
+        if copy.exists() and copy.with_suffix(".done").exists():
             node = executed.published(nbformat.read(copy, as_version=4), known)
+            if node.metadata.ran < there_ran:
+                continue
         elif not old.exists():
             node = executed.published(nbformat.read(workflow.notebook(stem), as_version=4), {})
             if profile != "quick":

@@ -133,29 +133,3 @@ def test_a_frozen_class_is_a_dataclass():
     assert Inner() == Inner(1.0) and hash(Inner()) == hash(Inner(1.0)) and Own() != Own()
     assert list(inspect.signature(Inner).parameters) == ["width", "pair"]
     assert frozen.__dataclass_transform__  # for checkers
-
-
-def scaled(by):
-    return lambda x: x * by
-
-
-def test_functions_of_one_text_are_told_apart_by_what_they_hold():
-    """A saved trial must not be taken up with another kernel that one function has made."""
-    assert describe(scaled(1.0)) == describe(scaled(1.0)) != describe(scaled(2.0))
-    assert describe(scaled(torch.ones(2))) != describe(scaled(torch.zeros(2)))
-    assert describe(Inner(1.0).__repr__) != describe(Inner(2.0).__repr__)
-
-    def again(n):
-        return again(n - 1) if n else 0
-
-    assert isinstance(describe(again), str)  # it holds itself
-
-    log = []
-
-    def logs(x):
-        log.append(x)
-
-    before = describe(logs)
-    logs(1.0)
-    assert describe(logs) == before  # or a run could not go on after it wrote a line
-    assert describe(brief) == "paperlib.core.describe.brief"

@@ -1,9 +1,11 @@
-"""Pages are of the checkout's own folders, whatever the environment names."""
+"""Pages are of the checkout's own folders, whatever the environment names, also where a fixture of a module makes them."""
 
 import pytest
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch):
-    for name in ("ROOT", "FIGURES", "RESULTS"):
-        monkeypatch.delenv(f"PAPERLIB_{name}", raising=False)
+@pytest.fixture(autouse=True, scope="module")
+def here():
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("ROOT", "FIGURES", "RESULTS"):
+            patch.delenv(f"PAPERLIB_{name}", raising=False)
+        yield

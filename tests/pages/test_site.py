@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
+import nbformat
 import pytest
 from axe_core_python.selenium import Axe
 from browser import chromium, view
@@ -31,13 +32,16 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("**/*.m
 @pytest.fixture(scope="module")
 def found():
     """The paper profile's ledger, gathered once."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("ROOT", "FIGURES", "RESULTS"):
-            patch.delenv(f"PAPERLIB_{name}", raising=False)
-        return ledger.gather("paper")
+    return ledger.gather("paper")
 
 
 # ---- Markdown -----------------------------------------------------------------------------------------------
+
+
+def test_signs_are_escaped_but_in_code():
+    assert markdown.escape("a_b | c < d") == r"a\_b \| c \< d"
+    assert markdown.escape("``a_b`` x_y ``c|d``") == r"``a_b`` x\_y ``c\|d``"
+    assert markdown.escape("`a_b` x_y `c`\nz") == r"`a_b` x\_y `c` z"
 
 
 def test_committed_pages_are_fresh():
@@ -111,7 +115,7 @@ def test_a_page_leads_both_ways(found, paper):
     page = papers.Page(paper, found["papers"][paper], "paper")
     text = page.text()
     row = lambda id: next(x for x in text.split("\n") if f'<a id="{id}"></a>' in x)
-    below = lambda figure: text.split(f"### {figure.label}\n")[1].split("\n### ")[0]
+    below = lambda figure: re.split(r"\n##+ ", text.split(f"### {figure.label}\n")[1])[0]
     for id, claim in page.claims.items():
         assert text.count(f'<a id="{papers.anchor(id)}"></a>') == 1
         for stem, shown in page.shown.items():
@@ -234,6 +238,25 @@ def test_an_executed_notebook_is_kept_without_pictures_and_noise():
 
 def test_a_picture_that_no_figure_is_goes():
     assert len(executed.published(ran(), {}).cells[1].outputs) == 2
+
+
+def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
+    """A checkout may bring a copy that ran after the one in results/: its text says when, not its file."""
+    monkeypatch.setattr(workflow, "stems", lambda: ["toy_1"])
+    monkeypatch.setattr(workflow, "results", lambda profile: tmp_path)
+    node, there = ran(), tmp_path / "there"
+    there.mkdir()
+    (tmp_path / "toy_1.done").touch()
+
+    def made(day):
+        node.metadata["papermill"] = {"end_time": f"2026-01-{day:02}T00:00:00+00:00"}
+        nbformat.write(node, tmp_path / "toy_1.ipynb")
+        return site.notebooks("paper", there)
+
+    (there / "toy_1.ipynb").write_text(made(5)["toy_1"])
+    assert made(4) == {} and made(5) and made(6)
+    (there / "toy_1.ipynb").write_text(nbformat.writes(ran()))  # nobody knows when
+    assert made(4)
 
 
 def test_committed_notebooks_have_no_picture_and_no_error():
