@@ -46,16 +46,16 @@ def test_learners_are_those_that_packages_have(monkeypatch):
         readme.learners_block()
 
 
-def test_measured_block_says_machine_seconds_and_memory():
+def test_measured_block_says_machine_times_and_memory():
     found = {
         "machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24},
         "commands": {
-            "python3 run.py figures": {"seconds": 71, "gib": 2.345},
-            "python3 run.py test": {"seconds": 90, "gib": 1.0},
+            "`figures`": {"seconds": 71, "gib": 2.345},
+            "`test`": {"seconds": 930, "gib": 1.0},
         },
     }
     text = readme.measured_block(found)
-    assert "2 cores (Some CPU): figures 71 s; test 90 s; memory at most 2.3 GiB." in text
+    assert "2 cores (Some CPU): `figures` 71 s; `test` 16 min; memory at most 2.3 GiB." in text
 
 
 def test_the_tally_counts_what_was_judged_and_what_was_not():
