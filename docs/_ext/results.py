@@ -29,7 +29,7 @@ class Chips(SphinxTransform):
             heads = [
                 entry.astext() for entry in next(table.findall(nodes.row)).findall(nodes.entry)
             ]
-            if heads[0] in ("claim", "id", "statement"):
+            if heads[0] in ("claim", "id", "statement", "you have"):
                 table["classes"] += ["stacked", *(["filtered"] if "whose" in heads else [])]
 
 
