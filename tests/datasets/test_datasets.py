@@ -7,6 +7,7 @@ import math
 import os
 import tarfile
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -48,7 +49,8 @@ class Server:
                 self.send_response(status)
                 self.send_header("Content-Length", str(length))
                 self.end_headers()
-                self.wfile.write(body)
+                with suppress(ConnectionError):  # who has seen enough hangs up
+                    self.wfile.write(body)
 
             def log_message(self, *_):
                 pass
