@@ -1,10 +1,16 @@
-"""nbval runs a notebook whose committed outputs rest on data that are not here, but compares none of its cells."""
+"""How nbval runs the notebooks: without comparing what rests on missing data, and as another processor would if asked to."""
 
 import json
+import os
+import shutil
+import tempfile
 import warnings
 from pathlib import Path
 
+import pytest
+
 from paperlib.datasets import registry as datasets
+from paperlib.store.results import root as results_dir
 from paperlib.workflow import plan as workflow
 
 
@@ -41,3 +47,20 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if lacking.get(item.path):
             item.options["check"] = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """With PAPERLIB_LAST_BIT = 1, 2, ... in the environment, start a notebook's kernel as ``tests/last_bit`` describes.
+
+    The perturbed results are stored apart, because results are found by their configuration and code alone.
+    """
+    pattern = os.environ.get("PAPERLIB_LAST_BIT")
+    if not pattern or item.path.suffix != ".ipynb":
+        return (yield)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        # a copy, because IPython writes its history into this folder
+        shutil.copytree(item.path.parents[1] / "tests" / "last_bit", folder, dirs_exist_ok=True)
+        patch.setenv("IPYTHONDIR", folder)
+        patch.setenv("PAPERLIB_RESULTS", str(results_dir() / f"last_bit_{pattern}"))
+        return (yield)
