@@ -20,6 +20,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from paperlib import output
+from paperlib.core import imports
 from paperlib.workflow import canonical, declared, plan as workflow
 
 CODE = Path(__file__).resolve().parents[2]
@@ -181,7 +182,6 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
     # a cell that is no Python may import anything
     write(root, "toy_1", "from paperlib import play\nfiles = !ls")
     assert {
-        "paperlib",
         "paperlib.stats",
         "paperlib.glbomd",
         "paperlib.glbomd.learners.gloc",
@@ -194,22 +194,75 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
         "toy_1",
         "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy",
     )
-    assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.toy.claims"]
+    assert workflow.imports("toy_1") == ["paperlib.play"]
     write(
         root,
         "toy_1",
         "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name",
     )
-    assert workflow.imports("toy_1") == [
-        "paperlib",
-        "paperlib.play",
-        "paperlib.stats",
-        "paperlib.stats.some_name",
-        "paperlib.toy.claims",
-    ]
+    assert workflow.imports("toy_1") == ["paperlib.play", "paperlib.stats.some_name"]
     names = {Path(path).name for path in workflow.inputs("toy_1")}
     assert {"play.py", "stats.py", "trace.py", "streams.py"} <= names and "plan.py" not in names
     assert all((root / path).exists() for path in workflow.inputs("toy_1"))
+
+
+@pytest.mark.parametrize(
+    "source, whole",
+    [
+        ("from paperlib.pfbco import PFBCO", False),
+        ("from paperlib.pfbco import *", True),
+        ("from paperlib import pfbco", True),
+        ("import paperlib.pfbco", True),
+    ],
+)
+def test_an_imported_name_counts_as_the_module_that_defines_it(root, source, whole):
+    write(root, "toy_1", source)
+    names = {path.partition("/paperlib/")[2] for path in workflow.inputs("toy_1")}
+    assert "pfbco/learners/pfbco.py" in names
+    assert {"asktell/optimizer.py" in names, "pfbco/problems/portfolio.py" in names} == {whole}
+
+
+def test_the_digest_changes_when_a_package_hands_on_another_thing_under_a_name(root, monkeypatch):
+    write(root, "toy_1", "from paperlib.goucb import LevenbergMarquardt")
+    digest = lambda: workflow.digest(workflow.inputs("toy_1"), workflow.imports("toy_1"))
+    before = digest()
+    assert workflow.imports("toy_1") == ["paperlib.goucb.learners.oracle.LevenbergMarquardt"]
+    other = [("paperlib.goucb.learners.oracle.GradientDescent", "LevenbergMarquardt")]
+    face = CODE / "paperlib" / "goucb" / "__init__.py"
+    read = imports._imports
+    monkeypatch.setattr(imports, "_imports", lambda f, **k: other if f == face else read(f, **k))
+    assert digest() != before
+
+
+def test_an_edit_renews_the_notebooks_that_use_it_and_no_others(tmp_path):
+    """In a copy of the project: line styles, which are looked up by name, and modules that packages hand on."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("paperlib", "notebooks"):
+        shutil.copytree(CODE / name, tmp_path / name, ignore=ignored)
+    (tmp_path / "data").symlink_to(CODE / "data")
+    look = "import json\nfrom paperlib.workflow import plan\nprint(json.dumps({stem: plan.digest(plan.inputs(stem), plan.imports(stem)) for stem in plan.stems()}))"
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PAPERLIB_")}
+    environment["PYTHONPATH"] = str(tmp_path)
+
+    def digests():
+        command = [sys.executable, "-c", look]
+        return json.loads(subprocess.check_output(command, cwd=tmp_path, env=environment))
+
+    before, of = digests(), lambda *names: {s for s in before if s.split("_")[0] in names}
+    for name, renewed in {
+        "bkb/styles.py": of("bkb", "00", "99"),
+        "linear/styles.py": of("linear", "99"),
+        "styles.py": of(*(stem.split("_")[0] for stem in before)),
+        "glbomd/cases.py": set(),
+        "glbomd/claims.py": of("glbomd", "00", "99"),
+        "asktell/optimizer.py": of("00"),
+    }.items():
+        path = tmp_path / "paperlib" / name
+        text = path.read_text()
+        path.write_text(text + "\n# edited\n")
+        after = digests()
+        assert {stem for stem in before if after[stem] != before[stem]} == renewed, name
+        path.write_text(text)
 
 
 def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkeypatch, tmp_path):
@@ -246,7 +299,7 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     write(root, "99_x", "from paperlib.pages import ledger")
-    assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {
+    assert {"ledger.py", "claims.py", "bounds.py", "errata.py", "styles.py", "__init__.py"} <= {
         Path(path).name for path in workflow.inputs("99_x")
     }
 
