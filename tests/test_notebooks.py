@@ -13,10 +13,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from paperlib.workflow import declared, plan as workflow
 from paperlib.workflow.canonical import canonical
+from paperlib.pages import saved
+from paperlib.pages.saved import notebooks
 from paperlib.papers import papers
 from paperlib.verdicts.verdict import claims
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+FIGURES = NOTEBOOKS.parent / "figures"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 PARAMETER = re.compile(r"[A-Za-z]\w*: [\w\[\], ]+ = [^=#]+  # [^=]+")
 JUDGES = re.compile(r"\b(judge|conclude|not_run)\(")
@@ -146,6 +149,56 @@ def test_committed_notebook_is_canonical(path):
 def test_profiles_fit_the_parameters_cell(path, profile):
     values = workflow.settings(path.stem, profile)
     assert declared.checked(path.stem, values) == values
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_paper_profile_names_every_parameter(path):
+    """Otherwise a quick value that is shortened would change what the paper profile computes."""
+    named = workflow.section(path.stem).get("paper", {}).keys()
+    assert named == declared.parameters(path.stem).keys() - {*declared.FREE}
+
+
+def home_of(paper: str, figure: str) -> str:
+    """Stem of the notebook whose code saves a figure in the folder ``paper``."""
+    own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
+    return own[saved._place(figure, own)[0]].stem
+
+
+def differing(stem: str, recorded: dict) -> dict:
+    """Parameters of a record that the paper profile now gives another value: name -> (recorded, now)."""
+    now = declared.values(stem, "paper")
+    common = recorded.keys() & now.keys()
+    return {name: (recorded[name], now[name]) for name in common if recorded[name] != now[name]}
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent.name for path in FIGURES.glob("*/*.png")}))
+def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
+    for name, figure in saved.saved(folder, "paper").items():
+        if folder != "bench":  # which no notebook draws
+            assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_paper_profile_has_the_parameters_of_the_committed_runs(path):
+    """Those that a figure's JSON leaves out stand in the executed notebook."""
+    executed = FIGURES.parent / "docs" / "notebooks" / path.name
+    cells = json.loads(executed.read_text())["cells"]
+    assert not {"not-run"} & {cell["id"] for cell in cells}
+    recorded = {}
+    for cell in cells:
+        source = "".join(cell["source"])
+        if "parameters" in cell["metadata"].get("tags", []) or source.startswith(declared.INJECTED):
+            found = declared._assignments(source)
+            recorded |= {name: ast.literal_eval(value) for name, _, value in found}
+    assert recorded["profile"] == "paper"
+    assert differing(path.stem, recorded) == {}
+
+
+def test_another_parameter_than_the_record_has_is_found(monkeypatch):
+    values = {"horizon": 2047, "trials": 50}
+    monkeypatch.setattr(declared, "values", lambda stem, profile: values)
+    recorded = {"horizon": 4095, "trials": 50, "packages": {}}
+    assert differing("pfbco_1_quadratic", recorded) == {"horizon": (4095, 2047)}
 
 
 def test_profiles_name_existing_notebooks():
