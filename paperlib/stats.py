@@ -126,26 +126,33 @@ def ratio(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Ratio of the means of a and b with a bootstrap percentile interval. ``a``, ``b``: R each; ``of``, ``over``: what they are, in words.
+    """Return the ratio of the means of a and b with a bootstrap percentile interval.
 
     The trials that both have are resampled for both at once. Single values of b may be 0; where a resample's are all
-    0 its ratio is infinite.
+    0 its ratio is infinite. Where b has values below 0, or nothing but 0, the rule is Fieller's: a denominator that may be 0 leaves
+    the ratio unbounded. A resample whose mean of b is not above 0 then counts at both ends of the interval, so that both are
+    infinite if more than (1 - level) / 2 of the resamples are such.
+
+    Args:
+        a, b: R each.
+        of, over: what they are, in words.
 
     Raises:
-        ValueError: values whose ratio means nothing.
+        ValueError: a value of a that is not finite.
     """
     a, b = _common(a, b)
     if not np.isfinite(a).all():
         raise ValueError(f"a has {a[~np.isfinite(a)][0]}; allowed: finite numbers")
-    if not (b >= 0).all() or b.mean() == 0:
-        raise ValueError(
-            f"b has {b.min()} and the mean {b.mean()}; allowed: numbers of at least 0 and a mean above 0, else a ratio means nothing"
-        )
     rows = _resamples(len(a), seed, resamples)
     above, below = a[rows].mean(1), b[rows].mean(1)
-    values = np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)
-    estimate, of, over = a.mean() / b.mean(), f"ratio of {of}", f"{over} together"
-    return _bootstrapped(estimate, values, len(a), of, level, over)
+    ratios = lambda else_: np.divide(above, below, out=np.full_like(above, else_), where=below > 0)
+    estimate = a.mean() / b.mean() if b.mean() else math.inf
+    of, over = f"ratio of {of}", f"{over} together"
+    found = _bootstrapped(estimate, ratios(np.inf), len(a), of, level, over)
+    if (b < 0).any() or not b.any():
+        low = _bootstrapped(estimate, ratios(-np.inf), len(a), of, level, over).low
+        found = found._replace(low=low)
+    return found
 
 
 def bootstrap(
