@@ -35,6 +35,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import tomllib
 from collections import Counter
@@ -60,6 +61,20 @@ OPENING = {  # at once, for what is started may take long to speak
     "clean": "Removing results, quick figures and caches ...",
 }
 FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
+NEEDS = {  # modules without which a command cannot start; an interpreter of the user's own may lack them
+    "figures": ("torch", "matplotlib", "papermill", "ipykernel", "snakemake"),
+    "test": ("torch", "pytest", "nbval", "xdist"),
+    "lab": ("jupyterlab", "ipykernel"),
+    "docs": ("sphinx", "myst_nb"),
+    "data": ("numpy", "pooch", "requests"),
+    "bench": ("torch", "matplotlib", "psutil"),
+}
+LACKING = """import sys
+from importlib.util import find_spec
+lacks = [name for name in sys.argv[1:] if find_spec(name) is None]
+if sys.version_info < (3, 11): lacks.insert(0, "Python 3.11 or later")
+if lacks: sys.exit("it lacks " + ", ".join(lacks))
+"""
 STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
@@ -261,6 +276,23 @@ def environment() -> str:
         except OSError:  # a read-only one, made for another path
             os.environ["PYTHONPATH"] = str(ROOT)
     return str(python)
+
+
+def check_own(python: str, command: str) -> None:
+    """End the call with one line where the interpreter that PAPERLIB_PYTHON names cannot run a command."""
+    with tempfile.TemporaryFile("w+") as said:
+        try:
+            code = call([python, "-c", LACKING, *NEEDS[command]], stdout=said, stderr=said)
+        except OSError as error:
+            code, why = 1, f"it cannot be started: {error.strerror}"
+        else:
+            said.seek(0)
+            why = (said.read().strip().splitlines() or [f"it ended with exit status {code}"])[-1]
+    if code:
+        sys.exit(
+            f"PAPERLIB_PYTHON={python} cannot run `{command}`: {why}. Install requirements.lock there, or unset"
+            " PAPERLIB_PYTHON and let run.py make .venv."
+        )
 
 
 def made(venv: Path) -> bool:
@@ -663,6 +695,8 @@ def main(argv: list[str]) -> int:
             return clean(options.all)
         python = environment()
         print(OPENING[options.command], flush=True)
+        if os.environ.get("PAPERLIB_PYTHON"):
+            check_own(python, options.command)
         here = not getattr(options, "cluster", None)
         if here and getattr(options, "device", None) == "cuda" and not cuda(python):
             sys.exit("--device cuda: torch finds no CUDA device here; allowed: auto, cpu")

@@ -852,10 +852,33 @@ def test_it_speaks_at_once_where_the_environment_is_made(root, tmp_path):
     assert call.stop() == 130 and not (root / ".venv/.ready").exists()
 
 
+@pytest.mark.parametrize("command", OPENINGS)
+def test_an_interpreter_without_the_packages_is_one_clear_line(command, root, tmp_path):
+    """Before anything runs: a table of older results would look like success."""
+    write(root, "toy_1", "")
+    (root / "results/quick").mkdir(parents=True)
+    (root / "results/quick/toy_1.done").write_text('{"seconds": 1, "products": {}}')
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # no site-packages
+    bare.chmod(0o755)
+    for python, why in ((bare, "it lacks "), (tmp_path / "none", "it cannot be started: No such")):
+        environment = {**os.environ, "PAPERLIB_PYTHON": str(python)}
+        found = subprocess.run(
+            [sys.executable, CODE / "run.py", command],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert found.returncode == 1 and found.stdout.count("\n") == 1, found.stdout
+        assert found.stderr.startswith(f"PAPERLIB_PYTHON={python} cannot run `{command}`: {why}")
+        assert found.stderr.count("\n") == 1 and "requirements.lock" in found.stderr
+
+
 def test_one_that_tidies_up_after_ctrl_c_has_time_to(tmp_path, root):
     script, done = tmp_path / "python", tmp_path / "tidied"
     code = f"import time\ntry:\n    print('ready', flush=True); time.sleep(300)\nexcept KeyboardInterrupt:\n    time.sleep(1); open({str(done)!r}, 'w')"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}"\n')
+    # not for the look at what it lacks
+    script.write_text(f'#!/bin/sh\n[ $1 = -m ] || exit 0\nexec {sys.executable} -c "{code}"\n')
     script.chmod(0o755)
     call = Terminal("test", PAPERLIB_PYTHON=str(script))
     call.until(b"ready", 30)
