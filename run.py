@@ -555,7 +555,7 @@ def verdicts(profile: str) -> dict[str, Counter]:
 def table(
     stems: list[str], profile: str, begun: float, at: dict[str, str] | None = None
 ) -> list[str]:
-    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached.
+    """Print notebook, seconds and claims, and where to look; returns the notebooks that failed or were not reached.
 
     ``at``: the profile to which each notebook's run belongs, or "custom"; by default the profile.
     """
@@ -566,7 +566,7 @@ def table(
         [],
         max(map(len, [*stems, "notebook"])),
     )
-    print(f"\n{'notebook':{width}}  seconds  verdicts")
+    print(f"\n{'notebook':{width}}  seconds  claims")
     for stem in stems:
         done = folder(at[stem]) / f"{stem}.done"
         kept = read_json(done)
@@ -581,7 +581,10 @@ def table(
             print(f"{stem:{width}}        -  no new result")
             continue
         counts = said[at[stem]].get(stem, {})
-        words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items())) or "-"
+        words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+        if at[stem] != "paper" and counts:  # smaller sizes decide nothing
+            words = f"{sum(counts.values())} without a verdict"
+        words = words or "-"
         marks = "  (custom)" * (at[stem] != profile) + "  (unchanged)" * (not fresh)
         print(f"{stem:{width}}  {seconds:7.1f}  {words}{marks}")
     for stem in failed:

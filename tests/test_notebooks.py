@@ -16,6 +16,7 @@ from paperlib.workflow.canonical import canonical
 from paperlib.pages import saved
 from paperlib.pages.saved import notebooks
 from paperlib.papers import papers
+from paperlib import verdicts
 from paperlib.verdicts.verdict import claims
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -299,18 +300,21 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-PRINTED = re.compile(
-    r"^([CN][\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE
-)
+# of a claim: id, sentence, verdict of record, then the number of the quick run
+PRINTED = re.compile(r"^([CN][\w.]+)  .+\n     of record: (.+)\n     quick run: .+$", re.MULTILINE)
+QUICK = re.compile(r"(?:holds|fails|inconclusive) \((?:quick|custom)\)")
+
+
+def printed(path: Path) -> str:
+    """All text that stands in a notebook's outputs."""
+    cells = json.loads(path.read_text())["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    return "\n".join("".join(output.get("text", "")) for output in outputs)
 
 
 def printed_claims(path: Path) -> list[str]:
-    """Ids of the verdicts that stand in a notebook's outputs."""
-    cells = json.loads(path.read_text())["cells"]
-    texts = [
-        "".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", [])
-    ]
-    return PRINTED.findall("\n".join(texts))
+    """Ids of the claims that stand in a notebook's outputs."""
+    return [id for id, _ in PRINTED.findall(printed(path))]
 
 
 def test_each_claim_is_judged_once_in_its_notebook():
@@ -326,15 +330,26 @@ def test_each_claim_is_judged_once_in_its_notebook():
         assert {c.notebook for c in claims(paper).values() if not c.parts} <= judged.keys()
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_committed_notebook_prints_the_verdicts_of_record_and_no_others(path):
+    text, paper = printed(path), path.stem.split("_")[0]
+    assert not QUICK.search(text)
+    said = dict(PRINTED.findall(text))
+    assert said == {id: verdicts.record(f"{paper}.{id}") for id in said}
+
+
 def test_printed_claims_are_found(tmp_path):
     text = [
-        "C5.S3  holds (quick)  ratio 1.1\n",
+        "C5.S3  its regret is smaller\n",
+        "     of record: holds  1.05\n",
+        "     quick run: ratio 1.1, n 5, not a verdict\n",
         "about C6.S3  holds\n",
-        "C21.a  inconclusive (quick)\n",
+        "C21.a  another\n     of record: fails\n     quick run: 3, not a verdict; a remark\n",
     ]
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))
-    assert printed_claims(path) == ["C5.S3", "C21.a"]
+    assert PRINTED.findall(printed(path)) == [("C5.S3", "holds  1.05"), ("C21.a", "fails")]
+    assert QUICK.search("C1  holds (quick)  1.2") and not QUICK.search("".join(text))
 
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)

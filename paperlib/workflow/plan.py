@@ -208,6 +208,13 @@ def inputs(stem: str) -> list[str]:
     ]
 
 
+def records(stem: str, profile: str) -> list[str]:
+    """Return the verdicts of record that a notebook prints beside its own numbers: in the paper profile none, because it writes them."""
+    paper = "*" if stem.startswith(LAST) else stem.split("_")[0]
+    found = (home() / "figures" / "claims").glob(f"{paper}.*.json")
+    return [] if profile == "paper" else sorted(str(path.relative_to(home())) for path in found)
+
+
 def digest(files: list[str], names: Iterable[str] = ()) -> str:
     """SHA-256 over names and contents of ``inputs``: what file times miss, an edit during a run or a ``cp -p``.
 

@@ -308,6 +308,15 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
     assert workflow.digest(files) != before
 
 
+def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
+    for name in ("figures/claims/toy.C1.json", "figures/claims/other.C1.json"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("{}")
+    assert workflow.records("toy_1", "quick") == ["figures/claims/toy.C1.json"]
+    assert len(workflow.records("99_claims", "quick")) == 2
+    assert workflow.records("toy_1", "paper") == []  # it writes them
+
+
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     write(root, "99_x", "from paperlib.pages import ledger")
     assert {"ledger.py", "claims.py", "bounds.py", "errata.py", "styles.py", "__init__.py"} <= {
@@ -631,11 +640,25 @@ def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
         (root / name).write_text(content if isinstance(content, str) else json.dumps(content))
     assert run.table(["toy_1", "toy_2", "toy_3"], "quick", 0) == ["toy_2", "toy_3"]
     lines = capsys.readouterr().out.splitlines()
-    assert "toy_1        12.3  1 fails, 2 holds" in lines
+    assert "toy_1        12.3  3 without a verdict" in lines
     assert (
         "toy_2 has no result: cell 3: ValueError: no" in lines
         and "toy_3 has no result: it was not reached" in lines
     )
+
+
+def test_the_table_of_the_paper_profile_alone_shows_verdicts(root, capsys):
+    for place in ("", "quick/"):
+        for id, verdict in (("C1", "holds"), ("C2", "fails")):
+            path = root / f"figures/{place}claims/toy.{id}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({"verdict": verdict, "notebook": "toy_1"}))
+    for profile, words in (("paper", "1 fails, 1 holds"), ("quick", "2 without a verdict")):
+        done = root / "results" / profile / "toy_1.done"
+        done.parent.mkdir(parents=True)
+        done.write_text('{"seconds": 1}')
+        assert run.table(["toy_1"], profile, 0) == []
+        assert f"toy_1         1.0  {words}" in capsys.readouterr().out.splitlines()
 
 
 def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
