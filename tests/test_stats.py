@@ -77,6 +77,19 @@ def test_ratio_to_what_may_be_negative_is_unbounded():
     assert verdicts.decide(claim, found.estimate, found[1:3]) == "inconclusive"
 
 
+def test_what_has_no_logarithm_is_unbounded_and_decides_nothing():
+    logarithm = lambda mean: np.log(mean[..., 0])
+    for found in (
+        stats.growth([1, 2, 3], [[1.0, -2.0, -3.0], [1.0, 1.0, 1.0]]),
+        stats.bootstrap([[-1.0], [0.5]], logarithm, of="logarithm"),
+        stats.geometric_ratio([1.0, -1.0], [1.0, 1.0]),
+    ):
+        assert found.low <= 0 and found.high == np.inf and not np.isnan(found.estimate)
+        for side, threshold in (("above", 1.0), ("below", 1.0), ("within", (0.5, 2.0))):
+            claim = verdicts.Claim("toy.C", "", "", "", side, threshold)
+            assert verdicts.decide(claim, found.estimate, found[1:3]) == "inconclusive"
+
+
 def test_ratio_stands_a_negative_denominator_that_no_mean_feels():
     a, b = rng(7).normal(6, 1, 40), rng(8).normal(3, 1, 40)
     b[0] = -0.1
@@ -182,7 +195,7 @@ def test_several_at_once_are_as_weak_as_the_weakest():
         lambda: stats.ratio([1.0, np.nan], [1.0, 1.0]),
         lambda: stats.proportion(5, 4),
         lambda: stats.trials_needed(0),
-        lambda: stats.growth([1, 2, 3], np.zeros((2, 3))),
+        lambda: stats.growth([1, 2, 3], np.ones((2, 3)), first=3),
         lambda: stats.slope([1.0], [[1.0]]),
     ],
 )
@@ -207,8 +220,7 @@ def test_geometric_ratio_of_paired_trials():
     found = stats.geometric_ratio(3 * b, b)
     assert (found.estimate, found.low, found.high) == pytest.approx((3, 3, 3))
     assert stats.geometric_ratio([1, 4], [1, 1]).estimate == pytest.approx(2)
-    with pytest.raises(ValueError, match="b has 0"):
-        stats.geometric_ratio([1.0, 1.0], [0.0, 1.0])
+    assert stats.geometric_ratio([1.0, 1.0], [0.0, 1.0])[1:3] == (0, np.inf)
 
 
 def test_rank_correlations():

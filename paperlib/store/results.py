@@ -36,7 +36,7 @@ from .timing import computing
 from ..core.validation import whole
 
 log = logging.getLogger(__name__)
-LEAST = 2**16  # bytes that the folder of results must take before a run begins
+LEAST = 2**18  # bytes that the folder of results must take before a run begins
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
 
 
