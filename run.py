@@ -35,6 +35,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import tomllib
 from collections import Counter
@@ -60,6 +61,20 @@ OPENING = {  # at once, for what is started may take long to speak
     "clean": "Removing results, quick figures and caches ...",
 }
 FOLDERS = ("ROOT", "RESULTS", "FIGURES", "DATA", "LOCKS")  # PAPERLIB_..., which a user may set
+NEEDS = {  # modules without which a command cannot start; an interpreter of the user's own may lack them
+    "figures": ("torch", "matplotlib", "papermill", "ipykernel", "snakemake"),
+    "test": ("torch", "pytest", "nbval", "xdist"),
+    "lab": ("jupyterlab", "ipykernel"),
+    "docs": ("sphinx", "myst_nb"),
+    "data": ("numpy", "pooch", "requests"),
+    "bench": ("torch", "matplotlib", "psutil"),
+}
+LACKING = """import sys
+from importlib.util import find_spec
+lacks = [name for name in sys.argv[1:] if find_spec(name) is None]
+if sys.version_info < (3, 11): lacks.insert(0, "Python 3.11 or later")
+if lacks: sys.exit("it lacks " + ", ".join(lacks))
+"""
 STEM = r"[a-z0-9]+_\w+"  # a notebook of the project: a paper or a number first; not Untitled or a -Copy1 of JupyterLab's
 NBVAL = ["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"]
 
@@ -261,6 +276,23 @@ def environment() -> str:
         except OSError:  # a read-only one, made for another path
             os.environ["PYTHONPATH"] = str(ROOT)
     return str(python)
+
+
+def check_own(python: str, command: str) -> None:
+    """End the call with one line where the interpreter that PAPERLIB_PYTHON names cannot run a command."""
+    with tempfile.TemporaryFile("w+") as said:
+        try:
+            code = call([python, "-c", LACKING, *NEEDS[command]], stdout=said, stderr=said)
+        except OSError as error:
+            code, why = 1, f"it cannot be started: {error.strerror}"
+        else:
+            said.seek(0)
+            why = (said.read().strip().splitlines() or [f"it ended with exit status {code}"])[-1]
+    if code:
+        sys.exit(
+            f"PAPERLIB_PYTHON={python} cannot run `{command}`: {why}. Install requirements.lock there, or unset"
+            " PAPERLIB_PYTHON and let run.py make .venv."
+        )
 
 
 def made(venv: Path) -> bool:
@@ -523,7 +555,7 @@ def verdicts(profile: str) -> dict[str, Counter]:
 def table(
     stems: list[str], profile: str, begun: float, at: dict[str, str] | None = None
 ) -> list[str]:
-    """Print notebook, seconds and verdicts, and where to look; returns the notebooks that failed or were not reached.
+    """Print notebook, seconds and claims, and where to look; returns the notebooks that failed or were not reached.
 
     ``at``: the profile to which each notebook's run belongs, or "custom"; by default the profile.
     """
@@ -534,7 +566,7 @@ def table(
         [],
         max(map(len, [*stems, "notebook"])),
     )
-    print(f"\n{'notebook':{width}}  seconds  verdicts")
+    print(f"\n{'notebook':{width}}  seconds  claims")
     for stem in stems:
         done = folder(at[stem]) / f"{stem}.done"
         kept = read_json(done)
@@ -549,7 +581,10 @@ def table(
             print(f"{stem:{width}}        -  no new result")
             continue
         counts = said[at[stem]].get(stem, {})
-        words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items())) or "-"
+        words = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+        if at[stem] != "paper" and counts:  # smaller sizes decide nothing
+            words = f"{sum(counts.values())} without a verdict"
+        words = words or "-"
         marks = "  (custom)" * (at[stem] != profile) + "  (unchanged)" * (not fresh)
         print(f"{stem:{width}}  {seconds:7.1f}  {words}{marks}")
     for stem in failed:
@@ -663,6 +698,8 @@ def main(argv: list[str]) -> int:
             return clean(options.all)
         python = environment()
         print(OPENING[options.command], flush=True)
+        if os.environ.get("PAPERLIB_PYTHON"):
+            check_own(python, options.command)
         here = not getattr(options, "cluster", None)
         if here and getattr(options, "device", None) == "cuda" and not cuda(python):
             sys.exit("--device cuda: torch finds no CUDA device here; allowed: auto, cpu")

@@ -8,6 +8,7 @@ Shapes: R trials lead; T' recorded rounds.
 
 import hashlib
 import json
+import logging
 import math
 import os
 import time
@@ -32,6 +33,8 @@ from .core.validation import whole
 from .core.rounds import Probe, REDUCE, Round
 
 __all__ = ["Probe", "Round", "play", "recorded"]
+
+log = logging.getLogger(__name__)
 
 PULSE = 0.5  # seconds between two reports of progress, at least
 LOOK = 64  # rounds, at most, between looks at `failed` and, on a device, at the feedback; `every` seconds may come first
@@ -245,7 +248,10 @@ class _Kept:
         self.state, self.t, self.clock, self.sums = state, t, clock, sums
 
     def save(self, records: _Records) -> None:
-        """Write the moment and what was recorded, whole or not at all; nothing to do without a file."""
+        """Write the moment and what was recorded, whole or not at all; nothing to do without a file.
+
+        A full disk is no reason to lose the run: it goes on, with a warning.
+        """
         if self.file is None:
             return
         arrays, plain = pack(self.state)
@@ -256,7 +262,10 @@ class _Kept:
         ):
             arrays |= {f"{kind}.{name}": value.cpu().numpy() for name, value in tree.items()}
         head = {"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}
-        saved.write(self.file, head, arrays | {"seconds": records.seconds})
+        try:
+            saved.write(self.file, head, arrays | {"seconds": records.seconds})
+        except OSError as error:
+            log.warning("checkpoint %s is not kept: %s", self.file, error.strerror)
 
     def resume(self, records: _Records) -> None:
         """Go to the moment in the file, if there is one.

@@ -98,6 +98,11 @@ def band(curves, level: float = LEVEL) -> Band:
     return Band(center, center - half, center + half, len(curves))
 
 
+def _unbounded(of: str, n: int, low: float = -math.inf) -> Interval:
+    """The interval of a statistic that does not exist for these trials, such as the logarithm of a mean below 0: it decides nothing."""
+    return Interval(math.inf, low, math.inf, n, f"{of}, unbounded, because it does not exist")
+
+
 def _resamples(n: int, seed: int, resamples: int) -> np.ndarray:
     """B x n trial numbers drawn with replacement; a pure function of the arguments."""
     return np.random.default_rng(seed).integers(0, n, (resamples, n))
@@ -126,26 +131,33 @@ def ratio(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Ratio of the means of a and b with a bootstrap percentile interval. ``a``, ``b``: R each; ``of``, ``over``: what they are, in words.
+    """Return the ratio of the means of a and b with a bootstrap percentile interval.
 
     The trials that both have are resampled for both at once. Single values of b may be 0; where a resample's are all
-    0 its ratio is infinite.
+    0 its ratio is infinite. Where b has values below 0, or nothing but 0, the rule is Fieller's: a denominator that may be 0 leaves
+    the ratio unbounded. A resample whose mean of b is not above 0 then counts at both ends of the interval, so that both are
+    infinite if more than (1 - level) / 2 of the resamples are such.
+
+    Args:
+        a, b: R each.
+        of, over: what they are, in words.
 
     Raises:
-        ValueError: values whose ratio means nothing.
+        ValueError: a value of a that is not finite.
     """
     a, b = _common(a, b)
     if not np.isfinite(a).all():
         raise ValueError(f"a has {a[~np.isfinite(a)][0]}; allowed: finite numbers")
-    if not (b >= 0).all() or b.mean() == 0:
-        raise ValueError(
-            f"b has {b.min()} and the mean {b.mean()}; allowed: numbers of at least 0 and a mean above 0, else a ratio means nothing"
-        )
     rows = _resamples(len(a), seed, resamples)
     above, below = a[rows].mean(1), b[rows].mean(1)
-    values = np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)
-    estimate, of, over = a.mean() / b.mean(), f"ratio of {of}", f"{over} together"
-    return _bootstrapped(estimate, values, len(a), of, level, over)
+    ratios = lambda else_: np.divide(above, below, out=np.full_like(above, else_), where=below > 0)
+    estimate = a.mean() / b.mean() if b.mean() else math.inf
+    of, over = f"ratio of {of}", f"{over} together"
+    found = _bootstrapped(estimate, ratios(np.inf), len(a), of, level, over)
+    if (b < 0).any() or not b.any():
+        low = _bootstrapped(estimate, ratios(-np.inf), len(a), of, level, over).low
+        found = found._replace(low=low)
+    return found
 
 
 def bootstrap(
@@ -155,13 +167,17 @@ def bootstrap(
 
     Args:
         x: R x k.
-        statistic: maps means, ... x k, to numbers, ...; resamples for which it is not finite are left out.
+        statistic: maps means, ... x k, to numbers, ...; resamples for which it is not finite are left out. Where it is not finite
+            for the trials themselves, the interval is unbounded.
         of: what it is, in words.
     """
     x = _trials("x", x)
     with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = statistic(x.mean(0))
         values = statistic(x[_resamples(len(x), seed, resamples)].mean(1))
-    return _bootstrapped(statistic(x.mean(0)), values[np.isfinite(values)], len(x), of, level)
+    if not np.isfinite(estimate):
+        return _unbounded(of, len(x))
+    return _bootstrapped(estimate, values[np.isfinite(values)], len(x), of, level)
 
 
 def bootstrap_mean(
@@ -174,14 +190,11 @@ def bootstrap_mean(
 def geometric_ratio(a, b, level: float = LEVEL) -> Interval:
     """Geometric mean of a / b over the trials both have, with the t-interval of the mean logarithm. ``a``, ``b``: R each.
 
-    Raises:
-        ValueError: a value that is not above 0.
+    A value that is not above 0 has no logarithm: the interval is then from 0 to infinity.
     """
     a, b = _common(a, b)
     if not ((a > 0).all() and (b > 0).all()):
-        raise ValueError(
-            f"a has {a.min()}, b has {b.min()}; allowed: numbers above 0, else a ratio has no logarithm"
-        )
+        return _unbounded("geometric mean ratio", len(a), low=0.0)
     *logarithms, n, _ = mean(np.log(a / b), level)
     method = f"geometric mean ratio, {_percent(level)} t-interval over paired trials"
     return Interval(*map(math.exp, logarithms), n, method)
@@ -260,17 +273,20 @@ def growth(
         curves: R x T', cumulative.
         first: rounds before this one are left out; default a tenth of the last.
 
+    Returns:
+        The interval, unbounded where the mean curve is not positive throughout.
+
     Raises:
-        ValueError: fewer than two rounds left, or a mean curve that is not positive there.
+        ValueError: fewer than two rounds left.
     """
     rounds, curves = _trials("rounds", rounds, least=2), _trials("curves", curves)
     late = rounds >= (rounds[-1] / 10 if first is None else first)
     x, late_curves = np.log(rounds[late]), curves[:, late]
-    if late.sum() < 2 or (late_curves.mean(0) <= 0).any():
-        raise ValueError(
-            f"first={first}; allowed: at least two rounds from there on, with a positive mean curve"
-        )
+    if late.sum() < 2:
+        raise ValueError(f"first={first}; allowed: at least two rounds from there on")
     R = len(curves)
+    if (late_curves.mean(0) <= 0).any():
+        return _unbounded("log-log slope", R)
     counts = [np.bincount(row, minlength=R) for row in _resamples(R, seed, resamples)]
     means = np.stack(counts) @ late_curves / R
     # a resample of trials that all stand at zero has no logarithm

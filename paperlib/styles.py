@@ -1,4 +1,4 @@
-"""How a learner looks in every figure of the project. Papers declare theirs as ``STYLES: dict[str, Style]``."""
+"""How a learner looks in every figure of the project. Papers declare theirs in ``<paper>/styles.py`` as ``STYLES: dict[str, Style]``."""
 
 from typing import NamedTuple
 

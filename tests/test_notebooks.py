@@ -13,10 +13,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from paperlib.workflow import declared, plan as workflow
 from paperlib.workflow.canonical import canonical
+from paperlib.pages import saved
+from paperlib.pages.saved import notebooks
 from paperlib.papers import papers
+from paperlib import verdicts
 from paperlib.verdicts.verdict import claims
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+FIGURES = NOTEBOOKS.parent / "figures"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 PARAMETER = re.compile(r"[A-Za-z]\w*: [\w\[\], ]+ = [^=#]+  # [^=]+")
 JUDGES = re.compile(r"\b(judge|conclude|not_run)\(")
@@ -148,6 +152,56 @@ def test_profiles_fit_the_parameters_cell(path, profile):
     assert declared.checked(path.stem, values) == values
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_paper_profile_names_every_parameter(path):
+    """Otherwise a quick value that is shortened would change what the paper profile computes."""
+    named = workflow.section(path.stem).get("paper", {}).keys()
+    assert named == declared.parameters(path.stem).keys() - {*declared.FREE}
+
+
+def home_of(paper: str, figure: str) -> str:
+    """Stem of the notebook whose code saves a figure in the folder ``paper``."""
+    own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
+    return own[saved._place(figure, own)[0]].stem
+
+
+def differing(stem: str, recorded: dict) -> dict:
+    """Parameters of a record that the paper profile now gives another value: name -> (recorded, now)."""
+    now = declared.values(stem, "paper")
+    common = recorded.keys() & now.keys()
+    return {name: (recorded[name], now[name]) for name in common if recorded[name] != now[name]}
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent.name for path in FIGURES.glob("*/*.png")}))
+def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
+    for name, figure in saved.saved(folder, "paper").items():
+        if folder != "bench":  # which no notebook draws
+            assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_paper_profile_has_the_parameters_of_the_committed_runs(path):
+    """Those that a figure's JSON leaves out stand in the executed notebook."""
+    executed = FIGURES.parent / "docs" / "notebooks" / path.name
+    cells = json.loads(executed.read_text())["cells"]
+    assert not {"not-run"} & {cell["id"] for cell in cells}
+    recorded = {}
+    for cell in cells:
+        source = "".join(cell["source"])
+        if "parameters" in cell["metadata"].get("tags", []) or source.startswith(declared.INJECTED):
+            found = declared._assignments(source)
+            recorded |= {name: ast.literal_eval(value) for name, _, value in found}
+    assert recorded["profile"] == "paper"
+    assert differing(path.stem, recorded) == {}
+
+
+def test_another_parameter_than_the_record_has_is_found(monkeypatch):
+    values = {"horizon": 2047, "trials": 50}
+    monkeypatch.setattr(declared, "values", lambda stem, profile: values)
+    recorded = {"horizon": 4095, "trials": 50, "packages": {}}
+    assert differing("pfbco_1_quadratic", recorded) == {"horizon": (4095, 2047)}
+
+
 def test_profiles_name_existing_notebooks():
     sections = tomllib.loads((NOTEBOOKS / "profiles.toml").read_text())
     assert set(sections) <= {path.stem for path in PATHS}
@@ -246,18 +300,21 @@ def test_the_checker_flags_a_large_file():
     assert faults(sample(), LIMIT + 1) == [f"{LIMIT + 1} bytes; at most {LIMIT}"]
 
 
-PRINTED = re.compile(
-    r"^([CN][\w.]+)  (?:holds|fails|inconclusive|reported|not run)\b", re.MULTILINE
-)
+# of a claim: id, sentence, verdict of record, then the number of the quick run
+PRINTED = re.compile(r"^([CN][\w.]+)  .+\n     of record: (.+)\n     quick run: .+$", re.MULTILINE)
+QUICK = re.compile(r"(?:holds|fails|inconclusive) \((?:quick|custom)\)")
+
+
+def printed(path: Path) -> str:
+    """All text that stands in a notebook's outputs."""
+    cells = json.loads(path.read_text())["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    return "\n".join("".join(output.get("text", "")) for output in outputs)
 
 
 def printed_claims(path: Path) -> list[str]:
-    """Ids of the verdicts that stand in a notebook's outputs."""
-    cells = json.loads(path.read_text())["cells"]
-    texts = [
-        "".join(output.get("text", "")) for cell in cells for output in cell.get("outputs", [])
-    ]
-    return PRINTED.findall("\n".join(texts))
+    """Ids of the claims that stand in a notebook's outputs."""
+    return [id for id, _ in PRINTED.findall(printed(path))]
 
 
 def test_each_claim_is_judged_once_in_its_notebook():
@@ -273,15 +330,26 @@ def test_each_claim_is_judged_once_in_its_notebook():
         assert {c.notebook for c in claims(paper).values() if not c.parts} <= judged.keys()
 
 
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_committed_notebook_prints_the_verdicts_of_record_and_no_others(path):
+    text, paper = printed(path), path.stem.split("_")[0]
+    assert not QUICK.search(text)
+    said = dict(PRINTED.findall(text))
+    assert said == {id: verdicts.record(f"{paper}.{id}") for id in said}
+
+
 def test_printed_claims_are_found(tmp_path):
     text = [
-        "C5.S3  holds (quick)  ratio 1.1\n",
+        "C5.S3  its regret is smaller\n",
+        "     of record: holds  1.05\n",
+        "     quick run: ratio 1.1, n 5, not a verdict\n",
         "about C6.S3  holds\n",
-        "C21.a  inconclusive (quick)\n",
+        "C21.a  another\n     of record: fails\n     quick run: 3, not a verdict; a remark\n",
     ]
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"text": text}]}, {}]}))
-    assert printed_claims(path) == ["C5.S3", "C21.a"]
+    assert PRINTED.findall(printed(path)) == [("C5.S3", "holds  1.05"), ("C21.a", "fails")]
+    assert QUICK.search("C1  holds (quick)  1.2") and not QUICK.search("".join(text))
 
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)

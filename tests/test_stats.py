@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from paperlib import stats
+from paperlib import stats, verdicts
 
 rng = np.random.default_rng
 
@@ -66,6 +66,43 @@ def test_ratio_stands_a_zero_among_the_denominators():
     found = stats.ratio([3.0, 3.0, 3.0, 3.0], [2.0, 0.0, 1.0, 1.0])
     assert found.estimate == 3 and found.low < 3 < found.high < np.inf
     assert stats.ratio([1.0, 1.0], [1.0, 0.0]).high == np.inf
+
+
+def test_ratio_to_what_may_be_negative_is_unbounded():
+    """Fieller's rule: where the denominator's interval holds 0 the ratio may be any number."""
+    for b in ([-1.0, 2.0, -1.0, 0.5], [0.0, 0.0, 0.0, 0.0], [-3.0, -2.0, -1.0, -2.0]):
+        found = stats.ratio([1.0, 2.0, 3.0, 2.0], b)
+        assert (found.low, found.high) == (-np.inf, np.inf) and not np.isnan(found.estimate)
+    claim = verdicts.Claim("toy.C", "", "", "", "above", 1.0)
+    assert verdicts.decide(claim, found.estimate, found[1:3]) == "inconclusive"
+
+
+def test_what_has_no_logarithm_is_unbounded_and_decides_nothing():
+    logarithm = lambda mean: np.log(mean[..., 0])
+    for found in (
+        stats.growth([1, 2, 3], [[1.0, -2.0, -3.0], [1.0, 1.0, 1.0]]),
+        stats.bootstrap([[-1.0], [0.5]], logarithm, of="logarithm"),
+        stats.geometric_ratio([1.0, -1.0], [1.0, 1.0]),
+    ):
+        assert found.low <= 0 and found.high == np.inf and not np.isnan(found.estimate)
+        for side, threshold in (("above", 1.0), ("below", 1.0), ("within", (0.5, 2.0))):
+            claim = verdicts.Claim("toy.C", "", "", "", side, threshold)
+            assert verdicts.decide(claim, found.estimate, found[1:3]) == "inconclusive"
+
+
+def test_ratio_stands_a_negative_denominator_that_no_mean_feels():
+    a, b = rng(7).normal(6, 1, 40), rng(8).normal(3, 1, 40)
+    b[0] = -0.1
+    found = stats.ratio(a, b)
+    means = lambda x: x[stats._resamples(40, 0, stats.RESAMPLES)].mean(1)
+    expected = np.quantile(means(a) / means(b), [0.025, 0.975])
+    assert found[1:3] == pytest.approx(expected, rel=1e-12)
+    # a few resamples without a ratio count at both ends: each is no longer than without them
+    b = np.array([*np.full(11, 3.0), -20.0])
+    share = (b[stats._resamples(12, 0, stats.RESAMPLES)].mean(1) <= 0).mean()
+    found = stats.ratio(np.full(12, 2.0), b, level=1 - 3 * share)
+    assert -np.inf < found.low < found.high < np.inf
+    assert stats.ratio(np.full(12, 2.0), b, level=1 - share)[1:3] == (-np.inf, np.inf)
 
 
 def test_ratio_repeats_bit_for_bit_and_heeds_its_seed():
@@ -154,11 +191,11 @@ def test_several_at_once_are_as_weak_as_the_weakest():
     [
         lambda: stats.mean([]),
         lambda: stats.mean([1.0, math.nan]),
-        lambda: stats.ratio([1.0, 2], [0.0, 0]),
-        lambda: stats.ratio([1.0, 2], [-0.1, 1]),
+        lambda: stats.ratio([1.0, np.inf], [1.0, 1.0]),
+        lambda: stats.ratio([1.0, np.nan], [1.0, 1.0]),
         lambda: stats.proportion(5, 4),
         lambda: stats.trials_needed(0),
-        lambda: stats.growth([1, 2, 3], np.zeros((2, 3))),
+        lambda: stats.growth([1, 2, 3], np.ones((2, 3)), first=3),
         lambda: stats.slope([1.0], [[1.0]]),
     ],
 )
@@ -183,8 +220,7 @@ def test_geometric_ratio_of_paired_trials():
     found = stats.geometric_ratio(3 * b, b)
     assert (found.estimate, found.low, found.high) == pytest.approx((3, 3, 3))
     assert stats.geometric_ratio([1, 4], [1, 1]).estimate == pytest.approx(2)
-    with pytest.raises(ValueError, match="b has 0"):
-        stats.geometric_ratio([1.0, 1.0], [0.0, 1.0])
+    assert stats.geometric_ratio([1.0, 1.0], [0.0, 1.0])[1:3] == (0, np.inf)
 
 
 def test_rank_correlations():

@@ -82,7 +82,9 @@ def subjects(only: str | None = None) -> list[Subject]:
         ValueError: ``only`` names neither a paper nor a learner.
     """
     packages = {paper: room(paper, "cases") for paper in papers()}
-    known = {*REFERENCES}.union(*(getattr(package, "STYLES", {}) for package in packages.values()))
+    known = {*REFERENCES}.union(
+        *(getattr(room(paper, "styles"), "STYLES", {}) for paper in packages)
+    )
     found = [
         Subject(paper, name, case)
         for paper, package in packages.items()

@@ -1,10 +1,9 @@
-"""How lines look in every figure, and what the contract tests and the bench run."""
+"""Learners and problems that the contract tests and the bench run."""
 
 from ..learners.scripted import Scripted
 from ..core.contracts import Case
 from ..maths.gp import RBF, Linear, Matern
 from ..learners.reference import UniformArm
-from ..styles import Cover, Style
 from .learners.bkb import BKB
 from .model.confidence import Confidence
 from .learners.contextual import ContextualBKB
@@ -17,43 +16,6 @@ from .learners.quadrature import QFFUCB
 from .problems.synthetic import RKHS, LinearArms
 from .learners.soful import SOFUL
 from .learners.uniform import UniformIn
-
-STYLES = {
-    "BKB": Style("vermilion", "o", emphasis=True),
-    "BKB 1": Style("vermilion", "<", linestyle=":", label="BKB, $\\bar q=1$"),
-    "BKB 2": Style("vermilion", ">", linestyle="-.", label="BKB, $\\bar q=2$"),
-    "BKB 3": Style("vermilion", "d", linestyle="--", label="BKB, $\\bar q=3$"),
-    "BKB 10": Style("vermilion", "p", linestyle="-", label="BKB, $\\bar q=10$"),
-    "BKB, arms": Style("orange", "s", linestyle="--", label="BKB, a coin an arm"),
-    "BKB, incremental": Style("orange", "^", linestyle="-."),
-    "LazyBKB": Style("orange", "P"),
-    "ContextualBKB": Style("orange", "X", linestyle=":"),
-    "GP-UCB": Style("blue", "^", label="exact GP-UCB"),
-    "GP-UCB, unique": Style("blue", "v", linestyle="--", label="exact, unique arms"),
-    "GP-UCB, naive": Style("blue", "X", linestyle=":", label="exact, refitted"),
-    "SoR": Style("purple", "v", label="SoR, adaptive"),
-    "SoR, fixed": Style("purple", "h", linestyle=":", label="SoR, 20 fixed"),
-    "DTC, fixed": Style("sky", "D", label="DTC, 20 fixed"),
-    "RFF 20": Style("green", "1", linestyle=":"),
-    "RFF 30": Style("green", "2", linestyle="-."),
-    "RFF 50": Style("green", "3", linestyle="--"),
-    "RFF 100": Style("green", "*"),
-    "RFF 200": Style("green", "4", linestyle="-"),
-    "QFF 25": Style("green", "p", linestyle="-."),
-    "QFF 40": Style("green", "d", linestyle="--"),
-    "QFF 80": Style("green", "h", linestyle="-."),
-    "OFUL, ridge": Style("blue", "o", label="OFUL"),
-    "CBRAP 6": Style("green", "s", linestyle="--"),
-    "CBRAP 15": Style("green", "D"),
-    "SOFUL 6": Style("black", "X", linestyle="--"),
-    "SOFUL 15": Style("black", "P"),
-}
-COVER = Cover(
-    "regret_parity",
-    "regret, one dimension",
-    "a smooth function on arms",
-    ("GP-UCB", "BKB 1", "BKB 2", "BKB 3"),
-)
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

@@ -1,5 +1,6 @@
 """Where the package and its checkout lie, and files that are moved into place whole."""
 
+import errno
 import glob
 import os
 import secrets
@@ -19,6 +20,9 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
     """Let ``write`` fill a binary file under a temporary name, then move it to ``path``.
 
     What killed processes have left under such names for this path goes then.
+
+    Raises:
+        OSError: a full disk, a read-only folder and the like; it names ``path``.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,8 +34,12 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
+    except OSError as error:  # of a write it names no file, else the temporary one
+        why = error.strerror or str(error)
+        raise OSError(error.errno or errno.EIO, why, str(path)) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # where the folder cannot be written
+            partial.unlink(missing_ok=True)
     for other in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
         with suppress(OSError):  # it was faster
             if _left(other):

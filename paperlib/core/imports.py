@@ -36,18 +36,25 @@ def module_file(name: str) -> Path | None:
     return None
 
 
-def resolve(name: str) -> Path | None:
-    """The file that stands behind a module, or behind a name that a package hands on; None outside the package."""
-    if (file := module_file(name)) is not None:
-        return file
+def origin(name: str) -> str:
+    """Return the dotted name under which a name is defined: a package may only hand it on from one of its modules.
+
+    For example ``paperlib.pfbco.PFBCO`` gives ``paperlib.pfbco.learners.pfbco.PFBCO``. Other names are returned unchanged.
+    """
     base, _, attribute = name.rpartition(".")
-    home = module_file(base) if base else None
-    # the names of a package stand in its modules
+    home = module_file(base) if base and module_file(name) is None else None
     if home is not None and home.name == "__init__.py":
-        for origin, local in _imports(home, handed_on=True):
-            if local == attribute and origin != name:
-                return resolve(origin)
-    return home
+        for source, local in _imports(home, handed_on=True):
+            if local == attribute and source != name:
+                return origin(source)
+    return name
+
+
+def resolve(name: str) -> Path | None:
+    """Return the file of a module, or the file that defines a name; None outside the package."""
+    name = origin(name)
+    base = name.rpartition(".")[0]
+    return module_file(name) or (module_file(base) if base else None)
 
 
 def _own_files(name: str) -> list[Path]:

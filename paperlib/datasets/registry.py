@@ -6,11 +6,13 @@ SHA-256 in data/registry.toml is that of the plain content. A file that differs 
 neither used nor replaced. ``python -m paperlib.datasets [names]`` shows and fetches.
 """
 
+import errno
 import functools
 import gzip
 import hashlib
 import os
 import tarfile
+import tempfile
 import tomllib
 import warnings
 import zlib
@@ -45,6 +47,8 @@ __all__ = [
 ]
 DERIVED = "covertype_arms"  # the shipped table's name on the command line
 RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, and without a byte
+# OSErrors that are no fault of this machine's folders
+NETWORK = (requests.RequestException, ConnectionError, TimeoutError)
 
 
 @dataclass(frozen=True)
@@ -219,11 +223,18 @@ def _advice(name: str, failures: list[Exception]) -> str:
     return "\n".join(lines + [f"Tried {url}: {error}" for url, error in zip(entry.urls, failures)])
 
 
+def _unwritable(error: OSError) -> OSError:
+    """The error of a cache that cannot be written: it names the folder, which is no file that is missing."""
+    why = f"the cache of data sets cannot be written ({error.strerror or error})"
+    return OSError(error.errno or errno.EIO, why, str(cache_folder()))
+
+
 def fetch(name: str) -> Path:
     """Path of a verified file, downloaded if need be: PAPERLIB_DATA, then the cache, then the registry's addresses.
 
     A download goes to a temporary file in the cache, is checked, and is moved into place; interrupted
-    or wrong it leaves nothing behind. Each address is tried three times.
+    or wrong it leaves nothing behind. Each address is tried three times. The cache is tried first, so that a folder
+    which cannot be written does not look like a failed download.
 
     Args:
         name: a key of ``REGISTRY``.
@@ -234,11 +245,19 @@ def fetch(name: str) -> Path:
     Raises:
         ValueError: as ``find``, or every address that answered sent other content.
         FileNotFoundError: nowhere to be found; the text says how to get the file and where to put it.
+        OSError: the cache cannot be written, or its disk is full; it names the folder.
     """
     path = find(name)
     if path is not None:
         return path
     entry, failures = _entry(name), []
+    if entry.urls:
+        try:
+            cache_folder().mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=cache_folder()):
+                pass
+        except OSError as error:
+            raise _unwritable(error) from error
     # its notes would put paths of this machine into notebooks
     pooch.get_logger().setLevel("WARNING")
     for url in entry.urls:
@@ -252,6 +271,8 @@ def fetch(name: str) -> Path:
             )
             return Path(pup.fetch(entry.file, downloader=_unpacked(entry)))
         except (ValueError, OSError) as error:
+            if isinstance(error, OSError) and not isinstance(error, NETWORK):
+                raise _unwritable(error) from error
             failures.append(error)
     # requests' errors are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content.
     refused = any(
@@ -305,7 +326,8 @@ def main(names: list[str]) -> int:
     """Fetch `names`, or all there is, and rebuild the derived table; one line each.
 
     Returns:
-        Exit status: 1 if a file or the table differs, or a data set asked for by name is missing; else 0.
+        Exit status: 1 if a file or the table differs, the cache cannot be written, or a data set asked for by name is
+        missing; else 0.
     """
     status, down = 0, set()
     for name in names or [*REGISTRY, DERIVED]:
@@ -328,5 +350,7 @@ def main(names: list[str]) -> int:
                 down |= hosts  # not asked again in this run
         except ValueError as error:
             line, status = f"refused: {error}", 1
+        except OSError as error:
+            line, status = f"not fetched: {error}", 1
         print(f"{name:24} {line}", flush=True)
     return int(status)

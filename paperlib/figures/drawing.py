@@ -86,7 +86,7 @@ def styles() -> dict[str, Style]:
     """
     found = dict(REFERENCES)
     for paper in papers():
-        for name, look in getattr(room(paper, "cases"), "STYLES", {}).items():
+        for name, look in getattr(room(paper, "styles"), "STYLES", {}).items():
             if found.setdefault(name, look) != look or look.color not in COLORS:
                 raise ValueError(
                     f"{paper}: STYLES[{name!r}]={look!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}"

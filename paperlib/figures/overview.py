@@ -22,7 +22,7 @@ SHADES = {
 
 
 def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, dict[str, Any]]:
-    """The covers that papers declare in ``cases``, as far as their figures are there, and bars of verdicts.
+    """The covers that papers declare in ``styles``, as far as their figures are there, and bars of verdicts.
 
     Args:
         profile: whose figures.
@@ -35,7 +35,7 @@ def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, d
     fig, axes = panels(-(-(len(known) + 1) // 2), 2, height=1.75)
     spots = iter(axes.flat)
     for name, found in known.items():
-        _curves(next(spots), name, room(name, "cases").COVER, found["curves"])
+        _curves(next(spots), name, room(name, "styles").COVER, found["curves"])
     _bars(next(spots), counts)
     for ax in spots:
         ax.set_axis_off()
@@ -44,7 +44,7 @@ def overview(profile: str, counts: dict[str, dict[str, int]]) -> tuple[Figure, d
 
 def _cover(paper: str, profile: str) -> dict[str, Any] | None:
     """What a paper's cover shows, None where it has none or its figure is not there."""
-    cover = getattr(room(paper, "cases"), "COVER", None)
+    cover = getattr(room(paper, "styles"), "COVER", None)
     path = folder(profile) / paper / f"{cover.figure}.json" if cover else None
     if path is None or not path.exists():
         return None

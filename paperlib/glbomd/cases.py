@@ -1,7 +1,6 @@
-"""How lines look in every figure, and what the contract tests and the bench run."""
+"""Learners and problems that the contract tests and the bench run."""
 
 from ..core.contracts import Case
-from ..styles import Cover, Style
 from .learners.controls import UCB1, BetaThompson, LaplaceThompson
 from .learners.ecolog import ECOLog
 from .learners.glbomd import GLBOMD
@@ -15,34 +14,6 @@ from .problems.fixed import FixedArms
 from .problems.sphere import SphereArms
 from ..learners.reference import LongestArm, UniformArm
 from .learners.rsglincb import RSGLinCB
-
-STYLES = {
-    "GLB-OMD": Style("vermilion", "o", emphasis=True),
-    "GLM-UCB": Style("purple", "v"),
-    "GLOC": Style("orange", "s"),
-    "RS-GLinCB": Style("sky", "D"),
-    "OFUGLB": Style("blue", "^"),
-    "OFULog-r": Style("green", "P"),
-    "ECOLog": Style("black", "X"),
-    "OFUL-MLogB": Style("black", "<", linestyle="--"),
-    "GLB-OMD, theory": Style(
-        "vermilion", "<", linestyle="--", label="GLB-OMD, theory's $\\lambda$"
-    ),
-    "GLB-OMD, free": Style("vermilion", ">", linestyle="-.", label="GLB-OMD, free of d"),
-    "GLB-OMD, sharp": Style("vermilion", "d", linestyle=":", label="GLB-OMD, sharp $\\lambda$"),
-    "GLB-OMD, scale .1": Style(
-        "vermilion", "p", linestyle="--", label="GLB-OMD, radius $\\times$ 0.1"
-    ),
-    "Beta Thompson": Style("gray", "*", linestyle="-"),
-    "UCB1": Style("gray", "1", linestyle="-"),
-    "Laplace Thompson": Style("gray", "h", linestyle="-"),
-}
-COVER = Cover(
-    "figure_1",
-    "regret S=3",
-    "logistic rewards",
-    ("GLB-OMD", "OFUGLB", "ECOLog", "GLOC", "RS-GLinCB"),
-)
 
 _fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
 _counts = SphereArms(Poisson(), 1.0, 3, 5)

@@ -1,9 +1,8 @@
-"""How lines look in every figure, and what the contract tests run."""
+"""Learners and problems that the contract tests run."""
 
 import math
 
 from ..core.contracts import Case
-from ..styles import Cover, Style
 from .learners.acquisition import Joint, Linearized, Sphere
 from .learners.botorch_default import BoTorchDefault
 from .learners.controls import RepeatBest, UniformPoint
@@ -20,34 +19,6 @@ from .model.network import TwoLayerNet
 from .problems.reference import Reference
 from .problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 from .problems.tuning import Tuning
-
-STYLES = {
-    "GO-UCB": Style("vermilion", "o", emphasis=True, label="GO-UCB, as printed"),
-    "GO-UCB, practical": Style("vermilion", "D", linestyle="--"),
-    "GO-UCB, Algorithm 1": Style("vermilion", "s", linestyle="-."),
-    "GO-UCB, uniform start": Style("vermilion", "x", linestyle=":"),
-    "GO-UCB, no trust region": Style("orange", "d", linestyle="-."),
-    "GP-UCB, raw": Style("green", "^"),
-    "GP-EI, raw": Style("blue", "v"),
-    "GP-PI, raw": Style("sky", "<"),
-    "GP-EI, scaled": Style("blue", "v", linestyle=":"),
-    "GP-EI, modern": Style("blue", "P", linestyle="--"),
-    "GP-PI, modern": Style("sky", "X", linestyle="--"),
-    "GP-UCB, modern": Style("green", "*", linestyle="--"),
-    "qLogNEI, modern": Style("orange", "p"),
-    "MAP-SAAS": Style("green", "h", linestyle=":"),
-    "TuRBO-1": Style("purple", ">"),
-    "TPE": Style("black", "1"),
-    "scikit-optimize": Style("black", "2", linestyle="--"),
-    "BoTorch, default": Style("black", "s", linestyle="-."),
-    "repeat-best": Style("gray", linestyle="--", zorder=1),
-}
-COVER = Cover(
-    "figure_2b",
-    "the paper's methods/cumulative",
-    "f2 in 20 dimensions",
-    ("GO-UCB", "GP-EI, raw", "TuRBO-1", "repeat-best"),
-)
 
 # Cases that the bench leaves out, and why.
 _REASON = "the bench plays 3000 rounds, and these methods play some hundreds; their costs are in goucb_5_cost"

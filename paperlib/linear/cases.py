@@ -1,17 +1,10 @@
-"""How lines look in every figure, and what the contract tests and the bench run."""
+"""Learners and problems that the contract tests and the bench run."""
 
 from ..core.contracts import Case
 from ..learners.reference import UniformArm
-from ..styles import Style
 from .learners.confidence_ball import ConfidenceBall
 from .learners.oful import OFUL
 from .problems import Circle, FreshArms
-
-STYLES = {
-    "OFUL": Style("blue", "o", emphasis=True),
-    "ConfidenceBall": Style("orange", "s"),
-    "OFUL, error": Style("black", linestyle="--", label="observed error"),
-}
 
 _shared = {
     "noise": [0.0, -1.0, float("nan"), "large"],

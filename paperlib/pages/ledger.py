@@ -22,6 +22,9 @@ from ..papers import heading, papers, room
 def gather(profile: str) -> dict[str, Any]:
     """What is declared, left-joined with what the notebooks of a profile left.
 
+    Verdicts and their numbers are those of record, of the paper profile. What a run at other sizes came to decides nothing, and is the
+    text ``run`` of a claim.
+
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
         counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
@@ -45,10 +48,14 @@ def _paper(paper: str, profile: str) -> dict[str, Any]:
 
 
 def _claims(paper: str, profile: str) -> list[dict]:
-    return [
-        {**plain(row.claim), **row.kept, "notebook": row.claim.notebook}
-        for row in verdicts.table(profile, paper)
-    ]
+    found = []
+    for row in verdicts.table(profile, paper):
+        kept = row.kept if profile == "paper" else verdicts.of_record(row.claim.id)
+        claim = {**plain(row.claim), **kept, "notebook": row.claim.notebook}
+        if profile != "paper":
+            claim["run"] = f"{profile} run: {row.seen()}"
+        found.append(claim)
+    return found
 
 
 def _statements(paper: str, profile: str) -> list[dict]:

@@ -102,8 +102,9 @@ def figure(claim: dict) -> str:
 
 
 def _read_with(claim: dict) -> str:
-    """The figure, and behind it what the verdict is to be read with."""
-    return "; ".join(dict.fromkeys(filter(None, (figure(claim), claim["reason"]))))
+    """The figure, behind it what the verdict is to be read with, and what a run at other sizes came to."""
+    parts = (figure(claim), claim["reason"], claim.get("run"))
+    return "; ".join(dict.fromkeys(filter(None, parts)))
 
 
 def _count(claim: dict) -> str:
@@ -122,7 +123,7 @@ def row(claim: dict, *cells: str) -> tuple:
 
 def claims_tables(found: dict) -> Text:
     """Every claim with source, test, verdict, statistic, interval and n: one table a paper."""
-    mark = "" if found["profile"] == "paper" else f" ({found['profile']})"
+    mark = "" if found["profile"] == "paper" else " of record"
     head = ("id", "source", "claim", "test", "verdict" + mark, "statistic [interval]", "n")
     cells = ("source", "sentence", "test", "verdict")
     rows = lambda paper: [row(c, *cells) for c in paper["claims"]]

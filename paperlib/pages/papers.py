@@ -25,9 +25,9 @@ MARKS = {
     "not run": "–",
 }
 SIZES = {
-    "quick": "These are the quick profile's small sizes: a look, not a result.",
+    "quick": "Verdicts are those of record, from the paper profile. Numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
-    "custom": "These runs have parameters that no profile declares: a look, not a result.",
+    "custom": "Verdicts are those of record, from the paper profile. Numbers of a custom run come from parameters that no profile declares, and are not verdicts.",
 }
 NOTE = "<!-- written by python -m paperlib.pages.site -->\n\n"
 

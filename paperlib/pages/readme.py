@@ -97,12 +97,16 @@ def choosing(claims: dict) -> str:
 
 
 def measured_block(found: dict) -> str:
-    """Time and memory of the commands, as ``bench/commands.py`` found them, in a sentence."""
-    machine, commands = found["machine"], found["commands"]
+    """Return the time and memory of the commands, as ``bench/commands.py`` found them, in a sentence or two.
+
+    ``found["first"]``: of `test` as the first call in a clone; without it the text says that nobody has measured it.
+    """
+    machine, commands, first = found["machine"], found["commands"], found.get("first")
     words = lambda seconds: f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds} s"
     took = "; ".join(f"{name} {words(x['seconds'])}" for name, x in commands.items())
-    most = max(x["gib"] for x in commands.values())
-    return f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}): {took}; memory at most {most:.1f} GiB."
+    most = max(x["gib"] for x in (*commands.values(), *([first] if first else [])))
+    alone = f"takes {words(first['seconds'])}" if first else "has not been measured"
+    return f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}): {took}; memory at most {most:.1f} GiB. A first call of `test`, without the results of `figures`, {alone}."
 
 
 def advice_block(paper: str, claims: list[dict]) -> str:

@@ -1,8 +1,7 @@
-"""How lines look in every figure, and what the contract tests and the bench run."""
+"""Learners and problems that the contract tests and the bench run."""
 
 from ..learners.doubling import Doubling
 from ..core.contracts import Case
-from ..styles import Cover, Style
 from .learners.block import BlockPFBCO
 from .learners.fkm import FKM
 from .learners.leader import RegularizedLeader
@@ -14,30 +13,6 @@ from .problems.ball import BallLinear, BallQuadratic
 from .problems.completion import MatrixCompletion
 from .problems.portfolio import Portfolio
 from .problems.quadratic import QuadraticPolytope
-
-STYLES = {
-    "PF": Style("vermilion", "o", emphasis=True),
-    # in front: it often covers PF's
-    "PF, sham": Style("black", "x", linestyle="--", label="PF, sham feedback", zorder=4),
-    "PF, practical": Style("vermilion", "d", linestyle="-."),
-    "PF, warm": Style("vermilion", "*", label="PF, practical, warm"),
-    "PF, vertex": Style("vermilion", "<", linestyle=":", label="PF, vertex at ties"),
-    "FKM": Style("blue", "s"),
-    "FKM 2005": Style("blue", "h", linestyle=":", label="FKM, 2005"),
-    "FKM, sham": Style("blue", "X", linestyle="--", label="FKM, sham feedback"),
-    "FKM, M=1": Style("blue", "p", linestyle="-.", label="FKM, $M=1$"),
-    "Unregularized": Style("orange", "^"),
-    "StochOCG": Style("green", "D"),
-    "Leader": Style("sky", "v", label="exact leader"),
-    "Block": Style("purple", "P", label="block variant"),
-}
-COVER = Cover(
-    "figure_1a",
-    "c=0.1",
-    "one loss a round",
-    ("PF", "PF, sham", "FKM", "Unregularized"),
-    ylabel="average loss",
-)
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

@@ -12,6 +12,7 @@ import itertools
 import logging
 import os
 import re
+import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -35,6 +36,7 @@ from .timing import computing
 from ..core.validation import whole
 
 log = logging.getLogger(__name__)
+LEAST = 2**18  # bytes that the folder of results must take before a run begins
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
 
 
@@ -175,6 +177,7 @@ def once(
     path = root() / f"{known.digest()}.npz"
     found = _load(path, _arrays)
     if found is None:
+        _try(root())
         result = function(**inputs)
         numbers = isinstance(result, dict)
         found = {k: np.asarray(v) for k, v in result.items()} if numbers else {}
@@ -204,6 +207,7 @@ def _chunk(
         # another process was faster while this one waited
         if (trace := _load(path, read)) is not None:
             return trace
+        _try(root())
         begin()
         # the key speaks for the newer text: what the older computes must not lie beside it
         if known.edited():
@@ -220,14 +224,35 @@ def _chunk(
     return trace
 
 
+def _try(folder: Path) -> None:
+    """Write a small file to a folder before what belongs there is computed.
+
+    Raises:
+        OSError: the folder is read-only, or the disk is full; the error names the folder.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(LEAST))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(
+            error.errno or errno.EIO, error.strerror or str(error), str(folder)
+        ) from error
+
+
 def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
-    """Whether the result was saved: not if it may come from code that is older than its key."""
+    """Whether the result was saved: not if it may come from code that is older than its key, or if the disk refuses it."""
     if edited := known.edited():
         text = "%s changed while this process ran: the result is not kept; restart it"
         log.warning(text, ", ".join(edited))
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save()
+    try:
+        save()
+    except OSError as error:  # the caller has the result all the same
+        log.warning("%s is not kept (%s): the next run computes it again", path, error.strerror)
+        return False
     return True
 
 

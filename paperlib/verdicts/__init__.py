@@ -1,6 +1,18 @@
 """What the papers say about their results, declared before they are judged, and what came out."""
 
-from .verdict import Claim, Row, Verdict, claim, claims, conclude, decide, judge, not_run, table
+from .verdict import (
+    Claim,
+    Row,
+    Verdict,
+    claim,
+    claims,
+    conclude,
+    decide,
+    judge,
+    not_run,
+    record,
+    table,
+)
 
 __all__ = [
     "Claim",
@@ -12,5 +24,6 @@ __all__ = [
     "decide",
     "judge",
     "not_run",
+    "record",
     "table",
 ]

@@ -10,13 +10,14 @@ import difflib
 import json
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import stats
+from ..core.project import home
 from ..output import folder, number, plain, write_json
 from ..papers import papers, room
 
@@ -66,7 +67,11 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim as judged. ``str`` is one short, rounded line, stable enough to compare."""
+    """A claim as judged.
+
+    ``line`` is one short, rounded line, stable enough to compare. ``str`` is that line in the paper profile. Of a run at other sizes
+    it is the claim's sentence, the verdict of record, and the run's number, which is marked as none.
+    """
 
     id: str
     verdict: str
@@ -77,20 +82,40 @@ class Verdict:
     method: str = ""
     reason: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
         mark = "" if self.profile == "paper" else f" ({self.profile})"
-        words = [short(self.id), self.verdict + mark]
-        if self.statistic is not None:
-            exact = self.interval is None and self.n is None
-            text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else number(v)
-            value = ", ".join(map(text, np.atleast_1d(self.statistic).tolist()))
-            if self.interval is not None:
-                value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
-            value += f", n {self.n}" if self.n is not None else ""
-            words.append(f"{self.method.split(',')[0]} {value}".strip())
-        return "  ".join(words + ([self.reason] if self.reason else []))
+        words = [short(self.id), self.verdict + mark, self.number, self.reason]
+        return "  ".join(filter(None, words))
+
+    @property
+    def number(self) -> str:
+        """The statistic with its interval and the number of trials; "" without one."""
+        if self.statistic is None:
+            return ""
+        exact = self.interval is None and self.n is None
+        text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else number(v)
+        value = ", ".join(map(text, np.atleast_1d(self.statistic).tolist()))
+        if self.interval is not None:
+            value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
+        value += f", n {self.n}" if self.n is not None else ""
+        return f"{self.method.split(',')[0]} {value}".strip()
+
+    def __str__(self) -> str:
+        if self.profile == "paper":
+            return self.line
+        lines = f"of record: {record(self.id)}", f"{self.profile} run: {self.seen()}"
+        return "\n     ".join([f"{short(self.id)}  {claim(self.id).sentence}", *lines])
 
     __repr__ = __str__
+
+    def seen(self) -> str:
+        """What a run came to that decides nothing, because its sizes are not the paper profile's."""
+        if self.verdict == "not run":
+            return "not run" + f", {self.reason}" * bool(self.reason)
+        if self.statistic is None:  # its reason would be verdicts of its parts
+            return "see its parts, not a verdict"
+        return "; ".join(filter(None, (f"{self.number}, not a verdict", self.reason)))
 
 
 def short(id: str) -> str:
@@ -131,6 +156,23 @@ def claim(id: str) -> Claim:
             + (f", for example {', '.join(near)}" if near else "")
         )
     return known[id]
+
+
+def of_record(id: str) -> dict[str, Any]:
+    """Return the verdict of record of a claim: that of the project's committed files, wherever this run writes its own."""
+    c = claim(id)
+    return _judged(c, claims(id.split(".")[0]), "paper", home() / "figures")
+
+
+def record(id: str) -> str:
+    """Return the verdict of record of a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
+
+    Raises:
+        ValueError: nobody declared the claim.
+    """
+    if not claim(id).parts and not _file(id, "paper", home() / "figures").is_file():
+        return "none, because no run of the paper profile has judged it"
+    return of_record(id)["line"].split("  ", 1)[1]
 
 
 def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
@@ -223,8 +265,10 @@ def conclude(id: str, profile: str) -> Verdict:
     return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile))
 
 
-def _conclusion(c: Claim, known: dict[str, Claim], profile: str) -> Verdict:
-    parts = {part: _judged(known[part], known, profile)["verdict"] for part in c.parts}
+def _conclusion(
+    c: Claim, known: dict[str, Claim], profile: str, top: Path | None = None
+) -> Verdict:
+    parts = {part: _judged(known[part], known, profile, top)["verdict"] for part in c.parts}
     found = set(parts.values())
     if "fails" in found:
         verdict = "fails"
@@ -236,19 +280,24 @@ def _conclusion(c: Claim, known: dict[str, Claim], profile: str) -> Verdict:
     return Verdict(c.id, verdict, profile, reason=reason)
 
 
-def _file(id: str, profile: str) -> Path:
-    return folder(profile) / "claims" / f"{id}.json"
+def _file(id: str, profile: str, top: Path | None = None) -> Path:
+    return (top or folder(profile)) / "claims" / f"{id}.json"
 
 
 def _keep(verdict: Verdict) -> Verdict:
-    content = {**plain(verdict), "line": str(verdict), "notebook": claim(verdict.id).notebook}
+    content = {**plain(verdict), "line": verdict.line, "notebook": claim(verdict.id).notebook}
     write_json(_file(verdict.id, verdict.profile), content)
     return verdict
 
 
-def _judged(c: Claim, known: dict[str, Claim], profile: str) -> dict[str, Any]:
-    """What a claim's file holds, with a warning nothing if it is damaged; of a parent always what its parts give."""
-    path = _file(c.id, profile)
+def _judged(
+    c: Claim, known: dict[str, Claim], profile: str, top: Path | None = None
+) -> dict[str, Any]:
+    """What a claim's file holds, with a warning nothing if it is damaged; of a parent always what its parts give.
+
+    ``top``: the folder of figures, where it is not that of this run.
+    """
+    path = _file(c.id, profile, top)
     if not c.parts and path.is_file():
         try:
             kept = json.loads(path.read_bytes())
@@ -258,8 +307,9 @@ def _judged(c: Claim, known: dict[str, Claim], profile: str) -> dict[str, Any]:
         except (ValueError, RecursionError, TypeError, KeyError):
             pass
         log.warning("%s is damaged: counted as not run", path.name)
-    verdict = _conclusion(c, known, profile) if c.parts else Verdict(c.id, "not run", profile)
-    return {**plain(verdict), "line": str(verdict)}
+    missing = Verdict(c.id, "not run", profile)
+    verdict = _conclusion(c, known, profile, top) if c.parts else missing
+    return {**plain(verdict), "line": verdict.line}
 
 
 class Row(NamedTuple):
@@ -269,6 +319,11 @@ class Row(NamedTuple):
     verdict: str
     line: str
     kept: dict[str, Any]  # the whole verdict, as its file has it
+
+    def seen(self) -> str:
+        """See ``Verdict.seen``."""
+        known = {field.name for field in fields(Verdict)}
+        return Verdict(**{k: x for k, x in self.kept.items() if k in known}).seen()
 
 
 def table(profile: str = "paper", paper: str | None = None) -> list[Row]:

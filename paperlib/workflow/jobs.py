@@ -27,7 +27,8 @@ from ..core.files import write_atomically
 from ..core.project import figures
 from .plan import code, products, results, settings, stems, timeout
 
-MENDED = ": computed again"  # how the store's word of a damaged file ends
+# how the store's warnings of a damaged file, and of one that cannot be written, end
+MENDED = (": computed again", ": the next run computes it again")
 ROOM = "make room there"
 RIGHTS = "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES"
 REMEDY = {  # what to do about errors of the machine, by what the system calls them

@@ -13,11 +13,12 @@ import math
 import os
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 from .declared import PROFILES, convert, differences, notebook, values
 from ..core.files import CHECKOUT, PACKAGE, write_atomically
-from ..core.imports import follow, resolve
+from ..core.imports import follow, module_file, origin, resolve
 from ..core.project import figures, home
 from ..papers import papers
 
@@ -127,14 +128,13 @@ def fingerprint(stem: str) -> str:
 
 
 def imports(stem: str) -> list[str]:
-    """What a notebook's cells import from paperlib, as dotted names, and what is found by name: claims and other rooms.
+    """Return what a notebook's cells import from paperlib, as dotted names of the places that define it.
 
-    Lines of IPython's own (%, !) are left out; a cell that is no Python even so stands for the whole package.
+    ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules from which the package
+    hands names on: its ``__init__.py`` does nothing else (``tests/test_house.py``). Lines of IPython's own (%, !) are left
+    out; a cell that is no Python even so stands for the whole package.
     """
-    names = {f"paperlib.{stem.split('_')[0]}.claims"}
-    if stem.startswith(LAST):
-        rooms = ("claims", "theory.bounds", "errata")
-        names |= {f"paperlib.{paper}.{room}" for paper in papers() for room in rooms}
+    names = set()
     for cell in code(stem):
         lines = cell["source"].splitlines()
         python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
@@ -147,8 +147,29 @@ def imports(stem: str) -> list[str]:
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return sorted(name for name in names if name.split(".")[0] == "paperlib")
+                names |= {
+                    node.module if alias.name == "*" else f"{node.module}.{alias.name}"
+                    for alias in node.names
+                }
+    return sorted({origin(name) for name in names if name.split(".")[0] == "paperlib"})
+
+
+def rooms(stem: str, files: Iterable[Path]) -> list[str]:
+    """Return the modules that a notebook uses and no import statement names, because they are looked up by a paper's name.
+
+    They are the claims of its own paper and of those whose files it uses, and, if it draws, their line styles. The last notebooks
+    show what every paper declares.
+
+    Args:
+        files: what the notebook uses by its imports.
+    """
+    if stem.startswith(LAST):
+        shown = ("claims", "theory.bounds", "errata", "styles")
+        return [f"paperlib.{paper}.{room}" for paper in papers() for room in shown]
+    uses = lambda package: any(file.is_relative_to(PACKAGE / package) for file in files)
+    own = [paper for paper in papers() if paper == stem.split("_")[0] or uses(paper)]
+    shown = ("claims", "styles") if uses("figures") else ("claims",)
+    return [f"paperlib.{paper}.{room}" for paper in own for room in shown]
 
 
 def everything() -> set[str]:
@@ -167,6 +188,10 @@ def inputs(stem: str) -> list[str]:
     # read, not executed: a call with nothing to do need not wait for torch
     for name in imports(stem):
         follow(resolve(name), found)
+    for name in rooms(stem, [*found]):
+        follow(module_file(name), found)
+    if stem.startswith(LAST):  # their docstrings, which are the titles of the papers
+        found |= {module_file(f"paperlib.{paper}") for paper in papers()}
     paths = sorted(found)
     if any(path.is_relative_to(PACKAGE / "datasets") for path in paths):
         tables = (CHECKOUT / "data").glob("*")
@@ -183,12 +208,20 @@ def inputs(stem: str) -> list[str]:
     ]
 
 
-def digest(files: list[str]) -> str:
+def records(stem: str, profile: str) -> list[str]:
+    """Return the verdicts of record that a notebook prints beside its own numbers: in the paper profile none, because it writes them."""
+    paper = "*" if stem.startswith(LAST) else stem.split("_")[0]
+    found = (home() / "figures" / "claims").glob(f"{paper}.*.json")
+    return [] if profile == "paper" else sorted(str(path.relative_to(home())) for path in found)
+
+
+def digest(files: list[str], names: Iterable[str] = ()) -> str:
     """SHA-256 over names and contents of ``inputs``: what file times miss, an edit during a run or a ``cp -p``.
 
     Of a large file size and time stand for the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
+    ``names``: ``imports``, for a package may hand on another thing under the same name.
     """
-    total = hashlib.sha256()
+    total = hashlib.sha256(" ".join(names).encode())
     for name in files:
         stat = (path := home() / name).stat()
         large = f"{stat.st_size} {stat.st_mtime_ns}".encode()

@@ -23,14 +23,17 @@ from toy import Coins, Index
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
 from paperlib.core.contracts import Case
-from paperlib.styles import Style
 from toy import Coins, Index
 
 class OnHost(Index):
     syncs = "host"
 
-STYLES = {"ours": Style("vermilion", "o", emphasis=True), "slow": Style("blue", "s")}
 CASES = {"ours": Case(Index(), Coins()), "ours, wide": Case(Index(2.0), Coins()), "slow": Case(OnHost(), Coins())}
+"""
+STYLES = """
+from paperlib.styles import Style
+
+STYLES = {"ours": Style("vermilion", "o", emphasis=True), "slow": Style("blue", "s")}
 """
 PLAN = speed.Plan(
     speed.Point(10, 8, 5, 3),
@@ -47,6 +50,7 @@ def toy(tmp_path, monkeypatch):
     (folder / "__init__.py").write_text("")
     (folder / "claims.py").write_text("CLAIMS = []\n")
     (folder / "cases.py").write_text(INIT)
+    (folder / "styles.py").write_text(STYLES)
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     for name, place in (("FIGURES", "figures"), ("RESULTS", "results"), ("LOCKS", "")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / place))

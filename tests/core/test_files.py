@@ -1,5 +1,6 @@
 """Files that are moved into place whole."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -27,6 +28,21 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         write_atomically(path, half)
     assert path.read_bytes() == b"first" and names(path.parent) == ["a.json"]
+
+
+def test_an_error_names_the_file_that_was_to_be_written(tmp_path):
+    """A write on a full disk names none, and a move onto a folder would name the temporary file."""
+
+    def full(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path, folder = tmp_path / "a", tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'"):
+        write_atomically(path, full)
+    with pytest.raises(IsADirectoryError) as error:
+        write_atomically(folder, lambda file: file.write(b"x"))
+    assert error.value.filename == str(folder) and names(tmp_path) == ["folder"]
 
 
 def test_two_writers_of_one_file_on_two_machines_with_one_process_number_are_apart(

@@ -1,5 +1,6 @@
 """Data sets: order of places, checksums, downloads from a local server, tables, and the sixty arms of Covertype."""
 
+import errno
 import gzip
 import hashlib
 import io
@@ -252,6 +253,33 @@ def test_offline_says_how_to_get_the_file(monkeypatch, places, server):
         f"127.0.0.1:{port}",
     )
     assert all(part in str(error.value) for part in parts)
+
+
+def test_a_cache_that_cannot_be_written_is_no_failed_download(monkeypatch, places, server, capsys):
+    register(monkeypatch, server.url("/toy", CONTENT))
+    places[1].write_text("a file where the folder was to be")
+    with pytest.raises(OSError, match=f"cannot be written.*{places[1]}") as error:
+        datasets.fetch("toy")
+    assert not isinstance(error.value, FileNotFoundError)
+    for name in list(datasets.REGISTRY):
+        if name not in ("covertype", "toy"):
+            monkeypatch.delitem(datasets.REGISTRY, name)
+    assert datasets.main([]) == 1  # also where no data set is asked for by name
+    assert (
+        "not fetched: [Errno 17] the cache of data sets cannot be written"
+        in capsys.readouterr().out
+    )
+
+
+def test_a_disk_that_fills_during_a_download_is_no_failed_download(monkeypatch, places, server):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    register(monkeypatch, server.url("/toy", CONTENT))
+    monkeypatch.setattr(datasets, "_receive", full)
+    with pytest.raises(OSError, match=f"No space left on device.*{places[1]}"):
+        datasets.fetch("toy")
+    assert [*places[1].iterdir()] == []
 
 
 def test_without_an_address_nothing_is_asked(monkeypatch, places):

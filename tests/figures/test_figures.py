@@ -3,6 +3,7 @@
 import hashlib
 import json
 import sys
+from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -15,8 +16,10 @@ from paperlib.figures import drawing as figures
 from paperlib import stats
 from paperlib.verdicts import checks, verdict as verdicts
 from paperlib.core.trace import Trace
+from paperlib.papers import papers, room
 from paperlib.styles import COLORS, REFERENCES, Style
 
+CODE = Path(__file__).resolve().parents[2]
 INIT = """
 from paperlib.styles import Style
 STYLES = {"ours": Style("vermilion", "o", emphasis=True), "theirs": Style("blue", "s", "--", "their method"), "other": Style("green")}
@@ -29,7 +32,7 @@ def toy(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")
     (folder / "claims.py").write_text("CLAIMS = []\n")
-    (folder / "cases.py").write_text(INIT)
+    (folder / "styles.py").write_text(INIT)
     monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     yield folder
@@ -260,7 +263,7 @@ def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(to
 
 
 def test_disputed_looks_are_refused(toy, monkeypatch):
-    module = __import__("paperlib.toy.cases", fromlist=["STYLES"])
+    module = __import__("paperlib.toy.styles", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
     with pytest.raises(ValueError, match="one look a name"):
         figures.styles()
@@ -301,3 +304,21 @@ def test_time_panel_marks_what_cannot_be_batched():
     )
     assert [text.get_text() for text in axes[0, 0].get_xticklabels()] == ["GLB-OMD", "OFUGLB*"]
     assert axes[0, 0].get_ylim()[0] <= 0.02
+
+
+def names_in(numbers):
+    """Every key and every string of what a figure's JSON holds."""
+    if isinstance(numbers, dict):
+        return {*numbers}.union(*map(names_in, numbers.values()))
+    if isinstance(numbers, list):
+        return set().union(*map(names_in, numbers))
+    return {numbers} if isinstance(numbers, str) else set()
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_a_papers_figures_show_learners_whose_styles_it_declares(paper):
+    """The workflow runs a notebook again when its own paper's styles change, not when another's do."""
+    own = getattr(room(paper, "styles"), "STYLES", {}).keys() | REFERENCES.keys()
+    for path in sorted((CODE / "figures" / paper).glob("*.json")):
+        shown = names_in(json.loads(path.read_text()).get("numbers", {}))
+        assert not shown & figures.styles().keys() - own, path.name

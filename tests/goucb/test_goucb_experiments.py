@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from paperlib.core.trace import Trace
 from paperlib.datasets.evaluations import evaluate
 from paperlib.goucb import claims
-from paperlib.goucb.cases import STYLES
+from paperlib.goucb.styles import STYLES
 from paperlib.goucb.experiments import settings, synthetic, tuning
 from paperlib.store import Seconds
 

@@ -210,13 +210,23 @@ def test_a_paper_without_rooms_adds_nothing(toy):
     assert not any("bare" in text for text in shown)
 
 
-def test_profiles_are_apart_and_quick_says_so(toy):
-    judged(toy)
+def test_a_quick_run_shows_the_verdicts_of_record_and_its_own_numbers(toy):
+    paper = judged(toy)
+    verdicts.judge("toy.C1.a", 9.0, (8.0, 9.5), 5, "quick")
     quick = ledger.write("quick")
-    assert {c["verdict"] for c in quick["papers"]["toy"]["claims"]} == {"not run"}
+    said = lambda found: [(c["id"], c["verdict"]) for c in found["papers"]["toy"]["claims"]]
+    assert said(quick) == said(paper) and "fails" not in quick["papers"]["toy"]["claims"][0]["line"]
+    counts = [found["papers"]["toy"]["counts"] for found in (quick, paper)]
+    assert counts[0] == counts[1]
+    rows = ledger_text.claims_tables(quick)
+    assert "1.23 [1.20, 1.30]; quick run: 9.00 [8.00, 9.50], n 5, not a verdict | 100 |" in rows
+    assert (
+        "at t = 9; quick run: not run |" in rows
+        and "quick run" not in ledger_text.claims_tables(paper)
+    )
     assert json.loads((toy / "figures/quick/claims.json").read_text())["profile"] == "quick"
     assert json.loads((toy / "figures/claims.json").read_text())["profile"] == "paper"
-    assert "verdict (quick)" in ledger_text.claims_tables(quick)
+    assert "verdict of record" in rows
 
 
 def test_what_is_declared_does_not_depend_on_runs(toy):

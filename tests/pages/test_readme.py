@@ -1,5 +1,7 @@
 """README's generated blocks; that the committed ones are fresh is tested with the ledger."""
 
+import importlib.util
+import json
 import re
 
 import pytest
@@ -51,11 +53,47 @@ def test_measured_block_says_machine_times_and_memory():
         "machine": {"processor": "Some CPU", "cores": 2, "memory_gib": 24},
         "commands": {
             "`figures`": {"seconds": 71, "gib": 2.345},
-            "`test`": {"seconds": 930, "gib": 1.0},
+            "`test`, after `figures`": {"seconds": 930, "gib": 1.0},
         },
     }
     text = readme.measured_block(found)
-    assert "2 cores (Some CPU): `figures` 71 s; `test` 16 min; memory at most 2.3 GiB." in text
+    assert "(Some CPU): `figures` 71 s; `test`, after `figures` 16 min; memory at most 2.3" in text
+    assert text.endswith(
+        "A first call of `test`, without the results of `figures`, has not been measured."
+    )
+    text = readme.measured_block(found | {"first": {"seconds": 1500, "gib": 2.61}})
+    assert text.endswith(
+        "2.6 GiB. A first call of `test`, without the results of `figures`, takes 25 min."
+    )
+
+
+def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("commands", home() / "bench" / "commands.py")
+    commands = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(commands)
+    (tmp_path / "bench").mkdir()
+    ran, cloned = [], []
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
+    monkeypatch.setattr(commands.subprocess, "run", lambda argv, **_: cloned.append(argv[-1]))
+    monkeypatch.setattr(
+        commands,
+        "measured",
+        lambda command, folder: (
+            ran.append((folder.name, command[-1])) or {"seconds": len(ran), "gib": 1.0}
+        ),
+    )
+    monkeypatch.setattr(commands.os, "environ", {"PAPERLIB_DATA": "data"})  # main changes them
+    commands.main(tmp_path / "clones")
+    assert cloned == [str(tmp_path / "clones" / name) for name in ("all", "first")]
+    assert [command for folder, command in ran if folder == "all"][1:] == [
+        "figures",
+        "figures",
+        "test",
+        "docs",
+    ]
+    assert [command for folder, command in ran if folder == "first"][1:] == ["test"]
+    found = json.loads((tmp_path / "bench" / "commands.json").read_text())
+    assert found["first"]["seconds"] == len(ran) and list(found["commands"]) == [*commands.COMMANDS]
 
 
 def test_the_tally_counts_what_was_judged_and_what_was_not():

@@ -210,6 +210,51 @@ def test_a_result_that_cannot_be_read_for_now_stays(results, monkeypatch, error)
     assert path.read_bytes() == whole and run(trials=2).equal(good)
 
 
+def full(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def no_play(*_, **__):
+    raise AssertionError("it was computed")
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_anything_is_computed(results, monkeypatch):
+    monkeypatch.setattr(store, "play", no_play)
+    call = lambda: store.once("numbers", no_play)
+    results.write_text("a file where the folder was to be")
+    for compute in (run, call):
+        with pytest.raises(OSError, match=str(results)):
+            compute()
+    results.unlink()
+    monkeypatch.setattr(store.os, "fsync", full)
+    for compute in (run, call):
+        with pytest.raises(OSError, match=f"No space left on device: '{results}'"):
+            compute()
+
+
+def test_a_run_whose_result_cannot_be_saved_is_not_lost(results, monkeypatch, caplog):
+    expected, once = run(), store.once("squares", squares, count=4)
+    shutil.rmtree(results)
+    with monkeypatch.context() as patch:
+        patch.setattr(Trace, "save", full)
+        patch.setattr(store, "write_atomically", full)
+        assert run().equal(expected)
+        assert (
+            store.once("squares", squares, count=4)["squares"].tolist() == once["squares"].tolist()
+        )
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 4 and all(str(results) in text for text in said)
+    assert all("No space left on device" in text and "computes it again" in text for text in said)
+    assert run().equal(expected) and len(files(results)) == 3  # room was made
+
+
+def test_a_checkpoint_that_cannot_be_saved_ends_no_run(tmp_path, monkeypatch, caplog):
+    expected = play(Index(), Coins(), 200, 2)
+    monkeypatch.setattr("paperlib.core.saved.write", full)
+    found = play(Index(), Coins(), 200, 2, checkpoint=tmp_path / "part.npz", every=0)
+    assert found.equal(expected) and "part.npz is not kept: No space left" in caplog.text
+
+
 def test_a_damaged_checkpoint_is_dropped(results, caplog):
     good = run(trials=2)
     (path,) = results.glob("*.npz")

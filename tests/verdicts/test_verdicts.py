@@ -139,17 +139,58 @@ def test_tests_decide(p, opposite, verdict):
 def test_lines_are_short_and_rounded():
     line = str(verdicts.judge("toy.C2.a", 1.23456, (1.2, 1.3), 100, "paper"))
     assert line == "C2.a  holds  1.23 [1.20, 1.30], n 100"
-    line = str(
-        verdicts.judge(
-            "toy.C1",
-            stats.Interval(40.23, 38.08, 42.31, 100, "mean difference, t"),
-            profile="quick",
-            reason="20 trials",
-        )
-    )
+    line = verdicts.judge(
+        "toy.C1",
+        stats.Interval(40.23, 38.08, 42.31, 100, "mean difference, t"),
+        profile="quick",
+        reason="20 trials",
+    ).line
     assert line == "C1  holds (quick)  mean difference 40.2 [38.1, 42.3], n 100  20 trials"
     assert str(verdicts.judge("toy.C4", (21, 137), profile="paper")) == "C4  holds  21, 137"
     assert str(verdicts.judge("toy.C7", 1.0, profile="paper")) == "C7  fails  1"
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A project whose committed record judges some claims; runs write to another folder."""
+    monkeypatch.setenv("PAPERLIB_ROOT", str(tmp_path / "project"))
+    with monkeypatch.context() as patch:
+        patch.setenv("PAPERLIB_FIGURES", str(tmp_path / "project" / "figures"))
+        for id, value in (("C1", 2.0), ("C2.a", 1.0), ("C2.b", 3.0)):
+            found = stats.Interval(value, value - 0.1, value + 0.1, 50, "mean, t")
+            verdicts.judge(f"toy.{id}", found, profile="paper", reason="a remark")
+
+
+@pytest.mark.parametrize("profile", ["quick", "custom"])
+def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded, profile):
+    of = lambda value: stats.Interval(value, value - 1.0, value + 1.0, 10, "mean, t")
+    for said in (str, repr):
+        assert said(verdicts.judge("toy.C1", of(-3.0), profile=profile, reason="it is short")) == (
+            "C1  a sentence\n"
+            "     of record: holds  mean 2.00 [1.90, 2.10], n 50  a remark\n"
+            f"     {profile} run: mean -3.00 [-4.00, -2.00], n 10, not a verdict; it is short"
+        )
+    assert (
+        verdicts.judge("toy.C1", of(-3.0), profile=profile).verdict == "fails"
+    )  # in its file alone
+    verdicts.judge("toy.C2.a", of(9.0), profile=profile)
+    assert str(verdicts.conclude("toy.C2", profile)) == (
+        "C2  a sentence\n"
+        "     of record: fails  C2.a holds, C2.b fails\n"
+        f"     {profile} run: see its parts, not a verdict"
+    )
+    lines = str(verdicts.judge("toy.C7", 1.0, profile=profile)).splitlines()
+    assert lines[1:] == [
+        "     of record: none, because no run of the paper profile has judged it",
+        f"     {profile} run: 1, not a verdict",
+    ]
+    lines = str(verdicts.not_run("toy.C3", "no data", profile)).splitlines()
+    assert lines[2] == f"     {profile} run: not run, no data"
+
+
+def test_the_record_is_the_committed_one_wherever_a_run_writes(recorded):
+    verdicts.judge("toy.C1", -1.0, profile="paper")  # to a folder of the user's own
+    assert verdicts.record("toy.C1") == "holds  mean 2.00 [1.90, 2.10], n 50  a remark"
 
 
 def test_parents_follow_their_parts():

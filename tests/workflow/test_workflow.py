@@ -20,6 +20,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from paperlib import output
+from paperlib.core import imports
+from paperlib.papers import papers
 from paperlib.workflow import canonical, declared, plan as workflow
 
 CODE = Path(__file__).resolve().parents[2]
@@ -181,7 +183,6 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
     # a cell that is no Python may import anything
     write(root, "toy_1", "from paperlib import play\nfiles = !ls")
     assert {
-        "paperlib",
         "paperlib.stats",
         "paperlib.glbomd",
         "paperlib.glbomd.learners.gloc",
@@ -194,22 +195,85 @@ def test_inputs_are_the_modules_used_directly_or_through_others(root, monkeypatc
         "toy_1",
         "%matplotlib inline\nfrom paperlib import play\nif True:\n    !ls paperlib\n    import numpy",
     )
-    assert workflow.imports("toy_1") == ["paperlib", "paperlib.play", "paperlib.toy.claims"]
+    assert workflow.imports("toy_1") == ["paperlib.play"]
     write(
         root,
         "toy_1",
         "import numpy\nfrom paperlib import play\nif True:\n    from paperlib.stats import some_name",
     )
-    assert workflow.imports("toy_1") == [
-        "paperlib",
-        "paperlib.play",
-        "paperlib.stats",
-        "paperlib.stats.some_name",
-        "paperlib.toy.claims",
-    ]
+    assert workflow.imports("toy_1") == ["paperlib.play", "paperlib.stats.some_name"]
     names = {Path(path).name for path in workflow.inputs("toy_1")}
     assert {"play.py", "stats.py", "trace.py", "streams.py"} <= names and "plan.py" not in names
     assert all((root / path).exists() for path in workflow.inputs("toy_1"))
+
+
+@pytest.mark.parametrize(
+    "source, whole",
+    [
+        ("from paperlib.pfbco import PFBCO", False),
+        ("from paperlib.pfbco import *", True),
+        ("from paperlib import pfbco", True),
+        ("import paperlib.pfbco", True),
+    ],
+)
+def test_an_imported_name_counts_as_the_module_that_defines_it(root, source, whole):
+    write(root, "toy_1", source)
+    names = {path.partition("/paperlib/")[2] for path in workflow.inputs("toy_1")}
+    assert "pfbco/learners/pfbco.py" in names
+    assert {"asktell/optimizer.py" in names, "pfbco/problems/portfolio.py" in names} == {whole}
+
+
+def test_the_digest_changes_when_a_package_hands_on_another_thing_under_a_name(root, monkeypatch):
+    write(root, "toy_1", "from paperlib.goucb import LevenbergMarquardt")
+    digest = lambda: workflow.digest(workflow.inputs("toy_1"), workflow.imports("toy_1"))
+    before = digest()
+    assert workflow.imports("toy_1") == ["paperlib.goucb.learners.oracle.LevenbergMarquardt"]
+    other = [("paperlib.goucb.learners.oracle.GradientDescent", "LevenbergMarquardt")]
+    face = CODE / "paperlib" / "goucb" / "__init__.py"
+    read = imports._imports
+    monkeypatch.setattr(imports, "_imports", lambda f, **k: other if f == face else read(f, **k))
+    assert digest() != before
+
+
+@pytest.fixture(scope="module")
+def used():
+    """What each of the project's notebooks depends on: stem -> files, from the project's folder."""
+    return {stem: {*workflow.inputs(stem)} for stem in workflow.stems()}
+
+
+@pytest.mark.parametrize(
+    "name, papers",
+    {
+        "bkb/styles.py": ("bkb", "00", "99"),
+        "linear/styles.py": ("linear", "99"),
+        "styles.py": ("00", "99", *papers()),
+        "glbomd/cases.py": (),
+        "glbomd/claims.py": ("glbomd", "00", "99"),
+        "asktell/optimizer.py": ("00",),
+    }.items(),
+)
+def test_an_edit_renews_the_notebooks_that_use_it_and_no_others(used, name, papers):
+    """Line styles, which are looked up by a paper's name, and modules that packages hand on."""
+    renewed = {stem for stem, files in used.items() if f"paperlib/{name}" in files}
+    assert renewed == {stem for stem in used if stem.split("_")[0] in papers}
+
+
+def test_an_edited_style_in_a_copy_of_the_project_runs_a_notebook_again(tmp_path):
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("paperlib", "notebooks"):
+        shutil.copytree(CODE / name, tmp_path / name, ignore=ignored)
+    (tmp_path / "data").symlink_to(CODE / "data")
+    look = """from paperlib.workflow import plan
+for stem in ("linear_1_ellipsoid", "glbomd_1_logistic"):
+    print(plan.digest(plan.inputs(stem), plan.imports(stem)))"""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PAPERLIB_")}
+    environment["PYTHONPATH"] = str(tmp_path)
+    command = [sys.executable, "-c", look]
+    digests = lambda: subprocess.check_output(command, cwd=tmp_path, env=environment).split()
+    before, styles = digests(), tmp_path / "paperlib" / "linear" / "styles.py"
+    styles.write_text(styles.read_text().replace('"OFUL": Style("blue"', '"OFUL": Style("green"'))
+    after = digests()
+    assert (before[0] != after[0], before[1] == after[1]) == (True, True)
 
 
 def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkeypatch, tmp_path):
@@ -244,9 +308,18 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
     assert workflow.digest(files) != before
 
 
+def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
+    for name in ("figures/claims/toy.C1.json", "figures/claims/other.C1.json"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("{}")
+    assert workflow.records("toy_1", "quick") == ["figures/claims/toy.C1.json"]
+    assert len(workflow.records("99_claims", "quick")) == 2
+    assert workflow.records("toy_1", "paper") == []  # it writes them
+
+
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
     write(root, "99_x", "from paperlib.pages import ledger")
-    assert {"ledger.py", "claims.py", "bounds.py", "errata.py"} <= {
+    assert {"ledger.py", "claims.py", "bounds.py", "errata.py", "styles.py", "__init__.py"} <= {
         Path(path).name for path in workflow.inputs("99_x")
     }
 
@@ -567,11 +640,25 @@ def test_the_table_shows_seconds_verdicts_and_failures(root, capsys):
         (root / name).write_text(content if isinstance(content, str) else json.dumps(content))
     assert run.table(["toy_1", "toy_2", "toy_3"], "quick", 0) == ["toy_2", "toy_3"]
     lines = capsys.readouterr().out.splitlines()
-    assert "toy_1        12.3  1 fails, 2 holds" in lines
+    assert "toy_1        12.3  3 without a verdict" in lines
     assert (
         "toy_2 has no result: cell 3: ValueError: no" in lines
         and "toy_3 has no result: it was not reached" in lines
     )
+
+
+def test_the_table_of_the_paper_profile_alone_shows_verdicts(root, capsys):
+    for place in ("", "quick/"):
+        for id, verdict in (("C1", "holds"), ("C2", "fails")):
+            path = root / f"figures/{place}claims/toy.{id}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({"verdict": verdict, "notebook": "toy_1"}))
+    for profile, words in (("paper", "1 fails, 1 holds"), ("quick", "2 without a verdict")):
+        done = root / "results" / profile / "toy_1.done"
+        done.parent.mkdir(parents=True)
+        done.write_text('{"seconds": 1}')
+        assert run.table(["toy_1"], profile, 0) == []
+        assert f"toy_1         1.0  {words}" in capsys.readouterr().out.splitlines()
 
 
 def test_what_was_to_run_and_was_not_reached_is_no_result(root, capsys):
@@ -788,10 +875,33 @@ def test_it_speaks_at_once_where_the_environment_is_made(root, tmp_path):
     assert call.stop() == 130 and not (root / ".venv/.ready").exists()
 
 
+@pytest.mark.parametrize("command", OPENINGS)
+def test_an_interpreter_without_the_packages_is_one_clear_line(command, root, tmp_path):
+    """Before anything runs: a table of older results would look like success."""
+    write(root, "toy_1", "")
+    (root / "results/quick").mkdir(parents=True)
+    (root / "results/quick/toy_1.done").write_text('{"seconds": 1, "products": {}}')
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # no site-packages
+    bare.chmod(0o755)
+    for python, why in ((bare, "it lacks "), (tmp_path / "none", "it cannot be started: No such")):
+        environment = {**os.environ, "PAPERLIB_PYTHON": str(python)}
+        found = subprocess.run(
+            [sys.executable, CODE / "run.py", command],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert found.returncode == 1 and found.stdout.count("\n") == 1, found.stdout
+        assert found.stderr.startswith(f"PAPERLIB_PYTHON={python} cannot run `{command}`: {why}")
+        assert found.stderr.count("\n") == 1 and "requirements.lock" in found.stderr
+
+
 def test_one_that_tidies_up_after_ctrl_c_has_time_to(tmp_path, root):
     script, done = tmp_path / "python", tmp_path / "tidied"
     code = f"import time\ntry:\n    print('ready', flush=True); time.sleep(300)\nexcept KeyboardInterrupt:\n    time.sleep(1); open({str(done)!r}, 'w')"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}"\n')
+    # not for the look at what it lacks
+    script.write_text(f'#!/bin/sh\n[ $1 = -m ] || exit 0\nexec {sys.executable} -c "{code}"\n')
     script.chmod(0o755)
     call = Terminal("test", PAPERLIB_PYTHON=str(script))
     call.until(b"ready", 30)
