@@ -29,6 +29,9 @@ class AskTell:
     A refused context, action or feedback raises before anything changes: what was learned stays.
     So it does where a call is interrupted.
 
+    A reward that contradicts the learner's declared model, its noise and norm bound for example, is warned of once per trial.
+    A trial that follows its model is warned of with probability at most 1e-6; see ``core.plausible`` for the rule.
+
     Args:
         learner: any learner of the package.
         context: the first context, without the leading trial dimension (for bandits the arms, K x
