@@ -77,7 +77,7 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     """Counts, flags, failures and plain leaves for the head; arrays of state and context."""
     arrays, plain = pack(now.state)
     offered, also = pack(_without_functions(now.context), "context")
-    kept = ("rounds", "skipped", "warned", "late", "failures")
+    kept = ("rounds", "skipped", "warned", "cautioned", "late", "failures")
     return {name: getattr(now, name) for name in kept} | {"plain": plain | also}, arrays | offered
 
 
@@ -124,6 +124,8 @@ def restored(
     check_leaves(state, arrays, plain)
     counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
     flags = {name: head.get(name, False) for name in ("warned", "late")}
+    # older files have one flag for an overflow and for a loss beyond its bound
+    flags["cautioned"] = head.get("cautioned", flags["warned"])
     if not all(type(count) is int and 0 <= count <= MOST for count in counts.values()):
         raise ValueError(f"{counts}; allowed: integers in 0..{MOST}")
     if not all(isinstance(flag, bool) for flag in flags.values()):

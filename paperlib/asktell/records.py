@@ -22,7 +22,8 @@ class Now(NamedTuple):
     skipped: int = 0  # rounds of the draws passed over: failures that were left out
     proposed: Tensor | None = None  # action asked for, 1 or 1 x d; None: none since the last tell
     pending: Any = None  # state in which it was chosen
-    warned: bool = False  # of an overflow, or of what a subclass warns of once
+    warned: bool = False  # of an overflow
+    cautioned: bool = False  # of a reward that contradicts the declared model
     late: bool = False  # warned of rounds beyond the horizon
     failures: tuple[Failure, ...] = ()
     waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them

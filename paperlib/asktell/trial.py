@@ -13,9 +13,10 @@ from torch import Tensor
 from ..core import contracts, saved
 from ..core.contracts import Learner
 from ..core.describe import brief, describe, same
+from ..core.plausible import Observed
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
-from ..core.trees import pack, tree_map
+from ..core.trees import leaves, pack, tree_map
 from ..core.validation import refuse, whole
 from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
 from .inputs import host, number, placed, warn
@@ -27,6 +28,9 @@ class AskTell:
 
     A refused context, action or feedback raises before anything changes: what was learned stays.
     So it does where a call is interrupted.
+
+    A reward that contradicts the learner's declared model, its noise and norm bound for example, is warned of once per trial.
+    A trial that follows its model is warned of with probability at most 1e-6; see ``core.plausible`` for the rule.
 
     Args:
         learner: any learner of the package.
@@ -196,7 +200,7 @@ class AskTell:
                 f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
             )
         after = self._after(chosen, now.context, played, heard, draw, update)
-        now = self._heeded(now, after).settled(played)
+        now = self._cautioned(self._heeded(now, after).settled(played), now.context, played, heard)
         late = self.horizon is not None and now.rounds >= self.horizon
         if late and not now.late:
             warn(
@@ -240,6 +244,16 @@ class AskTell:
             return now
         warn(f"{name} reports an overflow of its capacity in round {now.rounds + 1}")
         return now._replace(warned=True)
+
+    def _cautioned(self, now: Now, context: Any, action: Tensor, feedback: Tensor) -> Now:
+        """Warn once of feedback that contradicts the declared model; the rule is that of ``core.plausible``."""
+        if now.cautioned or not hasattr(self.learner, "caution"):
+            return now
+        observed = Observed(action, feedback, now.rounds + 1)
+        caution = self.learner.caution(context, self.horizon, observed)
+        if caution:
+            warn(caution)
+        return now._replace(cautioned=bool(caution))
 
     def _draw(self, now: Now, ahead: int = 0) -> Draw:
         """The key of the round that comes, or of one ``ahead`` of it."""
@@ -351,8 +365,9 @@ class AskTell:
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
-        held = {name: getattr(state, name, None) for name in getattr(self.learner, "derived", ())}
-        return {f"state.{name}": x.cpu().numpy() for name, x in held.items() if x is not None}
+        names = {f"state.{name}" for name in getattr(self.learner, "derived", ())}
+        held = [(name, x) for name, x in leaves(state) if name in names and x is not None]
+        return {name: x.cpu().numpy() for name, x in held}
 
     def _begun_as(self, path: str | os.PathLike, head: dict) -> list[int] | None:
         """Sizes of the context with which the file's learner began; it is this one, seed and all.

@@ -13,6 +13,15 @@ from .streams import Draw
 from .trees import leaves
 
 WANTS = ("reward", "loss", "gradient")
+# What a learner may have beside the three methods, see ``Learner``: methods, and attributes with their defaults.
+METHODS = ("report", "optimistic", "restart", "validate", "caution")
+ATTRIBUTES = {
+    "syncs": None,
+    "fixed_arms": False,
+    "derived": (),
+    "own_actions": True,
+    "prepares": True,
+}
 
 
 class Learner(Protocol):
@@ -29,15 +38,16 @@ class Learner(Protocol):
             base is refused by name when it is built or begun (``trees.refuse_shared``).
         validate(context, action, feedback): raises ValueError for values outside the model;
             ``action`` and ``feedback`` may be None.
-        caution(context, horizon) -> str | None: a sentence to warn a user with; ``horizon`` may be
-            None.
+        caution(context, horizon, observed) -> str | None: a sentence to warn a user with. Ask/tell calls
+            it before the first round with ``observed`` None, and in every round with that round's
+            action and feedback, see ``plausible``, until the first warning; ``horizon`` may be None.
 
     Optional attributes:
         syncs: "per round" or "host" where the learner has to look at its tensors; None by default.
         fixed_arms: True where it counts by index, so that the arms must be the same in all rounds:
             ``play`` and ask/tell refuse others; False by default.
-        derived: fields of its state that follow from the first context alone: ask/tell saves none
-            of them; () by default.
+        derived: fields of its state that follow from the first context alone, nested ones as
+            "base.gram": ask/tell saves none of them; () by default.
         own_actions: False where it credits what it hears to what it drew, so that it can be told
             of no other action; True by default.
         prepares: False where ``update`` needs nothing that ``select`` computes: ask/tell then hears

@@ -80,6 +80,7 @@ class Multiscale(Wrapper):
     A2: float | Tensor = math.inf
     logarithmic: tuple[str, ...] = ()
     least_order: int = 0
+    prepares = True  # windows open in ``select``
 
     def __post_init__(self):
         super().__post_init__()

@@ -9,7 +9,7 @@ from ..core.contracts import Learner
 from ..core.describe import frozen
 from ..core.streams import Draw
 from ..core.validation import refuse, whole
-from .wrapper import Wrapper, plays
+from .wrapper import Wrapper, plays, within
 
 
 class State(NamedTuple):
@@ -54,6 +54,22 @@ class Scripted(Wrapper):
                 whole("actions", action, least=0)
         elif not plays(self.actions):
             refuse("actions", self.actions, "a tuple of indices, or a learner")
+
+    @property
+    def fixed_arms(self) -> bool:
+        """Whether the base or the learner that dictates counts by index."""
+        return any(getattr(x, "fixed_arms", False) for x in (self.base, self.actions))
+
+    @property
+    def syncs(self) -> str | None:
+        """Whether the base or the learner that dictates has to look at its tensors: the slower of both."""
+        both = [getattr(x, "syncs", None) for x in (self.base, self.actions)]
+        return max(both, key=(None, "per round", "host").index)
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The base's and those of the learner that dictates."""
+        return super().derived + within("script", self.actions)
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base and the learner that dictates validate, and that the dictated arms exist.

@@ -4,8 +4,9 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import Learner
+from ..core.contracts import ATTRIBUTES, Learner
 from ..core.describe import frozen
+from ..core.plausible import Observed
 from ..core.validation import refuse
 
 
@@ -14,12 +15,18 @@ def plays(x: Any) -> bool:
     return not isinstance(x, type) and hasattr(x, "init") and hasattr(x, "select")
 
 
+def within(part: str, learner: Any) -> tuple[str, ...]:
+    """The ``derived`` fields of a learner whose state is the field ``part`` of another state."""
+    return tuple(f"{part}.{name}" for name in getattr(learner, "derived", ()))
+
+
 @frozen
 class Wrapper:
     """A learner around ``base``, whose state it keeps as ``state.base``.
 
-    Whatever is optional in a learner is the base's, but for ``restart``: how an epoch begins is
-    for each wrapper to say.
+    Whatever is optional in a learner (``contracts.METHODS`` and ``ATTRIBUTES``) is the base's, but for
+    ``restart``: how an epoch begins is for each wrapper to say. A wrapper whose ``select`` does more
+    than its base's sets ``prepares = True``.
 
     Attributes:
         base: any learner.
@@ -39,20 +46,16 @@ class Wrapper:
         """What the base hears."""
         return self.base.wants
 
-    @property
-    def syncs(self) -> str | None:
-        """Whether the base has to look at its tensors."""
-        return getattr(self.base, "syncs", None)
+    def __getattr__(self, name: str) -> Any:
+        """The base's optional attributes, unless a wrapper has its own."""
+        if name not in ATTRIBUTES:
+            raise AttributeError(f"{type(self).__name__} has no {name}", name=name, obj=self)
+        return getattr(self.base, name, ATTRIBUTES[name])
 
     @property
-    def fixed_arms(self) -> bool:
-        """Whether the base counts by index."""
-        return getattr(self.base, "fixed_arms", False)
-
-    @property
-    def own_actions(self) -> bool:
-        """Whether the base learns of other actions than its own."""
-        return getattr(self.base, "own_actions", True)
+    def derived(self) -> tuple[str, ...]:
+        """The base's, within the state of the wrapper."""
+        return within("base", self.base)
 
     @property
     def optimistic(self):
@@ -60,9 +63,13 @@ class Wrapper:
         bound = self.base.optimistic
         return lambda state: bound(state.base)
 
-    def caution(self, context: Any, horizon: int | None = None) -> str | None:
+    def caution(
+        self, context: Any, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
         """What the base would warn of."""
-        return self.base.caution(context, horizon) if hasattr(self.base, "caution") else None
+        if not hasattr(self.base, "caution"):
+            return None
+        return self.base.caution(context, horizon, observed)
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base validates.

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, warn
+from ..asktell.inputs import host
 from ..asktell.records import Now
 from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
@@ -166,14 +166,7 @@ class Optimizer(shared.Built):
                 f"loss={loss!r} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
                 "moments are kept, or a loss_bound"
             )
-        after = super()._heard(now, action, float(number))
-        if self.loss_bound is None or abs(number) <= self.loss_bound or after.warned:
-            return after
-        warn(
-            f"loss={loss!r} in {where}; the learning rate takes all to be at most "
-            f"loss_bound={self.loss_bound!r} in absolute value"
-        )
-        return after._replace(warned=True)
+        return super()._heard(now, action, float(number))
 
     @property
     def center(self) -> np.ndarray:

@@ -4,7 +4,9 @@ Scripted: what is dictated is played, then the base goes on with all that it hea
 Doubling: horizons 1, 2, 4, ...
 """
 
+import re
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from inspect import cleandoc
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +15,18 @@ import torch
 from toy import Coins, Index
 
 from paperlib.asktell import AskTell
+from paperlib.bkb import BKB, RBF, Confidence
+from paperlib.core.contracts import ATTRIBUTES, METHODS, Learner
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.core.trees import pack, take, unpack
+from paperlib.core.trees import leaves, pack, take, unpack
 from paperlib.learners.doubling import Doubling
 from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.scripted import Scripted
 from paperlib.learners.wrapper import Wrapper
+from paperlib.papers import papers, room
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -310,27 +315,55 @@ def test_doubling_may_be_scripted():
 # ---- every wrapper -------------------------------------------------------------------------------
 
 WRAPPERS = {Doubling: Doubling, Scripted: lambda base: Scripted(base, ACTIONS, 4)}
-KIND = ("wants", "syncs", "fixed_arms", "own_actions")
 NAMES = [kind.__name__ for kind in WRAPPERS]
 every_wrapper = pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=NAMES)
 
 
 @dataclass(frozen=True)
 class Full(Index):
-    """Has everything that is optional, of values that are not the defaults."""
+    """Has every optional method but ``restart``, which no wrapper hands on."""
 
     wants = "loss"
-    syncs = "host"
-    fixed_arms = True
 
     def validate(self, context, action, feedback):
         raise ValueError(f"heard {context} {action} {feedback}")
 
-    def caution(self, context, horizon=None):
-        return f"mind {context} for {horizon}"
+    def caution(self, context, horizon=None, observed=None):
+        return f"mind {context} for {horizon}, {observed}"
 
     def optimistic(self, state):
         return state.total.amax(1) + 1
+
+
+# A value of each optional attribute that is not its default.
+OTHERS = {
+    "syncs": "host",
+    "fixed_arms": True,
+    "derived": ("total",),
+    "own_actions": False,
+    "prepares": False,
+}
+# What a wrapper around ``Full`` returns for each optional method.
+RETURNS = {
+    "report": lambda learner, state: learner.report(state)["plays"].tolist(),
+    "optimistic": lambda learner, state: learner.optimistic(state).tolist(),
+    "validate": lambda learner, state: _raised(lambda: learner.validate(7, 8, 9)),
+    "caution": lambda learner, state: [learner.caution(7, 9, 3), learner.caution(7)],
+}
+
+
+def _raised(call):
+    with pytest.raises(ValueError, match="heard") as caught:
+        call()
+    return str(caught.value)
+
+
+def test_the_contract_lists_every_optional_member():
+    text = cleandoc(Learner.__doc__)
+    assert re.findall(r"^    (\w+)\(", text, re.MULTILINE) == list(METHODS)
+    assert re.findall(r"^    (\w+): ", text, re.MULTILINE) == list(ATTRIBUTES)
+    assert OTHERS.keys() == ATTRIBUTES.keys() and RETURNS.keys() == {*METHODS} - {"restart"}
+    assert all(OTHERS[name] != default for name, default in ATTRIBUTES.items())
 
 
 def test_every_wrapper_is_tested_here():
@@ -341,22 +374,112 @@ def test_every_wrapper_is_tested_here():
 
 
 @every_wrapper
-def test_all_that_is_optional_is_the_bases(wrap):
-    base, bare = Full(), Index()
-    learner, plain = wrap(base), wrap(bare)
-    assert [getattr(learner, name) for name in KIND] == ["loss", "host", True, True]
-    assert [getattr(plain, name) for name in KIND] == ["reward", None, False, True]
-    assert learner.caution(7, 9) == "mind 7 for 9" and plain.caution(7, 9) is None
-    assert learner.caution(7) == "mind 7 for None"
-    with pytest.raises(ValueError, match="heard 7 8 9"):
-        learner.validate(7, 8, 9)
-    plain.validate(torch.eye(4)[None], None, None)
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_every_optional_attribute_is_the_bases(wrap, name):
+    base = type("Base", (Index,), {name: OTHERS[name]})()
+    if wrap is WRAPPERS[Scripted] and name == "own_actions":
+        pytest.skip("Scripted refuses a base that learns of its own actions only")
+    expected = ("base.total",) if name == "derived" else OTHERS[name]
+    assert getattr(wrap(base), name) == expected
+    assert getattr(wrap(Index()), name) == ATTRIBUTES[name]
+    with pytest.raises(AttributeError, match="has no other"):
+        wrap(base).other
+
+
+@every_wrapper
+@pytest.mark.parametrize("name", RETURNS)
+def test_every_optional_method_is_the_bases(wrap, name):
+    learner = wrap(Full())
     state, _ = steps(learner, 6)
-    assert learner.optimistic(state).tolist() == base.optimistic(state.base).tolist()
+    assert learner.wants == "loss"
+    assert RETURNS[name](learner, state) == RETURNS[name](learner.base, state.base)
+
+
+@every_wrapper
+def test_what_the_base_lacks_the_wrapper_does_without(wrap):
+    plain = wrap(UniformArm())
+    assert plain.report(steps(plain, 1)[0]) == {} and plain.caution(None) is None
     assert not hasattr(plain, "optimistic")
-    said = learner.report(state)
-    assert list(said) == ["plays"] and torch.equal(said["plays"], base.report(state.base)["plays"])
-    assert wrap(UniformArm()).report(steps(wrap(UniformArm()), 1)[0]) == {}
+    wrap(Index()).validate(torch.eye(4)[None], None, None)
+
+
+def test_wrappers_that_change_the_state_when_they_choose_say_so():
+    """A base that prepares nothing leaves their ``select`` to be called still."""
+    for name in papers():  # imports its wrappers
+        room(name, "cases")
+    kinds = _wrappers_of("paperlib.")
+    own = {kind.__name__ for kind in kinds if "prepares" in vars(kind)}
+    assert own == {"Multiscale", "Restarted", "BanditOverBandit"}
+    assert all(kind.prepares for kind in kinds if kind.__name__ in own)
+
+
+def _wrappers_of(room):
+    found, new = set(), {Wrapper}
+    while new := {kind for parent in new for kind in parent.__subclasses__()}:
+        found |= new
+    return {kind for kind in found if kind.__module__.startswith(room)}
+
+
+class Counting(Index):
+    """Prepares nothing; counts how often it was asked."""
+
+    prepares = False
+    asked = 0
+
+    def select(self, state, arms, draw):
+        type(self).asked += 1
+        return super().select(state, arms, draw)
+
+
+@every_wrapper
+def test_an_action_of_ones_own_is_learned_of_without_a_choice(wrap):
+    Counting.asked = 0
+    user = AskTell(wrap(Counting()), np.eye(4))
+    user.tell(1, 1.0), user.tell(1, 1.0)  # Doubling begins an epoch with the second round
+    assert Counting.asked == 0 and user.state.base.plays[0, 1] > 1
+
+
+GRID = np.random.default_rng(0).random((60, 2))
+KERNELIZED = BKB(RBF(30.0), Confidence(0.1, 2.0))
+AROUND = {
+    "alone": KERNELIZED,
+    "Scripted": Scripted(KERNELIZED, (0, 1), 2),
+    "Scripted by it": Scripted(KERNELIZED, KERNELIZED, 2),
+    "Scripted twice": Scripted(Scripted(KERNELIZED, (0,), 1), (0, 1), 2),
+    "Doubling": Doubling(KERNELIZED),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_what_follows_from_the_arms_is_in_no_file(name, tmp_path):
+    user, path = AskTell(AROUND[name], GRID), tmp_path / "state.npz"
+    for _ in range(4):
+        user.tell(user.ask(), 0.5)
+    assert any(key.endswith(".gram") for key, _ in leaves(user.state))
+    user.save(path)
+    with np.load(path) as file:
+        assert not [key for key in file.files if key.endswith(".gram")]
+        assert all(file[key].size < len(GRID) ** 2 for key in file.files)
+    again = AskTell.load(path, AROUND[name])
+    for _ in range(5):
+        assert again.ask() == user.ask()
+        again.tell(again.ask(), 0.25), user.tell(user.ask(), 0.25)
+
+
+@dataclass(frozen=True)
+class Slow(Index):
+    """Counts by index, and computes on the host."""
+
+    fixed_arms = True
+    syncs = "host"
+
+
+def test_scripted_heeds_the_learner_that_dictates_too():
+    learner = Scripted(Index(), Slow(), 3)
+    assert learner.fixed_arms and learner.syncs == "host"
+    assert Scripted(Wary(), Index(), 3).syncs == "per round"
+    with pytest.raises(ValueError, match="the same arms"):
+        AskTell(learner, np.eye(4)).ask(np.eye(4)[::-1].copy())
 
 
 @every_wrapper

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ...core import linalg
+from ...core.plausible import Observed
 from ...maths.gp import Kernel, check_kernel
 from ...core.streams import Draw
 from ...core.validation import CONDITION, LARGEST, finite, menu, refuse
@@ -90,6 +91,17 @@ class KernelUCB:
             self._check_ridge(context)
         if feedback is not None:
             finite("reward", feedback, LARGEST)
+
+    def caution(
+        self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
+        """Warn of a reward that contradicts noise and norm bound: |f(x)| <= F sqrt(k(x, x)), and the noise is xi-sub-Gaussian."""
+        xi, F = self.confidence.noise, self.confidence.norm_bound
+        if observed is None or self.confidence.rule == "const":  # which uses no norm bound
+            return None
+        x = linalg.chosen(context, observed.action).unsqueeze(1)
+        most = F * self.kernel.diag(x)[:, 0].sqrt() + observed.deviation(xi)
+        return observed.contradicts(-most, most, f"noise={xi!r} and norm_bound={F!r}")
 
     def _check_ridge(self, arms: Tensor) -> None:
         """Raise ValueError where lambda is rounding beside k(x, x)."""

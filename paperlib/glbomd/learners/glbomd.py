@@ -25,6 +25,7 @@ from ...core.linalg import (
     width,
 )
 from ...maths.sets import ball_projection
+from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import coordinates, one_of, refuse, whole
 from .glm import GLMLearner
@@ -137,13 +138,18 @@ class GLBOMD(GLMLearner):
         growth = math.log(2 + 2 * self.link.max_slope(S) * t / (ridge * self.link.dispersion))
         return math.sqrt(start + 2 * eta * math.log(1 / self.delta) + 6 * dim * eta * eta * growth)
 
-    def caution(self, context: Tensor, horizon: int | None = None) -> str | None:
+    def caution(
+        self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
         """What to tell a user whose lambda the theorem does not cover, or whose bonus will lead the play astray.
 
         Args:
             context: arms, ... x d.
             horizon: rounds that will be played; None: not known, and nothing is said of them.
+            observed: a round's reward, of which all learners warn alike; None: before the first round.
         """
+        if observed is not None:
+            return super().caution(context, horizon, observed)
         said = [self._uncovered(context.shape[-1])]
         if horizon is not None:
             said.append(self._led_by_length(context, horizon))

@@ -1,7 +1,13 @@
 """What the learners of a generalized linear model have in common: the numbers of the model, and the checks."""
 
+from collections.abc import Iterator
+
+import torch
 from torch import Tensor
 
+from ...core.describe import brief
+from ...core.linalg import chosen
+from ...core.plausible import Observed
 from ...core.validation import LARGEST, SMALLEST, nonnegative, positive, probability, refuse
 from ..model.links import LARGEST_S, Bernoulli, Binomial, Link, kappa_ball
 from ..model.validation import known_link, validate
@@ -43,6 +49,25 @@ class GLMLearner:
         """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
         validate(self.link, context, action, feedback)
 
+    def caution(
+        self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
+        """Warn of a reward that contradicts family and norm bound: natural parameters are at most S ||x|| in size.
+
+        Learners without a norm bound declare nothing that a reward could contradict.
+        """
+        if observed is None or not hasattr(self, "norm_bound"):
+            return None
+        x = chosen(context, observed.action)
+        z = self.norm_bound * torch.linalg.vector_norm(x, dim=-1)
+        warnings = (observed.contradicts(*interval) for interval in self.intervals(z, observed))
+        return next(filter(None, warnings), None)
+
+    def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
+        """Yield the intervals that contain the reward at natural parameters up to z in size, R, with the arguments they follow from."""
+        declared = f"link={brief(self.link)} and norm_bound={self.norm_bound!r}"
+        yield *self.link.interval(z, observed.level), declared
+
 
 class KappaLearner(GLMLearner):
     """One with a field ``kappa``."""
@@ -73,6 +98,12 @@ class BoundedLearner(KappaLearner):
         if isinstance(self.link, Bernoulli):
             return 1.0
         return float(self.link.count) if isinstance(self.link, Binomial) else 100.0
+
+    def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
+        """Yield the family's, and rewards up to R_max in size."""
+        yield from super().intervals(z, observed)
+        most = torch.full_like(z, self.bound)
+        yield -most, most, f"reward_bound={self.bound!r}"
 
     @property
     def most_added(self) -> float:

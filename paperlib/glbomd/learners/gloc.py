@@ -7,6 +7,7 @@ sub-Gaussian constant, B the learner's regret bound.
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -29,6 +30,7 @@ from ...core.linalg import (
     width,
 )
 from ...maths.sets import project_ball
+from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import one_of, whole
 from .glm import KappaLearner
@@ -114,14 +116,26 @@ class GLOC(KappaLearner):
             return math.exp(self.norm_bound / 2)
         return math.sqrt(self.link.dispersion)
 
-    def caution(self, context: Tensor, horizon: int | None = None) -> str | None:
-        """What to tell a user whose rewards the method's analysis does not cover."""
+    def caution(
+        self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
+        """Warn of rewards that the method's analysis does not cover, or that contradict the model."""
+        if observed is not None:
+            return super().caution(context, horizon, observed)
         if self.sub_gaussian is None and isinstance(self.link, Poisson):
             return (
                 f"Poisson rewards are not sub-Gaussian: sub_gaussian = {self.noise:.6g} is a heuristic, "
                 "the confidence sets carry no guarantee"
             )
         return None
+
+    def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
+        """Yield the family's, and with a given ``sub_gaussian`` the means and noise of that size around them."""
+        yield from super().intervals(z, observed)
+        if self.sub_gaussian is not None:
+            half = observed.deviation(self.sub_gaussian)
+            declared = f"sub_gaussian={self.sub_gaussian!r} and norm_bound={self.norm_bound!r}"
+            yield self.link.mean(-z) - half, self.link.mean(z) + half, declared
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """theta = 0, A = lambda I, B = 2 c S^2 lambda; the horizon is not used."""

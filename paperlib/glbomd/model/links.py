@@ -66,6 +66,13 @@ class Link(ABC):
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
         """Reward with the given mean as a monotone function of the uniform (Bernoulli 1{u < mu}, else inverse CDF). Both of one shape."""
 
+    def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
+        """Ends of an interval for the rewards at natural parameters from -z to z; by default the whole line.
+
+        Each end is exceeded with probability at most e^-level. ``z``: at least 0, any shape.
+        """
+        return torch.full_like(z, -math.inf), torch.full_like(z, math.inf)
+
     def validate(self, reward: Tensor) -> None:
         """Check that rewards lie in the support.
 
@@ -160,6 +167,14 @@ class Poisson(Link):
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
         return poisson_quantile(mean, uniform)
 
+    def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
+        """From 0 to mu + sqrt(2 mu level) + level / 3, because a centered count is sub-gamma with variance factor mu and scale 1/3.
+
+        Source: Boucheron, Lugosi & Massart (2013), "Concentration Inequalities", Section 2.4.
+        """
+        mean = self.mean(z)
+        return torch.zeros_like(z), mean + (2 * level * mean).sqrt() + level / 3
+
     def validate(self, reward: Tensor) -> None:
         inside = (reward >= 0) & (reward.floor() == reward) & (reward <= LARGEST_COUNT)
         require(reward, inside, f"0, 1, 2, ..., up to {LARGEST_COUNT:g}")
@@ -196,6 +211,11 @@ class Gaussian(Link):
 
     def sample(self, mean: Tensor, uniform: Tensor) -> Tensor:
         return mean + math.sqrt(self.variance) * torch.special.ndtri(uniform.clamp(CLIP, 1 - CLIP))
+
+    def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
+        """-z - sqrt(2 g level) to z + sqrt(2 g level), because the noise is sqrt(g)-sub-Gaussian."""
+        most = z + math.sqrt(2 * self.variance * level)
+        return -most, most
 
 
 @frozen
@@ -238,6 +258,12 @@ class Binomial(Link):
         log_pmf = log_choose + torch.special.xlogy(k, p) + torch.special.xlog1py(n - k, -p)
         below = log_pmf.exp().cumsum(-1)[..., :-1] < uniform.clamp(CLIP, 1 - CLIP).unsqueeze(-1)
         return below.sum(-1).to(mean)
+
+    def interval(self, z: Tensor, level: float) -> tuple[Tensor, Tensor]:
+        """Hoeffding's inequality around the least and the largest mean, within 0 to n."""
+        half = math.sqrt(self.count * level / 2)
+        low, high = self.mean(-z) - half, self.mean(z) + half
+        return low.clamp(min=0.0), high.clamp(max=float(self.count))
 
     def validate(self, reward: Tensor) -> None:
         inside = (reward >= 0) & (reward <= self.count) & (reward.floor() == reward)

@@ -33,6 +33,12 @@ class ConfidenceBall(Optimist):
     scale: float = 1.0
     refresh: int = 4096
     ridge = 1.0
+    norm_bound = 1.0
+
+    @property
+    def declared(self) -> str:
+        """The argument that bounds the rewards, and the norm that the method takes for granted."""
+        return f"noise={self.noise!r} and ||theta*|| <= 1"
 
     def radius_at(self, t: int, dim: int) -> float:
         """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)}; ``t`` = 1, 2, ... is the round about to be played."""

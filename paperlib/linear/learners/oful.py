@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ...core.describe import frozen
 from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
+from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import CONDITION, LARGEST
 from ...core.validation import finite, menu, nonnegative, positive, probability, whole
@@ -37,6 +38,7 @@ class Optimist:
     """
 
     noise: float
+    norm_bound: float
     delta: float
     ridge: float
     scale: float
@@ -61,6 +63,22 @@ class Optimist:
             )
         if feedback is not None:
             finite("reward", feedback, LARGEST)
+
+    def caution(
+        self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
+        """Warn of a reward that contradicts noise and norm bound: |x^T theta*| <= S ||x||, and the noise is R-sub-Gaussian."""
+        if observed is None:
+            return None
+        x = chosen(context, observed.action)
+        most = self.norm_bound * torch.linalg.vector_norm(x, dim=-1)
+        most = most + observed.deviation(self.noise)
+        return observed.contradicts(-most, most, self.declared)
+
+    @property
+    def declared(self) -> str:
+        """The arguments that bound the rewards."""
+        return f"noise={self.noise!r} and norm_bound={self.norm_bound!r}"
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """V_0 = lambda I; the horizon is not used."""

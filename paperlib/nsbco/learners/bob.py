@@ -70,6 +70,7 @@ class BanditOverBandit(Wrapper):
     """
 
     base: Learner = field(default_factory=GradientAscent)
+    prepares = True  # a length is drawn in ``select``
 
     def __post_init__(self):
         super().__post_init__()

@@ -88,6 +88,7 @@ class Restarted(Wrapper):
     """
 
     kappa: float | Tensor = 1.0
+    prepares = True  # a batch begins in ``select``
 
     def __post_init__(self):
         super().__post_init__()

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ...maths.oracles import probe
 from ...core.describe import frozen
+from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import CONDITION, coordinates, finite, one_of, positive, refuse, whole
 from ..model.task import Heard, Task
@@ -105,6 +106,15 @@ class OnePoint:
             if not bool((loss.abs() <= CONDITION * bound).all()):
                 allowed = f"up to {CONDITION:g} times the {'scale' if known else 'loss_bound'}"
                 refuse("loss", loss.tolist(), f"numbers {allowed}, {bound:g}")
+
+    def caution(
+        self, task: Task, horizon: int | None = None, observed: Observed | None = None
+    ) -> str | None:
+        """Warn of a loss beyond the given bound M, which the learning rate takes for granted."""
+        if observed is None or self.scale != "task":
+            return None
+        M = task.loss_bound
+        return observed.contradicts(-M, M, f"loss_bound={float(M.max())!r}", "loss")
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta, alpha and eta for a horizon; ``bound``: M, 1 or R."""
