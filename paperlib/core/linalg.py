@@ -4,6 +4,7 @@ What takes an ``Array`` works on tensors and on numpy arrays alike, see ``light`
 Shapes: R trials, K arms, d dimensions; a leading 1 means that all trials share the tensor.
 """
 
+import functools
 from collections.abc import Callable
 from contextlib import contextmanager
 
@@ -64,6 +65,21 @@ def light(*tensors: Tensor) -> tuple[Array, ...]:
 def tensors(*arrays: Array) -> tuple[Tensor, ...]:
     """The way back from ``light``."""
     return tuple([torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arrays])
+
+
+@functools.lru_cache(maxsize=64)
+def _places(count: int, device: torch.device | None) -> Array:
+    return np.arange(count) if device is None else torch.arange(count, device=device)
+
+
+def places(count: int, like: Array) -> Array:
+    """0, 1, ..., count - 1, of the kind of ``like``. It is stored between rounds and must not be written to."""
+    return _places(count, None if isinstance(like, np.ndarray) else like.device)
+
+
+def filled(x: Array, mask: Array, value: float) -> Array:
+    """``x`` with a number where the mask holds: one operation, because ``torch.where`` first makes a tensor of a number."""
+    return np.where(mask, value, x) if isinstance(x, np.ndarray) else x.masked_fill(mask, value)
 
 
 def pick_device(device: str = "auto") -> str:
@@ -136,6 +152,11 @@ def quadratic(arms: Array, matrix: Array) -> Array:
 def log(x: Array) -> Array:
     """ln x."""
     return np.log(x) if isinstance(x, np.ndarray) else x.log()
+
+
+def over_root(c: float | Array, x: Array) -> Array:
+    """c / sqrt(x). ``x``: floats, because ``rsqrt`` of integers is in float32."""
+    return c / x**0.5 if isinstance(x, np.ndarray) else c * x.rsqrt()
 
 
 def root(square: Array) -> Array:
