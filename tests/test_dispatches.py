@@ -36,6 +36,10 @@ LIMITS = {
     "glbomd.UCB1": (18, 6),
     "linear.OFUL": (22, 28),
     "linear.ConfidenceBall": (19, 28),
+    "nsbco.MASTER": (58, 29),
+    "nsbco.Algorithm 2": (5, 12),
+    "nsbco.GLR": (5, 12),
+    "nsbco.KW": (5, 13),
 }
 
 
