@@ -4,6 +4,7 @@ What takes an ``Array`` works on tensors and on numpy arrays alike, see ``light`
 Shapes: R trials, K arms, d dimensions; a leading 1 means that all trials share the tensor.
 """
 
+import functools
 from collections.abc import Callable
 from contextlib import contextmanager
 
@@ -18,7 +19,7 @@ _shortcuts = True
 
 @contextmanager
 def shortcuts(on: bool):
-    """Within the block, ``needed`` and ``may_look`` behave on the CPU as they do on a device (``on=False``)."""
+    """Within the block, ``needed``, ``may_look`` and ``light`` behave on the CPU as they do on a device (``on=False``)."""
     global _shortcuts
     before, _shortcuts = _shortcuts, on
     try:
@@ -33,8 +34,22 @@ def may_look(x: Tensor) -> bool:
 
 
 def needed(mask: Array) -> bool:
-    """Whether a masked branch must be computed: any row on the CPU; elsewhere always, without a look."""
+    """Whether a masked branch must be computed: any row on the CPU; on a device always, without a synchronization.
+
+    For branches of few operations. A branch that costs more than a synchronization asks ``any_on_host``.
+    """
     return bool(mask.any()) if isinstance(mask, np.ndarray) or may_look(mask) else True
+
+
+def any_on_host(mask: Array) -> bool:
+    """Whether the mask holds for any row; on a device this is one synchronization of 20 to 50 microseconds.
+
+    A synchronization costs less than ten kernel launches. Therefore a learner asks once per masked branch, or once per
+    block of an iterative solver, where that skips more operations. The meta device has no values: there it is True.
+    """
+    if isinstance(mask, Tensor) and mask.device.type == "meta":
+        return True
+    return bool(mask.any())
 
 
 def light(*tensors: Tensor) -> tuple[Array, ...]:
@@ -50,6 +65,21 @@ def light(*tensors: Tensor) -> tuple[Array, ...]:
 def tensors(*arrays: Array) -> tuple[Tensor, ...]:
     """The way back from ``light``."""
     return tuple([torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in arrays])
+
+
+@functools.lru_cache(maxsize=64)
+def _places(count: int, device: torch.device | None) -> Array:
+    return np.arange(count) if device is None else torch.arange(count, device=device)
+
+
+def places(count: int, like: Array) -> Array:
+    """0, 1, ..., count - 1, of the kind of ``like``. It is stored between rounds and must not be written to."""
+    return _places(count, None if isinstance(like, np.ndarray) else like.device)
+
+
+def filled(x: Array, mask: Array, value: float) -> Array:
+    """``x`` with a number where the mask holds: one operation, because ``torch.where`` first makes a tensor of a number."""
+    return np.where(mask, value, x) if isinstance(x, np.ndarray) else x.masked_fill(mask, value)
 
 
 def pick_device(device: str = "auto") -> str:
@@ -122,6 +152,11 @@ def quadratic(arms: Array, matrix: Array) -> Array:
 def log(x: Array) -> Array:
     """ln x."""
     return np.log(x) if isinstance(x, np.ndarray) else x.log()
+
+
+def over_root(c: float | Array, x: Array) -> Array:
+    """c / sqrt(x). ``x``: floats, because ``rsqrt`` of integers is in float32."""
+    return c / x**0.5 if isinstance(x, np.ndarray) else c * x.rsqrt()
 
 
 def root(square: Array) -> Array:

@@ -53,7 +53,8 @@ def where(mask: Tensor, a: Any, b: Any) -> Any:
 
     def pick(path: str, x: Tensor, y: Tensor) -> Tensor:
         _alike(path, x, y, len(mask))
-        return x if x is y else torch.where(mask.view(-1, *[1] * (x.dim() - 1)), x, y)
+        rows = mask if x.dim() == 1 else mask.view(-1, *[1] * (x.dim() - 1))
+        return x if x is y else torch.where(rows, x, y)
 
     return _joined(pick, a, b, "state")
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ..core.describe import frozen
-from ..core.linalg import Array, by_trial, light, needed, tensors
+from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
 from ..core.streams import Draw
 from ..core.validation import positive, refuse, whole
 from .restarts import counted, logged, unlogged
@@ -31,7 +31,7 @@ class State(NamedTuple):
     """The thread that plays, those that pause, and a block's sums."""
 
     base: Any  # the active thread's state, R rows
-    paused: Tensor  # R x O x W, the other threads, a row of numbers each
+    paused: Tensor  # R x O x W, the other threads, a row of numbers each; 0 for the one that plays
     active: Tensor  # R int64, order of the thread that plays
     live: Tensor  # R x O bool, whether the window of order m that covers this round is scheduled
     opened: Tensor  # R x O, sum of what was heard in the block before that window
@@ -136,6 +136,11 @@ class Multiscale(Wrapper):
         off = lambda value: not isinstance(value, Tensor) and value == math.inf
         return not (off(self.A1) and off(self.A2))
 
+    @property
+    def syncs(self) -> str | None:
+        """Each round looks for failed tests: they are rare, and a restart dispatches more than a synchronization costs."""
+        return super().syncs or ("per round" if self.tests else None)
+
     def _level(self, name: str, state: State) -> float:
         """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""
         if name not in self.logarithmic:
@@ -145,11 +150,12 @@ class Multiscale(Wrapper):
         return 1.0 + math.log2(state.horizon)
 
     def _limit(self, name: str, state: State) -> float | Array:
-        """A threshold times its level, a number or R x 1."""
-        value = getattr(self, name)
-        if isinstance(value, Tensor) and not value.is_floating_point():
-            value = value.double()  # torch would multiply in float32
-        return by_trial(value) * self._level(name, state)
+        """A threshold times its level, a number or R."""
+        value, level = getattr(self, name), self._level(name, state)
+        if not isinstance(value, Tensor):
+            return value * level
+        # torch would multiply integers in float32
+        return light(value if value.is_floating_point() else value.double())[0] * level
 
     def _table(self, live: Array) -> Table:
         device = None if isinstance(live, np.ndarray) else str(live.device)
@@ -161,25 +167,24 @@ class Multiscale(Wrapper):
         coins = draw.uniform(SCHEDULE, orders, counter=lambda t: STEP * t)
         coins, active, live, opened, n, played, heard = light(coins, *state[2:7], state.heard)
         known, xp = self._table(live), np if isinstance(live, np.ndarray) else torch
-        over, sums = played == known.past[n] + 1, state[5:10]  # of n, played, least, excess, heard
+        over, sums = played == known.length[n], state[5:10]  # of n, played, least, excess, heard
         if needed(over):  # the block is full: the next is twice as long
             # beyond the horizon there is none twice as long: blocks of the largest order are repeated
             n = (n + over).clip(max=orders - 1)
             least, excess = light(state.least, state.excess)
-            played, least = xp.where(over, 0, played), xp.where(over, math.inf, least)
-            excess, heard = xp.where(over, 0.0, excess), xp.where(over, 0.0, heard)
+            played, least = filled(played, over, 0), filled(least, over, math.inf)
+            excess, heard = filled(excess, over, 0.0), filled(heard, over, 0.0)
             sums = tensors(n, played, least, excess, heard)
         begins = (played[:, None] & known.past) == 0  # a window of order m would
-        hit = begins & (coins < known.chance[n])
-        live = (live & ~begins) | hit
+        heads = coins < known.chance[n]
+        opens, live = begins & heads, xp.where(begins, heads, live)
         opened = xp.where(begins, heard[:, None], opened)
         plays = first_true(live)
         base, paused = state.base, state.paused
-        new = hit.any(1)
-        turn = (plays != active) | new
-        if needed(turn):
-            fresh = self.base.restart(base, context, None, draw) if needed(new) else None
-            base, paused = exchanged(base, fresh, paused, active, plays, hit, turn)
+        new = needed(opens)
+        if new or needed(plays != active):
+            fresh = self.base.restart(base, context, None, draw) if new else None
+            base, paused = exchanged(base, fresh, paused, active, plays, opens)
         action, base = self.base.select(base, context, draw)
         return action, State(base, paused, *tensors(plays, live, opened), *sums, *state[10:])
 
@@ -197,19 +202,20 @@ class Multiscale(Wrapper):
         if self.tests:
             known = self._table(live)
             A1, A2 = self._limit("A1", state), self._limit("A2", state)
+            A1 = A1[:, None] if isinstance(A1, Array) else A1
             # Test 1: a window's mean, over all of its rounds, is above what the block's estimates allow
             ends = live & ((played[:, None] & known.past) == 0)
             mean = (heard[:, None] - opened) * known.share
             above = ends & (mean >= least[:, None] + A1 / known.root)
             # Test 2: the block's estimates are too far above what was heard
-            length = played + 0.0 * heard  # of whole numbers torch would take a root in float32
-            behind = ((excess / length)[:, None] >= A2 / (length**0.5)[:, None])[:, 0]
-            failed = above.any(1) | behind
-            if needed(failed):
+            # torch would take roots of integers in float32
+            length = xp.asarray(played, dtype=heard.dtype)
+            failed = above.any(1) | (excess / length >= over_root(A2, length))
+            if any_on_host(failed):
                 restarts, log = self._logged(state, *tensors(above, failed), rounds)
-                n, played = xp.where(failed, 0, n), xp.where(failed, 0, played)
-                least = xp.where(failed, math.inf, least)
-                excess, heard = xp.where(failed, 0.0, excess), xp.where(failed, 0.0, heard)
+                n, played = filled(n, failed, 0), filled(played, failed, 0)
+                least = filled(least, failed, math.inf)
+                excess, heard = filled(excess, failed, 0.0), filled(heard, failed, 0.0)
         moved = tensors(n, played, least, excess, heard)
         return State(base, *state[1:5], *moved, restarts, log, rounds, state.horizon)
 

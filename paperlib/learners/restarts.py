@@ -6,6 +6,8 @@ Letters: R trials, k numbers of an entry.
 import torch
 from torch import Tensor
 
+from ..core.linalg import places
+
 LOGGED = 64  # restarts that are logged by trial; the count goes on
 
 
@@ -17,8 +19,7 @@ def unlogged(trials: int, *entry: int, device: torch.device) -> tuple[Tensor, Te
 
 def logged(count: Tensor, log: Tensor, entry: Tensor, where: Tensor) -> tuple[Tensor, Tensor]:
     """Count and log after a restart in the trials ``where``, R bool. ``entry``: R (x k)."""
-    places = torch.arange(LOGGED, device=log.device)
-    here = (places == count[:, None]) & where[:, None]
+    here = (places(LOGGED, log) == count[:, None]) & where[:, None]
     here = here.reshape(*here.shape, *[1] * (log.dim() - 2))
     return count + where, torch.where(here, entry[:, None], log)
 

@@ -17,6 +17,7 @@ class Table(NamedTuple):
     """What follows from the number of orders alone."""
 
     past: Array  # O int64, 2^m - 1
+    length: Array  # O int64, 2^m
     chance: Array  # O x O, probability that a window of order m (columns) is scheduled in a block of order n; -1: never
     share: Array  # O, 2^-m
     root: Array  # O, sqrt(2^m)
@@ -31,6 +32,7 @@ def table(orders: int, least: int, device: str | None) -> Table:
     chance = [[2 ** (-(n - i) / 2) if scheduled(n, i) else -1.0 for i in m] for n in m]
     found = Table(
         np.array([(1 << i) - 1 for i in m]),
+        np.array([1 << i for i in m]),
         np.array(chance),
         np.array([0.5**i for i in m]),
         np.array([(2.0**i) ** 0.5 for i in m]),

@@ -3,7 +3,8 @@
 Letters: R trials, O orders of threads, W numbers of a state.
 """
 
-import functools
+import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import torch
 from torch import Tensor
 
 from ..core.describe import brief
-from ..core.linalg import Array, light, tensors
+from ..core.linalg import Array, light, places, tensors
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
-from ..core.trees import refuse_shared, take, where
+from ..core.trees import refuse_shared, take, tree_map, where
 
 
 def width(tree: Any) -> int:
@@ -30,36 +31,40 @@ def flat(tree: Any) -> list[Tensor]:
 
 
 def packed(tree: Any) -> Array:
-    """A column of numbers for each trial, W x R, ``light``; whole numbers up to 2^53 are kept."""
-    rows = [x.mT if x.ndim == 2 else x.reshape(len(x), -1).T for x in light(*flat(tree))]
-    if isinstance(rows[0], np.ndarray):
+    """The numbers of each trial, ``light``; integers up to 2^53 are exact.
+
+    Numpy arrays come as columns, W x R, which write whole leaves at once; tensors as rows, R x W, which need no transposes.
+    """
+    parts = light(*flat(tree))
+    if isinstance(parts[0], np.ndarray):
+        rows = [x.mT if x.ndim == 2 else x.reshape(len(x), -1).T for x in parts]
         return np.concatenate(rows, 0, dtype=np.float64, casting="unsafe")
-    return torch.cat([x.to(torch.float64) for x in rows], 0)
+    joined = [torch.stack(x, 1) if x[0].ndim == 1 else x[0].flatten(1) for x in runs(tree)]
+    return torch.cat([x.to(torch.float64) for x in joined], 1)
 
 
-@functools.lru_cache
-def _numpy(dtype: torch.dtype) -> np.dtype:
-    return torch.empty(0, dtype=dtype).numpy().dtype
+def runs(tree: Any) -> list[list[Tensor]]:
+    """The tensors of a state in order. Neighbors of one number per trial and one dtype share a list."""
+    kind = lambda x: x.dtype if x.ndim == 1 else object()
+    return [list(run) for _, run in itertools.groupby(flat(tree), kind)]
 
 
-def unpacked(columns: Array, like: Any) -> Any:
+def unpacked(numbers: Array, like: Any) -> Any:
     """The way back; structure, shapes and dtypes from ``like``."""
-    begin = 0
+    axis = 0 if isinstance(numbers, np.ndarray) else 1
+    groups = runs(like)
+    parts = tensors(numbers)[0].split([width(run) for run in groups], axis)
+    found = itertools.chain.from_iterable(map(_parted, parts, groups, itertools.repeat(axis)))
+    return tree_map(lambda x: next(found), like)
 
-    def kid(x: Any) -> Any:
-        nonlocal begin
-        if isinstance(x, Tensor):
-            begin, end = begin + x.shape[1:].numel(), begin
-            part = columns[end] if x.ndim == 1 else columns[end:begin].T.reshape(x.shape)
-            if isinstance(part, np.ndarray):
-                return torch.from_numpy(part.astype(_numpy(x.dtype), copy=False))
-            return part.to(x.dtype)
-        if x is None:
-            return None
-        kids = [kid(part) for part in x]
-        return type(x)(*kids) if hasattr(x, "_fields") else tuple(kids)
 
-    return kid(like)
+def _parted(part: Tensor, run: list[Tensor], axis: int) -> Iterable[Tensor]:
+    """One part for each tensor of a run."""
+    part, x = part.to(run[0].dtype), run[0]
+    if x.ndim == 1:
+        return part.unbind(axis)
+    part = part if axis == 1 else part.mT
+    return [part if x.ndim == 2 else part.reshape(x.shape)]
 
 
 def check_restart(
@@ -126,9 +131,11 @@ def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
 
 
 def exchanged(
-    playing: Any, fresh: Any, paused: Tensor, active: Array, plays: Array, opens: Array, turn: Array
+    playing: Any, fresh: Any, paused: Tensor, active: Array, plays: Array, opens: Array
 ) -> tuple[Any, Tensor]:
-    """In the trials ``turn``, R, the thread that plays goes to its order's row and another comes out; new ones go to theirs.
+    """Where the order that plays changes or opens, its thread goes to its row and another comes out; new ones go to theirs.
+
+    The row of the thread that plays is 0.
 
     Args:
         playing: the state that plays, R rows.
@@ -144,15 +151,17 @@ def exchanged(
     mine, (rows,) = packed(playing), light(paused)
     new = mine if fresh is None else packed(fresh)
     if isinstance(rows, np.ndarray):
-        rows, (trial,) = rows.copy(), turn.nonzero()
+        rows, (trial,) = rows.copy(), ((plays != active) | opens.any(1)).nonzero()
         rows[trial, active[trial]] = mine[:, trial].T
         trial_, order = opens.nonzero()
         rows[trial_, order] = new[:, trial_].T
         mine[:, trial] = rows[trial, plays[trial]].T
+        rows[trial, plays[trial]] = 0.0
     else:
-        order, trial = (torch.arange(n, device=turn.device) for n in (rows.shape[1], len(turn)))
-        back = (order == active[:, None]) & turn[:, None]
-        rows = torch.where(back[:, :, None], mine.T[:, None], rows)
-        rows = torch.where(opens[:, :, None], new.T[:, None], rows)
-        mine = torch.where(turn, rows[trial, plays].T, mine)
+        # a thread that goes on playing goes to its row and comes out again
+        trial = places(len(plays), plays)
+        rows = rows.index_put((trial, active), mine)
+        rows = torch.where(opens[:, :, None], new[:, None], rows)
+        mine = rows[trial, plays]
+        rows.index_put_((trial, plays), rows.new_zeros(()))
     return unpacked(mine, playing), tensors(rows)[0]

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.linalg import Array, dot, first_best, light, may_look, needed, tensors
+from ..core.linalg import Array, dot, filled, first_best, light, may_look, needed, tensors
 from ..core.validation import size
 
 STEPS = 30  # Newton steps of the masked form
@@ -44,7 +44,7 @@ class ConvexSet(Protocol):
 def scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor) -> Tensor:
     """Closest point of ``scale`` K from that of K, s Pi_K(z / s); 0 K is the origin. ``z``: R x d; ``scale``: a number, 1 or R."""
     s = torch.as_tensor(scale, dtype=z.dtype, device=z.device).reshape(-1, 1)
-    return s * closest(torch.where(s > 0, z / s, 0.0))
+    return s * closest(filled(z / s, s <= 0, 0.0))
 
 
 def support(cset: ConvexSet, u: Tensor) -> Tensor:

@@ -42,13 +42,18 @@ def by_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: f
     return kappa2.device.type != "meta" and JITTERS[0] * float(kappa2.max()) / ridge > 1e-6
 
 
-def factored(matrix: Tensor, added: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """L, L^{-1}, and whether there is none, R; L L^T is ``matrix`` with ``added``, R x M or 1 x 1, on its diagonal."""
+def factored(matrix: Tensor, added: Tensor) -> tuple[Tensor, Tensor]:
+    """L, and whether there is none, R; L L^T is ``matrix`` with ``added``, R x M or 1 x 1, on its diagonal."""
     moved = matrix.clone()
     moved.diagonal(dim1=1, dim2=2).add_(added)
     L, info = torch.linalg.cholesky_ex(moved)
+    return L, info != 0
+
+
+def inverted(L: Tensor) -> Tensor:
+    """L^{-1}, R x M x M."""
     one = torch.eye(L.shape[1], dtype=L.dtype, device=L.device).expand_as(L)
-    return L, torch.linalg.solve_triangular(L, one, upper=False), info != 0
+    return torch.linalg.solve_triangular(L, one, upper=False)
 
 
 def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None) -> Root:
@@ -73,12 +78,11 @@ def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: 
         return Root(matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0]))
     kappa2 = kappa2.clamp(min=1e-200)  # all arms may be zero
     added = lambda jitter: (1 + jitter - used) * kappa2
-    _, inverse, failed = factored(K, added(JITTERS[0]))
+    L, failed = factored(K, added(JITTERS[0]))
     for jitter in JITTERS[1:]:  # without a look at whether it is needed
-        _, again, worse = factored(K, added(jitter))
-        inverse = torch.where(failed[:, None, None], again, inverse)
-        failed = failed & worse
-    return Root(inverse * used.unsqueeze(2), failed)
+        again, worse = factored(K, added(jitter))
+        L, failed = torch.where(failed[:, None, None], again, L), failed & worse
+    return Root(inverted(L) * used.unsqueeze(2), failed)
 
 
 def listed_pulls(n: Tensor, rounds: int, looks: bool = False) -> Slots:
@@ -166,7 +170,8 @@ def fit(
     total = ysum.gather(1, pulled.index) * pulled.valid
     V, b = (Z_P * count.unsqueeze(1)) @ Z_P.mT, Z_P @ total.unsqueeze(2)  # b = Z_t(X_t)^T y_t
     lam = torch.full_like(count[:1, :1], ridge)
-    C, inverse, singular = factored(V, lam)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
+    C, singular = factored(V, lam)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
+    inverse = inverted(C)
     h = (inverse @ b).mT
     found = []
     for part, Z in parts:  # of every arm z_t and C^{-1} z_t

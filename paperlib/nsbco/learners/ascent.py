@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import Array, first_best, light, needed, tensors
+from ...core.linalg import Array, filled, first_best, light, needed, over_root, tensors
 from ...core.streams import Draw
 from ...core.validation import coordinates, one_of, positive, whole
 from ..model.task import Task, unit
@@ -37,6 +37,7 @@ class State(NamedTuple):
     s: Tensor  # R int64, batch
     n: Tensor  # R, n_s; not an integer's type, for it outgrows it
     delta: Tensor  # R, delta_s
+    first: Tensor  # R, n_0
 
 
 def up(x: Array) -> Array:
@@ -127,39 +128,44 @@ class GradientAscent(OwnQueries):
 
     def batch(self, task: Task, s: Tensor) -> tuple[Tensor, Tensor]:
         """n_s = ceil((1 - gamma)^{-4 s} N_0) and delta_s = h n_s^{-1/4}, R each. ``s``: R int64."""
-        return tensors(*self._batch(task, *light(s)))
+        n = self._length(task, *light(s), self.first(task))
+        return tensors(n, self._width(n))
 
-    def _batch(self, task: Task, s: Array) -> tuple[Array, Array]:
+    def _length(self, task: Task, s: Array, first: Array) -> Array:
         sigma, L = light(task.concavity, task.smoothness)
-        n = up((1 - sigma / L) ** (-4.0 * s) * self.first(task) - GUARD)
-        return n, self.h * n**-0.25
+        return up((1 - sigma / L) ** (-4.0 * s) * first - GUARD)
+
+    def _width(self, n: Array) -> Array:
+        return self.h * n**-0.25
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At z_0, with nothing heard; the horizon is not used."""
         z = torch.zeros(trials, task.cset.dim, **tkwargs)
-        return self._begin(task, z if self.start is None else z + z.new_tensor(self.start))
+        (first,) = tensors(self.first(task))
+        return self._begin(z if self.start is None else z + z.new_tensor(self.start), first)
 
     def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
         """A new thread at z_0, or with ``warm_start`` where ``state`` stands."""
         if self.warm_start:
-            return self._begin(task, state.z)
+            return self._begin(state.z, state.first)
         zero = torch.zeros_like(state.z)
-        return self._begin(task, zero if self.start is None else zero + zero.new_tensor(self.start))
+        z = zero if self.start is None else zero + zero.new_tensor(self.start)
+        return self._begin(z, state.first)
 
-    def _begin(self, task: Task, z: Tensor) -> State:
-        (z,), first = light(z), self.first(task)
+    def _begin(self, z: Tensor, first: Tensor) -> State:
+        z, first = light(z, first)
         xp = np if isinstance(z, np.ndarray) else torch
         g = xp.zeros_like(z)
-        zero, none = xp.zeros_like(z[:, 0]), xp.zeros_like(z[:, 0], dtype=xp.int64)
-        n, delta = zero + first, zero + self.h * first**-0.25
-        return State(*tensors(z, g, zero, zero, zero, zero, none, none, none, n, delta))
+        zero = g[:, 0]
+        none, n = xp.zeros_like(zero, dtype=xp.int64), zero + first
+        z, g, zero, none, n, delta = tensors(z, g, zero, none, n, self._width(n))
+        return State(z, g, zero, zero, zero, zero, none, none, none, n, delta, n)
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """x_t = z_s + delta_s e_j and z_s - delta_s e_j in turn. Returns R x d."""
         z, k, j, delta = light(state.z, state.k, state.j, state.delta)
-        xp = np if isinstance(z, np.ndarray) else torch
         sign = 1 - 2 * (k & 1)  # + first
-        x = z + unit(j, z.shape[1], xp) * (sign * delta)[:, None]
+        x = z + unit(j, z.shape[1]) * (sign * delta)[:, None]
         return tensors(x)[0], state
 
     def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
@@ -167,37 +173,34 @@ class GradientAscent(OwnQueries):
         up, um, r, t, k, n, y = light(state.up, state.um, state.r, state.t, state.k, state.n, y)
         odd = (k & 1) * y
         up, um, r, t, k = up + (y - odd), um + odd, r + y, t + 1, k + 1
-        done = k == 2 * n
+        pairs = 2 * n
+        done = k == pairs
         if not needed(done):
             return State(state.z, state.g, *tensors(up, um, r, t, k), *state[7:])
         z, g, j, s, delta = light(state.z, state.g, state.j, state.s, state.delta)
         xp = np if isinstance(z, np.ndarray) else torch
-        here = unit(j, z.shape[1], xp) & done[:, None]
-        g = xp.where(here, ((up - um) / (2 * delta * n))[:, None], g)
-        up, um, k = xp.where(done, 0.0, up), xp.where(done, 0.0, um), xp.where(done, 0, k)
+        here = unit(j, z.shape[1]) & done[:, None]
+        g = xp.where(here, ((up - um) / (delta * pairs))[:, None], g)
+        up, um, k = filled(up, done, 0.0), filled(um, done, 0.0), filled(k, done, 0)
         j = j + done
         last = j == z.shape[1]
         if needed(last):
-            j, s = xp.where(last, 0, j), s + last
-            z, n, delta = self._step(task, z, g, s, n, delta, last)
-        return State(*tensors(z, g, up, um, r, t, k, j, s, n, delta))
+            j, s = filled(j, last, 0), s + last
+            z = xp.where(last[:, None], self._step(task, z, g), z)
+            n = xp.where(last, self._length(task, s, *light(state.first)), n)
+            delta = self._width(n)
+        return State(*tensors(z, g, up, um, r, t, k, j, s, n, delta), state.first)
 
-    def _step(
-        self, task: Task, z: Array, g: Array, s: Array, n: Array, delta: Array, last: Array
-    ) -> tuple[Array, Array, Array]:
-        """z_{s+1} = P(z_s + eta_0 g_s) with eta_0 = 1 / L in the trials ``last``, and the length and width of their new batch."""
-        xp = np if isinstance(z, np.ndarray) else torch
+    def _step(self, task: Task, z: Array, g: Array) -> Array:
+        """z_{s+1} = P(z_s + eta_0 g_s) with eta_0 = 1 / L."""
         (L,) = light(task.smoothness)
-        (moved,) = light(task.inside(*tensors(z + g / L[:, None])))
-        length, width = self._batch(task, s)
-        z = xp.where(last[:, None], moved, z)
-        return z, xp.where(last, length, n), xp.where(last, width, delta)
+        return light(task.inside(*tensors(z + g / L[:, None])))[0]
 
     def optimistic(self, state: State) -> Tensor:
         """r-bar_t = r_t / t + b_0 / sqrt(t), R; b_0, at most 1 with ``clip``, before anything is heard."""
         r, t = light(state.r, state.t)
         t = t.clip(min=1.0)
-        bar = r / t + row(self.bonus) / t**0.5
+        bar = r / t + over_root(row(self.bonus), t)
         if self.clip:
             bar = bar.clip(max=1.0)
         return tensors(bar)[0]

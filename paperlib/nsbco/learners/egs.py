@@ -59,7 +59,7 @@ class EGS(OwnQueries):
         xp = np if isinstance(i, np.ndarray) else torch
         q = xp.floor(2 * d * u)
         sign = 1 - 2 * (q % 2)  # + where q is even
-        return unit(q // 2, d, xp) * sign[:, None], c0.clip(max=self.h * i**-0.25)
+        return unit(q // 2, d) * sign[:, None], c0.clip(max=self.h * i**-0.25)
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """x_t = z + sign h_i e_j. Returns R x d."""

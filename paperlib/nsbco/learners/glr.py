@@ -13,7 +13,18 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import Array, Rows, by_trial, light, log, needed, tensors
+from ...core.linalg import (
+    Array,
+    Rows,
+    any_on_host,
+    by_trial,
+    filled,
+    light,
+    log,
+    needed,
+    places,
+    tensors,
+)
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import positive, probability, refuse
@@ -58,6 +69,9 @@ class GLR(Wrapper):
     base: GradientAscent = field(default_factory=GradientAscent)
     variance: float | Tensor = 0.1**2 / 6
     delta: float = 0.05
+    syncs = (
+        "per round"  # alarms are rare, and a restart dispatches more than a synchronization costs
+    )
 
     def __post_init__(self):
         super().__post_init__()
@@ -94,10 +108,10 @@ class GLR(Wrapper):
         over = alarm | (now != s)  # the next pair is the first of an epoch
         if needed(over):
             xp = np if isinstance(over, np.ndarray) else torch
-            first = xp.where(over, float(rounds // 2), first)
+            first = filled(first, over, float(rounds // 2))
             before = xp.where(over, total, before)
         total, first, before, alarm = tensors(total, first, before, alarm)
-        if needed(alarm):
+        if any_on_host(alarm):
             base = where(alarm, self.base.restart(base, task, None, draw), base)
             entry = torch.full_like(restarts, rounds)
             restarts, log = logged(restarts, log, entry, alarm)
@@ -113,10 +127,7 @@ class GLR(Wrapper):
             before: R, their sum.
         """
         P = sums.shape[1]
-        if isinstance(sums, np.ndarray):
-            k = 1 << np.arange(P.bit_length())
-        else:
-            k = 1 << torch.arange(P.bit_length(), device=sums.device)
+        k = 1 << places(P.bit_length(), sums)
         n = (P - first)[:, None]
         past, rest = sums[:, P - k], n - k
         late = (total[:, None] - past) / k

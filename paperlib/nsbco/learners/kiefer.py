@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import Array, light, needed, tensors
+from ...core.linalg import Array, filled, light, needed, tensors
 from ...core.streams import Draw
 from ...core.validation import positive
 from ..model.task import Task, unit
@@ -80,9 +80,8 @@ class KieferWolfowitz(OwnQueries):
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """x_t = z + delta_i e_1, z - delta_i e_1, z + delta_i e_2, .... Returns R x d."""
         z, i, k = light(state.z, state.i, state.k)
-        xp = np if isinstance(z, np.ndarray) else torch
         sign = 1 - 2 * (k & 1)  # + first
-        x = z + unit(k >> 1, z.shape[1], xp) * (sign * self._width(task, i))[:, None]
+        x = z + unit(k >> 1, z.shape[1]) * (sign * self._width(task, i))[:, None]
         return tensors(x)[0], state
 
     def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
@@ -90,7 +89,7 @@ class KieferWolfowitz(OwnQueries):
         z, g, up, i, k, y, sigma = light(*state, y, task.concavity)
         xp = np if isinstance(z, np.ndarray) else torch
         second = (k & 1) == 1
-        here = unit(k >> 1, z.shape[1], xp) & second[:, None]
+        here = unit(k >> 1, z.shape[1]) & second[:, None]
         slope = (up - y) / (2 * self._width(task, i))
         g, up, k = xp.where(here, slope[:, None], g), xp.where(second, up, y), k + 1
         done = k == 2 * z.shape[1]
@@ -98,5 +97,5 @@ class KieferWolfowitz(OwnQueries):
             step = 1 / (sigma * self._clock(i))
             moved = task.inside(tensors(z + g * step[:, None])[0])
             z = xp.where(done[:, None], light(moved)[0], z)
-            i, k = i + done, xp.where(done, 0, k)
+            i, k = i + done, filled(k, done, 0)
         return State(*tensors(z, g, up, i, k))

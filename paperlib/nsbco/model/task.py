@@ -6,9 +6,9 @@ Shapes: R trials, d dimensions; a leading 1 means that the trials share a tensor
 
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
+from ...core.linalg import Array, places
 from ...core.validation import finite, number, positive, refuse, size
 
 
@@ -87,7 +87,6 @@ def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:
         check_answer(y)
 
 
-def unit(j: Tensor, dim: int, xp) -> Tensor:
-    """e_j as R x d bool. ``j``: R; ``xp``: numpy or torch."""
-    places = xp.arange(dim) if xp is not torch else torch.arange(dim, device=j.device)
-    return places == j[:, None]
+def unit(j: Array, dim: int) -> Array:
+    """e_j as R x d bool. ``j``: R."""
+    return places(dim, j) == j[:, None]
