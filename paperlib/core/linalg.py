@@ -18,7 +18,7 @@ _shortcuts = True
 
 @contextmanager
 def shortcuts(on: bool):
-    """Within the block, ``needed`` and ``may_look`` behave on the CPU as they do on a device (``on=False``)."""
+    """Within the block, ``needed``, ``may_look`` and ``light`` behave on the CPU as they do on a device (``on=False``)."""
     global _shortcuts
     before, _shortcuts = _shortcuts, on
     try:
@@ -33,8 +33,22 @@ def may_look(x: Tensor) -> bool:
 
 
 def needed(mask: Array) -> bool:
-    """Whether a masked branch must be computed: any row on the CPU; elsewhere always, without a look."""
+    """Whether a masked branch must be computed: any row on the CPU; on a device always, without a synchronization.
+
+    For branches of few operations. A branch that costs more than a synchronization asks ``any_on_host``.
+    """
     return bool(mask.any()) if isinstance(mask, np.ndarray) or may_look(mask) else True
+
+
+def any_on_host(mask: Array) -> bool:
+    """Whether the mask holds for any row; on a device this is one synchronization of 20 to 50 microseconds.
+
+    A synchronization costs less than ten kernel launches. Therefore a learner asks once per masked branch, or once per
+    block of an iterative solver, where that skips more operations. The meta device has no values: there it is True.
+    """
+    if isinstance(mask, Tensor) and mask.device.type == "meta":
+        return True
+    return bool(mask.any())
 
 
 def light(*tensors: Tensor) -> tuple[Array, ...]:
