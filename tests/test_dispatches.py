@@ -38,6 +38,25 @@ LIMITS = {
 }
 
 
+# operations and synchronizations of a round on a device, select and update together, at 64 trials
+DEVICE_LIMITS = {
+    "glbomd.GLB-OMD": (68, 1),
+    "glbomd.GLB-OMD, dim": (137, 2),  # a trial leaves the ball in nearly every round
+    "glbomd.GLB-OMD, Poisson": (136, 2),
+    "glbomd.GLB-OMD, Gaussian": (62, 1),
+    "glbomd.OFUL-MLogB": (68, 1),
+    "glbomd.OFUL-MLogB, dim": (137, 2),
+    "glbomd.GLOC": (157, 2),
+    "glbomd.GLOC, public": (86, 0),
+    "glbomd.ECOLog": (186, 4),
+    "glbomd.GLM-UCB": (187, 2),
+    "glbomd.RS-GLinCB": (93, 3),
+    "glbomd.Laplace Thompson": (221, 3),  # refits all rounds in three Newton steps
+    "glbomd.UCB1": (24, 0),
+    "linear.OFUL": (52, 0),
+    "linear.ConfidenceBall": (49, 0),
+}
+
 # A value reaches Python, a shape depends on values, a constant is uploaded, or an error code is read:
 # on CUDA ``eigh`` and what ends in ``_linalg_check_errors`` read theirs.
 SYNCHRONIZING = (
@@ -131,6 +150,15 @@ def test_a_round_takes_no_more_dispatches_than_it_did(name):
     case = room(paper, "cases").CASES[case]
     cost, most = dispatches(case.learner, case.problem), LIMITS[name]
     assert cost.select <= most[0] and cost.update <= most[1], f"{name}: {cost}, at most {most}"
+
+
+@pytest.mark.parametrize("name", DEVICE_LIMITS)
+def test_a_round_on_a_device_takes_no_more_than_it_did(name):
+    paper, case = name.split(".")
+    case = room(paper, "cases").CASES[case]
+    cost = on_a_device(case.learner, case.problem)
+    operations, synchronizations = DEVICE_LIMITS[name]
+    assert cost.both <= operations and cost.synchronizations <= synchronizations, f"{name}: {cost}"
 
 
 @pytest.mark.parametrize(

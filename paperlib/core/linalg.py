@@ -51,6 +51,11 @@ def any_on_host(mask: Array) -> bool:
     return bool(mask.any())
 
 
+def settled(moves: Array) -> bool:
+    """Whether an iteration may stop because no row moves; on the meta device after the first block. A synchronization."""
+    return moves.device.type == "meta" or not bool(moves.any())
+
+
 def light(*tensors: Tensor) -> tuple[Array, ...]:
     """The same memory as numpy arrays where code may look, else the tensors as they are; not to be written to.
 
@@ -171,6 +176,18 @@ def apply(matrix: Array, vector: Array) -> Array:
     if isinstance(matrix, np.ndarray):
         return dot(matrix, vector[:, None])
     return torch.bmm(matrix, vector.unsqueeze(2)).squeeze(2)
+
+
+def product(a: Array, b: Array) -> Array:
+    """A B. ``a``: R x n x m; ``b``: R x m x k. On a tensor ``@`` dispatches six operations, ``bmm`` one."""
+    return a @ b if isinstance(a, np.ndarray) else torch.bmm(a, b)
+
+
+def plus_outer(matrix: Array, weight: Array, row: Array) -> Array:
+    """A + w v^T v for row vectors v. ``matrix``: R x d x d; ``weight``: R x 1 x 1; ``row``: R x 1 x d."""
+    if isinstance(matrix, np.ndarray):
+        return matrix + weight * row.mT * row
+    return torch.addcmul(matrix, (weight * row).mT, row)
 
 
 def rank_one(matrix: Tensor, vector: Tensor, weight: Tensor) -> Tensor:
