@@ -6,6 +6,7 @@ device form is counted on the CPU under ``shortcuts(False)``, at 64 trials; it n
 """
 
 import statistics
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,10 @@ from paperlib.core import linalg
 from paperlib.core.streams import Streams
 from paperlib.glbomd import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.model.links import Link
+from paperlib.pages.papers import ON_A_DEVICE
 from paperlib.papers import room
+
+ROOT = Path(__file__).resolve().parents[1]
 
 ROUNDS = 24
 # select and update of a middle round, as they are: who can do with fewer writes the lower number here
@@ -159,6 +163,13 @@ def test_a_round_on_a_device_takes_no_more_than_it_did(name):
     cost = on_a_device(case.learner, case.problem)
     operations, synchronizations = DEVICE_LIMITS[name]
     assert cost.both <= operations and cost.synchronizations <= synchronizations, f"{name}: {cost}"
+
+
+def test_the_guide_gives_these_counts_and_the_rule_of_auto():
+    inside, projecting = DEVICE_LIMITS["glbomd.GLB-OMD"], DEVICE_LIMITS["glbomd.GLB-OMD, dim"]
+    assert f"{inside[0]} operations and {inside[1]} synchronization per round" in ON_A_DEVICE
+    assert f"{projecting[0]} operations and {projecting[1]} synchronizations" in ON_A_DEVICE
+    assert ON_A_DEVICE in (ROOT / "docs" / "guides" / "speed.md").read_text()
 
 
 @pytest.mark.parametrize(
