@@ -91,7 +91,8 @@ def play(
         horizon: rounds T >= 1.
         trials: how many (0, 1, ...), or which, none below 0.
         seed: trial i draws what trial 0 of ``seed + i`` draws.
-        device: auto, cpu, cuda.
+        device: cpu, cuda, or auto: CUDA where these trials of this problem are expected to be faster there, see
+            ``core.linalg.pick_device``.
         record: see ``recorded``.
         probes: name -> ``Probe`` or a function of a ``Round`` (reduce "last"). They see states as they are; a learner
             that a probe holds by itself keeps the rows of all trials.
@@ -125,7 +126,8 @@ def play(
         about = {"learner": describe(learner), "problem": describe(problem)}
     elif about.keys() != {"learner", "problem"}:
         raise ValueError(f"about: {', '.join(map(str, about))}; allowed: learner and problem")
-    device, rounds = pick_device(device), recorded(horizon, record)
+    device = pick_device(device, len(trials), *contracts.extent(problem))
+    rounds = recorded(horizon, record)
     about = {
         **about,
         "horizon": horizon,

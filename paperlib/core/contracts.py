@@ -88,6 +88,12 @@ class Case(NamedTuple):
     trials: int = 3
 
 
+def extent(problem: Any) -> tuple[int | None, int | None]:
+    """The numbers of arms and of dimensions that a problem declares, None where it declares none."""
+    declared = (getattr(problem, name, None) for name in ("arms", "dim"))
+    return tuple(x if isinstance(x, int) else None for x in declared)
+
+
 KINDS = {
     "a learner": ("wants", "init", "select", "update"),
     "a problem": ("init", "context", "respond"),

@@ -17,11 +17,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.linalg import Array, dot, filled, first_best, light, may_look, needed, tensors
+from ..core.linalg import (
+    Array,
+    any_on_host,
+    dot,
+    filled,
+    first_best,
+    light,
+    may_look,
+    settled,
+    tensors,
+)
 from ..core.validation import size
 
-STEPS = 30  # Newton steps of the masked form
+STEPS = 120  # Newton steps; a bound against endless loops, not a budget
 LAST = 1e-8  # relative: the error of a Newton step is the square of the step, and after this one below rounding
+BLOCK = 4  # Newton steps on a device from one look to the next
 
 
 class ConvexSet(Protocol):
@@ -171,7 +182,7 @@ class Projected(NamedTuple):
 def project_ball(point: Array, metric: Array, radius: float) -> Array:
     """Closest point of the Euclidean ball in the norm of a matrix; see ``ball_projection``. Returns R x d."""
     outside = dot(point, point) > radius * radius
-    if not needed(outside):
+    if not any_on_host(outside):
         return point
     return ball_projection(point, metric, radius, outside).point
 
@@ -181,9 +192,10 @@ def ball_projection(
 ) -> Projected:
     """argmin over ||x||_2 <= radius of (x - point)^T A (x - point), by Newton on the secular equation.
 
+    Stationarity: (A + nu I) x = A point with nu >= 0 and ||x|| = radius. 1 / ||x(nu)|| is concave and increasing in
+    nu, so that Newton from nu = 0 increases monotonically and never overshoots.
     On the CPU only the rows outside are computed, each until it has converged, and by numpy, whose calls on
-    matrices as small as these cost less than torch's; elsewhere all rows take ``STEPS`` steps, of which the
-    converged ones are fixed points.
+    matrices as small as these cost less than torch's. On a device all rows are computed.
 
     Args:
         point: R x d.
@@ -198,37 +210,56 @@ def ball_projection(
         return Projected(*tensors(*ball_projection(point, metric, radius, outside)))
     if isinstance(point, np.ndarray):
         closest, multiplier = point.copy(), np.zeros_like(point[:, 0])
-        found = _closest(point[outside], metric[outside], radius, np, 4 * STEPS)
+        found = _closest(point[outside], metric[outside], radius)
         closest[outside], multiplier[outside] = found
         return Projected(closest, multiplier)
-    x, nu = _closest(point, metric, radius, torch, STEPS)
-    return Projected(
-        torch.where(outside.unsqueeze(1), x, point), torch.where(outside, nu, torch.zeros_like(nu))
-    )
+    x, nu = _closest_on_device(point, metric, radius, outside)
+    return Projected(torch.where(outside.unsqueeze(1), x, point), nu.where(outside, 0.0))
 
 
-def _closest(point, metric, radius: float, xp, steps: int):
-    """The projection of rows outside the ball and their multipliers; ``xp``: numpy, or torch for a fixed number of steps.
+def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
+    """The projections of rows outside the ball and their multipliers, on the CPU.
 
-    Stationarity: (A + nu I) x = A point with nu >= 0 and ||x|| = radius. With A = Q diag(l) Q^T, x(nu) has
-    coordinates l w / (l + nu), and 1 / ||x(nu)|| is concave and increasing in nu, so Newton from nu = 0
-    increases monotonically and never overshoots.
+    With A = Q diag(l) Q^T, x(nu) has the coordinates l w / (l + nu).
     """
-    length, basis = xp.linalg.eigh(metric)
+    length, basis = np.linalg.eigh(metric)
     weighted = length * (point[:, None] @ basis)[:, 0]
-    nu = xp.zeros_like(length[:, 0])
+    nu = np.zeros_like(length[:, 0])
     moves = nu == 0
-    for _ in range(steps):
+    for _ in range(STEPS):
         bent = length + nu[:, None]
         x = weighted / bent
         square = dot(x, x)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
         step = (square**0.5 / radius - 1.0) * square / dot(x, x / bent)
-        step = xp.where(moves, step, 0.0)  # a row that has stopped stays so: alone equals batched
+        step = np.where(moves, step, 0.0)  # a row that has stopped stays so: alone equals batched
         nu = nu + step
         moves = step > LAST * (length[:, 0] + nu)  # beside the least eigenvalue of A + nu I
-        if xp is np and not moves.any():
+        if not moves.any():
             break
     x = weighted / (length + nu[:, None])
     x = x * (radius / dot(x, x) ** 0.5)[:, None]
     return (basis @ x[..., None])[..., 0], abs(nu)  # negative by rounding at most
+
+
+def _closest_on_device(point: Tensor, metric: Tensor, radius: float, outside: Tensor):
+    """The same by Cholesky factors of A + nu I, which need no synchronization, in blocks of ``BLOCK`` Newton steps.
+
+    After a block one look tells whether the last step still moved a point. Rows that have converged are fixed points.
+    """
+    eye = torch.eye(point.shape[1], dtype=point.dtype, device=point.device)
+    norm = lambda x: torch.linalg.vector_norm(x, dim=1, keepdim=True)
+    x = point.unsqueeze(2)
+    target = torch.bmm(metric, x)
+    nu, factor = torch.zeros_like(x[:, :1]), torch.linalg.cholesky_ex(metric).L
+    for _ in range(STEPS // BLOCK):
+        for _ in range(BLOCK):
+            # nu += (n/S - 1) n^2 / p with n = ||x(nu)||, p = x^T (A + nu I)^{-1} x = ||y||^2
+            n, y = norm(x), torch.linalg.solve_triangular(factor, x, upper=False)
+            nu = torch.addcmul(nu, n - radius, (n / norm(y)).square(), value=1 / radius)
+            factor = torch.linalg.cholesky_ex(torch.addcmul(metric, nu, eye)).L
+            last, x = x, torch.cholesky_solve(target, factor)
+        moves = norm(x - last)[:, 0, 0] > LAST * radius
+        if settled(moves & outside):
+            break
+    return (x * (radius / norm(x)))[..., 0], nu[:, 0, 0]

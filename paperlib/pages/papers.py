@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from . import markdown as md
 from .markdown import NOTHING, Text, escape, prose, spoken
 from .saved import Saved, drawn, notebooks, saved
+from ..core.linalg import LAUNCH, LAUNCHES, MARGIN, SYNCHRONIZATION
 from ..output import number
 from ..papers import heading, room
 from ..verdicts.checks import statements
@@ -337,6 +338,16 @@ def home(found: dict) -> str:
 
 SPEED = "A learner's own work in a round, without the problem's: seconds, bytes of its state, and peak memory, as `python3 run.py bench` measures and draws them. One trial of your own costs what panel (a) shows at 1; the other panels divide by the trials of a batch. Each machine that measured has a file of numbers in `bench/`."
 
+ON_A_DEVICE = f"""## On a GPU
+
+All seconds on this page were measured on a CPU. No GPU has been timed: this section holds counts and estimates.
+
+A round on a device costs kernel launches and synchronizations with the host, whatever the number of trials. We estimate {LAUNCH * 1e6:g} microseconds per launch and 20 to {SYNCHRONIZATION * 1e6:g} per synchronization. `tests/test_dispatches.py` counts both for `select` and `update` together, at 64 trials, without a GPU. For example, GLB-OMD with logistic rewards takes 68 operations and 1 synchronization per round while its estimates stay inside the ball. It takes 137 operations and 2 synchronizations in a round in which the estimate of some trial is projected. The counts of the other learners are in `DEVICE_LIMITS` of that file. Learners of glbomd that are marked as working on the host (OFUGLB, OFULog-r, Beta Thompson) gain nothing from a device.
+
+`device="auto"` chooses CUDA only if one round is expected to take at most 1 / {MARGIN} of the CPU's time there. The estimate for a device is {LAUNCHES} launches and two synchronizations, {(LAUNCHES * LAUNCH + 2 * SYNCHRONIZATION) * 1e3:g} ms per round. The estimate for the CPU is 0.1 ms per round and 1 + (K d + 10 d^2) / 500 microseconds per trial, with K arms in d dimensions, which fits the measured times of GLB-OMD above. For example, with 20 arms in 5 dimensions `auto` chooses CUDA from 648 trials per batch on. `play` and `store.run` apply this rule to each batch, where the problem declares its dimension. Everywhere else `auto` is the CPU, for example in the set-up cell of a notebook and in ask/tell. Pass `device="cuda"` to use a GPU in any case.
+
+No round is captured as a CUDA graph, and capturing was not run, because no GPU was available. A round that synchronizes cannot be captured. Rounds without a synchronization (OFUL, ConfidenceBall, UCB1, the public variant of GLOC) stand in the way for three reasons. First, a state counts its rounds in Python, and radii, logarithms and the renewal of inverses are computed from that number, so that a replayed graph would repeat those of the captured round. Second, each round returns new tensors and reads the arms and draws of its own round, while a graph needs fixed buffers. Third, histories of all rounds grow in buffers of doubling capacity."""
+
 
 def speed(found: dict) -> str:
     """What a round costs: the bench's figures of each paper, and which learners it leaves out, with the reason."""
@@ -355,6 +366,7 @@ def speed(found: dict) -> str:
         if reasons:
             left_out = [f"- {whose(who)}: {link(why)}" for why, who in reasons.items()]
             parts.append("\n".join(["Left out:", "", *left_out]))
+    parts.append(ON_A_DEVICE)
     return NOTE + "\n\n".join(parts) + "\n"
 
 

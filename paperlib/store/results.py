@@ -22,7 +22,7 @@ import numpy as np
 
 from .keys import Key, key
 from .progress import line
-from ..core.contracts import Learner, Problem
+from ..core.contracts import Learner, Problem, extent
 from ..core.describe import brief
 from ..core import saved
 from ..core.trace import Trace
@@ -103,7 +103,8 @@ def run(
         learners: name -> learner.
         horizon: rounds T.
         trials: how many, for all or by name; a learner with fewer has the first ones.
-        seed, probes, record, device, every: see ``play``.
+        seed, probes, record, every: see ``play``.
+        device: see ``play``; auto is settled for each learner, by the trials of one batch.
         progress: see ``play``; None shows a line that says what runs, how far, and how long still (``store.progress``).
         chunk: trials that are played as one batch and stored as one file.
 
@@ -128,7 +129,9 @@ def run(
     if counts:
         most = max(counts.values())
         for_trials(problem, range(most), most, "problem")
-    device, part, out = pick_device(device), shard(), {}
+    part, out = shard(), {}
+    batches = {name: min(chunk, count) for name, count in counts.items()}
+    devices = {name: pick_device(device, n, *extent(problem)) for name, n in batches.items()}
     parts = {name: chunks(count, chunk) for name, count in counts.items()}
     if part is not None:
         ours = lambda ids: next(_numbers) % part[1] == part[0] - 1
@@ -144,11 +147,12 @@ def run(
                 "record": record,
                 "probes": probes or {},
             }
-            known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
+            kind = devices[name].split(":")[0]
+            known = key({**inputs, "device": kind}, also=("paperlib.play",))
             # described once, for the key
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
             say = progress or (lambda t, T, _: shown.tell(t, T))
-            how = {"device": device, "every": every, "progress": say, "about": about}
+            how = {"device": devices[name], "every": every, "progress": say, "about": about}
             compute = functools.partial(play, **inputs, **how)
             begin = functools.partial(shown.begin, name)
             traces = []

@@ -158,7 +158,8 @@ def test_a_device_that_is_not_here_is_refused(name, device):
 @pretended
 def test_a_device_beyond_those_here_is_refused():
     with elsewhere():
-        assert placed("cuda") == placed("cuda:0") == placed("auto") == torch.device("cuda:0")
+        assert placed("cuda") == placed("cuda:0") == torch.device("cuda:0")
+        assert placed("auto") == torch.device("cpu")  # one trial is faster there
         for device in ("cuda:1", "cuda:x"):
             with pytest.raises(ValueError, match=f"device='{device}'; allowed: "):
                 placed(device)

@@ -11,10 +11,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paperlib import store
+from paperlib.core.contracts import extent
 from paperlib.core.trace import Trace
 from paperlib.core.describe import describe
 from paperlib.core.trees import pack, take, unpack
 from paperlib.core.linalg import Rows, chosen, inner, pick_device, quadratic, rank_one
+from paperlib.glbomd import SphereArms
+from paperlib.learners.reference import UniformArm
+from paperlib.play import play
 from toy import Coins, Index
 
 
@@ -170,9 +175,38 @@ def test_products_over_arms(shared):
 
 
 def test_device_names():
-    assert pick_device("cpu") == "cpu" and pick_device("auto") in ("cpu", "cuda")
+    assert pick_device("cpu") == pick_device("auto") == "cpu"
     with pytest.raises(ValueError, match="device='tpu'"):
         pick_device("tpu")
+
+
+def test_auto_takes_cuda_for_many_trials_of_a_known_size_alone(monkeypatch):
+    large = {"trials": 1000, "arms": 20, "dim": 5}
+    assert pick_device("auto", **large) == "cuda" or not torch.cuda.is_available()
+    for here in (False, True):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda here=here: here)
+        assert pick_device("auto", **large) == ("cuda" if here else "cpu")
+        for small in ({}, large | {"dim": None}, large | {"trials": None}, large | {"trials": 20}):
+            assert pick_device("auto", **small) == "cpu"
+    assert pick_device("auto", 647, 20, 5) == "cpu" and pick_device("auto", 648, 20, 5) == "cuda"
+    assert pick_device("auto", 64, 20, 50) == "cuda"  # 50 dimensions cost the CPU more
+    assert pick_device("cuda") == "cuda" and pick_device("cpu", **large) == "cpu"
+
+
+def test_auto_is_settled_by_the_size_of_what_is_played(monkeypatch, tmp_path):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    asked, picked = [], lambda *size: asked.append(size) or "cpu"
+    monkeypatch.setattr("paperlib.play.pick_device", picked)
+    monkeypatch.setattr("paperlib.store.results.pick_device", picked)
+    problem = SphereArms(dim=3, arms=4)
+    play(UniformArm(), problem, 2, 5, device="auto")
+    play(UniformArm(), Coins(), 2, 5, device="auto")
+    assert asked == [("auto", 5, 4, 3), ("auto", 5, *extent(Coins()))]
+    learners, trials = {"few": UniformArm(), "many": UniformArm()}, {"few": 2, "many": 9}
+    asked.clear()
+    store.run(problem, learners, 2, trials, chunk=6, device="auto")
+    assert asked[:2] == [("auto", 2, 4, 3), ("auto", 6, 4, 3)]
+    assert {size[0] for size in asked[2:]} == {"cpu"}
 
 
 def test_toys_are_configurations():

@@ -97,9 +97,8 @@ def test_stationarity(d, digits, far, radius, seed):
 def test_device_form_agrees(d, digits, seed):
     point, metric = random_problems(6, d, seed, 10**digits, 1e3)
     gathered = project_ball(point, metric, 1.0)
-    most = (
-        1e-12 + 1e-18 * 10**digits
-    )  # the two decompositions differ by the condition's share of rounding
+    # eigenvectors and Cholesky factors differ by a twentieth of rounding times the condition number
+    most = 1e-12 + 1e-17 * 10**digits
     with shortcuts(False):
         torch.testing.assert_close(project_ball(point, metric, 1.0), gathered, rtol=most, atol=most)
     for i in range(6):

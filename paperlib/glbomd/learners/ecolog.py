@@ -13,7 +13,18 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
+from ...core.linalg import (
+    any_on_host,
+    apply,
+    chosen,
+    first_best,
+    inner,
+    inverse,
+    may_look,
+    rank_one,
+    settled,
+    width,
+)
 from ...core.streams import Draw
 from ...core.validation import refuse, whole
 from .glm import GLMLearner
@@ -21,6 +32,8 @@ from ..model.links import Bernoulli, Link
 from ..model.validation import conditioned, ridge
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
+BLOCK = 3  # Newton steps on a device from one look to the next
+LAST = 1e-8  # relative: the last step on a device; the next would be its square
 
 
 class State(NamedTuple):
@@ -146,7 +159,7 @@ def proximal_point(ball: Ball, center: Tensor, count: int, total: Tensor) -> Ten
     outside = torch.linalg.vector_norm(y, dim=-1) > ball.radius
     if outside.device.type == "meta":
         return _on_the_sphere(ball, center, count, total)
-    if not bool(outside.any()):
+    if not any_on_host(outside):
         return y
     rows = outside.nonzero().squeeze(1)
     part = Ball(*(field[rows] for field in ball[:4]), ball.radius)
@@ -160,16 +173,31 @@ def proximal_scalar(z: Tensor, q: Tensor, count: int, total: Tensor) -> Tensor:
     below the root, so that Newton increases monotonically; for a < 0 the mirror image.
     """
     a, b = (z + q * (total - count / 2)) / 2, q * (count / 4)
-    y = a / (1 + b)
+    whole = 1 + b
+    y = a / whole
+    if not may_look(y):
+        for _ in range(STEPS):
+            for _ in range(BLOCK):
+                step = _newton(a, b, whole, y)
+                y = y + step
+            if settled(step.abs() > LAST * (1 + y.abs())):
+                break
+        return 2 * y
     moves = torch.ones_like(y, dtype=torch.bool)
     for _ in range(STEPS):
-        tanh = torch.tanh(y)
-        step = (a - y - b * tanh) / (1 + b - b * tanh * tanh)
+        step = _newton(a, b, whole, y)
         moves = moves & (step.abs() > 1e-15 * (1 + y.abs()))  # a row that has stopped stays stopped
         y = torch.where(moves, y + step, y)
-        if not _any(moves):
+        if settled(moves):
             break
     return 2 * y
+
+
+def _newton(a: Tensor, b: Tensor, whole: Tensor, y: Tensor) -> Tensor:
+    """The step towards y + b tanh(y) = a. ``whole``: 1 + b."""
+    tanh = torch.tanh(y)
+    pull = b * tanh
+    return (a - y - pull) / (whole - pull * tanh)
 
 
 def _on_the_sphere(ball: Ball, center: Tensor, count: int, total: Tensor) -> Tensor:
@@ -201,12 +229,7 @@ def _on_the_sphere(ball: Ball, center: Tensor, count: int, total: Tensor) -> Ten
         step = nu + (norm / S - 1) * norm.square() / fall
         middle = torch.where(high.isinf(), 2 * nu + 1, (low + high) / 2)
         nu = torch.where(moves, torch.where((step > low) & (step < high), step, middle), nu)
-        if not _any(moves):
+        if settled(moves):
             break
     y = y * (S / norm).unsqueeze(1)
     return (basis @ y.unsqueeze(2)).squeeze(2)
-
-
-def _any(moves: Tensor) -> bool:
-    """Whether some row still moves; the meta device has nothing to look at and makes one pass."""
-    return moves.device.type != "meta" and bool(moves.any())

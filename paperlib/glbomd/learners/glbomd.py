@@ -14,13 +14,15 @@ from torch import Tensor
 
 from ...core.describe import frozen
 from ...core.linalg import (
+    any_on_host,
     by_trial,
     chosen,
     first_best,
     inner,
     inverse,
     light,
-    needed,
+    plus_outer,
+    product,
     tensors,
     width,
 )
@@ -84,6 +86,7 @@ class GLBOMD(GLMLearner):
     theta0: tuple[float, ...] | None = None
     start_at_zero: bool = False
     refresh: int = 4096
+    syncs = "per round"  # one look at whether any trial leaves the ball, and one at whether its projection has converged
     ridges = RIDGES  # the names that ``ridge`` knows, first of all one that the theory covers
 
     def __post_init__(self):
@@ -210,17 +213,17 @@ class GLBOMD(GLMLearner):
         theta, H, C, arms, arm, r = light(*state[:3], arms, arm, reward)
         # vectors are rows, R x 1 x d, and numbers R x 1 x 1
         x, theta, r = chosen(arms, arm)[:, None], theta[:, None], r[:, None, None]
-        v = x @ C  # x^T H_t^{-1}
-        z, q = x @ theta.mT, x @ v.mT
+        v = product(x, C)  # x^T H_t^{-1}
+        z, q = product(x, theta.mT), product(x, v.mT)
         mean, slope = self.link.mean_and_slope(z)
         # (42a): H~_t^{-1} grad l_t(theta_t) with H~_t = H_t + (eta / g) mu'(z) x x^T, by Sherman-Morrison.
         theta = theta + (r - mean) / (slope * q + g / eta) * v
-        outside = theta @ theta.mT > S * S
-        if needed(outside):  # (42b), in the norm of H~_t
-            surrogate = H + slope * (eta / g) * x.mT * x
+        outside = product(theta, theta.mT) > S * S
+        if any_on_host(outside):  # (42b), in the norm of H~_t
+            surrogate = plus_outer(H, slope * (eta / g), x)
             theta = ball_projection(theta[:, 0], surrogate, S, outside[:, 0, 0]).point[:, None]
-        _, slope = self.link.mean_and_slope(x @ theta.mT)  # at the new point
-        H = H + slope / g * x.mT * x
-        C = C - slope / (slope * q + g) * v.mT * v
+        _, slope = self.link.mean_and_slope(product(x, theta.mT))  # at the new point
+        H = plus_outer(H, slope / g, x)
+        C = plus_outer(C, -slope / (slope * q + g), v)
         theta, H, C = tensors(theta[:, 0], H, C)
         return State(theta, H, inverse(H) if rounds % self.refresh == 0 else C, rounds)

@@ -25,6 +25,8 @@ from ...core.linalg import (
     inverse,
     light,
     log,
+    plus_outer,
+    product,
     root,
     tensors,
     width,
@@ -85,6 +87,7 @@ class GLOC(KappaLearner):
     variant: str = "paper"
     scale: float | Tensor = 1.0
     refresh: int = 4096
+    syncs = "per round"  # as GLB-OMD's projection
 
     def __post_init__(self):
         self.check_fields("sub_gaussian")
@@ -182,11 +185,11 @@ class GLOC(KappaLearner):
         theta, A, C, y, square, regret, arms, arm, r = light(*state[:6], arms, arm, reward)
         # vectors are rows, R x 1 x d, and numbers R x 1 x 1
         x, theta, r = chosen(arms, arm)[:, None], theta[:, None], r[:, None, None]
-        v = x @ C  # x^T A^{-1}
-        z, q = x @ theta.mT, x @ v.mT
+        v = product(x, C)  # x^T A^{-1}
+        z, q = product(x, theta.mT), product(x, v.mT)
         error, gain = self.link.mean_and_slope(z)[0] - r, 1 / (1 + q)
         A = A + x.mT * x
-        v, C = gain * v, C - gain * v.mT * v  # Sherman-Morrison; v now with A updated
+        v, C = gain * v, plus_outer(C, -gain, v)  # Sherman-Morrison; v now with A updated
         regret = regret + (error * error * (gain * q))[:, 0, 0] / (2 * c)
         theta = (theta - error / c * v)[:, 0]
         if self.variant == "public":

@@ -14,13 +14,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.linalg import Rows, apply, chosen, inner, may_look, needed, rank_one
+from ...core.linalg import Rows, any_on_host, apply, chosen, inner, may_look, rank_one, settled
 from ...core.trees import take
 from ...maths.sets import project_ball
 
 TOLERANCE = 1e-10  # on the Newton decrement, whose unit is one standard error of the estimate
-STEPS = 16  # Newton steps of the form that does not look; one or two suffice after ``predict``
-LIMIT = 200  # Newton steps of the form that looks; a bound against endless loops, not a budget
+LIMIT = 200  # Newton steps; a bound against endless loops, not a budget. One or two suffice after ``predict``
 JITTER = 1e-8  # added to the Hessian where there is no ridge and n < d leaves it singular
 
 
@@ -127,9 +126,9 @@ def maximize_likelihood(
         )
     step = lambda part, theta: _newton(link, part, theta, ridge, ball)
     fit = step(sample, start)
-    for _ in range(LIMIT if may_look(start) else STEPS - 1):
+    for _ in range(LIMIT):
         moves = ~fit.converged
-        if not needed(moves):
+        if settled(moves):  # on a device a step costs more than this synchronization
             break
         fit = _renew(moves, sample, fit, step)
     return fit
@@ -139,7 +138,7 @@ def refit(
     link, sample: Sample, last: Fit, rows: Tensor, ridge: float = 0.0, ball: float | None = None
 ) -> Fit:
     """New estimates, from where the last ones stood, for the trials in the mask ``rows``; the others keep theirs."""
-    if not needed(rows):
+    if not any_on_host(rows):
         return last
     solve = lambda part, theta: maximize_likelihood(link, part, theta, ridge, ball)
     return _renew(rows, sample, last, solve)
@@ -179,7 +178,7 @@ def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | Non
     """One step of ``maximize_likelihood`` in every trial, and whether it was the last."""
     points, weights, sums = sample
     z = inner(points, theta)
-    mean, slope = link.mean(z), link.slope(z)
+    mean, slope = link.mean_and_slope(z)
     if weights is not None:
         mean, slope = weights * mean, weights * slope
     gradient = torch.add(_combine(points, mean - sums) / link.dispersion, theta, alpha=ridge)

@@ -15,11 +15,11 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import (
     ROUNDING,
+    any_on_host,
     chosen,
     first_best,
     inner,
     inverse,
-    needed,
     quadratic,
     rank_one,
     root,
@@ -190,7 +190,7 @@ class RSGLinCB(BoundedLearner):
 
     def _switch(self, state: State, arms: Tensor, ready: Tensor) -> State:
         """H_tau = H and a new theta_tau in the trials of the mask ``ready`` where det H has grown enough."""
-        if not needed(ready):
+        if not any_on_host(ready):
             return state
         factor = torch.linalg.cholesky_ex(state.precision).L
         log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
@@ -199,7 +199,7 @@ class RSGLinCB(BoundedLearner):
         if self.aliased:
             due = due & (state.switches == 0)
             renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
-        if not needed(renewed):
+        if not any_on_host(renewed):
             return state
         inverted = torch.cholesky_inverse(factor)
         covariance = torch.where(renewed.view(-1, 1, 1), inverted, state.covariance)
@@ -223,7 +223,7 @@ class RSGLinCB(BoundedLearner):
         design, inverted, fit = state.design, state.design_inverse, state.warm_fit
         weight = self.weight * self.link.slope((x * fit.theta).sum(1))
         precision = rank_one(state.precision, x, weight * ~warm)
-        if needed(warm):
+        if any_on_host(warm):
             design = rank_one(design, x, warm.to(x))
             inverted = torch.where(warm.view(-1, 1, 1), inverse(design), inverted)
             theta = predict(self.link, fit, x, reward).theta
