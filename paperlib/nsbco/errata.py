@@ -135,4 +135,18 @@ ERRATA = (
         "gamma in (0, 1), else a ValueError",
         numbers.e18,
     ),
+    Erratum(
+        "E19",
+        "Lemma 2.2",
+        "c_1, c_2 > 0 is asked for, but Lemma 3.1 has rho(t) = 6 kappa_0 / sqrt(t), and so C(t) = c_1 sqrt(t) with c_2 = 0; Theorem 3.4 applies the lemma to it",
+        "c_2 >= 0, with which C_1 and C_2 are finite",
+        numbers.e19,
+    ),
+    Erratum(
+        "E20",
+        "Eq. (14), first line",
+        "the sum over epochs starts at s = 1, but batches are numbered from s = 0, as in the lines below; the rounds of the first batch are left out",
+        "the sum starts at s = 0",
+        numbers.e20,
+    ),
 )

@@ -193,7 +193,7 @@ def test_findings_rest_on_verdicts(found, paper):
     module = room(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
     known = {short(c["id"]): c for c in found["papers"][paper]["claims"]}
-    for said in module.FINDINGS:
+    for said in papers.findings(paper, "paper", known):
         assert said.rests and papers.finding(said, known)
 
 
