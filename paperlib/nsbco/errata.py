@@ -96,7 +96,7 @@ ERRATA = (
     Erratum(
         "E13",
         "Lemma 4.1",
-        "(27) lacks the factor t, rho has T for t, and an average over tau of 2 rt + 3 e is replaced by its last value, which is smaller: property 2 with the printed rho fails",
+        "(27) lacks the factor t, rho has T where the proof, (33), has t, and an average over tau of 2 rt + 3 e is replaced by its last value, which is smaller: property 2 with the printed rho fails, and with t for T it does where regret comes late",
         "rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)], e(t) = 2 sqrt(ln(2 T) / t); the printed one is judged beside",
         numbers.e13,
     ),
