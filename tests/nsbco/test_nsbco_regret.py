@@ -112,6 +112,12 @@ def test_share_of_the_schedule_is_of_what_is_saved_against_the_base():
     assert share.low == pytest.approx(50 / 70) and share.high == pytest.approx(70 / 90)
 
 
+def test_a_test_that_never_fails_leaves_the_schedule():
+    cell = ("abrupt5", 8)
+    assert not regret.tested(runs({cell: {"MASTER": [1, 2], "MALG": [1, 2, 9]}}), cell)
+    assert regret.tested(runs({cell: {"MASTER": [1, 2], "MALG": [1, 3]}}), cell)
+
+
 @pytest.mark.parametrize(
     "low, high, word", [(0.6, 0.9, "most"), (0.1, 0.4, "less than half"), (0.4, 0.6, "about half")]
 )

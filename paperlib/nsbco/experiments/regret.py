@@ -194,6 +194,13 @@ def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
     return stats.bootstrap(saved, share, of="schedule's share", resamples=RESAMPLES)
 
 
+def tested(runs: Runs, cell: Cell) -> bool:
+    """Whether a test failed in some trial. Else MASTER is MALG in all of them, and a bootstrap of their ratio has no width."""
+    a, b = (runs[cell][name].last() for name in ("MASTER", "MALG"))
+    n = min(len(a), len(b))
+    return bool((a[:n] != b[:n]).any())
+
+
 def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
     """Ratio of two learners' mean regret in a cell."""
     a, b = (runs[cell][name].last() for name in (above, below))

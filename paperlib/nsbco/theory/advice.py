@@ -23,9 +23,9 @@ def advice(claims: Mapping[str, dict]) -> str:
         f"{test} from T = {_short(T)} on" for test, T in found.items()
     )
     theorem = (
-        "**When not to take MASTER.** The theorem is for constants with which no test can fail at a horizon that can be run. For d = 2, the "
-        f"printed constants let {each(printed)} fail, corrected ones {each(corrected)}. Before, MASTER is its random schedule "
-        "alone. `practical` has calibrated constants, which no theorem covers."
+        "**When not to take MASTER.** The theorem is for constants with which no test can fail at a horizon that can be run. For d = 2 and "
+        f"the printed constants a failure is possible in {each(printed)}, for corrected constants in {each(corrected)}. Before, "
+        "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
     )
     words = [theorem]
     if said("N1") is not None:
