@@ -181,10 +181,42 @@ def bootstrap(
 
 
 def bootstrap_mean(
-    x, *, of: str = "mean", seed: int = 0, resamples: int = RESAMPLES, level: float = LEVEL
+    x,
+    *,
+    of: str = "mean",
+    bounds: tuple[float, float] | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
 ) -> Interval:
-    """Mean over trials with a bootstrap percentile interval, for samples far from normal. ``x``: R; ``of``: what it is, in words."""
+    """Return the mean over trials with a bootstrap percentile interval, for samples far from normal.
+
+    Args:
+        x: R.
+        of: what it is, in words.
+        bounds: of a single value, such as (0, 1) of a share. A bootstrap of equal values would have no width, and they get
+            the exact interval in its place.
+    """
+    values = _trials("x", x)
+    if bounds is not None and (values == values[0]).all():
+        return constant(float(values[0]), len(values), bounds, of=of, level=level)
     return bootstrap(x, lambda mean: mean, of=of, seed=seed, resamples=resamples, level=level)
+
+
+def constant(
+    value: float, n: int, bounds: tuple[float, float], *, of: str = "mean", level: float = LEVEL
+) -> Interval:
+    """Return the exact interval of a mean of which ``n`` trials all gave the same ``value``.
+
+    By Clopper and Pearson's interval for 0 of ``n``, at most a fraction q of all trials gives another value. Those trials move the mean
+    by at most q times the distance to either bound. For the bounds (0, 1) and the value 1 it is the interval of ``n`` successes.
+    """
+    low, high = bounds
+    if not low <= value <= high:
+        raise ValueError(f"value must lie within bounds={bounds}, got {value}")
+    q = proportion(0, n, level).high
+    method = f"{of}, {_percent(level)} exact interval, all {n} trials equal"
+    return Interval(value, value - q * (value - low), value + q * (high - value), n, method)
 
 
 def geometric_ratio(a, b, level: float = LEVEL) -> Interval:

@@ -215,6 +215,21 @@ def test_bootstrap_mean_covers_and_is_a_function_of_its_seed():
     assert found.high - found.low == pytest.approx(2 * 1.96 * x.std() / np.sqrt(200), rel=0.1)
 
 
+def test_a_constant_share_has_the_exact_interval():
+    """A bootstrap of equal values would say [1, 1]."""
+    for value, successes in ((1.0, 20), (0.0, 0)):
+        found = stats.bootstrap_mean([value] * 20, of="share", bounds=(0, 1))
+        exact = stats.proportion(successes, 20)
+        assert found[:4] == pytest.approx(exact[:4]) and "exact" in found.method
+    assert stats.bootstrap_mean([1.0] * 20, bounds=(0, 1)).low == pytest.approx(0.025 ** (1 / 20))
+    half = stats.bootstrap_mean([0.5] * 20, bounds=(0, 1))
+    assert (half.high - 0.5) == pytest.approx(0.5 - half.low) and half.low > 0.4
+    varied = [1.0] * 19 + [0.0]
+    assert stats.bootstrap_mean(varied, bounds=(0, 1)) == stats.bootstrap_mean(varied)
+    with pytest.raises(ValueError, match="value must lie within bounds"):
+        stats.bootstrap_mean([2.0] * 3, bounds=(0, 1))
+
+
 def test_geometric_ratio_of_paired_trials():
     b = np.array([1.0, 2.0, 8.0])
     found = stats.geometric_ratio(3 * b, b)

@@ -96,7 +96,7 @@ ERRATA = (
     Erratum(
         "E13",
         "Lemma 4.1",
-        "(27) lacks the factor t, rho has T for t, and an average over tau of 2 rt + 3 e is replaced by its last value, which is smaller: property 2 with the printed rho fails",
+        "(27) lacks the factor t, rho has T where the proof, (33), has t, and an average over tau of 2 rt + 3 e is replaced by its last value, which is smaller: property 2 with the printed rho fails, and with t for T it does where regret comes late",
         "rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)], e(t) = 2 sqrt(ln(2 T) / t); the printed one is judged beside",
         numbers.e13,
     ),
@@ -134,5 +134,19 @@ ERRATA = (
         "sigma = L is allowed by the assumptions, but (1 - gamma)^{-4} is then infinite",
         "gamma in (0, 1), else a ValueError",
         numbers.e18,
+    ),
+    Erratum(
+        "E19",
+        "Lemma 2.2",
+        "c_1, c_2 > 0 is asked for, but Lemma 3.1 has rho(t) = 6 kappa_0 / sqrt(t), and so C(t) = c_1 sqrt(t) with c_2 = 0; Theorem 3.4 applies the lemma to it",
+        "c_2 >= 0, with which C_1 and C_2 are finite",
+        numbers.e19,
+    ),
+    Erratum(
+        "E20",
+        "Eq. (14), first line",
+        "the sum over epochs starts at s = 1, but batches are numbered from s = 0, as in the lines below; the rounds of the first batch are left out",
+        "the sum starts at s = 0",
+        numbers.e20,
     ),
 )

@@ -17,7 +17,7 @@ STYLES = {
     "KWtrack": Style("blue", "X", linestyle=":", label="Kiefer-Wolfowitz, constant gain"),
     "BoB": Style("purple", "D", label="bandit over bandit"),
     "GLR": Style("green", "*", label="GLR restarts"),
-    "D-LS": Style("purple", "h", linestyle="-.", label="discounted least squares"),
+    "D-LS": Style("purple", "h", linestyle="-.", label="discounted least squares, W = 64"),
     "D-LS 256": Style("purple", "8", linestyle="-.", label="the same, W = 256"),
     "D-LS 1024": Style("purple", "H", linestyle="-.", label="the same, W = 1024"),
     "D-LS, oracle": Style("purple", "h", linestyle="--", label="the same, oracle W"),

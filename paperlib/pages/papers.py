@@ -63,9 +63,24 @@ def _links(pairs: list[tuple[str, str]]) -> Text:
     return Text(", ".join(f"[{escape(word)}]({to})" for word, to in pairs) or NOTHING)
 
 
-def findings(paper: str, profile: str) -> tuple[Finding, ...]:
-    """What a paper's ``claims.py`` tells of its results: of the paper profile's alone."""
-    return getattr(room(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
+def findings(paper: str, profile: str, claims: dict[str, dict]) -> list[Finding]:
+    """Return the sentences about a paper's results that ``claims.py`` declares, for the paper profile only.
+
+    Of alternatives the first that the verdicts bear out is taken. A finding is left out while a claim that it needs has not
+    been run.
+    """
+    declared = getattr(room(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
+    ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
+    return [one for entry in declared if all(map(ran, (one := chosen(entry, claims)).rests))]
+
+
+def chosen(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]) -> Finding:
+    """The finding, or the first of several alternatives that rests on verdicts as they are; the last where none does."""
+    if isinstance(entry, Finding):
+        return entry
+    verdict = lambda id: claims.get(id, {}).get("verdict")
+    borne_out = (f for f in entry if all(verdict(id) == v for id, v in f.rests.items()))
+    return next(borne_out, entry[-1])
 
 
 def finding(found: Finding, claims: dict[str, dict], page: str = "") -> Text:
@@ -137,7 +152,9 @@ class Page:
         counts = self.found["counts"]
         words = {"paper": "Tests of its sentences", "ours": "Tests of ours"}
         tallies = [f"{words[kind]}: {tally(n)}" for kind, n in counts.items() if n]
-        listed = [f"- {finding(f, self.claims)}" for f in findings(self.name, self.profile)]
+        listed = [
+            f"- {finding(f, self.claims)}" for f in findings(self.name, self.profile, self.claims)
+        ]
         return "\n\n".join(["## What came out", *tallies, *(["\n".join(listed)] if listed else [])])
 
     def pictures(self) -> str:
@@ -305,7 +322,7 @@ def home(found: dict) -> str:
     cards = []
     for name, paper in found["papers"].items():
         known = {short(claim["id"]): claim for claim in paper["claims"]}
-        told = findings(name, found["profile"])
+        told = findings(name, found["profile"], known)
         body = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", finding(told[0], known)) if told else ""
         counts = {v: sum(n.get(v, 0) for n in paper["counts"].values()) for v in MARKS}
         options = [f":link: papers/{name}", ":link-type: doc"]

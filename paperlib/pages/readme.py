@@ -44,7 +44,7 @@ def papers_block(claims: dict) -> str:
         title, source = heading(paper)
         authors = source.split(', "')[0]
         known = {short(claim["id"]): claim for claim in found["claims"]}
-        told = findings(paper, claims["profile"])
+        told = findings(paper, claims["profile"], known)
         page = f"docs/papers/{paper}.md"
         first = finding(told[0], known, page) if told else Text("")
         counts = Counter(found["counts"]["paper"]) + Counter(found["counts"]["ours"])

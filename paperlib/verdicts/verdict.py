@@ -32,7 +32,7 @@ class Claim:
 
     ``side`` says how the statistic is held against ``threshold``: "above", "below" (a number), "within" (low,
     high), "equal" (a number, or several), "test" (the level of a ``stats.Test``), "parts" (decided by the
-    claims named in ``parts``), "reported" (shown, never decided).
+    claims named in ``parts``), "reported" (shown, never decided). Fewer trials than ``trials`` leave it inconclusive.
     """
 
     id: str  # "glbomd.C5.S3": the paper's package, then the claim
@@ -43,6 +43,7 @@ class Claim:
     threshold: Any = None
     notebook: str = ""  # where it is judged; "" for parents that the table derives
     parts: tuple[str, ...] = ()
+    trials: int = 0  # the fewest that decide it, for statistics with heavy tails
 
     def __post_init__(self):
         if self.side not in SIDES:
@@ -59,7 +60,11 @@ class Claim:
 
 
 class Finding(NamedTuple):
-    """A sentence of ours about what came out of a paper's claims."""
+    """A sentence of ours about the results of a paper's claims.
+
+    An entry of ``FINDINGS`` is a finding, or a tuple of alternatives, of which the pages show the first that the verdicts
+    bear out.
+    """
 
     text: str  # "{C1.f1}" stands for the number of claim C1.f1
     rests: dict[str, str]  # claim -> the verdict without which the sentence would not be true
@@ -246,7 +251,14 @@ def judge(
     if interval is not None and not interval[0] <= interval[1]:
         raise ValueError(f"{id}: interval={interval!r}; allowed: its lower end first")
     found = decide(c, statistic, interval)
+    if too_few := _too_few(c, n):
+        found, reason = "inconclusive", "; ".join(filter(None, (reason, too_few)))
     return _keep(Verdict(id, found, profile, statistic, interval, n, method, reason))
+
+
+def _too_few(c: Claim, n: int | None) -> str:
+    """Why ``n`` trials do not decide a claim, in words; "" where they do."""
+    return f"decided by at least {c.trials} trials" if (n or 0) < c.trials else ""
 
 
 def not_run(id: str, reason: str, profile: str) -> Verdict:
@@ -302,7 +314,7 @@ def _judged(
         try:
             kept = json.loads(path.read_bytes())
             if kept["verdict"] in WORDS and isinstance(kept["line"], str):
-                return kept
+                return _as_declared(c, kept)
         # no JSON, one nested too deep, or no object with these entries
         except (ValueError, RecursionError, TypeError, KeyError):
             pass
@@ -310,6 +322,18 @@ def _judged(
     missing = Verdict(c.id, "not run", profile)
     verdict = _conclusion(c, known, profile, top) if c.parts else missing
     return {**plain(verdict), "line": verdict.line}
+
+
+def _as_declared(c: Claim, kept: dict[str, Any]) -> dict[str, Any]:
+    """A verdict as its file has it; inconclusive where the claim has come to ask for more trials than were judged."""
+    too_few = _too_few(c, kept["n"]) if kept.get("statistic") is not None else ""
+    if not too_few or too_few in kept["reason"]:
+        return kept
+    interval = tuple(kept["interval"]) if kept["interval"] else None
+    of = {key: kept[key] for key in ("id", "profile", "statistic", "n", "method")}
+    reason = "; ".join(filter(None, (kept["reason"], too_few)))
+    verdict = Verdict(verdict="inconclusive", interval=interval, reason=reason, **of)
+    return {**plain(verdict), "line": str(verdict)}
 
 
 class Row(NamedTuple):

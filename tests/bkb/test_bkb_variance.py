@@ -12,14 +12,14 @@ from paperlib.bkb.probes.state import dictionary_size, played
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.probes.variance import Band, Curve, Estimator
 from paperlib.bkb.experiments.variance import (
+    FLOOR,
     curves,
     estimators,
-    least_favorable,
     measures,
+    worst_excess,
     worst_ratio,
 )
 from paperlib.play import play
-from paperlib.stats import Interval
 
 PROBLEM, ROUNDS, TRIALS, RECORD = GPDraw(arms=41, gamma=200.0, noise=0.2), 40, 3, [1, 8, 40]
 CONFIDENCE = Confidence(PROBLEM.noise, 1.0)
@@ -219,11 +219,12 @@ def test_a_band_covers_up_to_its_edge():
     assert band.covers(torch.tensor([[3.0, 2.75, 1.0]])).tolist() == [[True, False, True]]
 
 
-def test_the_least_favorable_interval_reaches_farthest_from_zero():
-    made = lambda low, high: Interval((low + high) / 2, low, high, 20, "difference")
-    found = {"a": made(-0.001, 0.002), "b": made(-0.004, -0.003), "c": made(0.0, 0.001)}
-    assert least_favorable(found) == found["b"]._replace(method="difference (b)")
-    assert least_favorable({"a": made(0.0, 0.0), "b": made(0.0, 0.0)}).method == "difference (a)"
+def test_what_is_equal_up_to_rounding_is_at_the_floor():
+    """Two processors that differ in the last bits give one panel."""
+    one = {"own most": np.array([[1 + 2e-10, 1.5]]), "own least": np.array([[1.0, 0.9]])}
+    two = {"own most": np.array([[1 + 9e-8, 1.5]]), "own least": np.array([[1 - 3e-9, 0.9]])}
+    assert (worst_excess(one) == worst_excess(two)).all()
+    assert worst_excess(one).tolist() == [[FLOOR, 0.5]]
 
 
 def test_bad_input_is_named():

@@ -103,7 +103,7 @@ def test_numbers(function, expected, tolerance):
 
 
 def test_all_are_listed():
-    assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 19)]
+    assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 21)]
     assert all(e.where and e.problem and e.resolution for e in ERRATA)
     computed = {f for name, f in vars(numbers).items() if name[0] == "e" and name[1:].isdigit()}
     assert {e.function for e in ERRATA if e.function} == computed
@@ -195,6 +195,8 @@ def test_lemma_4_1_as_printed_is_false():
         rbar = y.cumsum(1) / t + rt + off(t, T)
         printed = bounds.lemma_4_1_printed(rbar, y, 0.0, rt)
         assert printed.verdict == "fails" and not printed.held[0, -1]
+        # nor does the t of the proof save it where all regret comes late
+        assert bounds.lemma_4_1_with_t(rbar, y, 0.0, rt).verdict == "fails"
         assert bounds.lemma_4_1_closeness(rbar, y, 0.0, rt).verdict == "holds"
     assert printed.observed[0, -1] == pytest.approx(0.6381, abs=5e-5)
     assert printed.bound[0, -1] == pytest.approx(0.4944, abs=5e-5)
@@ -212,3 +214,18 @@ def test_slow_parameters_on_a_run():
     found = numbers.e16()
     assert float((0.5 - run.f).mean()) == pytest.approx(found["regret a round, T=2^14"], rel=1e-3)
     assert found["regret a round, T=2^14"] > found["never moving"]
+
+
+def test_lemma_2_2_is_applied_without_c_2():
+    """E19: the printed rho has c_2 = 0, which "c_1, c_2 > 0" excludes; C_1 and C_2 are finite with it."""
+    found = numbers.e19()
+    assert found["c_2"] == 0 and found["c_1"] > 0
+    assert found["C_1"] == pytest.approx(numbers.e10()["C_1, corrected"])
+    assert found["C_2"] == pytest.approx(found["c_1"])
+
+
+def test_rounds_that_the_sum_from_1_leaves_out():
+    """E20: the first batch has 2 d N_0 rounds, and the sum over all rounds needs them."""
+    found = numbers.e20()
+    assert found["left out"] == 2 * 2 * 16
+    assert found["from s = 1"] + found["left out"] == found["rounds of s = 0, 1, 2"]

@@ -14,6 +14,7 @@ from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
+from paperlib.nsbco.theory.advice import advice
 from paperlib.nsbco.theory import bounds, firing, rates, reduction, shares
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, practical, reference
@@ -78,6 +79,29 @@ def test_when_test_1_can_fail_first(gap, values, digits):
         first = found[name]
         x = np.exp(np.linspace(0, math.log(first) - 1e-6, 200)) if first > 1 else []
         assert all(threshold(t) > gap for t in x) and threshold(first * 1.001) < gap
+
+
+def test_which_test_can_fail_first():
+    """Test 2 at 1.3e30, Test 1 at 1.675e31: the guide to choosing names both, the notebook of the constants too."""
+    found = firing.first_of_any(lambda T: theory.weak_printed(literal(2), T))
+    assert list(found) == ["Test 2", "Test 1"]
+    assert (
+        found["Test 1"]
+        == pytest.approx(firing.first_firing()["printed"])
+        == pytest.approx(1.675048e31, rel=5e-7)
+    )
+    assert found["Test 2"] == pytest.approx(1.30055e30, rel=1e-5)
+    text = advice({})
+    assert "Test 2 from T = 1.3e+30 on and Test 1 from T = 1.68e+31 on" in text
+    assert "Test 2 from T = 7.86e+20 on and Test 1 from T = 1.2e+22 on" in text
+
+
+@pytest.mark.parametrize("n, interval", [(None, None), (100, [0.58, 0.66])])
+def test_advice_names_trials_and_interval(n, interval):
+    claim = {"statistic": 0.62, "n": n, "interval": interval}
+    text = advice({"nsbco.N1": claim, "nsbco.N2": {"statistic": 0.5}})
+    assert "leave 0.62" in text and "leaves 0.5 of that (N2)" in text
+    assert ("[0.58, 0.66]" in text and "over 100 trials" in text) == (n is not None)
 
 
 def test_thresholds_are_those_of_the_presets():

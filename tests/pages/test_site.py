@@ -174,6 +174,34 @@ def test_a_finding_that_verdicts_do_not_bear_out_is_refused(rests):
         papers.finding(Finding("So it is.", rests), CLAIMS)
 
 
+ALTERNATIVES = (
+    Finding("It holds: {C1}.", {"C1": "holds"}),
+    Finding("It is open.", {"C1": "inconclusive"}),
+)
+
+
+@pytest.mark.parametrize("verdict, text", [("holds", "It holds"), ("inconclusive", "It is open")])
+def test_of_alternatives_the_verdicts_choose(verdict, text):
+    known = {"C1": {**CLAIMS["C1"], "verdict": verdict}}
+    assert papers.finding(papers.chosen(ALTERNATIVES, known), known).startswith(text)
+
+
+def test_alternatives_of_which_none_is_borne_out_are_refused():
+    known = {"C1": {**CLAIMS["C1"], "verdict": "fails"}}
+    with pytest.raises(ValueError, match="rests on C1"):
+        papers.finding(papers.chosen(ALTERNATIVES, known), known)
+
+
+def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
+    one = Finding("So it is.", {"C2.a": "fails"})
+    declared = type("claims", (), {"FINDINGS": (ALTERNATIVES, one)})
+    monkeypatch.setattr(papers, "room", lambda *_: declared)
+    assert papers.findings("toy", "paper", CLAIMS) == [ALTERNATIVES[0], one]
+    waits = CLAIMS | {"C1": {**CLAIMS["C1"], "verdict": "not run"}}
+    assert papers.findings("toy", "paper", waits) == [one]
+    assert papers.findings("toy", "quick", CLAIMS) == []
+
+
 @pytest.mark.parametrize("paper", names())
 def test_every_figure_stands_under_the_notebook_that_saves_it(paper):
     """None is left out of its paper's page."""
@@ -193,7 +221,7 @@ def test_findings_rest_on_verdicts(found, paper):
     module = room(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
     known = {short(c["id"]): c for c in found["papers"][paper]["claims"]}
-    for said in module.FINDINGS:
+    for said in papers.findings(paper, "paper", known):
         assert said.rests and papers.finding(said, known)
 
 

@@ -1,4 +1,4 @@
-"""README's advice: its numbers are those of the theory and of verdicts, and what is not known is not said."""
+"""The advice of the guide to choosing: its numbers are those of the theory and of verdicts, and what is not known is not said."""
 
 from paperlib.pages import readme
 from paperlib.papers import papers

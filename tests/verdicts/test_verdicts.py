@@ -21,7 +21,7 @@ say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "a
 CLAIMS = [
     say("C1", "above", 0), say("C2.a", "below", 2), say("C2.b", "below", 2), say("C2", "parts", parts=("toy.C2.a", "toy.C2.b")),
     say("C3", "within", (.8, 1.25)), say("C4", "equal", (21, 137)), say("C5", "test", .01), say("C6", "reported"),
-    say("C7", "below", .01), say("C8", "parts", parts=("toy.C1", "toy.C2")),
+    say("C7", "below", .01), say("C8", "parts", parts=("toy.C1", "toy.C2")), say("C20", "below", 2, trials=100),
 ]
 """
 BOUNDS = '''
@@ -227,7 +227,7 @@ def test_table_shows_what_was_not_run():
     verdicts.judge("toy.C1", interval(1, 2), profile="quick")
     verdicts.not_run("toy.C3", "no data", "quick")
     rows = {row.claim.id: row for row in verdicts.table("quick", "toy")}
-    assert list(rows) == [c.id for c in verdicts.claims("toy").values()] and len(rows) == 10
+    assert list(rows) == [c.id for c in verdicts.claims("toy").values()] and len(rows) == 11
     assert rows["toy.C1"].verdict == "holds" and rows["toy.C4"].verdict == "not run"
     assert rows["toy.C3"].line == "C3  not run (quick)  no data"
     assert {row.verdict for row in verdicts.table("paper", "toy")} == {"not run"}
@@ -346,3 +346,27 @@ def test_numbers_and_json():
     )
     assert content["a"] == 0.3333333 and content["b"] == ["inf", None] and content["c"]["n"] == 12
     assert content["d"] == [0, 1] and content["e"] == [True, "x"]
+
+
+def test_too_few_trials_decide_nothing():
+    found = stats.Interval(1.0, 0.9, 1.1, 99, "ratio")
+    few = verdicts.judge("toy.C20", found, profile="paper", reason="T = 8")
+    assert few.verdict == "inconclusive"
+    assert few.reason == "T = 8; decided by at least 100 trials"
+    assert verdicts.judge("toy.C20", found._replace(n=100), profile="paper").verdict == "holds"
+    # without a number of trials there are none
+    assert verdicts.judge("toy.C20", 1.0, profile="paper").verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("n, verdict", [(20, "inconclusive"), (100, "holds")])
+def test_a_verdict_from_before_more_trials_were_asked_for_is_open(n, verdict):
+    """The table reads the file of a run that was judged before the claim asked for 100 trials."""
+    found = stats.Interval(1.0, 0.9, 1.1, n, "ratio")
+    verdicts.judge("toy.C20", found, profile="paper")
+    path = output.folder("paper") / "claims" / "toy.C20.json"
+    kept = json.loads(path.read_text()) | {"verdict": "holds", "reason": "", "line": "C20  holds"}
+    path.write_text(json.dumps(kept))
+    (row,) = [row for row in verdicts.table("paper", "toy") if row.claim.id == "toy.C20"]
+    assert row.verdict == verdict == row.kept["verdict"]
+    assert ("at least 100" in row.line) == (verdict != "holds") and row.kept["n"] == n
+    assert row.kept["statistic"] == 1.0 and list(row.kept["interval"]) == [0.9, 1.1]

@@ -14,5 +14,5 @@ from .parity import parity_learners, parity_ratios
 from .real_arms import ARM_SETS, arm_sets, real_learners
 from .regret import RESAMPLES, exponent, regret_ratio
 from .settings import dense_1d, dense_2d_hard, from_smooth_to_rough, reference, rkhs_1d, rkhs_2d
-from .variance import curves, least_favorable, measures, worst_ratio
+from .variance import FLOOR, curves, measures, worst_excess, worst_ratio
 from .warm_start import LATE, since, stuck, warm_learners, watched

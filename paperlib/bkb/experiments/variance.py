@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ...maths.gp import Kernel
-from ...stats import Interval
 from ..learners.bkb import BKB
 from ..learners.exact import ExactGPUCB
 from ..model.confidence import Confidence
@@ -67,10 +66,9 @@ def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
         return np.maximum(values[f"{kind} most"], 1 / values[f"{kind} least"])
 
 
-def least_favorable(intervals: dict[str, Interval]) -> Interval:
-    """The interval that reaches farthest from zero.
+FLOOR = 1e-6  # variances that differ by less are equal: rounding differs between processors
 
-    All lie within a band around zero exactly when it does.
-    """
-    name = max(intervals, key=lambda key: max(abs(intervals[key].low), abs(intervals[key].high)))
-    return intervals[name]._replace(method=f"{intervals[name].method} ({name})")
+
+def worst_excess(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
+    """``worst_ratio`` minus 1, at least ``FLOOR``, R x T': what is equal up to 1e-6 is at the floor."""
+    return (worst_ratio(values, kind) - 1).clip(FLOOR)

@@ -216,7 +216,7 @@ class GLBOMD(GLMLearner):
         v = product(x, C)  # x^T H_t^{-1}
         z, q = product(x, theta.mT), product(x, v.mT)
         mean, slope = self.link.mean_and_slope(z)
-        # (42a): H~_t^{-1} grad l_t(theta_t) with H~_t = H_t + (eta / g) mu'(z) x x^T, by Sherman-Morrison.
+        # (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t), H~_t = H_t + (eta / g) mu'(z) x x^T, by Sherman-Morrison.
         theta = theta + (r - mean) / (slope * q + g / eta) * v
         outside = product(theta, theta.mT) > S * S
         if any_on_host(outside):  # (42b), in the norm of H~_t

@@ -62,7 +62,8 @@ def sequence(problem: GridDrift, horizon: int) -> Sequence:
 def lemma_4_1(trace: Trace, world: Sequence, horizon: int) -> dict[str, Check]:
     """What the lemma asks of the policy, its statistic, and the two properties, the second with either rho.
 
-    "printed" takes from r-bar what e(t) has more than the printed one; "printed rho, our e" takes r-bar as it is here.
+    "printed" takes from r-bar what e(t) has more than the printed one, and so does "with t", whose rho has the proof's t where the
+    lemma prints T; "printed rho, our e" takes r-bar as it is here.
 
     Args:
         trace: every round, with "y", "arm" and "rbar".
@@ -80,6 +81,7 @@ def lemma_4_1(trace: Trace, world: Sequence, horizon: int) -> dict[str, Check]:
         "property 1": bounds.lemma_4_1_optimism(rbar, best, drift, rt),
         "property 2": bounds.lemma_4_1_closeness(rbar, y, drift, rt),
         "printed": bounds.lemma_4_1_printed(smaller, y, drift, rt),
+        "with t": bounds.lemma_4_1_with_t(smaller, y, drift, rt),
         "printed rho, our e": bounds.lemma_4_1_printed(rbar, y, drift, rt),
     }
 

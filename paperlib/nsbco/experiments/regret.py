@@ -151,6 +151,27 @@ def slope(
     return stats.growth(along, totals(runs, cells, name), first, resamples=RESAMPLES)
 
 
+def slower(
+    runs: Runs, cells: Sequence[Cell], name: str, than: str, along: Sequence[float], first: float
+) -> stats.Interval:
+    """By how much the log-log slope of ``than`` exceeds that of ``name``, bootstrap over the trials of both together."""
+    late = np.asarray(along, float) >= first
+    pair = [totals(runs, cells, one)[:, late] for one in (than, name)]
+    x, n = np.log(np.asarray(along, float)[late]), min(map(len, pair))
+    # the means of both learners side by side, one column per cell
+    both = np.concatenate([regret[:n] for regret in pair], 1)
+    of = lambda mean: (
+        stats.slopes(x, np.log(mean[..., : len(x)])) - stats.slopes(x, np.log(mean[..., len(x) :]))
+    )
+    return stats.bootstrap(both, of, of="difference of log-log slopes", resamples=RESAMPLES)
+
+
+def with_logarithm(exponent: float, along: Sequence[float], first: float) -> float:
+    """The log-log slope of T^exponent ln T at these horizons: what one logarithm adds to an exponent there."""
+    x = np.log([T for T in along if T >= first])
+    return exponent + float(stats.slopes(x, np.log(x)))
+
+
 def factor(regret: np.ndarray, V: float | np.ndarray, horizon: int) -> np.ndarray:
     """R_T / (V^{1/3} T^{2/3})."""
     return regret / (np.asarray(V) ** (1 / 3) * horizon ** (2 / 3))
@@ -173,6 +194,13 @@ def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
     return stats.bootstrap(saved, share, of="schedule's share", resamples=RESAMPLES)
 
 
+def tested(runs: Runs, cell: Cell) -> bool:
+    """Whether a test failed in some trial. Else MASTER is MALG in all of them, and a bootstrap of their ratio has no width."""
+    a, b = (runs[cell][name].last() for name in ("MASTER", "MALG"))
+    n = min(len(a), len(b))
+    return bool((a[:n] != b[:n]).any())
+
+
 def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
     """Ratio of two learners' mean regret in a cell."""
     a, b = (runs[cell][name].last() for name in (above, below))
@@ -187,6 +215,18 @@ def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats
         n = min(len(a), len(b))
         differences[cell[0]] = a[:n] - b[:n]
     return stats.weakest(stats.wilcoxon(differences))
+
+
+def trials_of(cell: Cell, name: str, few: Sequence[Cell], counts: dict[str, int]) -> int:
+    """How many trials a learner is given in a cell.
+
+    Args:
+        few: the cells of the long runs.
+        counts: "trials", of every run; "long", of those in ``few``; "still", of MASTER where nothing moves.
+    """
+    if name == "MASTER" and cell[0] == "stationary":
+        return max(counts["trials"], counts["still"])
+    return max(counts["trials"], counts["long"]) if cell in few else counts["trials"]
 
 
 def majority(share: stats.Interval) -> str:

@@ -1,12 +1,12 @@
-"""README's paragraph of advice on MASTER: what calibrated constants do, what simpler rules do, and what each lacks.
+"""The guide to choosing a learner, docs/guides/choosing.md: its paragraph on MASTER.
 
-``pages.readme`` writes what ``advice`` returns; every number stands in a claim's verdict or is computed here.
+``pages.readme.choosing`` puts there what ``advice`` returns; every number is part of a claim's verdict or is computed here.
 """
 
 from collections.abc import Mapping
 
 from .constants import bonus_corrected, literal, weak_printed
-from .firing import TRIVIAL, first_horizon, threshold_1, threshold_2, tight
+from .firing import first_of_any, tight
 
 # learners by the short names of the claims' words
 NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
@@ -17,21 +17,28 @@ def advice(claims: Mapping[str, dict]) -> str:
     known = {id.removeprefix("nsbco."): claim for id, claim in claims.items()}
     said = lambda id: known.get(id, {}).get("statistic")
     s = literal(2)
-    either = lambda weak: min(
-        first_horizon(test(weak), TRIVIAL) for test in (threshold_1, threshold_2)
+    printed = first_of_any(lambda T: weak_printed(s, T))
+    corrected = first_of_any(lambda T: tight(float(bonus_corrected(s, T)))(T))
+    each = lambda found: " and ".join(
+        f"{test} from T = {_short(T)} on" for test, T in found.items()
     )
-    printed = either(lambda T: weak_printed(s, T))
-    corrected = either(lambda T: tight(float(bonus_corrected(s, T)))(T))
     theorem = (
-        "**When not to take MASTER.** The theorem is for constants with which no test can fire before T is "
-        f"{_short(printed)} as printed, {_short(corrected)} corrected (d = 2); until then MASTER is its random schedule "
-        "alone. `practical` has constants of ours, which no theorem covers."
+        "**When not to take MASTER.** The theorem is for constants with which no test can fail at a horizon that can be run. For d = 2 and "
+        f"the printed constants a failure is possible in {each(printed)}, for corrected constants in {each(corrected)}. Before, "
+        "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
     )
     words = [theorem]
     if said("N1") is not None:
+        n, ends = known["N1"].get("n"), known["N1"].get("interval")
+        over = f", over {n} trials" if n else ""
+        interval = f" [{_short(ends[0])}, {_short(ends[1])}]" if ends else ""
         words.append(
-            f"With them, the tests leave {_short(said('N1'))} of the schedule's regret at T = 2^20 and four changes (N1)"
-            + (f", a warm start {_short(said('N2'))} of that (N2)." if said("N2") else ".")
+            f"With them, the tests leave {_short(said('N1'))}{interval} of the schedule's regret at T = 2^20 and four changes{over} (N1)"
+            + (
+                f", and a warm start leaves {_short(said('N2'))} of that (N2)."
+                if said("N2")
+                else "."
+            )
         )
     for id, where in (("N3", "abrupt changes"), ("N4", "smooth drift"), ("N6", "both")):
         reason = known.get(id, {}).get("reason")

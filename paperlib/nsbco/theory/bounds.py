@@ -42,6 +42,7 @@ from .reduced import (
     lemma_4_1_optimism,
     lemma_4_1_closeness,
     lemma_4_1_printed,
+    lemma_4_1_with_t,
 )
 from .replay import Replay
 
@@ -66,6 +67,7 @@ __all__ = [
     "lemma_4_1_optimism",
     "lemma_4_1_printed",
     "lemma_4_1_statistic",
+    "lemma_4_1_with_t",
     "lowest_order",
     "noise_free",
     "optimism",

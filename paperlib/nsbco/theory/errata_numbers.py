@@ -230,3 +230,21 @@ def e17(offset: float = 0.5) -> dict[str, float]:
 def e18() -> dict[str, float]:
     """n_1 / N_0 = (1 - gamma)^-4 as gamma goes to 1."""
     return {f"gamma={g:g}": (1 - g) ** -4 for g in (0.5, 0.9, 0.99, 0.999)}
+
+
+def e19(horizon: int = 10**6) -> dict[str, float]:
+    """c_1 and c_2 of C(t) = t rho(t) with the printed rho at T = 1e6, d = 2, and the constants of Lemma 2.2 that they give."""
+    c1 = 6 * sum(theory.kappa_0(literal(), horizon))
+    found = rates.lemma_2_2(c1, 0.0, c1)
+    return {"c_1": c1, "c_2": 0.0, "C_1": found.C1, "C_2": found.C2}
+
+
+def e20() -> dict[str, float]:
+    """Rounds of the first three batches in the paper's units, d = 2, and those that a sum from s = 1 counts."""
+    s = literal()
+    rounds = [2 * s.dim * s.length(epoch) for epoch in range(3)]
+    return {
+        "rounds of s = 0, 1, 2": sum(rounds),
+        "from s = 1": sum(rounds[1:]),
+        "left out": rounds[0],
+    }

@@ -74,6 +74,16 @@ def first_firing(s: Setting | None = None, gap: float = TRIVIAL) -> dict[str, fl
     return {name: first_horizon(value, gap) for name, value in rows(s).items()}
 
 
+def first_of_any(weak: Callable[[float], Weak], gap: float = TRIVIAL) -> dict[str, float]:
+    """The first T at which each test can fail, the earlier one first.
+
+    Test 2 has the smaller multiple of rho-hat, therefore it can fail earlier than Test 1, whose T is that of ``first_firing``.
+    """
+    tests = {"Test 1": threshold_1(weak), "Test 2": threshold_2(weak)}
+    found = {name: first_horizon(value, gap) for name, value in tests.items()}
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
 def first_informative(s: Setting | None = None) -> dict[str, float]:
     """The first T at which b_0 / sqrt(T) < 2, so that r-bar_T says more than that rewards are at most 1."""
     s = s or literal()

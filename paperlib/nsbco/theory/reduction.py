@@ -38,6 +38,11 @@ def rho_printed(rt: Any, horizon: float) -> Any:
     return 2 * np.asarray(rt, float) + 3 * off_printed(horizon, horizon)
 
 
+def rho_proof(rt: Any, horizon: int) -> np.ndarray:
+    """2 rt(t) + 3 sqrt(ln(2 T) / t) for t = 1, ..., T: the printed rho with the t of the proof, Eq. (33). ``rt``: T numbers."""
+    return 2 * np.asarray(rt, float) + 3 * off_printed(np.arange(1, horizon + 1), horizon)
+
+
 def root_sum(t: float) -> float:
     """sum_{tau <= t} tau^{-1/2}, by Euler and Maclaurin where t is large."""
     if t <= EXACT:

@@ -1,6 +1,6 @@
-"""README's paragraphs of advice on PF: when to take something else, and from which horizon on its theorems say something.
+"""The guide to choosing a learner, docs/guides/choosing.md: its paragraphs on PF, with the horizons from which its theorems are informative.
 
-``pages.readme`` writes what ``advice`` returns; every number is computed here or stands in a claim's verdict.
+``pages.readme.choosing`` puts there what ``advice`` returns; every number is computed here or is part of a claim's verdict.
 """
 
 from collections.abc import Mapping
