@@ -16,6 +16,7 @@ from .learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSq
 from .learners.presets import malg, practical, printed
 from .learners.reduction import StationaryToWeak
 from .learners.restarted import Restarted
+from .learners.spsa import SPSA
 from .problems.drifts import Rotation, Walk
 from .problems.grid import GridDrift
 from .problems.paths import Abrupt, Alternation
@@ -34,6 +35,7 @@ STYLES = {
     "KW": Style("blue", "P", label="Kiefer-Wolfowitz"),
     "KW, oracle": Style("blue", "P", linestyle="--", label="Kiefer-Wolfowitz, oracle restarts"),
     "KWtrack": Style("blue", "X", linestyle=":", label="Kiefer-Wolfowitz, constant gain"),
+    "SPSA": Style("green", "X", linestyle=":", label="SPSA, constant gain"),
     "BoB": Style("purple", "D", label="bandit over bandit"),
     "GLR": Style("green", "*", label="GLR restarts"),
     "D-LS": Style("purple", "h", linestyle="-.", label="discounted least squares"),
@@ -103,6 +105,7 @@ CASES = {
     "KW": Case(KieferWolfowitz(), _abrupt, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
     "KW, oracle": Case(Restarted(KieferWolfowitz(), 0.3), QuadraticDrift(Walk(0.01))),
     "KWtrack": Case(KieferWolfowitz(100.0), _turn),
+    "SPSA": Case(SPSA(), _turn, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
     "BoB": Case(BanditOverBandit(), _abrupt, {"base": [None]}),
     "GLR": Case(
         GLR(delta=0.9), _abrupt, {"variance": [0.0, -1.0], "delta": [0.0, 2.0], "base": [EGS()]}
