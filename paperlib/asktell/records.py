@@ -24,7 +24,9 @@ class Now(NamedTuple):
     pending: Any = None  # state in which it was chosen
     warned: bool = False  # of an overflow, or of what a subclass warns of once
     late: bool = False  # warned of rounds beyond the horizon
-    edge: int = 0  # rounds in a row with the optimizer's center at the edge; in no file
+    edge: int = (
+        0  # rounds with the optimizer's center at the edge, less twice the others; in no file
+    )
     failures: tuple[Failure, ...] = ()
     waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
 

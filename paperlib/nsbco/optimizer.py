@@ -32,7 +32,10 @@ WIDEST = 0.25  # h, where the noise is not known to be small
 NOISES = (1e-8, 1e12)  # least and largest, in units of half of y_range; below, rounding decides
 CROSSING = 2000  # rounds in which the maximizer crosses the domain, where neither drift nor horizon is given
 NOISY = 2.0  # times the declared variance, from which on the noise explains restarts
-EDGE = 100  # rounds per dimension with the center at the edge, after which the Optimizer warns
+EDGE, WARNED = (
+    100,
+    -1,
+)  # rounds per dimension with the center at the edge; in their place after the warning
 
 
 class Optimizer(shared.Built):
@@ -68,8 +71,8 @@ class Optimizer(shared.Built):
         y_range: (least, largest) answer that can come; they are mapped to [-1, 1].
         margin: c_0 in (0, 1), how deep inside the maximizer always lies, in parts of the domain: the center stays
             within 1 - c_0 of it. If the maximizer lies farther out, regret is linear in the rounds. A smaller margin makes
-            the first epoch of "glr" and "master" longer, n_0 = ceil((h / c_0)^4) with h = 1/4 or less. The Optimizer warns when
-            the center has been at the edge of what the margin allows for 100 d rounds in a row.
+            the first epoch of "glr" and "master" longer, n_0 = ceil((h / c_0)^4) with h = 1/4 or less. The Optimizer warns
+            once the rounds with the center at the edge of what the margin allows exceed twice the other rounds by 100 d.
         horizon: rounds, if known; "master" has thresholds for it, "track" a default for ``drift``.
         seed: of the schedule of "master"; the others draw nothing.
         learner: another learner of this package in place of the policy's, such as ``calibrate``
@@ -214,16 +217,22 @@ class Optimizer(shared.Built):
         return self._edged(super()._heard(now, action, min(1.0, max(-1.0, unit)), update))
 
     def _edged(self, now: Now) -> Now:
-        """Count rounds in a row with the center at the edge of X^o(c_0); warn when they are 100 d."""
-        z, limit = _stand(now.state)[0], 1 - float(self.context.margin[0])
+        """Warn once where the rounds with the center at the edge of X^o(c_0) exceed twice the others by 100 d.
+
+        A noisy center leaves the edge now and then. One whose maximizer lies on the edge is there half of the time.
+        """
+        if now.edge == WARNED:
+            return now
+        z, margin = _stand(now.state)[0], float(self.context.margin[0])
         size = float(z.norm() if self._domain.kind == "ball" else z.abs().max())
-        edge = now.edge + 1 if size >= limit * (1 - 1e-9) else 0
-        if edge == EDGE * len(z):
-            warn(
-                f"the center has been at the edge for {edge} rounds, to round {now.rounds}: the maximizer may lie where "
-                f"margin={float(self.context.margin[0]):g} keeps the center from going; decrease margin or widen the domain"
-            )
-        return now._replace(edge=edge)
+        edge = max(0, now.edge + (1 if size >= (1 - margin) * (1 - 1e-9) else -2))
+        if edge < EDGE * len(z):
+            return now._replace(edge=edge)
+        warn(
+            f"the center stays at the edge, in round {now.rounds} for {edge} rounds or more: the maximizer may lie where "
+            f"margin={margin:g} keeps the center from going; decrease margin or widen the domain"
+        )
+        return now._replace(edge=WARNED)
 
     def _overflow(self, now: Now, state: Any) -> str:
         counted = f"round {now.rounds + 1}: {int(state.restarts[0])} restarts"

@@ -513,7 +513,7 @@ class Once(Path):
 ONCE = {  # the change, amplitude of the noise, and the largest delay
     "the level falls": ({}, 0.1, 16),
     "the level rises": ({"after": 0.0, "rise": 0.4}, 0.1, 64),
-    "large noise": ({}, 0.375, 128),
+    "larger noise": ({}, 0.2, 32),
 }
 
 

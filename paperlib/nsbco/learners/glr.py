@@ -182,12 +182,13 @@ class GLR(Wrapper):
     def spread(self, state: State) -> tuple[Tensor, Tensor]:
         """The variance of a pair's mean by successive differences, and the least v that quiets the largest of them; R each.
 
-        The first is half the mean square of P_i - P_{i-1}, to which a mean that changes rarely contributes little. The second
-        is the v with which no such difference alone exceeds the level for two pairs: heavy tails need it.
+        With D_i = P_i - P_{i-1} for pair means P_i, -D_i D_{i-1} has mean v for independent noise. A jump of f changes one
+        difference alone and adds nothing. The second number is the v with which no outlier exceeds the level for two pairs by
+        itself: heavy tails need it. At least four pairs.
         """
-        jumps = state.sums.view.diff(dim=1).diff(dim=1).square()
-        level = 2 * math.log(3 * 2**1.5 / self.delta)
-        return jumps.mean(1) / 2, jumps.amax(1) / level
+        D = state.sums.view.diff(dim=1).diff(dim=1)
+        squares = -D[:, 1:] * D[:, :-1]
+        return squares.mean(1), squares.amax(1) / (2 * math.log(3 * 2**1.5 / self.delta))
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``restarts``, and whether they ``overflow`` the log, R each."""
