@@ -32,10 +32,9 @@ WIDEST = 0.25  # h, where the noise is not known to be small
 NOISES = (1e-8, 1e12)  # least and largest, in units of half of y_range; below, rounding decides
 CROSSING = 2000  # rounds in which the maximizer crosses the domain, where neither drift nor horizon is given
 NOISY = 2.0  # times the declared variance, from which on the noise explains restarts
-EDGE, WARNED = (
-    100,
-    -1,
-)  # rounds per dimension with the center at the edge; in their place after the warning
+NEAR = 0.95  # of the edge's distance, from which on a center counts as at the edge
+EDGE = 100  # rounds per dimension with the center at the edge before the warning
+WARNED = -1  # in the place of their count after it
 
 
 class Optimizer(shared.Built):
@@ -72,7 +71,7 @@ class Optimizer(shared.Built):
         margin: c_0 in (0, 1), how deep inside the maximizer always lies, in parts of the domain: the center stays
             within 1 - c_0 of it. If the maximizer lies farther out, regret is linear in the rounds. A smaller margin makes
             the first epoch of "glr" and "master" longer, n_0 = ceil((h / c_0)^4) with h = 1/4 or less. The Optimizer warns
-            once the rounds with the center at the edge of what the margin allows exceed twice the other rounds by 100 d.
+            once the rounds with the center within 5 % of the edge that the margin allows exceed twice the others by 100 d.
         horizon: rounds, if known; "master" has thresholds for it, "track" a default for ``drift``.
         seed: of the schedule of "master"; the others draw nothing.
         learner: another learner of this package in place of the policy's, such as ``calibrate``
@@ -217,15 +216,15 @@ class Optimizer(shared.Built):
         return self._edged(super()._heard(now, action, min(1.0, max(-1.0, unit)), update))
 
     def _edged(self, now: Now) -> Now:
-        """Warn once where the rounds with the center at the edge of X^o(c_0) exceed twice the others by 100 d.
+        """Warn once where the rounds with the center near the edge of X^o(c_0), within 5 %, exceed twice the others by 100 d.
 
-        A noisy center leaves the edge now and then. One whose maximizer lies on the edge is there half of the time.
+        A noisy center leaves the edge now and then, also where the maximizer lies beyond it.
         """
         if now.edge == WARNED:
             return now
         z, margin = _stand(now.state)[0], float(self.context.margin[0])
         size = float(z.norm() if self._domain.kind == "ball" else z.abs().max())
-        edge = max(0, now.edge + (1 if size >= (1 - margin) * (1 - 1e-9) else -2))
+        edge = max(0, now.edge + (1 if size >= NEAR * (1 - margin) else -2))
         if edge < EDGE * len(z):
             return now._replace(edge=edge)
         warn(
