@@ -83,7 +83,7 @@ class SPSA(OwnQueries):
         if needed(first):
             d = z.shape[1]
             (coins,) = light(draw.uniform("explore", d))
-            u = xp.where(first, (1.0 - 2.0 * (coins < 0.5)) / d**0.5, u)
+            u = xp.where(first, (2 * xp.floor(2 * coins) - 1) / d**0.5, u)
         _, delta = self._settings(task)
         x, u = tensors(z + u * ((1 - 2 * k) * delta)[:, None], u)
         return x, state._replace(u=u)
