@@ -25,6 +25,9 @@ class Now(NamedTuple):
     warned: bool = False  # of an overflow
     cautioned: bool = False  # of a reward that contradicts the declared model
     late: bool = False  # warned of rounds beyond the horizon
+    edge: int = (
+        0  # rounds with the optimizer's center at the edge, less twice the others; in no file
+    )
     failures: tuple[Failure, ...] = ()
     waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
 

@@ -242,7 +242,7 @@ class AskTell:
             )
         if not said.get("overflow") or now.warned:
             return now
-        warn(f"{name} reports an overflow of its capacity in round {now.rounds + 1}")
+        warn(self._overflow(now, state))
         return now._replace(warned=True)
 
     def _cautioned(self, now: Now, context: Any, action: Tensor, feedback: Tensor) -> Now:
@@ -254,6 +254,11 @@ class AskTell:
         if caution:
             warn(caution)
         return now._replace(cautioned=bool(caution))
+
+    def _overflow(self, now: Now, state: Any) -> str:
+        """The warning about a state that reports "overflow"."""
+        name = type(self.learner).__name__
+        return f"{name} reports an overflow of its capacity in round {now.rounds + 1}"
 
     def _draw(self, now: Now, ahead: int = 0) -> Draw:
         """The key of the round that comes, or of one ``ahead`` of it."""

@@ -16,6 +16,7 @@ from .learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSq
 from .learners.presets import malg, practical, printed, single_scale
 from .learners.reduction import StationaryToWeak
 from .learners.restarted import Restarted
+from .learners.spsa import SPSA
 from .model.domain import Domain, ball, box
 from .model.task import Task
 from .optimizer import Optimizer
@@ -28,6 +29,7 @@ from .problems.quadratic import QuadraticDrift
 __all__ = [
     "EGS",
     "GLR",
+    "SPSA",
     "Abrupt",
     "Alternation",
     "BanditOverBandit",
@@ -70,17 +72,17 @@ CHOICES = [
     (
         "a noisy payoff on a ball or a box whose best point jumps now and then, one value heard a round",
         ["Optimizer", "GLR"],
-        "begins anew where what is heard has changed; without need, too, where only the level moves; memory grows with the rounds",
+        "restarts where the observed rewards have changed; without need, too, where only the level moves; memory grows with the rounds",
     ),
     (
-        "the same, and the best point moves slowly all the time",
-        ['Optimizer(policy="track")', "KieferWolfowitz(100.0)"],
-        "steps of constant size follow it; never stops exploring",
-    ),
-    (
-        "the same, and nothing is known of how it moves",
+        "the same, and the best point moves slowly all the time, or nothing is known of how it moves",
         ['Optimizer(policy="discounted")', "DiscountedLeastSquares(64)"],
         "below MASTER's regret on the gallery's paths at T = 2^17, above it at some hundreds of rounds; the window is a guess, and it needs the curvature, the same in all directions",
+    ),
+    (
+        "the same, with curvatures that differ by direction",
+        ['Optimizer(policy="track", drift=0.001)', "KieferWolfowitz", "SPSA"],
+        "steps of constant size, for the speed that you give as `drift`; never stops exploring",
     ),
     (
         "the same, with the paper's algorithm",

@@ -15,6 +15,7 @@ from .learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSq
 from .learners.presets import malg, practical, printed
 from .learners.reduction import StationaryToWeak
 from .learners.restarted import Restarted
+from .learners.spsa import SPSA
 from .problems.drifts import Rotation, Walk
 from .problems.grid import GridDrift
 from .problems.paths import Abrupt, Alternation
@@ -69,6 +70,7 @@ CASES = {
     "KW": Case(KieferWolfowitz(), _abrupt, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
     "KW, oracle": Case(Restarted(KieferWolfowitz(), 0.3), QuadraticDrift(Walk(0.01))),
     "KWtrack": Case(KieferWolfowitz(100.0), _turn),
+    "SPSA": Case(SPSA(), _turn, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
     "BoB": Case(BanditOverBandit(), _abrupt, {"base": [None]}),
     "GLR": Case(
         GLR(delta=0.9), _abrupt, {"variance": [0.0, -1.0], "delta": [0.0, 2.0], "base": [EGS()]}

@@ -10,16 +10,17 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host
+from ..asktell.inputs import host, warn
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves
-from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse
+from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
+from ..learners.restarts import LOGGED
 from ..maths.boxes import Box
 from ..maths.sets import Ball
 from .learners.ascent import GradientAscent
 from .learners.glr import GLR
-from .learners.kiefer import KieferWolfowitz
+from .learners.kiefer import KieferWolfowitz, tracking_gain
 from .learners.least_squares import DiscountedLeastSquares, LeastSquares
 from .learners.presets import practical
 from .model.domain import Domain, checked
@@ -29,6 +30,11 @@ POLICIES = ("glr", "track", "discounted", "master")
 SETS = {"ball": Ball, "box": Box}
 WIDEST = 0.25  # h, where the noise is not known to be small
 NOISES = (1e-8, 1e12)  # least and largest, in units of half of y_range; below, rounding decides
+CROSSING = 2000  # rounds in which the maximizer crosses the domain, where neither drift nor horizon is given
+NOISY = 2.0  # times the declared variance, from which on the noise explains restarts
+NEAR = 0.95  # of the edge's distance, from which on a center counts as at the edge
+EDGE = 100  # rounds per dimension with the center at the edge before the warning
+WARNED = -1  # in the place of their count after it
 
 
 class Optimizer(shared.Built):
@@ -44,6 +50,11 @@ class Optimizer(shared.Built):
     Points asked for lie about ``center``, which explores: play them. The same seed and answers
     give the same points. Which policy to take the guide to choosing a learner says, from the gallery of paths.
 
+    No policy can be better than a fixed point before its center has moved. The center of "glr" and "master" moves first
+    after 2 d n_0 rounds and then after each epoch of 2 d n_s rounds, where n_s grows by (1 - sigma / L)^-4 from epoch to
+    epoch. For example, with sigma / L = 1/2 and n_0 = 1 in 20 dimensions the first three steps come after 40, 680 and
+    10,920 rounds. ``rounds_before_step`` returns these numbers for your settings.
+
     Args:
         domain: ``ball(center, radius)`` or ``box(lower, upper)``.
         concavity: sigma > 0, least curvature of the objective in any direction, in its units over
@@ -51,18 +62,25 @@ class Optimizer(shared.Built):
         smoothness: L > sigma, its largest curvature, in the same units.
         noise: > 0, about the standard deviation of an answer, in its own units.
         policy: "glr", restarts where what is heard has changed (abrupt changes); "track", steps of
-            constant size (slow drift); "discounted", least squares that forget (both, with a
+            constant size for the speed ``drift`` (slow drift where curvatures differ by direction);
+            "discounted", least squares that forget (abrupt changes and drift, with a
             window of 64 answers; on a box of equal sides only); "master", the paper's, for which alone there is a theorem, of
             constants that nobody can use. Its threads begin where the one before stood (ours), so
             that ``center`` is the best known.
         y_range: (least, largest) answer that can come; they are mapped to [-1, 1].
-        margin: c_0 in (0, 1), how deep inside the maximizer always lies, in parts of the domain.
-        horizon: rounds, if known; "master" has thresholds for it.
+        margin: c_0 in (0, 1), how deep inside the maximizer always lies, in parts of the domain: the center stays
+            within 1 - c_0 of it. If the maximizer lies farther out, regret is linear in the rounds. A smaller margin makes
+            the first epoch of "glr" and "master" longer, n_0 = ceil((h / c_0)^4) with h = 1/4 or less. The Optimizer warns
+            once the rounds with the center within 5 % of the edge that the margin allows exceed twice the others by 100 d.
+        horizon: rounds, if known; "master" has thresholds for it, "track" a default for ``drift``.
         seed: of the schedule of "master"; the others draw nothing.
         learner: another learner of this package in place of the policy's, such as ``calibrate``
             returns.
         device: where the learner computes: "cuda", "cuda:N" or a ``torch.device``; None: the CPU. What is asked and
             told stays numpy's and Python's.
+        drift: > 0, how far the maximizer moves per round, as a fraction of the domain's radius or half side; "track" alone
+            uses it, for its gain (``tracking_gain``). None: 2 over the horizon, once across the domain; without a horizon
+            0.001, once across in 2,000 rounds.
 
     Raises:
         ValueError: a value out of range, gamma = sigma / L, after the box's sides are made equal,
@@ -78,11 +96,12 @@ class Optimizer(shared.Built):
         noise: float,
         policy: str = "glr",
         y_range: tuple[float, float] = (-1.0, 1.0),
-        margin: float = 0.5,
+        margin: float = 0.2,
         horizon: int | None = None,
         seed: int = 0,
         learner: Any = None,
         device: str | torch.device | None = None,
+        drift: float | None = None,
     ):
         if not isinstance(domain, Domain):
             refuse("domain", domain, "ball(center, radius) or box(lower, upper)")
@@ -94,6 +113,11 @@ class Optimizer(shared.Built):
             positive(name, value)
         self._given["margin"] = margin
         number("margin", margin, 1e-6, 1 - 1e-6)
+        if horizon is not None:
+            whole("horizon", horizon)
+        if drift is not None:
+            number("drift", drift, 1e-9, 2.0)
+            self._given["drift"] = drift
         one_of("policy", policy, POLICIES)
         self._domain, half = domain, (self.y_range[1] - self.y_range[0]) / 2
         if not NOISES[0] <= noise / half <= NOISES[1]:
@@ -103,16 +127,19 @@ class Optimizer(shared.Built):
         L = _curvature("smoothness", smoothness, domain.scale.max(), half)
         if not sigma < L:
             refuse("smoothness", smoothness, f"above {smoothness * sigma / L:g}, see concavity")
-        own = policy_learner(policy, noise / half, margin) if learner is None else learner
+        one = lambda x: torch.tensor(float(x), dtype=torch.float64)
+        cset = SETS[domain.kind].of(len(domain.center))
+        cset = cset._replace(R=cset.R[0], D=cset.D[0])  # AskTell leads it with the trial
+        task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
+        own = learner
+        if learner is None:
+            speed = 2 / (horizon or CROSSING) if drift is None else drift
+            own = policy_learner(policy, task, noise / half, speed)
         if getattr(own, "wants", "reward") != "reward":
             refuse("learner", own, f"one that hears rewards; this wants a {own.wants}")
         if isinstance(own, LeastSquares) and domain.scale.min() < (1 - 1e-9) * domain.scale.max():
             sides = f"with {'learner' if learner else 'policy'}={type(own).__name__}, whose model has one curvature"
             refuse("domain", domain, f"{sides}: a ball, or a box of equal sides")
-        one = lambda x: torch.tensor(float(x), dtype=torch.float64)
-        cset = SETS[domain.kind].of(len(domain.center))
-        cset = cset._replace(R=cset.R[0], D=cset.D[0])  # AskTell leads it with the trial
-        task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
         super().__init__(own, task, horizon, seed, device=device)
         at = _stand(self.state)
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):
@@ -186,7 +213,53 @@ class Optimizer(shared.Built):
                 f"y={brief(y)} in {where}; allowed: a number in y_range=({low:g}, {high:g})"
             )
         unit = (2 * float(y) - low - high) / (high - low)
-        return super()._heard(now, action, min(1.0, max(-1.0, unit)), update)
+        return self._edged(super()._heard(now, action, min(1.0, max(-1.0, unit)), update))
+
+    def _edged(self, now: Now) -> Now:
+        """Warn once where the rounds with the center near the edge of X^o(c_0), within 5 %, exceed twice the others by 100 d.
+
+        A noisy center leaves the edge now and then, also where the maximizer lies beyond it.
+        """
+        if now.edge == WARNED:
+            return now
+        z, margin = _stand(now.state)[0], float(self.context.margin[0])
+        size = float(z.norm() if self._domain.kind == "ball" else z.abs().max())
+        edge = max(0, now.edge + (1 if size >= NEAR * (1 - margin) else -2))
+        if edge < EDGE * len(z):
+            return now._replace(edge=edge)
+        warn(
+            f"the center stays at the edge, in round {now.rounds} for {edge} rounds or more: the maximizer may lie where "
+            f"margin={margin:g} keeps the center from going; decrease margin or widen the domain"
+        )
+        return now._replace(edge=WARNED)
+
+    def _overflow(self, now: Now, state: Any) -> str:
+        counted = f"round {now.rounds + 1}: {int(state.restarts[0])} restarts"
+        if not isinstance(self.learner, GLR):
+            return f"{counted}, of which restarts lists the first {LOGGED}"
+        variance, quiet = (float(x[0]) for x in self.learner.spread(state))
+        if variance <= NOISY * float(self.learner.variance):
+            return f"{counted}: rewards change more often than GLR can use; policy='discounted' needs no test"
+        half = (self.y_range[1] - self.y_range[0]) / 2
+        found, needed = (half * math.sqrt(2 * x) for x in (variance, max(variance, quiet)))
+        return (
+            f"{counted}, because the noise is larger than declared: noise={self._given['noise']:g}, but rewards have a standard "
+            f"deviation of about {found:.3g}; declare noise={needed:.3g}"
+        )
+
+    def rounds_before_step(self, step: int = 1) -> int:
+        """Rounds before the center can move for the first time, or a later one, without a restart.
+
+        Raises:
+            ValueError: ``step`` below 1, or a learner that does not define it.
+        """
+        whole("step", step)
+        learner = self.learner
+        while not hasattr(learner, "rounds_before_step"):
+            if not hasattr(learner, "base"):
+                refuse("learner", self.learner, "one with rounds_before_step")
+            learner = learner.base
+        return int(learner.rounds_before_step(self.context, step))
 
     @property
     def center(self) -> np.ndarray:
@@ -252,20 +325,24 @@ def _stand(state: Any) -> Any:
     return getattr(state, "z", getattr(state, "center", None))
 
 
-def policy_learner(policy: str, noise: float, margin: float) -> Any:
-    """The learner of a policy, in unit coordinates.
+def policy_learner(policy: str, task: Task, noise: float, drift: float) -> Any:
+    """Return the learner of a policy, in unit coordinates.
 
     Args:
         policy: one of ``POLICIES``.
-        noise: standard deviation of an answer.
-        margin: c_0.
+        task: of the one trial.
+        noise: standard deviation of a reward.
+        drift: distance per round that the maximizer moves.
     """
-    h = min(math.sqrt(noise), WIDEST, margin)  # widths near the fourth root of the variance do best
+    sigma, L = float(task.concavity), float(task.smoothness)
+    h = min(math.sqrt(noise), WIDEST)  # widths near the fourth root of the variance do best
     base = GradientAscent(h)
     ridge = 1e-3 * h * h  # small beside the queries' spread
     return {
         "glr": lambda: GLR(base, noise**2 / 2),
-        "track": lambda: KieferWolfowitz(100.0, h),
+        "track": lambda: KieferWolfowitz(
+            tracking_gain(task.cset.dim, sigma, L, noise, drift, h), h
+        ),
         "discounted": lambda: DiscountedLeastSquares(64, ridge, h),
         "master": lambda: practical(GradientAscent(h, warm_start=True)),
     }[policy]()

@@ -13,6 +13,7 @@ import torch
 from ns_worlds import Flips, Grid, changes
 
 from paperlib.asktell import AskTell
+from paperlib.core.describe import frozen
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams, uniform
 from paperlib.core.trees import shared, tree_map
@@ -32,6 +33,9 @@ from paperlib.nsbco.learners.least_squares import (
 )
 from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.learners.restarted import Restarted, batch_length
+from paperlib.nsbco.learners.spsa import SPSA
+from paperlib.nsbco.problems.paths import VALUE, Path, along
+from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -157,22 +161,25 @@ class World:
         return self.T if V == 0 else min(self.T, math.ceil((self.T / V) ** (2 / 3) - 1e-6))
 
 
-def ascent(w, h=0.25, heard=lambda w, up, um, last: False):
-    """Algorithm 2; ``heard`` is told of each pair, and whether it is the last of its epoch, and may end it all."""
+def ascent(w, h=0.25, heard=lambda up, um: False, ended=lambda *epoch: None):
+    """Algorithm 2; ``heard`` receives each pair and may end it all, ``ended`` receives each epoch and its step."""
     z, N0, s = np.zeros(w.d), math.ceil((h / w.c0) ** 4 - 1e-9), 0
+    size = lambda s: math.ceil((1 - w.sigma / w.L) ** (-4 * s) * N0 - 1e-9)
     while True:
-        n = math.ceil((1 - w.sigma / w.L) ** (-4 * s) * N0 - 1e-9)
+        n = size(s)
         g, delta = np.zeros(w.d), h * n**-0.25
         for j in range(w.d):
             plus = minus = 0.0
-            for k in range(n):
+            for _ in range(n):
                 up = yield z + delta * w.e(j)
                 um = yield z - delta * w.e(j)
                 plus, minus = plus + up, minus + um
-                if heard(w, up, um, (j, k) == (w.d - 1, n - 1)):
+                if heard(up, um):
                     return
             g[j] = (plus - minus) / (2 * delta * n)
-        z, s = w.inside(z + g / w.L), s + 1
+        moved, s = w.inside(z + g / w.L), s + 1
+        ended(n, delta, g, moved - z, h * size(s) ** -0.25)
+        z = moved
 
 
 def egs(w):
@@ -194,6 +201,18 @@ def kiefer(w, K=None):
             um = yield z - delta * w.e(j)
             g[j] = (up - um) / (2 * delta)
         z, i = w.inside(z + g / (w.sigma * clock)), i + 1
+
+
+def spsa(w, K=None):
+    z = np.zeros(w.d)
+    K = w.d * w.L / w.sigma if K is None else K
+    delta = min(w.c0, 0.25 * K**-0.25)
+    while True:
+        signs = np.array([1 if w.u(2, w.d * w.t + j) >= 0.5 else -1 for j in range(w.d)])
+        c = delta / math.sqrt(w.d)  # Spall's
+        up = yield z + c * signs
+        um = yield z - c * signs
+        z = w.inside(z + (up - um) / (2 * c * signs) / (w.sigma * K))
 
 
 def restarted(w, base, kappa=1.0):
@@ -227,22 +246,37 @@ def bob(w):
 
 
 def glr(w, v, delta=0.05):
-    def heard(w, up, um, last):
+    def heard(up, um):
         pairs.append((up + um) / 2)
         n = len(pairs)
-        for k in (2**i for i in range(20) if 2**i < n):
-            apart = np.mean(pairs[n - k :]) - np.mean(pairs[: n - k])
-            if k * (n - k) / n * apart**2 / (2 * v) > math.log(3 * n**1.5 / delta):
+        level = 2 * v * math.log(3 * n**1.5 / delta)
+        for k in (2**i for i in range(20) if 2**i <= n):
+            late = np.mean(pairs[n - k :])
+            alarm = k < n and k * (n - k) / n * (late - np.mean(pairs[: n - k])) ** 2 > level
+            for N, low, high in last:
+                beyond = max(low - late, late - high, 0.0)
+                alarm = alarm or k * N / (k + N) * beyond**2 > level
+            if alarm:
                 w.restarts.append(w.t)
                 return True
-        if last:
-            pairs.clear()
         return False
 
-    pairs, w.restarts, y = [], [], None
-    while True:
+    def ended(n, width, g, step, width_after):
+        length = math.sqrt(step @ step)
+        sure = math.sqrt(w.d) + math.sqrt(2 * math.log(1 / delta))
+        off = length * sure * math.sqrt(v / (n * width**2))
+        off += length * math.sqrt(w.d) * (w.L - w.sigma) * width / 4
+        ends = []
+        for bend, straight, sign in ((w.L, w.sigma, -1), (w.sigma, w.L, 1)):
+            rise = g @ step - bend / 2 * length**2 + sign * off
+            ends.append(np.mean(pairs) + rise + straight / 2 * width**2 - bend / 2 * width_after**2)
+        last[:] = [(len(pairs), *ends)]
         pairs.clear()
-        run, x = ascent(w, heard=heard), None
+
+    pairs, last, w.restarts, y = [], [], [], None
+    while True:
+        pairs.clear(), last.clear()
+        run, x = ascent(w, heard=heard, ended=ended), None
         try:
             while True:
                 x = run.send(None if x is None else y)
@@ -316,6 +350,9 @@ REFERENCES = {
     "KW": (KieferWolfowitz(), kiefer),
     "rKW": (Restarted(KieferWolfowitz()), lambda w: restarted(w, kiefer)),
     "KWtrack": (KieferWolfowitz(20.0), lambda w: kiefer(w, 20)),
+    "SPSA": (SPSA(), spsa),
+    "SPSA, slow": (SPSA(30.0), lambda w: spsa(w, 30.0)),
+    "rSPSA": (Restarted(SPSA()), lambda w: restarted(w, spsa)),
     "BoB": (BanditOverBandit(), bob),
     "GLR": (GLR(), lambda w: glr(w, 0.1**2 / 6)),
     "GLR, nervous": (GLR(variance=2e-4, delta=0.5), lambda w: glr(w, 2e-4, 0.5)),
@@ -386,6 +423,7 @@ BATCHED = {name: (learner, WORLD) for name, (learner, _) in REFERENCES.items()} 
     ),
     "kappa by trial": (Restarted(EGS(), tensor(1.0, 0.1, 5.0)), WORLD),
     "gain by trial": (KieferWolfowitz(tensor(1.0, 20.0, 300.0)), WORLD),
+    "SPSA, gain by trial": (SPSA(tensor(1.0, 20.0, 300.0)), WORLD),
     "bonus by trial": (BanditOverBandit(GradientAscent(bonus=tensor(1.0, 2.0, 3.0))), WORLD),
     "variance by trial": (GLR(variance=tensor(1e-5, 1e-3, 0.01)), WORLD),
 }
@@ -447,6 +485,57 @@ def test_an_alarm_comes_soon_after_a_change_and_only_then():
     assert (first >= 1002).all() and np.median(first) <= 1006 and (first % 2 == 0).all()
     nervous = play(GLR(variance=1e-12), Flips(2, 2), 600, 2)  # a restart with every second pair
     assert (nervous["report.restarts"] > LOGGED).all() and nervous["report.overflow"].all()
+
+
+@frozen
+class Once(Path):
+    """theta = A e_1; in trial i, from round ``first`` + i on, theta = ``after`` A e_1 and the value is ``rise`` higher."""
+
+    first: int
+    after: float = -1.0
+    rise: float = 0.0
+    drawn = True
+
+    @property
+    def values(self):
+        return VALUE, VALUE + self.rise
+
+    def begin(self, seeds, horizon, dim, reach, vary):
+        return self.first + np.asarray(seeds)[:, None]
+
+    def theta(self, part, t, horizon, dim, reach):
+        return along(reach * np.where(t < part, 1.0, self.after), dim)
+
+    def value(self, part, t, horizon):
+        return VALUE + self.rise * (t >= part)
+
+
+ONCE = {  # the change, amplitude of the noise, and the largest delay
+    "the level falls": ({}, 0.1, 16),
+    "the level rises": ({"after": 0.0, "rise": 0.4}, 0.1, 64),
+    "larger noise": ({}, 0.15, 32),
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_change_at_any_offset_within_an_epoch_is_found(name):
+    """Epochs have 4, 64, 1,024 and 16,384 rounds: a change in each round of the third, and in 16 of the fourth."""
+    change, amplitude, most = ONCE[name]
+    start, trials = 68, 1024 + 16
+    problem = QuadraticDrift(Once(start, **change), amplitude=amplitude)
+    log = {"log": Probe(lambda seen: seen.after.log[:, :4].double(), "final")}
+    learner = GLR(variance=amplitude**2 / 6)
+    trace = play(learner, problem, start + trials + most, trials, probes=log)
+    delay = trace["log"] - (start + np.arange(trials))[:, None]
+    delay = np.where(delay > 0, delay, np.inf).min(1)  # of the first restart after the change
+    assert delay.max() <= most, (delay.max(), delay.argmax())
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_nothing_is_restarted_where_nothing_changes(dim):
+    """Also not at the ends of four epochs, which move the center: delta = 0.05 per epoch, and the bound is loose."""
+    trace = play(GLR(), QuadraticDrift(dim=dim), 4096, 200)
+    assert (trace["report.restarts"] > 0).mean() <= 0.05
 
 
 def test_the_reduction_says_mean_and_bonus():

@@ -2,7 +2,9 @@
 
 import inspect
 import math
+import re
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -12,16 +14,22 @@ from paperlib.core.streams import Streams
 from paperlib.maths.boxes import Box
 from paperlib.maths.sets import Ball
 from paperlib.nsbco import (
+    EGS,
+    SPSA,
     GradientAscent,
+    KieferWolfowitz,
     Multiscale,
     Optimizer,
     QuadraticDrift,
+    Rotation,
     Stationary,
     ball,
     box,
     calibrate,
 )
+from paperlib.nsbco.learners.kiefer import tracking_gain
 from paperlib.nsbco.optimizer import POLICIES, policy_learner
+from paperlib.nsbco.theory.constants import reference
 from paperlib.play import play
 
 DISK, SHEET = ball([1.0, 2.0], 2.0), box([0.0, 0.0], [4.0, 2.0])
@@ -163,6 +171,8 @@ def test_an_answer_nobody_asked_for_is_refused():
         ("y_range", 3.0),
         ("margin", 0.0),
         ("margin", 1.0),
+        ("drift", -1.0),
+        ("drift", math.nan),
         ("horizon", 0),
         ("seed", -1),
     ],
@@ -191,9 +201,157 @@ def test_domains_out_of_range_are_refused(make, name):
 
 
 def test_widths_follow_the_noise():
-    assert policy_learner("glr", 0.01, 0.5).base.h == pytest.approx(0.1)
-    assert policy_learner("glr", 0.9, 0.5).base.h == 0.25
-    assert policy_learner("track", 0.9, 0.1).h == 0.1
+    of = lambda policy, noise, margin: policy_learner(
+        policy, task()._replace(margin=torch.tensor([margin])), noise, 1e-3
+    )
+    assert of("glr", 0.01, 0.5).base.h == pytest.approx(0.1)
+    assert of("glr", 0.9, 0.5).base.h == 0.25
+    assert of("track", 0.9, 0.125).h == 0.25
+
+
+# ---- a maximizer near the edge ------------------------------------------------------------------------------
+
+
+def priced(best, rounds=1500, **more):
+    """Regret per round where a price between -1 and 1 earns 1/2 less half its squared distance from the best."""
+    rng, total = np.random.default_rng(1), 0.0
+    user = Optimizer(box([-1.0], [1.0]), 1.0, 2.0, 0.1, y_range=(-2.0, 1.0), **more)
+    for _ in range(rounds):
+        lost = float((user.ask()[0] - best) ** 2) / 2
+        total += lost
+        user.tell(0.5 - lost + 0.1 * math.sqrt(3) * rng.uniform(-1, 1))
+    return total / rounds, user
+
+
+def at_the_edge(caught):
+    return [w for w in caught if "stays at the edge" in str(w.message)]
+
+
+@pytest.mark.parametrize("policy", ["glr", "track", "discounted"])
+def test_a_center_that_stays_at_the_edge_is_warned_of_once(policy):
+    with pytest.warns(UserWarning, match="stays at the edge.*margin=0.5.*widen") as caught:
+        priced(0.93, 1000, policy=policy, margin=0.5)
+    assert len(at_the_edge(caught)) == 1
+
+
+@pytest.mark.parametrize("policy", ["glr", "track", "discounted"])
+def test_a_center_inside_is_not_warned_of(policy):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, user = priced(0.6, 600, policy=policy)
+    assert abs(user.center[0] - 0.6) < 0.3  # that of "track" has a standard deviation of 0.08
+
+
+@pytest.mark.filterwarnings("ignore:the center stays at the edge")
+def test_the_default_margin_loses_less_than_half_the_range_does():
+    """The best price is 0.93, outside what either margin allows."""
+    for policy, most in (("glr", 0.65), ("track", 0.3), ("discounted", 0.2)):
+        wide, _ = priced(0.93, margin=0.5, policy=policy)
+        default, _ = priced(0.93, policy=policy)
+        assert wide == pytest.approx(0.097, abs=0.01)
+        assert default < most * wide
+
+
+# ---- drift --------------------------------------------------------------------------------------------------
+
+
+def test_the_tracker_follows_an_arc_at_the_speed_it_is_given():
+    """Once around a circle of radius 1/2 in 3,770 rounds: a gain of 100 remembers 400 of them and falls behind."""
+    rounds, s = 3770, 0.1 / math.sqrt(3)
+    track = policy_learner("track", task(), s, 2 / rounds)  # the default with this horizon
+    learners = {"K = 100": KieferWolfowitz(100.0), "SPSA": SPSA(), "track": track}
+    problem = QuadraticDrift(Rotation(math.pi))
+    regret = {
+        name: play(learner, problem, rounds, 4, 0, record=1).last().mean() / rounds
+        for name, learner in learners.items()
+    }
+    assert regret["K = 100"] == pytest.approx(0.039, abs=0.002)
+    assert regret["track"] < min(0.5 * regret["K = 100"], regret["SPSA"])
+
+
+def test_the_gain_follows_drift_horizon_and_curvature():
+    gain = lambda **more: new(policy="track", **more).learner.gain
+    assert gain(drift=1e-2) < gain(drift=1e-3) < gain(drift=1e-4)
+    assert gain() == gain(drift=1e-3) == gain(horizon=2000)
+    assert gain(horizon=20_000) == gain(drift=1e-4)
+    assert gain(drift=2.0) == pytest.approx(2.0)  # L / sigma: a step is at most 1 / L
+    with pytest.raises(ValueError, match="drift"):
+        new(drift=0.0)
+
+
+def test_the_gain_minimizes_the_regret_that_its_docstring_states():
+    d, sigma, s, drift, h = 3, 0.5, 0.1, 1e-3, 0.2
+    K = tracking_gain(d, sigma, 1.0, s, drift, h)
+    noise = d * s**2 / (8 * sigma * h**2) + sigma * h**2 / 2
+    regret = lambda K: noise / math.sqrt(K) + 2 * sigma * (d * drift * K) ** 2
+    assert regret(K) < min(regret(0.99 * K), regret(1.01 * K))
+
+
+# ---- noise larger than declared -----------------------------------------------------------------------------
+
+
+def heavy(noise, rounds):
+    """Student's t with 2.5 degrees of freedom and standard deviation 0.11, where nothing changes."""
+    rng, user = np.random.default_rng(0), new(policy="glr", noise=noise, y_range=(-3.0, 3.0))
+    for _ in range(rounds):
+        x = user.ask()
+        y = -0.125 * ((x - [1.5, 1.2]) ** 2).sum() + 0.05 * rng.standard_t(2.5)
+        user.tell(float(np.clip(y, -3.0, 3.0)))
+    return user
+
+
+def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
+    with pytest.warns(UserWarning, match="noise is larger than declared: noise=0.02") as caught:
+        user = heavy(0.02, 1500)
+    assert len(caught) == 1 and len(user.restarts) == 64
+    declare = float(re.search(r"declare noise=([\d.]+)", str(caught[0].message))[1])
+    assert 0.05 < declare < 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(heavy(declare, 3000).restarts) < 10  # outliers to come are larger still
+
+
+def test_many_restarts_by_changes_are_not_called_noise():
+    """The level jumps up and down every 12 rounds."""
+    user, rng, t = new(policy="glr", noise=0.01), np.random.default_rng(0), 0
+    with pytest.warns(UserWarning, match="65 restarts: rewards change more often"):
+        while t < 1500:
+            user.ask()
+            user.tell(0.2 * (t // 12 % 2) + 0.01 * rng.normal())
+            t += 1
+
+
+# ---- when a step can come -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("dim", [1, 3])
+def test_the_center_moves_when_the_optimizer_says_so(policy, dim):
+    user = new(ball([0.0] * dim, 1.0), policy=policy)
+    f, at, moved = objective(np.full(dim, 0.3)), user.center, []
+    while len(moved) < 2 and user.rounds < 200:
+        user.tell(f(user.ask()))
+        if (user.center != at).any():
+            at, moved = user.center, [*moved, user.rounds]
+    expected = [user.rounds_before_step(step) for step in (1, 2)]
+    if policy == "master":  # threads of their own each
+        assert moved[0] >= expected[0]
+    else:
+        assert moved == expected
+
+
+def test_rounds_before_a_step_in_twenty_dimensions():
+    """As the docstring has it, and as theory counts."""
+    user = new(ball([0.0] * 20), margin=0.5)
+    found = [user.rounds_before_step(step) for step in (1, 2, 3)]
+    assert found == [40, 680, 10_920] == [reference(20).rounds_before_step(s) for s in (1, 2, 3)]
+    assert all(f"{rounds:,}" in inspect.getdoc(Optimizer) for rounds in found)
+    assert new(ball([0.0] * 20), policy="track").rounds_before_step() == 40
+    assert new(ball([0.0] * 20), learner=SPSA()).rounds_before_step(3) == 6
+    with pytest.raises(ValueError, match="step"):
+        user.rounds_before_step(0)
+    with pytest.raises(ValueError, match="rounds_before_step"):
+        new(learner=EGS()).rounds_before_step()
 
 
 # ---- calibration -------------------------------------------------------------------------------------------

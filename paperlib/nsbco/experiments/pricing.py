@@ -17,11 +17,12 @@ from ..learners.ascent import GradientAscent
 from ..learners.glr import GLR
 from ..learners.kiefer import KieferWolfowitz
 from ..learners.restarted import Restarted
+from ..learners.spsa import SPSA
 from ..problems.prices import CUSTOMERS, closes, pricing
 from .settings import learners
 
 NOISE = 0.2  # a, of a revenue
-WIDTH = 0.35  # h of the tracker: about the fourth root of the noise's variance, a^2 / 3
+WIDTH = 0.35  # h of the two trackers with constant gain: about the fourth root of the noise's variance, a^2 / 3
 TABLE = "stocks"
 KAPPAS = (0.01, 0.1, 10.0)  # how wrong V_T is taken to be, beside the oracle's 1
 CHUNK = 235  # series a batch: half of those in the table
@@ -34,6 +35,7 @@ SHOWN = (
     "EGS",
     "BoB",
     "KWtrack",
+    "SPSA",
     "GLR",
     "doing nothing",
 )  # the lines of a panel
@@ -42,6 +44,7 @@ TABLED = (
     "MALG",
     "Algorithm 2",
     "KWtrack",
+    "SPSA",
     "GLR",
     "D-LS",
     "doing nothing",
@@ -49,11 +52,15 @@ TABLED = (
 
 
 def rivals(*names: str) -> dict[str, Learner]:
-    """Learners by name as in all figures, but for what belongs to the prices: the noise that GLR is told, and the tracker's width.
+    """Learners by name as in all figures, but for what belongs to the prices: the noise that GLR is told, and the width of the two trackers.
 
     h = 1/4, N_0 = 1, b_0 = 2, A_1 = 1, A_2 = 3 (log2 T + 1); steps of 1 / sigma for the finite differences.
     """
-    own = {"KWtrack": KieferWolfowitz(100.0, h=WIDTH), "GLR": GLR(variance=NOISE**2 / 6)}
+    own = {
+        "KWtrack": KieferWolfowitz(100.0, h=WIDTH),
+        "SPSA": SPSA(h=WIDTH),
+        "GLR": GLR(variance=NOISE**2 / 6),
+    }
     found = {name: x for name, x in learners().items() if name not in OTHERS}
     found |= own
     found |= {f"oracle, {kappa:g} V_T": Restarted(GradientAscent(), kappa) for kappa in KAPPAS}

@@ -42,8 +42,8 @@ CURVES = (  # the learners of the figure against T
     "GLR",
 )
 FEWER = tuple(name for name in CURVES if name not in ("EGS, oracle", "KW, oracle"))  # 17 segments
-SWEEP = ("Algorithm 2", "Algorithm 2, oracle", "KWtrack", "GLR", "MALG", "MASTER")
-BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "GLR", "doing nothing")
+SWEEP = ("Algorithm 2", "Algorithm 2, oracle", "KWtrack", "SPSA", "GLR", "MALG", "MASTER")
+BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "SPSA", "GLR", "doing nothing")
 LOGGED = ("MASTER", "MASTERw", "GLR")  # they restart when a test fails, and log it
 ORACLE, ASSUMED = "Algorithm 2, oracle", "kappa "  # kappa = 1, and the name of any other
 RESAMPLES = 2000

@@ -10,6 +10,7 @@ from ..learners.kiefer import KieferWolfowitz
 from ..learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
 from ..learners.presets import malg, practical
 from ..learners.restarted import Restarted
+from ..learners.spsa import SPSA
 
 STILL = 0.125  # regret a round of doing nothing where theta has norm 1/2
 
@@ -31,6 +32,7 @@ def learners(*names: str) -> dict[str, Learner]:
         "KW": KieferWolfowitz(),
         "KW, oracle": Restarted(KieferWolfowitz()),
         "KWtrack": KieferWolfowitz(100.0),
+        "SPSA": SPSA(),
         "BoB": BanditOverBandit(),
         "GLR": GLR(),
         "D-LS": DiscountedLeastSquares(64),

@@ -138,6 +138,14 @@ class GradientAscent(OwnQueries):
     def _width(self, n: Array) -> Array:
         return self.h * n**-0.25
 
+    def rounds_before_step(self, task: Task, step: int = 1) -> Tensor:
+        """Rounds before the first step of z, or a later one: 2 d (n_0 + ... + n_{step - 1}), 1 or R."""
+        lengths = [
+            self.batch(task, torch.full_like(task.margin, s, dtype=torch.int64))[0]
+            for s in range(step)
+        ]
+        return 2 * task.cset.dim * sum(lengths)
+
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At z_0, with nothing heard; the horizon is not used."""
         z = torch.zeros(trials, task.cset.dim, **tkwargs)

@@ -1,10 +1,11 @@
-"""Algorithm 2 that begins anew where what it hears has changed: a likelihood ratio test on pairs of answers.
+"""Algorithm 2 with restarts where the observed rewards have changed: a likelihood ratio test on pairs of rewards.
 
 Ours, of a known kind: the generalized likelihood ratio for a change of a Gaussian mean (Willsky & Jones 1976), at dyadic
 places only.
-Letters: R trials, P pairs so far.
+Letters: R trials, d dimensions, P pairs so far, n pairs of the epoch so far, N pairs of the epoch before it.
 """
 
+import math
 from dataclasses import field
 from typing import NamedTuple
 
@@ -18,7 +19,6 @@ from ...core.linalg import (
     Rows,
     any_on_host,
     by_trial,
-    filled,
     light,
     log,
     needed,
@@ -31,30 +31,42 @@ from ...core.validation import positive, probability, refuse
 from ...learners.restarts import counted, logged, unlogged
 from ...learners.wrapper import Wrapper
 from ..model.task import Task
-from .ascent import GradientAscent
+from .ascent import GradientAscent, row
 from .ascent import State as Ascent
 
 
 class State(NamedTuple):
-    """Algorithm 2's state, and what the pairs of its epoch came to."""
+    """Algorithm 2's state, and the means of the pairs of its epoch and of the epoch before."""
 
     base: Ascent
     up: Tensor  # R, y_+ of a pair that is not complete
     sums: Rows  # R x (P + 1), sums of the means of the first 0, 1, ..., P pairs of all epochs
     first: Tensor  # R, pairs before this epoch; no integer's type, whose powers torch rounds
     before: Tensor  # R, their sum
+    pairs: Tensor  # R, N; 0 in the first epoch after a restart
+    low: Tensor  # R, the least mean that this epoch can have if nothing has changed since the epoch before
+    high: Tensor  # R, the largest
     restarts: Tensor  # R int64
     log: Tensor  # R x LOGGED int64, rounds heard when a restart came
     rounds: int  # rounds heard
 
 
+EPOCH = ("first", "before", "pairs", "low", "high")  # what the state stores of epochs
+
+
 @frozen
 class GLR(Wrapper):
-    """Algorithm 2, begun anew when the last k pair means of an epoch of n differ from the n - k before, for a k = 1, 2, 4, ....
+    """Algorithm 2, restarted when the last k pair means of an epoch differ from those before, for a k = 1, 2, 4, ....
 
-    A pair's mean (y_+ + y_-) / 2 has mean f(z) up to the curvature, whatever the coordinate. The alarm: k (n - k) / n times the
-    squared difference of means over 2 v exceeds ln(3 n^{3/2} / delta). All epochs are of even length, therefore pairs end in the
-    same rounds in all trials, and their sums fit one history; memory grows with the rounds.
+    A pair's mean (y_+ + y_-) / 2 has mean f(z) up to the curvature, whatever the coordinate. The alarm: k m / (k + m) times
+    the squared difference of two means over 2 v exceeds ln(3 n^{3/2} / delta). One is the mean of the last k of the epoch's
+    n pairs. The other is the mean of its m = n - k pairs before, or of the m = N pairs of the epoch before. z moves between
+    two epochs, therefore the second difference counts only where it leaves the range that ``_shift`` allows for that step.
+    Without the second comparison a change just before an epoch's end is missed: the next epoch, 16 times as long with
+    gamma = 1/2, has no pair from before the change.
+
+    All epochs are of even length, therefore pairs end in the same rounds in all trials, and their sums fit one history.
+    Memory is 8 bytes per pair and trial, and a pair costs O(log P) comparisons.
 
     Attributes:
         base: Algorithm 2.
@@ -85,7 +97,7 @@ class GLR(Wrapper):
         zero = torch.zeros(trials, **tkwargs)
         none, log = unlogged(trials, device=zero.device)
         base = self.base.init(trials, task, None, draw, **tkwargs)
-        return State(base, zero, Rows.of(zero[:, None]), zero, zero, none, log, 0)
+        return State(base, zero, Rows.of(zero[:, None]), *[zero] * 5, none, log, 0)
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """Algorithm 2's query, R x d."""
@@ -95,36 +107,37 @@ class GLR(Wrapper):
     def update(
         self, state: State, task: Task, action: Tensor, feedback: Tensor, draw: Draw
     ) -> State:
-        """Algorithm 2 hears; after each pair the test; where it alarms, Algorithm 2 begins anew. ``feedback``: R."""
+        """Update Algorithm 2; after each pair test, and restart Algorithm 2 where the test alarms. ``feedback``: R."""
         base = self.base.update(state.base, task, action, feedback, draw)
         rounds = state.rounds + 1
         if rounds % 2:
             return state._replace(base=base, up=feedback, rounds=rounds)
-        up, y, first, before = light(state.up, feedback, state.first, state.before)
+        up, y, *epoch = light(state.up, feedback, *(getattr(state, name) for name in EPOCH))
         sums, s, now = light(state.sums.view, state.base.s, base.s)
         total = sums[:, -1] + (up + y) / 2
-        alarm = self._alarm(sums, total, first, before)
+        alarm = self._alarm(sums, total, *epoch)
         restarts, log = state.restarts, state.log
         over = alarm | (now != s)  # the next pair is the first of an epoch
         if needed(over):
             xp = np if isinstance(over, np.ndarray) else torch
-            first = filled(first, over, float(rounds // 2))
-            before = xp.where(over, total, before)
-        total, first, before, alarm = tensors(total, first, before, alarm)
+            new = self._ended(task, state.base, base, total, rounds // 2, alarm, *epoch[:2])
+            epoch = [xp.where(over, after, before) for after, before in zip(new, epoch)]
+        total, alarm, *epoch = tensors(total, alarm, *epoch)
         if any_on_host(alarm):
             base = where(alarm, self.base.restart(base, task, None, draw), base)
             entry = torch.full_like(restarts, rounds)
             restarts, log = logged(restarts, log, entry, alarm)
-        return State(base, state.up, state.sums.append(total), first, before, restarts, log, rounds)
+        return State(base, state.up, state.sums.append(total), *epoch, restarts, log, rounds)
 
-    def _alarm(self, sums: Array, total: Array, first: Array, before: Array) -> Array:
-        """Whether the last k of the epoch's n pairs differ from those before, for any k = 1, 2, 4, ... < n; R bool.
+    def _alarm(self, sums: Array, total: Array, first: Array, before: Array, *last: Array) -> Array:
+        """Whether the mean of the epoch's last k pairs differs from one of the two before it, for any k = 1, 2, 4, ...; R bool.
 
         Args:
             sums: R x P, of the first 0, 1, ..., P - 1 pairs.
             total: R, of all P.
             first: R, pairs before this epoch.
             before: R, their sum.
+            last: N, the least and the largest mean that the epoch before allows, R each.
         """
         P = sums.shape[1]
         k = 1 << places(P.bit_length(), sums)
@@ -132,9 +145,60 @@ class GLR(Wrapper):
         past, rest = sums[:, P - k], n - k
         late = (total[:, None] - past) / k
         early = (past - before[:, None]) / rest.clip(min=1)
-        ratio = k * rest / n * (late - early) ** 2 / (2 * by_trial(self.variance))
-        level = log(3 * n**1.5 / self.delta)
-        return ((ratio > level) & (rest > 0)).any(1)
+        N, low, high = (x[:, None] for x in last)
+        beyond = late - late.clip(low, high)
+        ratio = k * rest / n * (late - early) ** 2
+        across = k * N / (k + N) * beyond**2
+        level = 2 * by_trial(self.variance) * log(3 * n**1.5 / self.delta)
+        return ((ratio > level) & (rest > 0) | (across > level) & (rest >= 0)).any(1)
+
+    def _ended(
+        self,
+        task: Task,
+        old: Ascent,
+        new: Ascent,
+        total: Array,
+        pairs: int,
+        alarm: Array,
+        first: Array,
+        before: Array,
+    ) -> tuple[Array, ...]:
+        """What the state stores of an epoch that ended with pair ``pairs``: see ``EPOCH``, R each; N is 0 after an alarm."""
+        n = pairs - first
+        least, most = self._shift(task, old, new)
+        mean = (total - before) / n
+        return 0 * first + pairs, total, n * ~alarm, mean + least, mean + most
+
+    def _shift(self, task: Task, old: Ascent, new: Ascent) -> tuple[Array, Array]:
+        """The least and the largest change of a pair's mean from one epoch to the next where f stands still, R each.
+
+        With the step D = z_{s+1} - z_s, concavity and smoothness give <grad f, D> - L / 2 ||D||^2 <= f(z_{s+1}) - f(z_s) <=
+        <grad f, D> - sigma / 2 ||D||^2. The estimate g is off by a Gaussian error of variance v / (delta_s^2 n_s) in each
+        coordinate, and by (L - sigma) delta_s / 4 in each where f is not quadratic. A pair's mean lies below f(z) by
+        sigma / 2 delta_s^2 to L / 2 delta_s^2.
+        """
+        z, moved, g, n, delta, width = light(old.z, new.z, new.g, old.n, old.delta, new.delta)
+        sigma, L = light(task.concavity, task.smoothness)
+        D, d = moved - z, z.shape[1]
+        square = (D * D).sum(1)
+        noise = (row(self.variance) / n) ** 0.5 / delta
+        error = (d**0.5 + (2 * math.log(1 / self.delta)) ** 0.5) * noise
+        off = (error + d**0.5 * (L - sigma) * delta / 4) * square**0.5
+        along = (g * D).sum(1)
+        least = along - off - L / 2 * (square + width**2) + sigma / 2 * delta**2
+        most = along + off - sigma / 2 * (square + width**2) + L / 2 * delta**2
+        return least, most
+
+    def spread(self, state: State) -> tuple[Tensor, Tensor]:
+        """The variance of a pair's mean by successive differences, and the least v that quiets the largest of them; R each.
+
+        With D_i = P_i - P_{i-1} for pair means P_i, -D_i D_{i-1} has mean v for independent noise. A jump of f changes one
+        difference alone and adds nothing. The second number is the v with which no outlier exceeds the level for two pairs by
+        itself: heavy tails need it. At least four pairs.
+        """
+        D = state.sums.view.diff(dim=1).diff(dim=1)
+        squares = -D[:, 1:] * D[:, :-1]
+        return squares.mean(1), squares.amax(1) / (2 * math.log(3 * 2**1.5 / self.delta))
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``restarts``, and whether they ``overflow`` the log, R each."""

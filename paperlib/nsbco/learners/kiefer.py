@@ -20,6 +20,27 @@ from .ascent import row
 from .queries import OwnQueries
 
 
+def tracking_gain(
+    dim: int, concavity: float, smoothness: float, noise: float, drift: float, h: float
+) -> float:
+    """The constant gain K with the least regret where the maximizer moves by ``drift`` in every round (ours).
+
+    For curvature sigma in all directions the regret per round is A / sqrt(K) + B K^2. The first term is noise and
+    exploration, A = d s^2 / (8 sigma h^2) + sigma h^2 / 2. The second is the lag of 2 d K rounds, B = 2 sigma (d drift)^2.
+    The minimum is at K = (A / (4 B))^{2/5}. K is at least L / sigma, so that a step is at most 1 / L.
+
+    Args:
+        dim: d.
+        concavity, smoothness: sigma and L.
+        noise: s, the standard deviation of a reward.
+        drift: > 0, distance per round.
+        h: of the width.
+    """
+    A = dim * noise**2 / (8 * concavity * h**2) + concavity * h**2 / 2
+    B = 2 * concavity * (dim * drift) ** 2
+    return max(smoothness / concavity, (A / (4 * B)) ** 0.4)
+
+
 class State(NamedTuple):
     """Every leaf has R rows of its own, so that trials can begin anew apart."""
 
@@ -35,7 +56,8 @@ class KieferWolfowitz(OwnQueries):
     """z <- P(z + (1 / (sigma i)) g) with g_j = (y_+ - y_-) / (2 delta_i), every 2 d rounds.
 
     delta_i = min(c_0, h i^{-1/4}). With ``gain`` K step and width are those of i = K in every iteration: KWtrack, which never
-    settles and therefore follows what moves. It begins at 0.
+    settles and therefore follows what moves. Its memory is 2 d K rounds, 200 d with K = 100: what moves faster needs a smaller
+    K, see ``tracking_gain``. It begins at 0.
 
     Attributes:
         h: > 0, of the width delta_i.
@@ -52,6 +74,10 @@ class KieferWolfowitz(OwnQueries):
         if self.gain is not None:
             positive("gain", self.gain, by_trial=True)
         positive("h", self.h)
+
+    def rounds_before_step(self, task: Task, step: int = 1) -> int:
+        """Rounds before the first move of the center, or a later one: 2 d each."""
+        return 2 * task.cset.dim * step
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At 0, with nothing heard; the horizon is not used."""

@@ -64,6 +64,10 @@ class LeastSquares(OwnQueries):
         positive("ridge", self.ridge)
         positive("h", self.h)
 
+    def rounds_before_step(self, task: Task, step: int = 1) -> int:
+        """Rounds before the first move of the center, or a later one: 2 d each."""
+        return 2 * task.cset.dim * step
+
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At 0, with nothing heard.
 

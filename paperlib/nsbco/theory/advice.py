@@ -5,11 +5,14 @@
 
 from collections.abc import Mapping
 
-from .constants import bonus_corrected, literal, weak_printed
+from .constants import bonus_corrected, literal, reference, weak_printed
 from .firing import first_of_any, tight
 
 # learners by the short names of the claims' words
 NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
+
+GAIN = 100.0  # of the tracker in the figures
+DIM = 20  # dimensions of the example
 
 
 def advice(claims: Mapping[str, dict]) -> str:
@@ -48,7 +51,15 @@ def advice(claims: Mapping[str, dict]) -> str:
             words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
     words.append(
         "What these rules lack is a proof: GLR restarts where the level of what is heard moves, needed or not, and needs the noise's "
-        "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift."
+        "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift. For example, "
+        f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and falls behind what moves faster; "
+        '`Optimizer(policy="track", drift=...)` computes the gain from the speed of the drift.'
+    )
+    steps = [f"{reference(DIM).rounds_before_step(step):,}" for step in (1, 2, 3)]
+    words.append(
+        "No learner can beat a fixed point before its center has moved. GLR and MASTER take the steps of Algorithm 2: in "
+        f"{DIM} dimensions with sigma / L = 1/2 and n_0 = 1 after {', '.join(steps[:-1])} and {steps[-1]} rounds. "
+        "`Optimizer.rounds_before_step` computes them for your settings."
     )
     return " ".join(words)
 

@@ -88,6 +88,10 @@ class Setting:
         """n_s."""
         return math.ceil(self.q ** (-4 * s) * self.first - GUARD)
 
+    def rounds_before_step(self, step: int = 1) -> int:
+        """Rounds of the epochs before the first step, or a later one: 2 d (n_0 + ... + n_{step - 1})."""
+        return 2 * self.dim * sum(self.length(s) for s in range(step))
+
     def width(self, s: int) -> float:
         """delta_s."""
         return self.h * self.length(s) ** -0.25

@@ -1,0 +1,101 @@
+"""Simultaneous perturbation stochastic approximation with constant gain: two rewards per step in any dimension.
+
+Source: Spall (1992), "Multivariate stochastic approximation using a simultaneous perturbation gradient approximation",
+whose gains diminish; with a constant gain the iterate tracks a maximizer that moves.
+Shapes: R trials, d dimensions.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...core.describe import frozen
+from ...core.linalg import Array, light, needed, tensors
+from ...core.streams import Draw
+from ...core.validation import positive
+from ..model.task import Task
+from .ascent import row
+from .queries import OwnQueries
+
+
+class State(NamedTuple):
+    """Every leaf has R rows of its own, so that trials can restart apart."""
+
+    z: Tensor  # R x d
+    u: Tensor  # R x d, direction of the pair: signs over sqrt(d)
+    up: Tensor  # R, y_+, the reward at z + delta u
+    k: Tensor  # R int64, rounds of this pair: 0 or 1
+
+
+@frozen
+class SPSA(OwnQueries):
+    """z <- P(z + (1 / (sigma K)) g) with g = d (y_+ - y_-) / (2 delta) u, every two rounds; z starts at 0.
+
+    u has entries +-1 / sqrt(d) with random signs, and delta = min(c_0, h K^{-1/4}) as in ``KieferWolfowitz``. In Spall's
+    notation the perturbation is c = delta / sqrt(d) and the gain is a = 1 / (sigma K).
+
+    Attributes:
+        gain: K > 0, a number or one per trial; None: K = d L / sigma, that is a = 1 / (d L). Without noise the expected
+            ascent of a step is at least (a - a^2 d L / 2) ||grad f||^2, which this a maximizes.
+        h: > 0, of the width delta.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    gain: float | Tensor | None = None
+    h: float = 0.25
+
+    def __post_init__(self):
+        if self.gain is not None:
+            positive("gain", self.gain, by_trial=True)
+        positive("h", self.h)
+
+    def rounds_before_step(self, task: Task, step: int = 1) -> int:
+        """Rounds before the first step of z, or a later one: 2 each, in any dimension."""
+        return 2 * step
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """Return the state at 0; the horizon is not used."""
+        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
+        """Return the state at 0; a pair that is not complete is lost."""
+        return self._begin(torch.zeros_like(state.z))
+
+    def _begin(self, z: Tensor) -> State:
+        zero = z.new_zeros(len(z))
+        return State(z, z, zero, torch.zeros_like(zero, dtype=torch.int64))
+
+    def _settings(self, task: Task) -> tuple[Array, Array]:
+        """The step a and the width delta, R or 1 each."""
+        c0, L, sigma = light(task.margin, task.smoothness, task.concavity)
+        K = task.cset.dim * L / sigma if self.gain is None else row(self.gain) + 0.0 * sigma
+        return 1 / (sigma * K), c0.clip(max=self.h * K**-0.25)
+
+    def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
+        """x_t = z + delta u with a new direction u, then z - delta u. Returns R x d."""
+        z, u, k = light(state.z, state.u, state.k)
+        xp = np if isinstance(z, np.ndarray) else torch
+        first = (k == 0)[:, None]
+        if needed(first):
+            d = z.shape[1]
+            (coins,) = light(draw.uniform("explore", d))
+            u = xp.where(first, (2 * xp.floor(2 * coins) - 1) / d**0.5, u)
+        _, delta = self._settings(task)
+        x, u = tensors(z + u * ((1 - 2 * k) * delta)[:, None], u)
+        return x, state._replace(u=u)
+
+    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+        """Store the first reward of a pair; after the second take a step, back into X^o(c_0). ``y``: R."""
+        z, u, up, k, y = light(*state, y)
+        xp = np if isinstance(z, np.ndarray) else torch
+        second = k == 1
+        if needed(second):
+            a, delta = self._settings(task)
+            step = a * z.shape[1] * (up - y) / (2 * delta)
+            (moved,) = light(task.inside(*tensors(z + u * step[:, None])))
+            z = xp.where(second[:, None], moved, z)
+        return State(*tensors(z, u, xp.where(second, up, y), 1 - k))
