@@ -285,8 +285,7 @@ class GOUCB(Search):
         """Mean and standard deviation of the answers that the model sees, R x 1 each."""
         if self.scaling == "none":
             return torch.zeros_like(state.length), torch.ones_like(state.length)
-        seen = state.y.view
-        return standardized(seen if self.scaling == "all" else seen[:, : self.n_init])
+        return standardized(state.y.view, None if self.scaling == "all" else self.n_init)
 
     def _data(self, state: State, bounds: Bounds) -> tuple[Model, Tensor, Tensor]:
         mean, sd = self._units(state)
