@@ -20,6 +20,7 @@ from ...maths.gp import Matern
 from .search import Search, in_order, uniform, unit
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
+# ranges and jitter are absolute: points are of the unit cube, and answers are standardized
 LENGTHSCALE = 0.005, 2.0, 0.5  # from, to, first
 SCALE = 0.05, 20.0, 1.0
 NOISE = 5e-4, 0.2, 0.005
@@ -69,7 +70,8 @@ class TuRBO(Search):
         most: the largest.
         successes: >= 1, in a row, that double it.
         failures: >= 1, in a row, that halve it; None: max(4, d).
-        gain: >= 0, of |best|, by which an answer must be better than the best of its run.
+        gain: >= 0, of |best|, by which an answer must be better than the best of its run. Above 0, as the authors have it, the points depend
+            on the origin of the answers.
         noisy: whether the sample has the answers' noise, as the authors' has.
 
     Raises:
