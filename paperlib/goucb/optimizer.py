@@ -245,8 +245,8 @@ class Optimizer(shared.Built):
             raise ValueError(f"{error}; pass an exception, or words, to fail") from error
         if not abs(answer) <= LARGEST:  # NaN is not
             return self._failed(now, x, brief(y), update)
-        after = super()._heard(now, x, answer, update)
-        if now.warned or now.proposed is None or not self._is_wasted(after, answer):
+        after, asked = super()._heard(now, x, answer, update), self._action(x) is now.proposed
+        if now.warned or not asked or not self._is_wasted(after, answer):
             return after
         warn(
             f"{brief(self._log(after)[-1].x)} was evaluated again and gave exactly the same answer. If the function has "

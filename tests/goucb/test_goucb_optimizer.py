@@ -293,7 +293,7 @@ def test_numbers_of_any_kind_are_heard(y):
     search = new()
     search.tell(search.ask(), y)
     search.tell(search.ask(), Fraction(1, 2))
-    number = float(y[0] if isinstance(y, list) else y)
+    number = float(np.asarray(y, float).ravel()[0])
     assert [entry.y for entry in search.log] == [number, 0.5] and not search.failures
     found = minimize(lambda x: y, SPACE, 1, learner=LEARNERS["turbo"])
     assert found.y == number

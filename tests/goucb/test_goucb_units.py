@@ -12,7 +12,7 @@ from paperlib.core.linalg import Rows
 from paperlib.goucb.cases import CASES
 from paperlib.goucb.learners import turbo
 from paperlib.goucb.learners.acquisition import Linearized
-from paperlib.goucb.learners.goucb import TrustRegion
+from paperlib.goucb.learners.goucb import GOUCB, TrustRegion
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, practical
@@ -22,13 +22,9 @@ from paperlib.goucb.optimizer import POLICIES, policy_learner
 from paperlib.maths.bounds import Bounds
 
 F64 = torch.float64
-FEWER = {  # steps and points of the policies' searches, so that a run takes a second
-    "oracle": LevenbergMarquardt(2, 8, 3),
-    "acquisition": Linearized(12, 4, 2, 3),
-    "fit_steps": 3,
-    "candidates": 20,
-    "steps": 3,
-}
+# steps and points of the policies' searches, so that a run takes a second
+SMALL = {"oracle": LevenbergMarquardt(2, 8, 3), "acquisition": Linearized(12, 4, 2, 3)}
+FEWER = {"fit_steps": 3, "candidates": 20}
 ABSOLUTE = {  # in units of the answers by definition
     "GO-UCB": "lambda, beta and the largest |f| are the paper's numbers, for answers as they are",
     "GO-UCB, uniform start": "the same",
@@ -38,8 +34,7 @@ ABSOLUTE = {  # in units of the answers by definition
 
 
 def smaller(learner):
-    names = {field.name for field in dataclasses.fields(learner)}
-    return dataclasses.replace(learner, **{k: v for k, v in FEWER.items() if k in names})
+    return dataclasses.replace(learner, **SMALL if isinstance(learner, GOUCB) else FEWER)
 
 
 POLICY = {f"policy {name}": smaller(policy_learner(name, 4)) for name in POLICIES}
@@ -121,8 +116,7 @@ def test_equal_answers_give_the_same_points_whatever_they_are(name):
 @pytest.mark.parametrize("preset", [algorithm1, practical])
 def test_first_answers_may_be_equal_and_later_ones_not(preset, n, level):
     """The unit of the recursion is then the first distance that shows."""
-    small = {name: FEWER[name] for name in ("oracle", "acquisition")}
-    learner = origin_free(preset(n, **small))
+    learner = origin_free(preset(n, **SMALL))
     f = lambda x: level if x[0] < 0.7 else level + x[1]
     once = points(learner, f=f, rounds=9)
     assert len(np.unique(once, axis=0)) > n + 2
