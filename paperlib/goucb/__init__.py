@@ -67,8 +67,8 @@ __all__ = [
 CHOICES = [
     (
         "the best of some ten to a hundred costly evaluations on a box, at named settings that may be integers or words, in few seconds of choosing",
-        ['Optimizer(policy="turbo")', "TuRBO"],
-        "searches on where GO-UCB stays",
+        ["Optimizer", "TuRBO"],
+        "the default policy, turbo: a trust region that moves on where GO-UCB stays",
     ),
     (
         "the same, and seconds a choice do not matter",
@@ -76,9 +76,9 @@ CHOICES = [
         "expected improvement with today's prior; needs BoTorch",
     ),
     (
-        "the same, and bad evaluations cost: their sum counts, not the best alone",
-        ["Optimizer", "practical"],
-        "GO-UCB with a trust region, which is not the paper's; stays near the best point so far",
+        "the same, and every evaluation counts: the cumulative regret, not the best point alone",
+        ['Optimizer(policy="practical")', "practical"],
+        "GO-UCB with a trust region, which is not the paper's; stays near the incumbent and evaluates it again",
     ),
     (
         "a parametric model that is known to be right, as the paper has it",

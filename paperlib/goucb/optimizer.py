@@ -1,9 +1,7 @@
 """Ask/tell on named dimensions of one's own: real, integer and categorical, with evaluations that may fail."""
 
-import numbers
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host
+from ..asktell.inputs import host, warn
+from ..asktell.numbers import real_number
 from ..asktell.records import Failure, Now
 from ..core.describe import brief
 from ..core.errors import told
@@ -19,11 +18,12 @@ from ..core.streams import Draw
 from ..core.validation import LARGEST, one_of, refuse, size, whole
 from ..maths.bounds import Bounds
 from .learners.gp import GP
+from .learners.goucb import TrustRegion
 from .learners.presets import algorithm1, practical
 from .learners.turbo import TuRBO
-from .model.space import Space, snapped
+from .model.space import Space
 
-POLICIES = ("practical", "algorithm1", "gp", "turbo")
+POLICIES = ("turbo", "gp", "practical", "algorithm1")
 
 
 class Evaluation(NamedTuple):
@@ -60,13 +60,15 @@ class Optimizer(shared.Built):
             search.tell(x, f(**x))
         search.recommend()
 
-    Points are dicts of values by name. An evaluation without a finite number is told as well: it is logged with its point, and the
-    learner hears the lowest answer so far in its place. The same seed and answers give the same points.
+    Points are dicts of values by name; a row of a pandas table does as well. A failed evaluation is logged with its point, and the
+    learner receives the lowest answer so far in its place. The same seed and answers give the same points. Neither the unit nor the
+    origin of the answers matters to the policies; another ``learner`` may depend on them, and its docstring then says so.
 
     Args:
         space: ``Space([...])`` of ``Real``, ``Integer`` and ``Category``.
-        policy: "practical", GO-UCB for use, which stays near the best point so far and asks for it again; "algorithm1", the paper's, with
-            settings that work; "gp", expected improvement on a Gaussian process, which searches on and takes longer a round; "turbo", TuRBO-1.
+        policy: for the best point, "turbo", TuRBO-1, or "gp", expected improvement on a Gaussian process, which takes longer per round;
+            for low cumulative regret, "practical", GO-UCB for use, which stays near the incumbent and asks for it again; "algorithm1",
+            the paper's GO-UCB, with settings that work.
         n_init: n >= 1, answers before the model is asked: to uniform points, or one's own.
         horizon: evaluations, if known, for learners that need them.
         seed: of the points.
@@ -81,7 +83,7 @@ class Optimizer(shared.Built):
     def __init__(
         self,
         space: Space,
-        policy: str = "practical",
+        policy: str = "turbo",
         n_init: int = 8,
         horizon: int | None = None,
         seed: int = 0,
@@ -94,7 +96,7 @@ class Optimizer(shared.Built):
         size("n_init", n_init)
         self.space = space
         with torch.inference_mode(False):
-            zero = torch.zeros(len(space.names), dtype=torch.float64)
+            zero = torch.zeros(space.size, dtype=torch.float64)
             box = Bounds(zero, zero + 1)
         own = policy_learner(policy, n_init) if learner is None else learner
         super().__init__(own, box, horizon, seed, device=device)
@@ -106,57 +108,65 @@ class Optimizer(shared.Built):
         """Where to evaluate next; asked again before ``tell``, the same."""
         return self.space.decode(super().ask())
 
-    def tell(self, x: dict[str, Any], y: Any) -> None:
+    def tell(self, x: Mapping[str, Any], y: Any) -> None:
         """The answer at a point, asked for or not.
 
         Args:
             x: values by name.
-            y: a number up to 1e30 in size; anything else (nan, infinity, text, an exception) is a failed evaluation.
+            y: what holds one real number, of any type. NaN, infinity and numbers beyond 1e30 in size are failed evaluations. An
+                exception is passed to ``fail``.
 
         Raises:
-            ValueError: a point outside the space; nothing is recorded.
+            ValueError: a point outside the space, or what is not one real number (text, a truth value, None, several numbers, an
+                exception); nothing is recorded.
         """
-        super().tell(x, y)
+        super().tell(_record(x), y)
 
-    def observe(self, points: list[dict[str, Any]], answers: list) -> None:
+    def observe(self, points: Any, answers: Any) -> None:
         """Data of one's own, before the first ask or later.
 
         Args:
-            points: n of them.
+            points: n of them, in a list or a pandas table with a column for each dimension.
             answers: n, each as ``tell`` takes it.
 
         Raises:
-            ValueError: not as many answers as points, or a point outside the space; nothing of them is recorded.
+            ValueError: not as many answers as points, a point outside the space, or what is not one real number; nothing of them is
+                recorded.
         """
-        super().observe(points, answers)
+        super().observe(_records(points), answers)
 
-    def fail(self, x: dict[str, Any], reason: Any) -> None:
-        """An evaluation gave no number: as ``tell(x, reason)``.
+    def fail(self, x: Mapping[str, Any], reason: Any) -> None:
+        """An evaluation gave no finite number: it is logged, and the search goes on.
 
         Args:
             x: values by name.
             reason: the exception, words, or what came in place of a number.
 
         Raises:
-            ValueError: a point outside the space, or a reason that is a number; nothing is recorded.
+            ValueError: a point outside the space, or a reason that is a finite number; nothing is recorded.
         """
-        if _measured(reason) is not None:
-            refuse("reason", reason, "an exception, words, or what is no finite number")
-        self.tell(x, reason)
+        self._now = self._failed(self._now, _record(x), _why(reason))
 
     @property
     def failures(self) -> list[Failure]:
         """Evaluations that gave no number, in the order told: round, point and reason each."""
-        decoded = lambda failure: self.space.decode(failure.action)
-        return [failure._replace(action=decoded(failure)) for failure in self._now.failures]
+        return self._failures(self._now)
 
     @property
     def log(self) -> list[Evaluation]:
         """All evaluations, in the order told."""
-        failures, skipped = self.failures, self._now.skipped  # skipped ones came before any answer
+        return self._log(self._now)
+
+    def _failures(self, now: Now) -> list[Failure]:
+        decoded = lambda failure: self.space.decode(failure.action)
+        return [failure._replace(action=decoded(failure)) for failure in now.failures]
+
+    def _log(self, now: Now) -> list[Evaluation]:
+        failures, skipped = self._failures(now), now.skipped  # skipped ones came before any answer
         first = [Evaluation(failure.action, None, failure.reason) for failure in failures[:skipped]]
         later = {failure.round: failure.reason for failure in failures[skipped:]}
-        heard = zip(host(self._points()[0]), self.state.y.view[0].tolist(), strict=True)
+        points = host(self.context.native(now.state.x.view)[0])
+        heard = zip(points, now.state.y.view[0].tolist(), strict=True)
         return first + [
             Evaluation(self.space.decode(u), None if t in later else y, later.get(t))
             for t, (u, y) in enumerate(heard, 1)
@@ -190,12 +200,13 @@ class Optimizer(shared.Built):
         answered = [i for i, entry in enumerate(heard) if entry.failure is None]
         return heard[max(answered, key=lambda i: score[i])].x
 
-    def predict(self, points: list[dict[str, Any]]) -> Prediction:
-        """What the model expects at n points, in units of the answers.
+    def predict(self, points: Any) -> Prediction:
+        """What the model expects at n points, a list or a pandas table, in units of the answers.
 
         Raises:
             ValueError: a point outside the space, fewer answers than the model needs, or a learner without one.
         """
+        points = _records(points)
         if not isinstance(points, (list, tuple)) or not points:
             refuse("points", points, "a list of points, not empty")
         at = np.stack([self.space.encode(x) for x in points])
@@ -217,21 +228,45 @@ class Optimizer(shared.Built):
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         action, pending = super()._choice(state, context, draw)
-        return torch.from_numpy(snapped(host(action))).to(action.device), pending
+        nearest = self.space.nearest(host(action[0]))
+        return torch.from_numpy(nearest).unsqueeze(0).to(action.device), pending
 
     def _action(self, x: Any) -> Tensor:
         found, asked = self.space.encode(x), self._now.proposed
-        # an integer or an option has many points, and the learner meant this one
+        # an integer has many points, and the learner meant this one
         if asked is not None and (self.space.encode(self._shown(asked)) == found).all():
             return asked
         return torch.from_numpy(found).unsqueeze(0).to(self.device)
 
     def _heard(self, now: Now, x: Any, y: Any, update: Callable | None = None) -> Now:
+        try:
+            answer = real_number("y", y)
+        except ValueError as error:
+            raise ValueError(f"{error}; pass an exception, or words, to fail") from error
+        if not abs(answer) <= LARGEST:  # NaN is not
+            return self._failed(now, x, brief(y), update)
+        after, asked = super()._heard(now, x, answer, update), self._action(x) is now.proposed
+        if now.warned or not asked or not self._is_wasted(after, answer):
+            return after
+        warn(
+            f"{brief(self._log(after)[-1].x)} was evaluated again and gave exactly the same answer. If the function has "
+            'no noise, choose policy="turbo" or policy="gp", which search on; if the space has few points, evaluate fewer'
+        )
+        return after._replace(warned=True)
+
+    def _is_wasted(self, now: Now, answer: float) -> bool:
+        """Whether the last answer is one that its point gave before, and no point has given two: noise would show."""
+        if not bool((now.state.y.view[0, :-1] == answer).any()):
+            return False
+        found = {}
+        for x, y, failure in self._log(now):
+            if failure is None:
+                found.setdefault(repr(x), []).append(y)
+        last = repr(self._log(now)[-1].x)
+        return len(found[last]) > 1 and all(len(set(ys)) == 1 for ys in found.values())
+
+    def _failed(self, now: Now, x: Any, why: str, update: Callable | None = None) -> Now:
         """A failed evaluation is heard as the lowest answer so far; before there is any, the draws alone move on."""
-        answer = _measured(y)
-        if answer is not None:
-            return super()._heard(now, x, answer, update)
-        why = told(y) if isinstance(y, BaseException) else brief(y)
         failure = Failure(now.rounds + 1, tuple(self._action(x)[0].tolist()), why)
         if now.rounds:
             now = super()._heard(now, x, float(now.state.y.view.min()), update)
@@ -249,29 +284,52 @@ class Optimizer(shared.Built):
         return super()._settings() | {"space": self.space.settings()}
 
 
-def _measured(y: Any) -> float | None:
-    """The number that a learner can hear; None: there is none."""
-    if isinstance(y, np.datetime64 | np.timedelta64):  # whose ``item`` may be an integer
-        return None
-    with suppress(Exception):  # what a type of one's own, or a tensor without values, may raise
-        if isinstance(y, np.generic | np.ndarray | Tensor) and y.ndim == 0:
-            y = None if np.ma.is_masked(y) else y.item()
-        real = isinstance(y, numbers.Real) and not isinstance(y, bool)
-        return float(y) if real and abs(y) <= LARGEST else None
+def _record(x: Any) -> Any:
+    """A row of a pandas table as a dict, else ``x``."""
+    return x.to_dict() if hasattr(x, "to_dict") else x
+
+
+def _records(points: Any) -> Any:
+    """Rows of a pandas table, or entries of a list, as dicts."""
+    if hasattr(points, "columns") and hasattr(points, "to_dict"):
+        return points.to_dict("records")
+    return list(map(_record, points)) if isinstance(points, (list, tuple)) else points
+
+
+def _why(reason: Any) -> str:
+    """Why an evaluation failed.
+
+    Raises:
+        ValueError: a finite number, which is no reason.
+    """
+    if isinstance(reason, BaseException):
+        return told(reason)
+    if isinstance(reason, str):
+        return reason
+    try:
+        finite = abs(real_number("reason", reason)) <= LARGEST
+    except ValueError:  # None, several numbers
+        finite = False
+    if finite:
+        refuse("reason", reason, "an exception, words, or what is no finite number")
+    return brief(reason)
 
 
 def policy_learner(policy: str, n_init: int) -> Any:
     """The learner of a policy.
+
+    Its trust region counts every improvement as a success. ``TuRBO`` and ``TrustRegion`` by themselves ask for 0.1 % of the incumbent's
+    absolute value, as the authors of TuRBO do, which depends on the origin of the answers.
 
     Args:
         policy: one of ``POLICIES``.
         n_init: n >= 1.
     """
     return {
-        "practical": lambda: practical(n_init),
-        "algorithm1": lambda: algorithm1(n_init),
+        "turbo": lambda: TuRBO(n_init, gain=0.0),
         "gp": lambda: GP(n_init, "modern", "EI"),
-        "turbo": lambda: TuRBO(n_init),
+        "practical": lambda: practical(n_init, trust=TrustRegion(gain=0.0)),
+        "algorithm1": lambda: algorithm1(n_init),
     }[policy]()
 
 
@@ -279,45 +337,69 @@ def minimize(
     function: Callable[[dict[str, Any]], float],
     space: Space,
     evaluations: int,
-    policy: str = "practical",
+    policy: str = "turbo",
     n_init: int = 8,
     seed: int = 0,
     learner: Any = None,
+    catch: type[Exception] | tuple[type[Exception], ...] = (),
 ) -> Found:
     """The point with the least value that was found; see ``Optimizer`` for the other arguments.
 
-    An interrupt from the keyboard ends the search: what was found so far is returned. An error of the learner is raised with it, as the
-    error's attribute ``found``.
+    A value that is NaN, infinite or beyond 1e30 in size is a failed evaluation, which is logged. An interrupt from the keyboard ends the
+    search: what was found so far is returned. Any other error is raised with it, as the error's attribute ``found``.
 
     Args:
-        function: of a dict of values by name; where it raises or exits, or returns no finite number, the evaluation is logged as failed.
+        function: of a dict of values by name; returns what holds one real number, of any type.
         space: where to search.
         evaluations: >= 1.
+        catch: exceptions of the function, a class or a tuple of classes, that are failed evaluations; all others are raised. For example,
+            ``catch=MemoryError``.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: an argument out of range, or a value that is not one real number.
     """
     if not callable(function):
         refuse("function", function, "a function of a dict of values by name")
     whole("evaluations", evaluations)
+    _check_catch(catch)
     search = Optimizer(space, policy, n_init, evaluations, seed, learner)
     try:
         for _ in range(evaluations):
-            x = search.ask()
-            try:
-                y = function(dict(x))
-            except (Exception, SystemExit) as error:
-                search.fail(x, error)
-            else:
-                number = _measured(y)
-                search.tell(x, y if number is None else -number)
+            _evaluate(search, function, catch)
+        if all(entry.failure is not None for entry in search.log):
+            warn(
+                f"all {evaluations} evaluations failed, the last one with {search.log[-1].failure}"
+            )
     except KeyboardInterrupt:
         pass
-    except Exception as error:
+    except BaseException as error:  # a function may exit, too
         error.found = _least(search)
         error.add_note("What had been found is this error's attribute found.")
         raise
     return _least(search)
+
+
+def _evaluate(search: Optimizer, function: Callable, catch: Any) -> None:
+    """One evaluation of the negative function."""
+    x = search.ask()
+    try:
+        y = function(dict(x))
+    except KeyboardInterrupt:  # also where ``catch`` has it
+        raise
+    except catch as error:
+        search.fail(x, error)
+        return
+    value = real_number("the function's value", y)
+    if abs(value) <= LARGEST:
+        search.tell(x, -value)
+    else:
+        search.fail(x, y)
+
+
+def _check_catch(catch: Any) -> None:
+    kinds = catch if isinstance(catch, tuple) else (catch,)
+    if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        refuse("catch", catch, "a class of exceptions, or a tuple of them")
 
 
 def _least(search: Optimizer) -> Found:

@@ -16,7 +16,8 @@ from .gp import RBF
 
 STARTS = (0.1, 0.3, 1.0)  # lengthscales to begin with, of the spread of the points
 RANGE = (1e-3, 1e3)  # factors of the start within which is searched
-JITTER = 1e-10  # Departure: added to the variance of the noise, so that equal points factor where there is none
+JITTER = 1e-10  # Departure: added to the variance of the noise, so that equal points factor where there is none; absolute, as the prior's variance 1
+LEAST = 1e-6  # standard deviation of rewards from which the noise's start is taken; absolute, as the prior's variance 1
 
 
 class Likeliest(NamedTuple):
@@ -80,7 +81,7 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> Likeliest
     for start in STARTS:
         first = np.log(0.5 / (start * spread) ** 2)
         if noise is None:
-            first = np.append(first, 2 * math.log(0.3 * max(float(y.std()), 1e-6)))
+            first = np.append(first, 2 * math.log(0.3 * max(float(y.std()), LEAST)))
         bounds = [tuple(x + 2 * np.log(RANGE)) for x in first]
         found.append(minimize(cost, first, jac=True, method="L-BFGS-B", bounds=bounds))
     best = min(found, key=lambda result: result.fun)

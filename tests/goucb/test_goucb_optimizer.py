@@ -3,7 +3,9 @@
 import inspect
 import math
 import textwrap
+import warnings
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +15,7 @@ import torch
 from paperlib.core import saved
 from paperlib.core.trees import leaves
 from paperlib.goucb.learners.acquisition import Linearized
+from paperlib.goucb.learners.goucb import TrustRegion
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, literal, practical
@@ -67,6 +70,11 @@ class Rising(TuRBO):
         return x[..., 0], torch.ones_like(x[..., 0])
 
 
+class Odd(float):
+    def __abs__(self):
+        raise OverflowError("odd")
+
+
 def f(x):
     """Largest, 0, at rate .01, shift 1, depth 4 and "poly"."""
     away = math.log10(x["rate"] / 0.01) ** 2 + (x["shift"] - 1) ** 2 + (x["depth"] - 4) ** 2 / 9
@@ -116,12 +124,16 @@ def test_the_first_points_are_those_of_all_policies():
 
 
 def test_policies_are_the_learners_of_the_paper_and_its_baselines():
-    assert policy_learner("practical", 5) == practical(5)
+    every = TrustRegion(gain=0.0)
+    assert policy_learner("practical", 5) == practical(5, trust=every)
     assert policy_learner("algorithm1", 5) == algorithm1(5)
     assert policy_learner("gp", 5) == GP(5, "modern", "EI")
-    assert policy_learner("turbo", 5) == TuRBO(5)
-    assert Optimizer(SPACE).learner == practical(8)
-    assert Optimizer(SPACE, "turbo", n_init=2).learner == TuRBO(2)
+    assert policy_learner("turbo", 5) == TuRBO(5, gain=0.0)
+    assert Optimizer(SPACE).learner == TuRBO(8, gain=0.0)
+    assert Optimizer(SPACE, "practical", n_init=2).learner == practical(2, trust=every)
+    assert {inspect.signature(f).parameters["policy"].default for f in (Optimizer, minimize)} == {
+        "turbo"
+    }
 
 
 def test_the_example_of_the_docstring():
@@ -205,14 +217,11 @@ def test_minimizing_is_maximizing_the_negative():
 
 # ---- failures
 
-FAILED = [math.nan, math.inf, -math.inf, "broken", None, True, 1j, 1e200, 10**400, [1.0], object()]
-FAILED += [
-    np.array([1.0]),
-    np.float32("nan"),
-    torch.tensor(math.nan),
-    np.ma.masked,
-    ValueError("no"),
-]
+FAILED = [math.nan, math.inf, -math.inf, 1e200, 10**400, Decimal("NaN")]
+FAILED += [np.float32("nan"), torch.tensor(math.nan), [math.nan], np.array([np.inf])]
+REFUSED = ["broken", "0.5", b"1", None, True, np.bool_(True), 1j, [1.0, 2.0], (), {}, object()]
+REFUSED += [np.zeros(2), torch.zeros((), device="meta"), np.ma.masked, ValueError("no")]
+REFUSED += [np.timedelta64(1), np.datetime64("2020")]
 
 
 @pytest.mark.parametrize("y", FAILED, ids=lambda y: type(y).__name__)
@@ -237,26 +246,57 @@ def test_what_is_no_finite_number_is_a_failed_evaluation(y, before):
     [
         (ValueError("no memory"), "ValueError: no memory"),
         (math.nan, "nan"),
-        ("broken", "'broken'"),
+        ("broken", "broken"),
+        ("0.5", "0.5"),
         (1e200, "1e+200"),
         (None, "None"),
+        ([1.0, 2.0], "[1.0, 2.0]"),
     ],
 )
 def test_the_reason_is_named(reason, words):
     search = new()
-    search.tell(search.ask(), reason)
+    search.fail(search.ask(), reason)
     assert search.log[0].failure == words == search.failures[0].reason
-    other = new()
-    other.fail(other.ask(), reason if reason != 1e200 else words)
-    assert other.log[0].x == search.log[0].x and words in other.log[0].failure
 
 
-@pytest.mark.parametrize("y", [3, np.float32(0.5), np.int64(2), torch.tensor(0.25), np.array(1.5)])
+@pytest.mark.parametrize("y", REFUSED, ids=lambda y: type(y).__name__)
+def test_what_is_not_one_real_number_is_refused_by_name(y):
+    """It counted as a failed evaluation before, without a word."""
+    search = new()
+    follow(search, 2)
+    before = search._now
+    with pytest.raises(ValueError, match="y must be one real number, got .*; pass an exception"):
+        search.tell(search.ask(), y)
+    with pytest.raises(ValueError, match="y must be one real number"):
+        search.observe([search.ask()] * 2, [1.0, y])
+    assert search.state is before.state and search.rounds == 2 and not search.failures
+    with pytest.raises(ValueError, match="the function's value must be one real number"):
+        minimize(lambda x: y, SPACE, 3, learner=LEARNERS["turbo"])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        3,
+        Decimal("0.5"),
+        np.float32(0.5),
+        np.int64(2),
+        torch.tensor(0.25),
+        np.array(1.5),
+        np.array([1.5]),
+        torch.tensor([[0.25]]),
+        [0.5],
+        Odd(1.0),
+    ],
+)
 def test_numbers_of_any_kind_are_heard(y):
     search = new()
     search.tell(search.ask(), y)
     search.tell(search.ask(), Fraction(1, 2))
-    assert [entry.y for entry in search.log] == [float(y), 0.5] and not search.failures
+    number = float(np.asarray(y, float).ravel()[0])
+    assert [entry.y for entry in search.log] == [number, 0.5] and not search.failures
+    found = minimize(lambda x: y, SPACE, 1, learner=LEARNERS["turbo"])
+    assert found.y == number
 
 
 def test_after_a_failure_at_first_another_point_is_asked_for():
@@ -298,7 +338,7 @@ def test_saved_and_loaded_it_goes_on_as_if_uninterrupted(policy, fails, tmp_path
     def rounds(search, first, last):
         for t in range(first, last):
             x = search.ask()
-            search.tell(x, "gone" if fails(t) else f(x))
+            search.tell(x, math.nan if fails(t) else f(x))
         return search
 
     learner = LEARNERS[policy]
@@ -311,7 +351,7 @@ def test_saved_and_loaded_it_goes_on_as_if_uninterrupted(policy, fails, tmp_path
 
 
 def test_a_function_may_fail_in_every_way():
-    ways = [OSError("disk"), math.nan, "text", math.inf]
+    ways = [OSError("disk"), math.nan, -math.inf, math.inf]
 
     def function(x):
         calls.append(dict(x))
@@ -322,24 +362,62 @@ def test_a_function_may_fail_in_every_way():
         return way
 
     calls = []
-    found = minimize(function, SPACE, 16, learner=LEARNERS["practical"])
+    found = minimize(function, SPACE, 16, learner=LEARNERS["practical"], catch=OSError)
     assert [entry.x for entry in found.log] == calls and len(calls) == 16
     reasons = {entry.failure for entry in found.log}
-    assert reasons == {None, "OSError: disk", "nan", "'text'", "inf"}
+    assert reasons == {None, "OSError: disk", "nan", "-inf", "inf"}
     assert found.y == min(-f(x) for x in calls[1::2]) == -f(found.x)
 
 
-def test_where_all_evaluations_fail_there_is_a_log_alone():
-    found = minimize(lambda x: 1 / 0, SPACE, 4, learner=LEARNERS["practical"])
+def test_where_all_evaluations_fail_it_says_so():
+    with pytest.warns(UserWarning, match="all 4 evaluations failed, the last one with ZeroDiv"):
+        found = minimize(
+            lambda x: 1 / 0,
+            SPACE,
+            4,
+            learner=LEARNERS["practical"],
+            catch=(OSError, ArithmeticError),
+        )
     assert found.x is None and found.y is None
     assert [entry.failure for entry in found.log] == ["ZeroDivisionError: division by zero"] * 4
+    with pytest.warns(UserWarning, match="all 2 evaluations failed, the last one with nan"):
+        minimize(lambda x: math.nan, SPACE, 2, learner=LEARNERS["turbo"])
+
+
+def test_an_exception_of_the_function_is_raised_with_what_was_found():
+    """A function of another signature gave as many failures as evaluations, and no word of it."""
+    with pytest.raises(TypeError) as raised:
+        minimize(lambda rate, depth: 0.0, SPACE, 30, learner=LEARNERS["turbo"])
+    assert raised.value.found == (None, None, [])
+    calls = []
+
+    def late(x):
+        calls.append(dict(x))
+        if len(calls) == 4:
+            raise OSError("disk")
+        return -f(x)
+
+    for catch in ((), ValueError, (ValueError, KeyError)):
+        calls.clear()
+        with pytest.raises(OSError, match="disk") as raised:
+            minimize(late, SPACE, 9, learner=LEARNERS["turbo"], catch=catch)
+        assert [entry.x for entry in raised.value.found.log] == calls[:3]
+        assert raised.value.found.y == min(-f(x) for x in calls[:3])
+    calls.clear()
+    with pytest.raises(ValueError, match="the function's value") as raised:
+        minimize(
+            lambda x: late(x) if len(calls) < 3 else "0.5", SPACE, 9, learner=LEARNERS["turbo"]
+        )
+    assert len(raised.value.found.log) == 3
 
 
 def test_an_interrupt_is_no_failure():
     def function(x):
         raise KeyboardInterrupt
 
-    assert minimize(function, Space([Real("a", 0.0, 1.0)]), 3) == (None, None, [])
+    for catch in ((), BaseException):
+        found = minimize(function, Space([Real("a", 0.0, 1.0)]), 3, catch=catch)
+        assert found == (None, None, [])
 
 
 def test_a_number_is_no_reason():
@@ -355,7 +433,7 @@ def test_a_number_is_no_reason():
 
 def test_own_data_come_first_and_count():
     rng = np.random.default_rng(0)
-    own = [SPACE.decode(u) for u in rng.random((4, 4))]
+    own = [SPACE.decode(u) for u in rng.random((4, SPACE.size))]
     search, other = new(), new()
     search.observe(own, [f(x) for x in own])
     for x in own:
@@ -369,9 +447,9 @@ def test_own_data_come_first_and_count():
 
 
 def test_own_data_may_have_failed():
-    own = [SPACE.decode(u) for u in np.random.default_rng(0).random((4, 4))]
+    own = [SPACE.decode(u) for u in np.random.default_rng(0).random((4, SPACE.size))]
     search = new()
-    search.observe(own, [math.nan, 2.0, "lost", 1.0])
+    search.observe(own, [math.nan, 2.0, math.inf, 1.0])
     assert [entry.y for entry in search.log] == [None, 2.0, None, 1.0]
     assert [entry.x for entry in search.log] == own
     assert search.state.y.view.tolist() == [[2.0, 2.0, 1.0]]
@@ -382,10 +460,10 @@ def test_own_data_may_have_failed():
     [
         ([], [], "actions="),
         ({"rate": 0.1}, [1.0], "actions="),
-        ([SPACE.decode(np.zeros(4))], [1.0, 2.0], "feedback="),
-        ([SPACE.decode(np.zeros(4)), {"rate": 2.0}], [1.0, 2.0], "x="),
+        ([SPACE.decode(np.zeros(SPACE.size))], [1.0, 2.0], "feedback="),
+        ([SPACE.decode(np.zeros(SPACE.size)), {"rate": 2.0}], [1.0, 2.0], "x="),
         (
-            [SPACE.decode(np.zeros(4)), SPACE.decode(np.ones(4)) | {"depth": 7}],
+            [SPACE.decode(np.zeros(SPACE.size)), SPACE.decode(np.ones(SPACE.size)) | {"depth": 7}],
             [1.0, 2.0],
             "depth=7",
         ),
@@ -433,10 +511,10 @@ def test_a_prediction_is_in_units_of_the_answers():
     [
         (lambda search: search.recommend(), "answers=0"),
         (lambda search: search.recommend("best"), "how='best'"),
-        (lambda search: search.predict([SPACE.decode(np.zeros(4))]), "answers=0"),
+        (lambda search: search.predict([SPACE.decode(np.zeros(SPACE.size))]), "answers=0"),
         (lambda search: follow(search, 2) and search.recommend("model"), "n_init = 3"),
         (lambda search: search.predict([]), "points="),
-        (lambda search: search.predict(SPACE.decode(np.zeros(4))), "points="),
+        (lambda search: search.predict(SPACE.decode(np.zeros(SPACE.size))), "points="),
         (lambda search: search.predict([{"rate": 0.1}]), "x="),
     ],
 )
@@ -533,6 +611,9 @@ def test_damaged_files_are_refused(tmp_path):
         (lambda: minimize(f, SPACE, 2.0), "evaluations=2.0"),
         (lambda: minimize(None, SPACE, 3), "function=None"),
         (lambda: minimize(f, [Real("x", 0, 1)], 3), "space="),
+        (lambda: minimize(f, SPACE, 3, catch="all"), "catch='all'"),
+        (lambda: minimize(f, SPACE, 3, catch=[OSError]), "catch="),
+        (lambda: minimize(f, SPACE, 3, catch=OSError("disk")), "catch="),
     ],
 )
 def test_settings_out_of_range_are_refused(make, match):
@@ -604,7 +685,8 @@ def test_an_exception_whose_text_cannot_be_told_is_a_failure_by_its_kind():
     def function(x):
         raise Unprintable
 
-    found = minimize(function, Space([Real("a", 0.0, 1.0)]), 2)
+    with pytest.warns(UserWarning, match="the last one with Unprintable"):
+        found = minimize(function, Space([Real("a", 0.0, 1.0)]), 2, catch=Unprintable)
     assert [entry.failure for entry in found.log] == ["Unprintable"] * 2
 
 
@@ -638,23 +720,12 @@ def test_a_function_that_exits_has_failed():
             raise SystemExit(2)
         return quadratic(x)
 
-    found = minimize(leaves, SPACE, 8, learner=LEARNERS["turbo"])
+    found = minimize(leaves, SPACE, 8, learner=LEARNERS["turbo"], catch=SystemExit)
     assert len(found.log) == 8
+    with pytest.raises(SystemExit) as raised:
+        minimize(leaves, SPACE, 8, learner=LEARNERS["turbo"])
+    assert 0 < len(raised.value.found.log) < 8
     assert {entry.failure for entry in found.log} == {None, "SystemExit: 2"}
-
-
-class Odd(float):
-    def __abs__(self):
-        raise OverflowError("odd")
-
-
-@pytest.mark.parametrize(
-    "y", [torch.zeros((), device="meta"), Odd(1.0), np.timedelta64(1), np.datetime64("2020")]
-)
-def test_what_cannot_be_read_as_a_number_is_a_failure(y):
-    search = Optimizer(SPACE, learner=LEARNERS["turbo"])
-    search.tell(search.ask(), y)
-    assert search.log[0].y is None and search.log[0].failure
 
 
 @pytest.mark.parametrize("policy", ["practical", "algorithm1", "turbo"])
@@ -687,7 +758,7 @@ def test_a_search_can_be_taken_up_in_inference_mode(policy, tmp_path):
 def test_data_of_ones_own_are_heard_without_a_search(policy, monkeypatch):
     learner = LEARNERS[policy]
     one, other = (Optimizer(SPACE, learner=learner) for _ in range(2))
-    points = [one.space.decode(u) for u in np.random.default_rng(0).random((5, 4))]
+    points = [one.space.decode(u) for u in np.random.default_rng(0).random((5, SPACE.size))]
     answers = [-quadratic(x) for x in points]
     one.observe(points, answers)
     after = one.ask()
@@ -720,3 +791,90 @@ def test_the_papers_output_is_a_query_of_phase_two():
             assert repr(search.recommend("uniform")) in heard
             drawn.add(heard.index(repr(search.recommend("uniform"))))
     assert len(drawn) > 2
+
+
+# ---- points that are evaluated again
+
+
+def test_a_repeated_evaluation_without_noise_is_warned_of_once(tmp_path):
+    """GO-UCB stays at its incumbent: of a function without noise it learns nothing there."""
+    search = new(Space([Category("c", ["a", "b"])]), LEARNERS["practical"])
+    with pytest.warns(UserWarning, match='{.c.: .+} was evaluated again.*policy="turbo"') as said:
+        follow(search, 9, lambda x: float(x["c"] == "a"))
+    assert len(said) == 1 and said[0].filename == __file__
+    search.save(tmp_path / "run.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        follow(new(search.space).restore(tmp_path / "run.npz"), 3, lambda x: float(x["c"] == "a"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
+    rng, space = np.random.default_rng(0), Space([Category("c", ["a", "b"])])
+    follow(new(space), 9, lambda x: rng.normal())
+    follow(
+        new(space), 9, lambda x: float(rng.random() < 0.5)
+    )  # 0 or 1: the first repetition differs
+    new(space).observe([{"c": "a"}] * 4, [1.0] * 4)
+    follow(Optimizer(Space([Real("x", 0.0, 1.0)])), 9, lambda x: 1.0)
+
+
+# ---- tables
+
+
+def test_tables_and_their_rows_are_points():
+    """A column of integers with a missing value, and a row of mixed kinds, hold floats."""
+    pandas = pytest.importorskip("pandas")
+    own = [SPACE.decode(u) for u in np.random.default_rng(0).random((5, SPACE.size))]
+    answers = [f(x) for x in own]
+    frame = pandas.DataFrame(own)
+    frame["depth"] = frame["depth"].astype(float)
+    one, other = new(), new()
+    one.observe(own, answers)
+    other.observe(frame, pandas.Series(answers, [f"run {i}" for i in range(5)]))
+    assert numbers(one) == numbers(other) and one.log == other.log
+    assert [type(entry.x["depth"]) for entry in other.log] == [int] * 5
+    rows = new()
+    for (_, row), y in zip(frame.iterrows(), answers, strict=True):
+        rows.tell(row, y)
+    assert numbers(rows) == numbers(one)
+    for points in (frame, [row for _, row in frame.iterrows()], frame.to_dict("records")):
+        np.testing.assert_array_equal(other.predict(points).mean, one.predict(own).mean)
+    other.fail(frame.iloc[0], "lost")
+    assert other.failures[0].action == own[0]
+    answers[2] = math.nan
+    gap = new()
+    gap.observe(frame, pandas.DataFrame({"loss": answers})["loss"])
+    assert [entry.y is None for entry in gap.log] == [False, False, True, False, False]
+    with pytest.raises(ValueError, match="depth=2.5"):
+        gap.tell(frame.iloc[0].to_dict() | {"depth": 2.5}, 1.0)
+    with pytest.raises(ValueError, match="x=.*a dict of values of rate"):
+        gap.observe(frame.assign(loss=answers), answers)
+
+
+# ---- categories
+
+
+def test_a_file_with_categories_as_ordered_numbers_is_refused(tmp_path):
+    """Versions before had one coordinate for a category."""
+    search = new()
+    follow(search, 4)
+    search.save(good := tmp_path / "run.npz")
+    head, arrays = saved.parse(good.read_bytes())
+    head.pop("checksum")
+    head["space"].pop("categories")
+    saved.write(old := tmp_path / "old.npz", head, arrays)
+    with pytest.raises(
+        ValueError, match=r"space\.categories=None; .*one coordinate for each option"
+    ):
+        new().restore(old)
+    plain = Space(SPACE.dimensions[:3])
+    assert "categories" not in plain.settings()  # and its files stay readable
+
+
+def test_an_option_is_heard_in_the_middle_of_its_part():
+    """Whatever point of the part the learner chose: options differ as much one from another, in any order."""
+    search = new(learner=LEARNERS["turbo"])
+    follow(search, 8)
+    heard = (search.state.x.view[0, :, 3:] + 1) / 2
+    assert torch.allclose(heard.sort(1).values, torch.tensor([3 / 8, 3 / 8, 3 / 4]).double())

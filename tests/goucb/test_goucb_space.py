@@ -20,11 +20,14 @@ MIXED = Space(
 
 def test_what_is_decoded_comes_back_to_the_bit():
     rng = np.random.default_rng(0)
-    for u in [np.zeros(5), np.ones(5), *rng.random((500, 5))]:
+    for u in [np.zeros(MIXED.size), np.ones(MIXED.size), *rng.random((500, MIXED.size))]:
         x = MIXED.decode(snapped(u))
         again = MIXED.decode(MIXED.encode(x))
         assert again == x and [type(v) for v in again.values()] == [type(v) for v in x.values()]
         assert ((MIXED.encode(x) >= 0) & (MIXED.encode(x) <= 1)).all()
+        assert MIXED.decode(MIXED.nearest(u)) == x
+        assert (MIXED.nearest(u)[[0, 1, 2, -1]] == snapped(u)[[0, 1, 2, -1]]).all()
+        assert (MIXED.nearest(u)[3:-1] == MIXED.encode(x)[3:-1]).all()
 
 
 @pytest.mark.parametrize(
@@ -68,23 +71,59 @@ def test_a_logarithm_has_equal_ratios():
     assert Real("rate", 1e-4, 1.0).decode(0.5) == pytest.approx(0.50005)
 
 
-def test_values_have_equal_parts_and_are_encoded_by_their_middles():
+def test_integers_have_equal_parts_and_are_encoded_by_their_middles():
     """As the paper's mapping has it: min(lo + floor(u (hi - lo + 1)), hi)."""
-    integer, category = Integer("k", 2, 10), Category("c", ["a", "b", "c"])
+    integer = Integer("k", 2, 10)
     grid = (np.arange(9000) + 0.5) / 9000
     counts = np.bincount([integer.decode(u) for u in grid])
     assert counts.tolist() == [0, 0] + [1000] * 9
-    assert integer.decode(1.0) == 10 and category.decode(1.0) == "c"
-    assert [category.decode(u) for u in (0.0, 0.3333, 0.3334, 0.6666, 0.6667)] == list("aabbc")
-    assert category.encode("b") == 0.5 and integer.encode(2) == pytest.approx(1 / 18)
+    assert integer.decode(1.0) == 10 and integer.encode(2) == pytest.approx(1 / 18)
     assert integer.encode(np.int64(3)) == integer.encode(3)
-    assert Category("k", [16, 32]).encode(np.int64(32)) == 0.75
+
+
+def test_an_option_is_the_largest_of_its_categorys_coordinates():
+    """The first of equals; its middle is the mean of the points that decode to it."""
+    category = Category("c", ["a", "b", "c"])
+    assert [category.decode(u) for u in np.eye(3)] == list("abc") and category.decode(
+        [0.5] * 3
+    ) == "a"
+    assert category.encode("b").tolist() == [3 / 8, 3 / 4, 3 / 8]
+    u = np.random.default_rng(0).random((40000, 3))
+    of_b = u[[category.decode(x) == "b" for x in u]]
+    assert len(of_b) == pytest.approx(40000 / 3, rel=0.02)
+    np.testing.assert_allclose(of_b.mean(0), category.encode("b"), atol=0.01)
+    assert Category("k", [7]).encode(7).tolist() == [0.5] and Category("k", [7]).decode([0.0]) == 7
+    apart = [np.abs(category.encode(x) - category.encode(y)).sum() for x, y in ("ab", "bc", "ac")]
+    assert apart == [apart[0]] * 3
+
+
+def test_a_point_has_a_coordinate_for_each_option():
+    assert MIXED.size == 11 == len(MIXED.encode(GOOD))
+    with pytest.raises(ValueError, match="11 coordinates"):
+        MIXED.decode(np.zeros(5))
+    many = [Category(f"c{i}", list(range(1000))) for i in range(5)]
+    with pytest.raises(ValueError, match="dimensions=5000; allowed: at most 4096 coordinates"):
+        Space(many)
 
 
 def test_equal_values_of_other_types_are_other_options():
     options = MIXED.dimensions[3]
     assert [options.decode(options.encode(x)) for x in (True, 1, 1.0)] == [True, 1, 1.0]
-    assert len({options.encode(x) for x in (True, 1, 1.0)}) == 3
+    assert len({tuple(options.encode(x)) for x in (True, 1, 1.0)}) == 3
+
+
+def test_values_of_a_table_are_the_options_and_integers_that_they_were():
+    """A column with a missing value holds floats, and NaN for None."""
+    sizes, kernel = Category("k", [16, 32, "auto"]), Category("c", ["rbf", None])
+    assert sizes.decode(sizes.encode(32.0)) == 32 == sizes.decode(sizes.encode(np.float32(32)))
+    assert kernel.decode(kernel.encode(np.nan)) is None
+    assert Integer("n", 1, 9).encode(3.0) == Integer("n", 1, 9).encode(np.float32(3)) == 2.5 / 9
+    for one, x in ((sizes, 32.5), (sizes, True), (Category("k", [1, True]), 1.5), (sizes, np.nan)):
+        with pytest.raises(ValueError, match=f"{one.name}="):
+            one.encode(x)
+    for x in (3.5, np.nan, np.inf, 10.0, True, "3"):
+        with pytest.raises(ValueError, match="n="):
+            Integer("n", 1, 9).encode(x)
 
 
 def test_settings_tell_spaces_apart():
@@ -155,7 +194,7 @@ GOOD = {"width": 0.0, "rate": 1e-3, "depth": 4, "kernel": "rbf", "seed": 7}
         ({"width": True}, "width=True"),
         ({"rate": 0.0}, "rate=0"),
         ({"depth": 10}, "depth=10.*at most 9"),
-        ({"depth": 4.0}, "depth=4.0"),
+        ({"depth": 4.5}, "depth=4.5"),
         ({"kernel": "cubic"}, "kernel='cubic'.*'rbf', 'poly'"),
         ({"kernel": 0}, "kernel=0"),
         ({"other": 1}, "x=.*width, rate, depth, kernel, seed"),

@@ -19,6 +19,7 @@ from .climb import climb
 from .ellipsoid import Ellipsoid
 
 STARTS = ("incumbent", "uniform", "last", "center")
+TINY = 1e-300  # absolute, next to the least float: it keeps roots and ratios finite at 0, and changes no other number
 
 
 class Surface(NamedTuple):
@@ -85,7 +86,7 @@ class Linearized:
     def score(self, surface: Surface, u: Tensor) -> Tensor:
         """a at R x N x d, R x N."""
         model, w, x = surface.model, surface.w, surface.frame.native(u)
-        width = surface.ellipsoid.square(model.features(w, x)).clamp(min=1e-300).sqrt()
+        width = surface.ellipsoid.square(model.features(w, x)).clamp(min=TINY).sqrt()
         return model.value(w, x) + surface.radius.unsqueeze(1) * width
 
     def maximizer(self, surface: Surface, draw: Draw) -> Choice:
@@ -138,7 +139,7 @@ class Sphere(Linearized):
             for _ in range(self.turns):
                 features = model.features(w, x.detach())
                 toward = far.solve(features)
-                length = root(model.forward(features, toward)).clamp(min=1e-300)
+                length = root(model.forward(features, toward)).clamp(min=TINY)
                 w = center + radius * toward / length
                 f = model.value(w, x.detach())
                 best, top = torch.where(f > top, w, best), torch.maximum(f, top)
@@ -183,8 +184,8 @@ class Joint:
             x = torch.minimum(torch.maximum(along, lo), hi)
             w = w + self.rate * uphill
             q = ellipsoid.norm2(w - center)
-            ratio = torch.maximum(ratio, q / beta.clamp(min=1e-300))
-            shrink = (beta / q.clamp(min=1e-300)).clamp(max=1.0).sqrt()
+            ratio = torch.maximum(ratio, q / beta.clamp(min=TINY))
+            shrink = (beta / q.clamp(min=TINY)).clamp(max=1.0).sqrt()
             w = center + (w - center) * shrink.unsqueeze(1)
         x, begun = x.squeeze(1), begun.squeeze(1)
         return Choice(frame.scaled(x), ratio, torch.linalg.vector_norm(x - begun, dim=1))

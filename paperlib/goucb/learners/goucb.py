@@ -23,7 +23,7 @@ from .oracle import BoxLeastSquares, Fit, Oracle
 from .radius import Known, Radius
 from .search import Search, in_order, incumbent, standardized, uniform
 
-LEAST_RIDGE = 1e-12  # below it points that coincide leave Sigma without a root in float64
+LEAST_RIDGE = 1e-12  # absolute, in the model's units: below it points that coincide leave Sigma without a root in float64
 PARTS = {  # names that each part has, see their protocols
     "model": ("parameters", "value", "slope", "features", "gradient", "inner"),
     "oracle": ("starts", "first", "again"),
@@ -45,7 +45,8 @@ class TrustRegion:
         most: the largest.
         successes: >= 1, in a row, that double it.
         failures: >= 1, in a row, that halve it.
-        gain: >= 0, of |best|, by which an answer must be better than the best before it.
+        gain: >= 0, of |best|, by which an answer must be better than the best before it. Above 0 the points depend on the origin of the
+            answers.
 
     Raises:
         ValueError: a value out of range.
@@ -106,7 +107,7 @@ class GOUCB(Search):
         ridge: lambda >= 1e-12, a number or one a trial; None: sqrt(T) ln(T)^2, as printed, which needs a horizon.
         refit: whether each observation renews the fit.
         scaling: by which answers all are standardized, with points in [-1, 1]^d: "all" so far, which takes ``refit``, or the "first" n, without
-            it; "none": points and answers as they are.
+            it; "none": points and answers as they are, so that the points that are asked for depend on the unit of the answers.
         trust: where to look; None: everywhere.
 
     Raises:
@@ -285,8 +286,7 @@ class GOUCB(Search):
         """Mean and standard deviation of the answers that the model sees, R x 1 each."""
         if self.scaling == "none":
             return torch.zeros_like(state.length), torch.ones_like(state.length)
-        seen = state.y.view
-        return standardized(seen if self.scaling == "all" else seen[:, : self.n_init])
+        return standardized(state.y.view, None if self.scaling == "all" else self.n_init)
 
     def _data(self, state: State, bounds: Bounds) -> tuple[Model, Tensor, Tensor]:
         mean, sd = self._units(state)

@@ -24,6 +24,7 @@ from .search import History, Search, incumbent, standardized
 PRIORS = ("legacy-raw", "legacy-scaled", "modern")
 ACQUISITIONS = ("UCB", "EI", "PI")
 LEARNING_RATE = 0.1  # of Adam on the logarithms of hyper-parameters
+NOISE = 1e-4  # least variance of the noise; absolute: answers are standardized, except with "legacy-raw"
 SPREAD = 0.1  # standard deviation of points around the incumbent, in units of half a side
 
 
@@ -151,7 +152,7 @@ class GP(GaussianProcess):
 
     Attributes:
         n_init: n >= 1, points of Phase I; a user's own observations count.
-        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are; "legacy-scaled", the same on the unit cube
+        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are, on whose units it depends; "legacy-scaled", the same on the unit cube
             and standardized answers; "modern", there the dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs
             Great in High Dimensions" (2024).
         acquisition: "UCB", or by their logarithms "EI" or "PI".
@@ -225,7 +226,7 @@ def _legacy(x: Tensor) -> tuple[Module, Module]:
     likelihood = GaussianLikelihood(
         batch_shape=batch,
         noise_prior=GammaPrior(1.1, 0.05),
-        noise_constraint=_above(1e-4, 2.0),
+        noise_constraint=_above(NOISE, 2.0),
     )
     return kernel, likelihood
 
@@ -250,7 +251,7 @@ def _modern(x: Tensor) -> tuple[Module, Module]:
     likelihood = GaussianLikelihood(
         batch_shape=batch,
         noise_prior=LogNormalPrior(-4.0, 1.0),
-        noise_constraint=_above(1e-4, math.exp(-5)),  # the prior's mode
+        noise_constraint=_above(NOISE, math.exp(-5)),  # the prior's mode
     )
     return kernel, likelihood
 

@@ -113,6 +113,7 @@ class LevenbergMarquardt:
             row = better.unsqueeze(1)
             w, value = torch.where(row, moved, w), torch.where(row, new_value, value)
             objective = torch.where(better, new_objective, objective)
+            # absolute, as the ridge: in the model's units, in which answers are standardized
             damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e12)
         return w, objective
 
@@ -232,6 +233,7 @@ class BoxLeastSquares:
             return float(error.square().sum()), gradient.cpu().numpy()
 
         box = [(self.lo, self.hi)] * len(start)
+        # gtol is absolute: the theorems' W is [0, 1]^dw, and their answers have the size of f
         tight = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
         return minimize(
             loss, start.cpu().numpy(), jac=True, method="L-BFGS-B", bounds=box, options=tight

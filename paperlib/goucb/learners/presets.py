@@ -24,7 +24,7 @@ def literal(
     oracle: Oracle | None = None,
     acquisition: Acquisition | None = None,
 ) -> GOUCB:
-    """Every number that is printed, on points and answers as they are; lambda and beta need the horizon.
+    """Every number that is printed, on points and answers as they are, on whose units it depends; lambda and beta need the horizon.
 
     Gradient descent of rate 1e-11 does not fit, the ball never binds, and the ascent hardly moves: where it starts, which is not printed,
     decides most of what follows (E13).

@@ -102,7 +102,7 @@ class Simulated:
 
     Attributes:
         truths: E parameters w* of one function, each a tuple of dw numbers; of these equivalents the one nearest to w_0 counts.
-        noise: sigma > 0.
+        noise: sigma > 0, in the model's units.
         curvature: C_h >= 0, the largest Hessian norm.
         delta: failure probability.
 

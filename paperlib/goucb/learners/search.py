@@ -79,11 +79,38 @@ def incumbent(x: Tensor, y: Tensor) -> Tensor:
     return chosen(x, first_best(y))
 
 
-def standardized(y: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation (ddof 1, at least 1e-9, 1 for one answer), R x 1 each. ``y``: R x t."""
-    mean = y.mean(1, keepdim=True)
-    if y.shape[1] < 2:
-        return mean, torch.ones_like(mean)
+def standardized(y: Tensor, first: int | None = None) -> tuple[Tensor, Tensor]:
+    """Return mean and standard deviation (ddof 1) of the answers, or of the ``first`` of them, R x 1 each. ``y``: R x t.
+
+    Where these are equal, the distance from their mean to the first later answer that differs takes the place of the standard
+    deviation; while there is none, see ``unit``.
+    """
+    seen, later = y[:, :first], y[:, y.shape[1] if first is None else first :]
+    mean = seen.mean(1, keepdim=True)
     # not ``std``, whose last bit hangs on the number of trials
-    squares = (y - mean).square().sum(1, keepdim=True)
-    return mean, (squares / (y.shape[1] - 1)).sqrt().clamp(min=1e-9)
+    squares = (seen - mean).square().sum(1, keepdim=True)
+    sd = (squares / max(seen.shape[1] - 1, 1)).sqrt()
+    size, count = seen.abs().amax(1, keepdim=True), seen.shape[1]
+    if later.shape[1]:
+        away = (later - mean).abs()
+        differs = first_best(_is_spread(away, size, count).to(y.dtype)).unsqueeze(1)
+        sd = torch.where(_is_spread(sd, size, count), sd, away.gather(1, differs))
+    return mean, unit(sd, size, count)
+
+
+def unit(sd: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
+    """Return the unit of standardized answers: their standard deviation, or their size where they are equal up to rounding.
+
+    It is proportional to the answers, so that no learner depends on their unit. Where all are 0, it is 1.
+
+    Args:
+        sd: R x 1.
+        size: R x 1, the largest absolute value.
+        count: of answers.
+    """
+    return torch.where(_is_spread(sd, size, count), sd, torch.where(size > 0, size, 1.0))
+
+
+def _is_spread(distance: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
+    """Whether a distance between answers exceeds the rounding of the mean of ``count`` answers."""
+    return distance > count * torch.finfo(size.dtype).eps * size

@@ -14,14 +14,16 @@ from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import size
 from ...maths.bounds import Bounds
-from .search import History, Search
+from .search import History, Search, standardized
 
 
 class OneByOne(Search):
-    """Tells a fresh optimizer of its library all that a trial has seen, and asks it once; trial after trial, round after round.
+    """Passes all observations of a trial to a new optimizer of its library, and asks it once; trial after trial, round after round.
 
     A subclass is a frozen dataclass with ``n_init`` and ``ask(x, y, seed)``, d numbers in [-1, 1] from t x d points and t answers, to be
     maximized. The seed is another one in each round of each trial.
+    Departure: answers are standardized first, because some defaults of the libraries are in units of the answers. For example,
+    scikit-optimize looks for an improvement of 0.01, and BoTorch takes a standard deviation below 1e-8 for 1.
     """
 
     syncs = "host"
@@ -45,7 +47,8 @@ class OneByOne(Search):
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """What the library asks for in each trial, R x d."""
-        x, y = state.x.view, state.y.view
+        x, (mean, sd) = state.x.view, standardized(state.y.view)
+        y = (state.y.view - mean) / sd
         seeds = (draw.uniform("library") * 2**31).long().tolist()
         with torch.enable_grad():
             points = [self.ask(*trial) for trial in zip(x.cpu(), y.cpu(), seeds)]

@@ -17,9 +17,10 @@ from ...core.validation import number, one_of, positive, size
 from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
-from .search import in_order, Search, uniform
+from .search import Search, in_order, uniform, unit
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
+# ranges and jitter are absolute: points are of the unit cube, and answers are standardized
 LENGTHSCALE = 0.005, 2.0, 0.5  # from, to, first
 SCALE = 0.05, 20.0, 1.0
 NOISE = 5e-4, 0.2, 0.005
@@ -69,7 +70,8 @@ class TuRBO(Search):
         most: the largest.
         successes: >= 1, in a row, that double it.
         failures: >= 1, in a row, that halve it; None: max(4, d).
-        gain: >= 0, of |best|, by which an answer must be better than the best of its run.
+        gain: >= 0, of |best|, by which an answer must be better than the best of its run. Above 0, as the authors have it, the points depend
+            on the origin of the answers.
         noisy: whether the sample has the answers' noise, as the authors' has.
 
     Raises:
@@ -131,7 +133,7 @@ class TuRBO(Search):
         return after if state.rounds < self.n_init else self._resized(after, state, reward)
 
     def _resized(self, after: State, before: State, reward: Tensor) -> State:
-        best = before.y.view.where(_live(before), -torch.inf).amax(1)
+        best = _seen(before).amax(1)
         better = reward > best + self.gain * best.abs()
         zero = torch.zeros_like(before.successes)
         successes = torch.where(better, before.successes + 1, zero)
@@ -238,19 +240,20 @@ def _live(state: State) -> Tensor:
 
 
 def _seen(state: State) -> Tensor:
-    """The answers, those of earlier runs so low that none is the best, R x t."""
-    return state.y.view.where(_live(state), -1e300)
+    """The answers, minus infinity for those of earlier runs, R x t."""
+    return state.y.view.where(_live(state), -torch.inf)
 
 
 def _standardized(state: State) -> Tensor:
-    """The answers less their median over their standard deviation (ddof 0; 1 if below 1e-6), by run, R x t."""
+    """The answers less their median over their standard deviation (ddof 0, see ``search.unit``), by run, R x t."""
     y, live = state.y.view, _live(state)
     count = live.sum(1, keepdim=True).clamp(min=1)
     order = y.where(live, torch.inf).sort(1).values
     median = (order.gather(1, (count - 1) // 2) + order.gather(1, count // 2)) / 2
     mean = y.where(live, 0.0).sum(1, keepdim=True) / count
     sd = ((y - mean).square().where(live, 0.0).sum(1, keepdim=True) / count).sqrt()
-    return torch.where(live, y - median, 0.0) / torch.where(sd < 1e-6, 1.0, sd)
+    size = y.abs().where(live, 0.0).amax(1, keepdim=True)
+    return torch.where(live, y - median, 0.0) / unit(sd, size, count)
 
 
 def _kernel(x: Tensor, z: Tensor, lengthscale: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ...core.validation import array, one_of, refuse
 
 SIDE = 10.0
-EDGE = 1e-6  # how near an open interval's ends may be come
+EDGE = 1e-6  # how near an open interval's ends may be come; absolute, of hyperparameters in (0, 1)
 
 
 class Options(NamedTuple):

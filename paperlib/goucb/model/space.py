@@ -1,6 +1,7 @@
 """Named dimensions of a search, and the unit cube that a learner sees in their place.
 
-Shapes: d dimensions.
+A real or an integer is one coordinate of the cube, a category one for each option.
+Shapes: d coordinates.
 """
 
 import math
@@ -17,6 +18,8 @@ DIGITS = 12  # of a real: values of one's own that have no more come back to the
 STEPS = 2.0**52  # to a side; points of this grid come through the maps between cubes to the bit
 SHOWN = 20  # options in a message
 VALUES = 1 << 32  # most of an integer dimension: each has steps of its own
+MOST = 1 << 12  # coordinates of a space
+ENCODING = "one coordinate for each option"  # of categories; files of earlier versions have none
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Real:
     lo: float
     hi: float
     log: bool = False
+    size = 1  # coordinates
 
     def __post_init__(self):
         _check_name(self.name)
@@ -89,6 +93,7 @@ class Integer:
     name: str
     lo: int
     hi: int
+    size = 1  # coordinates
 
     def __post_init__(self):
         _check_name(self.name)
@@ -104,19 +109,20 @@ class Integer:
         return min(self.lo + int(u * (self.hi - self.lo + 1)), self.hi)
 
     def encode(self, x: int) -> float:
-        """The middle of a value's part.
+        """The middle of a value's part; 3.0, as a table's column with a missing value has it, is 3.
 
         Raises:
             ValueError: no integer from ``lo`` to ``hi``.
         """
         x = _plain(x)
+        x = int(x) if isinstance(x, float) and x.is_integer() else x
         whole(self.name, x, self.lo, self.hi)
         return (int(x) - self.lo + 0.5) / (self.hi - self.lo + 1)
 
 
 @dataclass(frozen=True)
 class Category:
-    """One of several options; each has an equal part of the side, in the order given.
+    """One of several options, without an order: each has a coordinate of its own, and the largest coordinate decides.
 
     Attributes:
         name: of the dimension.
@@ -141,23 +147,33 @@ class Category:
         if len(set(map(repr, given))) < len(given):
             refuse(f"{self.name}.options", self.options, "each option once")
 
-    def decode(self, u: float) -> Any:
-        """The option at ``u`` in [0, 1]."""
-        return self.options[min(int(u * len(self.options)), len(self.options) - 1)]
+    @property
+    def size(self) -> int:
+        """Coordinates: one for each option."""
+        return len(self.options)
 
-    def encode(self, x: Any) -> float:
-        """The middle of an option's part.
+    def decode(self, u: np.ndarray) -> Any:
+        """The option of the largest coordinate, the first of equals."""
+        return self.options[int(np.argmax(u))]
+
+    def encode(self, x: Any) -> np.ndarray:
+        """The middle of an option's part: k / (k + 1) at its coordinate, half of that at the other k - 1.
+
+        This is the one-hot vector, shrunk so that a trust region around one option contains points of the others. A number of another type counts where one option alone equals it: in a table 32 may have become 32.0, and None NaN.
 
         Raises:
             ValueError: none of the options.
         """
         x = _plain(x)
+        x = None if isinstance(x, float) and math.isnan(x) else x
         # by their text: 1, 1.0 and True are equal, and so are tuples of them
         found = [type(option) is type(x) and repr(option) == repr(x) for option in self.options]
-        if True not in found:
+        if True not in found and type(x) in (int, float):
+            found = [type(option) in (int, float) and option == x for option in self.options]
+        if found.count(True) != 1:
             more = ", ..." if len(self.options) > SHOWN else ""
             refuse(self.name, x, ", ".join(map(repr, self.options[:SHOWN])) + more)
-        return (found.index(True) + 0.5) / len(found)
+        return (1 + np.array(found, float)) * self.size / (2 * (self.size + 1))
 
 
 @dataclass(frozen=True)
@@ -181,15 +197,23 @@ class Space:
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
             refuse("name", twice[0], "another name for each dimension")
+        if self.size > MOST:
+            refuse("dimensions", self.size, f"at most {MOST} coordinates: each option has one")
 
     @property
     def names(self) -> list[str]:
-        """In the order of the cube's coordinates."""
+        """Of the dimensions, in order."""
         return [dimension.name for dimension in self.dimensions]
+
+    @property
+    def size(self) -> int:
+        """d, the cube's coordinates."""
+        return sum(dimension.size for dimension in self.dimensions)
 
     def decode(self, u: np.ndarray) -> dict[str, Any]:
         """The point at ``u`` in [0, 1]^d."""
-        return {x.name: x.decode(float(at)) for x, at in zip(self.dimensions, u, strict=True)}
+        one = lambda x, part: x.decode(part if isinstance(x, Category) else float(part[0]))
+        return {x.name: one(x, part) for x, part in self._parts(u)}
 
     def encode(self, x: Mapping[str, Any]) -> np.ndarray:
         """A ``u`` that decodes to ``x``, reals rounded to their digits.
@@ -199,11 +223,26 @@ class Space:
         """
         if not isinstance(x, Mapping) or set(x) != set(self.names):
             refuse("x", x, f"a dict of values of {', '.join(self.names)}")
-        return snapped(np.array([one.encode(x[one.name]) for one in self.dimensions]))
+        return snapped(np.hstack([one.encode(x[one.name]) for one in self.dimensions]))
+
+    def nearest(self, u: np.ndarray) -> np.ndarray:
+        """The point of the grid next to ``u``, with its options in the middle of their parts; it decodes to the same values."""
+        one = lambda x, part: x.encode(x.decode(part)) if isinstance(x, Category) else part
+        return snapped(np.hstack([one(x, part) for x, part in self._parts(u)]))
+
+    def _parts(self, u: np.ndarray) -> list[tuple[Real | Integer | Category, np.ndarray]]:
+        """Each dimension with its coordinates."""
+        if len(u) != self.size:
+            refuse("u", u, f"{self.size} coordinates")
+        ends = np.cumsum([x.size for x in self.dimensions])
+        return list(zip(self.dimensions, np.split(np.asarray(u, float), ends[:-1])))
 
     def settings(self) -> dict[str, str]:
-        """What tells it from another, by position."""
-        return {str(i): repr(dimension) for i, dimension in enumerate(self.dimensions, 1)}
+        """What tells it from another, by position; and how categories are encoded, where there are any."""
+        told = {str(i): repr(dimension) for i, dimension in enumerate(self.dimensions, 1)}
+        if any(isinstance(x, Category) for x in self.dimensions):
+            told["categories"] = ENCODING
+        return told
 
 
 def snapped(u: np.ndarray) -> np.ndarray:

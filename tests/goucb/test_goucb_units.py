@@ -1,0 +1,173 @@
+"""No learner depends on the unit or the origin of the answers, except where its definition does."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.asktell import AskTell
+from paperlib.core.linalg import Rows
+from paperlib.goucb.cases import CASES
+from paperlib.goucb.learners import turbo
+from paperlib.goucb.learners.acquisition import Linearized
+from paperlib.goucb.learners.goucb import GOUCB, TrustRegion
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.oracle import LevenbergMarquardt
+from paperlib.goucb.learners.presets import algorithm1, practical
+from paperlib.goucb.learners.search import standardized, unit
+from paperlib.goucb.learners.turbo import TuRBO
+from paperlib.goucb.optimizer import POLICIES, policy_learner
+from paperlib.maths.bounds import Bounds
+
+F64 = torch.float64
+# steps and points of the policies' searches, so that a run takes a second
+SMALL = {"oracle": LevenbergMarquardt(2, 8, 3), "acquisition": Linearized(12, 4, 2, 3)}
+FEWER = {"fit_steps": 3, "candidates": 20}
+ABSOLUTE = {  # in units of the answers by definition
+    "GO-UCB": "lambda, beta and the largest |f| are the paper's numbers, for answers as they are",
+    "GO-UCB, uniform start": "the same",
+    "GO-UCB, proof": "the theorems' noise and curvature are declared in units of the answers",
+    "GP-UCB, raw": "the prior's scale and noise are for answers as they are",
+}
+
+
+def smaller(learner):
+    return dataclasses.replace(learner, **SMALL if isinstance(learner, GOUCB) else FEWER)
+
+
+POLICY = {f"policy {name}": smaller(policy_learner(name, 4)) for name in POLICIES}
+LEARNERS = {name: case.learner for name, case in CASES.items()} | POLICY
+
+
+def bowl(x):
+    return -float(((x - 0.3) ** 2).sum())
+
+
+def points(learner, scale=1.0, shift=0.0, f=bowl, dim=2, rounds=7):
+    """What is asked for where the answers are scale (f + shift), rounds x d."""
+    zero = torch.zeros(dim, dtype=F64)
+    user, asked = AskTell(learner, Bounds(zero, zero + 1), horizon=rounds), []
+    for _ in range(rounds):
+        asked.append(user.ask())
+        user.tell(asked[-1], scale * (f(asked[-1]) + shift))
+    return np.array(asked)
+
+
+def origin_free(learner):
+    """With a trust region that counts every improvement: TuRBO's own rule is a part of the incumbent's size."""
+    if isinstance(learner, TuRBO):
+        return dataclasses.replace(learner, gain=0.0)
+    if isinstance(getattr(learner, "trust", None), TrustRegion):
+        return dataclasses.replace(learner, trust=dataclasses.replace(learner.trust, gain=0.0))
+    return learner
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS.keys() - ABSOLUTE.keys()))
+def test_answers_times_a_power_of_two_give_the_same_points_to_the_bit(name):
+    once = points(LEARNERS[name])
+    for power in (-100, 80):
+        np.testing.assert_array_equal(points(LEARNERS[name], 2.0**power), once, f"2^{power}")
+
+
+@pytest.mark.parametrize("power", [-100, -41, -27, -1, 3, 55, 80])
+@pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
+def test_so_they_do_through_longer_runs_at_every_size(name, power):
+    once = points(POLICY[name], rounds=14)
+    np.testing.assert_array_equal(points(POLICY[name], 2.0**power, rounds=14), once)
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS.keys() - ABSOLUTE.keys()))
+def test_answers_from_another_origin_give_the_same_points_to_rounding(name):
+    learner = origin_free(LEARNERS[name])
+    once = points(learner)
+    for shift in (-37.0, 1000.0):
+        np.testing.assert_allclose(points(learner, 1.0, shift), once, atol=1e-6)
+
+
+def test_policies_count_every_improvement():
+    """So that the test above leaves them as they are."""
+    assert all(origin_free(learner) == learner for learner in POLICY.values())
+
+
+@pytest.mark.parametrize("name", ABSOLUTE)
+def test_exempt_learners_do_depend_on_the_unit(name):
+    """Else they need no exemption."""
+    dim = 1 if name == "GO-UCB, proof" else 2  # the proof's network has four parameters
+    learner = LEARNERS[name]
+    assert not np.array_equal(points(learner, dim=dim), points(learner, 2.0**20, dim=dim))
+
+
+# ---- answers that are equal
+
+
+@pytest.mark.parametrize("name", [name for name in POLICY if name != "policy gp"])
+def test_equal_answers_give_the_same_points_whatever_they_are(name):
+    """Their mean is off by its rounding, of which no learner must make a signal."""
+    zeros = points(POLICY[name], f=lambda x: 0.0, rounds=9)
+    for level in (0.1, -1 / 3, 1e-25, 0.1 * 2.0**80):
+        found = points(POLICY[name], f=lambda x: level, rounds=9)
+        np.testing.assert_allclose(found, zeros, atol=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1])
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("preset", [algorithm1, practical])
+def test_first_answers_may_be_equal_and_later_ones_not(preset, n, level):
+    """The unit of the recursion is then the first distance that shows."""
+    learner = origin_free(preset(n, **SMALL))
+    f = lambda x: level if x[0] < 0.7 else level + x[1]
+    once = points(learner, f=f, rounds=9)
+    assert len(np.unique(once, axis=0)) > n + 2
+    for power in (-100, 80):
+        np.testing.assert_array_equal(points(learner, 2.0**power, f=f, rounds=9), once)
+
+
+def test_the_unit_is_the_deviation_or_the_first_distance_or_the_size():
+    y = torch.tensor([[1.0, 2.0, 4.0, 9.0], [0.1, 0.1, 0.1, 0.6], [0.1] * 4, [0.0] * 4], dtype=F64)
+    mean, sd = standardized(y, 3)
+    assert mean.squeeze(1).tolist() == pytest.approx([7 / 3, 0.1, 0.1, 0.0])
+    assert sd.squeeze(1).tolist() == pytest.approx([math.sqrt(7 / 3), 0.5, 0.1, 1.0])
+    assert torch.equal(standardized(y[:, :3])[1][2:], sd[2:])
+    assert torch.equal(
+        standardized(y[:, :1])[1].squeeze(1), torch.tensor([1.0, 0.1, 0.1, 1.0]).double()
+    )
+    _, whole = standardized(y)
+    np.testing.assert_allclose(whole[:, 0], [*y[:2].std(1), 0.1, 1.0])
+    for power in (-100, 80):
+        assert torch.equal(standardized(y[:3] * 2.0**power, 3)[1], sd[:3] * 2.0**power)
+    tiny = torch.tensor(
+        [[1e-17]], dtype=F64
+    )  # what rounding leaves of ten answers of .1, and what it does not
+    assert unit(tiny, torch.full_like(tiny, 0.1), 10).item() == 0.1
+    assert unit(10 * tiny, torch.full_like(tiny, 1e-10), 10) == 10 * tiny
+
+
+def test_turbos_unit_is_that_of_its_run():
+    y = torch.tensor([[5.0, 5.0, 2.0, 3.0], [5.0, 1.0, 0.1, 0.1], [5.0, 1.0, 0.0, 0.0]], dtype=F64)
+    x, zero = torch.zeros(3, 4, 2, dtype=F64), torch.zeros(3, dtype=torch.int64)
+    state = turbo.State(Rows.of(x), Rows.of(y), zero + 2, zero.double() + 0.8, zero, zero, 4)
+    expected = [[0, 0, -1, 1], [0] * 4, [0] * 4]
+    np.testing.assert_allclose(turbo._standardized(state), np.array(expected, float), atol=1e-12)
+    seen = turbo._seen(state)
+    assert bool((seen[:, :2] == -math.inf).all()) and torch.equal(seen[:, 2:], y[:, 2:])
+
+
+def test_predictions_are_in_the_unit_of_the_answers():
+    """Of practical and gp, at 2^-100 as at 1."""
+    zero = torch.zeros(2, dtype=F64)
+    at = torch.rand(1, 5, 2, generator=torch.Generator().manual_seed(0), dtype=F64)
+    for learner in (POLICY["policy practical"], smaller(GP(4, "modern", "EI"))):
+        found = []
+        for scale in (1.0, 2.0**-100):
+            user = AskTell(learner, Bounds(zero, zero + 1))
+            for _ in range(6):
+                x = user.ask()
+                user.tell(x, scale * bowl(x))
+            with torch.no_grad():
+                found.append(
+                    [part / scale for part in learner.predict(user.state, user.context, at)]
+                )
+        for one, other in zip(*found, strict=True):
+            assert torch.equal(one, other)
