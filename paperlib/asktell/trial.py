@@ -56,12 +56,11 @@ class AskTell:
     ):
         contracts.check_learner(learner)
         if horizon is not None:
-            whole("horizon", horizon)
-        whole("seed", seed, least=0)
+            horizon = whole("horizon", horizon)
+        seed = whole("seed", seed, least=0)
         _check_prepare(prepare)
         self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
-        # numpy's integers are not JSON
-        self._horizon, self._seed = None if horizon is None else int(horizon), int(seed)
+        self._horizon, self._seed = horizon, seed
         self._prepare, self._device = prepare, placed(device)
         self._tkwargs = {"dtype": torch.float64, "device": self._device}
         self._streams = Streams(self._seed, [0], self._device)

@@ -140,8 +140,8 @@ class Optimizer(shared.Optimizer):
             ValueError: another batch, arms that the learner refuses, or a learner without threshold.
         """
         if batch is not None:
-            whole("batch", batch)
-        one_of("guaranteed", guaranteed, (False, True))
+            batch = whole("batch", batch)
+        guaranteed = one_of("guaranteed", guaranteed, (False, True))
         if guaranteed and not hasattr(self.learner, "threshold"):
             raise ValueError(
                 f"guaranteed={guaranteed!r}; allowed for {type(self.learner).__name__}, which has "

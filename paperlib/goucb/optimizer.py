@@ -91,7 +91,7 @@ class Optimizer(shared.Built):
         if not isinstance(space, Space):
             refuse("space", space, "Space([...]) of Real, Integer and Category")
         one_of("policy", policy, POLICIES)
-        size("n_init", n_init)
+        n_init = size("n_init", n_init)
         self.space = space
         with torch.inference_mode(False):
             zero = torch.zeros(len(space.names), dtype=torch.float64)
@@ -299,7 +299,7 @@ def minimize(
     """
     if not callable(function):
         refuse("function", function, "a function of a dict of values by name")
-    whole("evaluations", evaluations)
+    evaluations = whole("evaluations", evaluations)
     search = Optimizer(space, policy, n_init, evaluations, seed, learner)
     try:
         for _ in range(evaluations):

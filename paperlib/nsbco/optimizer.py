@@ -89,11 +89,16 @@ class Optimizer(shared.Built):
         one_of("domain.kind", domain.kind, tuple(SETS))
         domain = checked(domain)
         self.y_range = _interval(y_range)
-        self._given = {"concavity": concavity, "smoothness": smoothness, "noise": noise}
-        for name, value in self._given.items():
-            positive(name, value)
-        self._given["margin"] = margin
-        number("margin", margin, 1e-6, 1 - 1e-6)
+        concavity = positive("concavity", concavity)
+        smoothness = positive("smoothness", smoothness)
+        noise = positive("noise", noise)
+        margin = number("margin", margin, 1e-6, 1 - 1e-6)
+        self._given = {
+            "concavity": concavity,
+            "smoothness": smoothness,
+            "noise": noise,
+            "margin": margin,
+        }
         one_of("policy", policy, POLICIES)
         self._domain, half = domain, (self.y_range[1] - self.y_range[0]) / 2
         if not NOISES[0] <= noise / half <= NOISES[1]:
@@ -160,11 +165,10 @@ class Optimizer(shared.Built):
             allowed = f"n x {dim}, points of the {self._domain.kind}"
             if points.ndim != 2 or points.shape[1] != dim:
                 refuse("actions", actions, allowed)
-            actions = self._domain.unit(points)
-            if not bool(
-                self.context.cset.contains(torch.from_numpy(actions).to(self.device)).all()
-            ):
+            unit = torch.from_numpy(self._domain.unit(points)).to(self.device)
+            if not bool(self.context.cset.contains(unit, self._domain.slack()).all()):
                 refuse("actions", points, allowed)
+            actions = self.context.cset.project(unit)
         super().observe(actions, feedback)
 
     def _asked(self, call: str) -> np.ndarray:

@@ -86,15 +86,15 @@ class Optimizer(shared.Built):
         _check_set(cset)
         one_of("answer", answer, ("last", "average"))
         if loss_bound is not None:
-            positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
+            loss_bound = positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
         if horizon is not None:
-            whole("horizon", horizon)
+            horizon = whole("horizon", horizon)
             if loss_bound is None:
                 raise ValueError(
                     f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, "
                     "or horizon=None"
                 )
-        positive("c", c)
+        c = positive("c", c)
         if c > (most := cset.r * (horizon or 1) ** 0.2):
             raise ValueError(
                 f"c={c!r}; allowed: a number in (0, {most:g}], exploration stays in the ball inside"
