@@ -77,7 +77,7 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     """Counts, flags, failures and plain leaves for the head; arrays of state and context."""
     arrays, plain = pack(now.state)
     offered, also = pack(_without_functions(now.context), "context")
-    kept = ("rounds", "skipped", "warned", "late", "failures")
+    kept = ("rounds", "skipped", "warned", "late", "failures", "untold", "mixed")
     return {name: getattr(now, name) for name in kept} | {"plain": plain | also}, arrays | offered
 
 
@@ -122,14 +122,15 @@ def restored(
         check_leaves(context, arrays, plain, "context")
         context = unpack(context, arrays, plain, "context", device)
     check_leaves(state, arrays, plain)
-    counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
-    flags = {name: head.get(name, False) for name in ("warned", "late")}
+    counts = {"rounds": head["rounds"]}
+    counts |= {name: head.get(name, 0) for name in ("skipped", "untold")}
+    flags = {name: head.get(name, False) for name in ("warned", "late", "mixed")}
     if not all(type(count) is int and 0 <= count <= MOST for count in counts.values()):
         raise ValueError(f"{counts}; allowed: integers in 0..{MOST}")
     if not all(isinstance(flag, bool) for flag in flags.values()):
         raise ValueError(f"{flags}; allowed: true or false")
     failures = tuple(_failure(x, counts["rounds"]) for x in head.get("failures", ()))
-    if counts["skipped"] > len(failures):
+    if counts["skipped"] > len(failures) and not flags["mixed"]:
         raise ValueError(f"skipped={counts['skipped']}; allowed: up to {len(failures)} failures")
     return Now(
         unpack(state, arrays, plain, device=device), context, **counts, **flags, failures=failures

@@ -116,6 +116,8 @@ def brief(x: Any) -> str:
 
 
 def _brief(x: Any) -> str:
+    if isinstance(x, np.generic):
+        return repr(plain(x))
     if isinstance(x, (Tensor, np.ndarray)):
         few = math.prod(x.shape) <= FEW
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"

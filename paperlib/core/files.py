@@ -1,5 +1,6 @@
 """Where the package and its checkout lie, and files that are moved into place whole."""
 
+import errno
 import glob
 import os
 import secrets
@@ -21,6 +22,10 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
     What killed processes have left under such names for this path goes then.
     """
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(
+            errno.EISDIR, "path must be the name of a file, got a folder", str(path)
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     # two machines that share a folder may have a process of one number
     partial = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.partial")

@@ -145,9 +145,7 @@ def array(name: str, values: Any) -> np.ndarray:
         ValueError: no such numbers: text, complex numbers, dates, ragged or masked arrays are none; it says ``name``.
     """
     try:
-        if isinstance(values, Tensor):
-            values = values.detach().cpu().numpy()
-        given = np.array(values)
+        given = np.array(_detached(values))
         if isinstance(values, np.ma.MaskedArray) or given.dtype.kind not in "biufO":
             raise TypeError(f"{given.dtype} is no kind of number here")
         if given.dtype == object and not all(isinstance(x, Real) for x in given.flat):
@@ -159,6 +157,17 @@ def array(name: str, values: Any) -> np.ndarray:
     if not np.isfinite(found).all():
         refuse(name, values, "finite numbers")
     return found
+
+
+def _detached(values: Any) -> Any:
+    """The same without gradients, which numpy does not read; also in a list that holds tensors."""
+    if isinstance(values, Tensor):
+        return values.detach().cpu().numpy()
+    if isinstance(values, (list, tuple)) and any(
+        isinstance(x, (Tensor, list, tuple)) for x in values
+    ):
+        return [_detached(x) for x in values]
+    return values
 
 
 def menu(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:

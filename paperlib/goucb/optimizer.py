@@ -219,7 +219,7 @@ class Optimizer(shared.Built):
         action, pending = super()._choice(state, context, draw)
         return torch.from_numpy(snapped(host(action))).to(action.device), pending
 
-    def _action(self, x: Any) -> Tensor:
+    def _action(self, x: Any, context: Any = None, name: str = "x") -> Tensor:
         found, asked = self.space.encode(x), self._now.proposed
         # an integer or an option has many points, and the learner meant this one
         if asked is not None and (self.space.encode(self._shown(asked)) == found).all():
@@ -238,6 +238,12 @@ class Optimizer(shared.Built):
         else:
             now = now._replace(skipped=now.skipped + 1, proposed=None, pending=None)
         return now._replace(failures=(*now.failures, failure))
+
+    def _check_entry(self, now: Now, x: Any, y: Any, names: tuple[str, str]) -> None:
+        try:
+            self._action(x)
+        except ValueError as error:
+            raise ValueError(f"{names[0]}: {error}") from error
 
     def _offer(self) -> str:
         return ", ".join(self.space.names)

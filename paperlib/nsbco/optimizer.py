@@ -1,8 +1,6 @@
 """Ask/tell for an objective of one's own that drifts: one noisy value a round."""
 
 import math
-import sys
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from torch import Tensor
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host
+from ..asktell.numbers import real_number
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves
@@ -179,18 +178,23 @@ class Optimizer(shared.Built):
         return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, y: float, update: Any = None) -> Now:
-        given = isinstance(y, np.generic | np.ndarray | Tensor) and y.ndim == 0
-        if given and not isinstance(y, np.ma.MaskedArray):
-            y = y.item()
-        low, high = self.y_range
-        real = isinstance(y, Real) and not isinstance(y, bool)
-        if not real or not abs(y) <= sys.float_info.max or not low <= y <= high:  # nan is in none
-            where = f"round {now.rounds + 1}"
-            raise ValueError(
-                f"y={brief(y)} in {where}; allowed: a number in y_range=({low:g}, {high:g})"
-            )
-        unit = (2 * float(y) - low - high) / (high - low)
-        return super()._heard(now, action, min(1.0, max(-1.0, unit)), update)
+        unit = self._unit("y", y, f" in round {now.rounds + 1}")
+        return super()._heard(now, action, unit, update)
+
+    def _check_entry(self, now: Now, action: Any, y: Any, names: tuple[str, str]) -> None:
+        super()._check_entry(now, action, self._unit(names[1], y), names)
+
+    def _unit(self, name: str, y: Any, where: str = "") -> float:
+        """The answer in [-1, 1].
+
+        Raises:
+            ValueError: no number within ``y_range``.
+        """
+        (low, high), found = self.y_range, real_number(name, y)
+        if not low <= found <= high:  # nan is in none
+            allowed = f"a number in y_range=({low:g}, {high:g})"
+            raise ValueError(f"{name}={brief(y)}{where}; allowed: {allowed}")
+        return min(1.0, max(-1.0, (2 * found - low - high) / (high - low)))
 
     @property
     def center(self) -> np.ndarray:

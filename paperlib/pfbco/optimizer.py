@@ -2,8 +2,6 @@
 
 import hashlib
 import math
-import sys
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,9 @@ from torch import Tensor
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host, warn
+from ..asktell.numbers import real_number
 from ..asktell.records import Now
+from ..core.describe import brief
 from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
 from ..core.validation import one_of, positive, whole
@@ -154,23 +154,19 @@ class Optimizer(shared.Built):
         return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
-        number, where = loss, f"round {now.rounds + 1}"
-        given = isinstance(loss, np.generic | np.ndarray | Tensor) and loss.ndim == 0
-        if given and not isinstance(loss, np.ma.MaskedArray):
-            number = loss.item()
-        real = isinstance(number, Real) and not isinstance(number, bool)
-        if not real or not abs(number) <= sys.float_info.max:  # nan is neither
-            raise ValueError(f"loss={loss!r} in {where}, trial 0; allowed: a finite number")
+        number, where = real_number("loss", loss), f"round {now.rounds + 1}"
+        if not math.isfinite(number):
+            raise ValueError(f"loss={brief(loss)} in {where}, trial 0; allowed: a finite number")
         if self.loss_bound is None and abs(number) > LARGEST:
             raise ValueError(
-                f"loss={loss!r} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
+                f"loss={brief(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
                 "moments are kept, or a loss_bound"
             )
-        after = super()._heard(now, action, float(number))
+        after = super()._heard(now, action, number)
         if self.loss_bound is None or abs(number) <= self.loss_bound or after.warned:
             return after
         warn(
-            f"loss={loss!r} in {where}; the learning rate takes all to be at most "
+            f"loss={brief(loss)} in {where}; the learning rate takes all to be at most "
             f"loss_bound={self.loss_bound!r} in absolute value"
         )
         return after._replace(warned=True)
