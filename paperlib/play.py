@@ -111,14 +111,13 @@ def play(
     """
     contracts.check_learner(learner)
     contracts.check_problem(problem)
-    whole("horizon", horizon)
-    whole("seed", seed, least=0)
+    horizon = whole("horizon", horizon)
+    seed = whole("seed", seed, least=0)
     trials, total = listed(trials)
     if not isinstance(every, Real) or isinstance(every, bool) or not every >= 0:
         raise ValueError(f"every={every!r}; allowed: seconds, at least 0")
     if not isinstance(probes, (dict, type(None))):
         raise ValueError(f"probes={probes!r}; allowed: a dictionary, name -> Probe or function")
-    horizon, seed = int(horizon), int(seed)  # numpy's integers are not JSON
     probes = {name: p if isinstance(p, Probe) else Probe(p) for name, p in (probes or {}).items()}
     if "regret" in probes:
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")

@@ -77,7 +77,7 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     """Counts, flags, failures and plain leaves for the head; arrays of state and context."""
     arrays, plain = pack(now.state)
     offered, also = pack(_without_functions(now.context), "context")
-    kept = ("rounds", "skipped", "warned", "cautioned", "late", "failures")
+    kept = ("rounds", "skipped", "warned", "cautioned", "late", "failures", "untold", "mixed")
     return {name: getattr(now, name) for name in kept} | {"plain": plain | also}, arrays | offered
 
 
@@ -122,8 +122,9 @@ def restored(
         check_leaves(context, arrays, plain, "context")
         context = unpack(context, arrays, plain, "context", device)
     check_leaves(state, arrays, plain)
-    counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
-    flags = {name: head.get(name, False) for name in ("warned", "late")}
+    counts = {"rounds": head["rounds"]}
+    counts |= {name: head.get(name, 0) for name in ("skipped", "untold")}
+    flags = {name: head.get(name, False) for name in ("warned", "late", "mixed")}
     # older files have one flag for an overflow and for a loss beyond its bound
     flags["cautioned"] = head.get("cautioned", flags["warned"])
     if not all(type(count) is int and 0 <= count <= MOST for count in counts.values()):
@@ -131,7 +132,7 @@ def restored(
     if not all(isinstance(flag, bool) for flag in flags.values()):
         raise ValueError(f"{flags}; allowed: true or false")
     failures = tuple(_failure(x, counts["rounds"]) for x in head.get("failures", ()))
-    if counts["skipped"] > len(failures):
+    if counts["skipped"] > len(failures) and not flags["mixed"]:
         raise ValueError(f"skipped={counts['skipped']}; allowed: up to {len(failures)} failures")
     return Now(
         unpack(state, arrays, plain, device=device), context, **counts, **flags, failures=failures

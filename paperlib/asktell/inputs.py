@@ -46,6 +46,24 @@ def number(name: str, value: Any, device: torch.device | str = "cpu") -> Tensor:
     return torch.from_numpy(array(name, value)).unsqueeze(0).to(device)
 
 
+def dimensions(x: Any) -> int:
+    """The number of dimensions of what may be an array: 2 for rows of unlike lengths."""
+    try:
+        return np.ndim(x)
+    except Exception:  # a type outside this package may raise anything
+        return 2
+
+
+def entries(many: Any) -> list:
+    """The entries of a list, an array, or a table; of what is none, or has no order, none."""
+    if isinstance(many, (dict, set, frozenset, str, bytes)):
+        return []
+    try:  # a table iterates over the names of its columns
+        return list(many.to_numpy() if hasattr(many, "to_numpy") else many)
+    except Exception:  # a type outside this package may raise anything
+        return []
+
+
 def host(x: Tensor) -> np.ndarray:
     """A copy of a tensor in numpy, whatever device it is on."""
     return x.cpu().numpy().copy()

@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from torch import Tensor
 
-from ..core.errors import told
+from ..core.describe import brief
+from ..core.errors import printed, told
+from .inputs import dimensions, entries
 from .records import Failure, Now
 from .trial import AskTell
 
@@ -33,12 +35,13 @@ class Optimizer(AskTell):
         """Evaluations that gave no number, in the order told: round, action and reason each."""
         return list(self._now.failures)
 
-    def tell(self, action: Any, feedback: Any) -> None:
+    def tell(self, action: Any, feedback: Any, context: Any = None) -> None:
         """What an action earned, or what each of a batch did.
 
         Args:
-            action: an arm's index or a point (d); a batch: n indices, or n x d.
+            action: an arm's index or a point (d); a batch: n indices, or n x d, in a list, an array or a table.
             feedback: one number, of a batch n (of a learner that wants a gradient d, or n x d).
+            context: as for ``AskTell.tell``, that of the whole batch.
 
         Raises:
             ValueError: as ``AskTell.tell``, or not as many numbers as actions; nothing is learned
@@ -46,16 +49,18 @@ class Optimizer(AskTell):
             RuntimeError: the learner reports failure; nothing is learned.
         """
         if not self._many(action):
-            super().tell(action, feedback)
+            super().tell(action, feedback, context)
         else:
-            self._now = self._all_heard("action", action, feedback)
+            hear = lambda now: self._all_heard(now, "action", action, feedback)
+            self._now = self._within(context, len(entries(action)), hear)
 
-    def observe(self, actions: Any, feedback: Any) -> None:
+    def observe(self, actions: Any, feedback: Any, context: Any = None) -> None:
         """Data of one's own, before the first ask or later.
 
         Args:
-            actions: n of them, each a round: indices of arms, or n x d.
+            actions: n of them, each a round: indices of arms, or n x d, in a list, an array or a table.
             feedback: what they earned, n numbers.
+            context: as for ``AskTell.tell``, that of all of them.
 
         Raises:
             ValueError: as ``tell``, or a learner that learns of its own actions only.
@@ -63,12 +68,15 @@ class Optimizer(AskTell):
         """
         if not getattr(self.learner, "own_actions", True):
             raise ValueError(
-                f"actions={actions!r}; allowed for {type(self.learner).__name__}, which "
+                f"actions={brief(actions)}; allowed for {type(self.learner).__name__}, which "
                 "learns of its own actions only: none, tell what was asked for"
             )
-        self._now = self._all_heard("actions", actions, feedback)
+        hear = lambda now: self._all_heard(now, "actions", actions, feedback)
+        self._now = self._within(context, 0, hear)
 
-    def fail(self, action: Any, reason: Any, instead: float | None = None) -> None:
+    def fail(
+        self, action: Any, reason: Any, instead: float | None = None, context: Any = None
+    ) -> None:
         """An evaluation raised, or gave no finite number: it is recorded and the search goes on.
 
         By default the learner hears nothing, and the round does not count. What was asked is
@@ -82,13 +90,18 @@ class Optimizer(AskTell):
             action: an arm's index, or a point (d).
             reason: the exception, the feedback that is no finite number (nan, None, ...), or words.
             instead: the number that the learner hears in place of the missing one; None: nothing.
+            context: as for ``AskTell.tell``.
 
         Raises:
             ValueError: an unknown action, a reason that is a finite number, or a number instead
                 that ``tell`` would refuse; nothing is recorded.
             RuntimeError: the learner reports failure; nothing is recorded.
         """
-        now, played, why = self._now, self._action(action), _words(reason)
+        self._now = self._within(context, 1, lambda now: self._failed(now, action, reason, instead))
+
+    def _failed(self, now: Now, action: Any, reason: Any, instead: float | None) -> Now:
+        """What follows ``now`` when the action gave no number; nothing of ``self`` changes."""
+        played, why = self._action(action, now.context), _words(reason)
         self._validate(now.context, played, None)
         failure = Failure(now.rounds + 1, self._shown(played), why)
         if instead is None:
@@ -98,32 +111,42 @@ class Optimizer(AskTell):
             try:
                 now = self._heard(now, action, instead)
             except ValueError as error:
-                raise ValueError(f"instead={instead!r} is told as feedback: {error}") from error
-        self._now = now._replace(failures=(*now.failures, failure))
+                raise ValueError(
+                    f"instead={brief(instead)} is told as feedback: {error}"
+                ) from error
+        return now._replace(failures=(*now.failures, failure))
 
     def _counts(self) -> dict[str, int | None]:
         return {"rounds": self.rounds, "failures": len(self._now.failures), "horizon": self.horizon}
 
     def _many(self, action: Any) -> bool:
         """Whether it is a batch: arms are numbers, points are rows of them."""
-        try:
-            return np.ndim(action) > (0 if isinstance(self.context, Tensor) else 1)
-        except ValueError:  # rows of unlike lengths
-            return True
+        return dimensions(action) > (0 if isinstance(self.context, Tensor) else 1)
 
-    def _all_heard(self, name: str, actions: Any, feedback: Any) -> Now:
-        """What follows when a batch is told; nothing of ``self`` changes."""
-        told, heard = _listed(actions), _listed(feedback)
+    def _all_heard(self, now: Now, name: str, actions: Any, feedback: Any) -> Now:
+        """What follows ``now`` when a batch is told; nothing of ``self`` changes, and nothing is computed before all is checked."""
+        told, heard = entries(actions), entries(feedback)
         if not told:
-            raise ValueError(f"{name}={actions!r}; allowed: at least one action, in a list")
+            raise ValueError(f"{name}={brief(actions)}; allowed: at least one action, in a list")
         if len(told) != len(heard):
             raise ValueError(
-                f"feedback={feedback!r}; allowed: {len(told)} numbers, one for each action"
+                f"feedback={brief(feedback)}; allowed: {len(told)} numbers, one for each action"
             )
-        now, updates = self._now, self._updates(len(told))
+        for i, (action, number) in enumerate(zip(told, heard)):
+            self._check_entry(now, action, number, (f"{name}[{i}]", f"feedback[{i}]"))
+        updates = self._updates(len(told))
         for action, number, update in zip(told, heard, updates, strict=True):
             now = self._heard(now, action, number, update)
         return now
+
+    def _check_entry(self, now: Now, action: Any, feedback: Any, names: tuple[str, str]) -> None:
+        """Raise ValueError for what ``_heard`` would refuse in a batch; it says ``names``."""
+        try:
+            self._read(now, action, feedback, names)
+        except ValueError as error:
+            if any(name in str(error) for name in names):
+                raise
+            raise ValueError(f"{names[0]}, {names[1]}: {error}") from error  # of the model
 
     def _updates(self, count: int) -> list[Callable | None]:
         """What updates the state with each of a batch, in turn; None: the learner."""
@@ -148,16 +171,6 @@ class Built(Optimizer):
         return cls(*arguments, **named).restore(path)
 
 
-def _listed(many: Any) -> list:
-    """The entries of a batch; of what is none, or has no order, none."""
-    if isinstance(many, (dict, set, frozenset, str, bytes)):
-        return []
-    try:
-        return list(many)
-    except TypeError:
-        return []
-
-
 def _words(reason: Any) -> str:
     """Why an evaluation failed, of an exception with its kind.
 
@@ -168,10 +181,10 @@ def _words(reason: Any) -> str:
         return told(reason)
     try:
         finite = not isinstance(reason, str) and np.ndim(reason) == 0 and math.isfinite(reason)
-    except (TypeError, ValueError, OverflowError):  # no number at all
+    except Exception:  # no number at all; a type outside this package may raise anything
         finite = False
     if finite:
         raise ValueError(
-            f"reason={reason!r}; allowed: an exception, words, or feedback that is no finite number"
+            f"reason={brief(reason)}; allowed: an exception, words, or feedback that is no finite number"
         )
-    return str(reason)
+    return printed(reason)

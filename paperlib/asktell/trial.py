@@ -1,6 +1,7 @@
 """Any learner on a problem of one's own: ask for an action, tell what it earned."""
 
 import hashlib
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +20,9 @@ from ..core.streams import Draw, Streams
 from ..core.trees import leaves, pack, tree_map
 from ..core.validation import refuse, whole
 from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
-from .inputs import host, number, placed, warn
-from .records import Now
+from .inputs import dimensions, host, number, placed, warn
+from .numbers import real_number
+from .records import Now, same as same_context
 
 
 class AskTell:
@@ -31,6 +33,10 @@ class AskTell:
 
     A reward that contradicts the learner's declared model, its noise and norm bound for example, is warned of once per trial.
     A trial that follows its model is warned of with probability at most 1e-6; see ``core.plausible`` for the rule.
+
+    Rewards may be delayed. After ``ask(a)`` and ``ask(b)`` with two contexts ``tell`` cannot tell which of them its
+    reward belongs to. From then on every ``tell`` needs the context in which its action was asked for, as in
+    ``tell(action, reward, context=a)``, and raises ValueError without it. You may pass ``context`` always.
 
     Args:
         learner: any learner of the package.
@@ -60,12 +66,11 @@ class AskTell:
     ):
         contracts.check_learner(learner)
         if horizon is not None:
-            whole("horizon", horizon)
-        whole("seed", seed, least=0)
+            horizon = whole("horizon", horizon)
+        seed = whole("seed", seed, least=0)
         _check_prepare(prepare)
         self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
-        # numpy's integers are not JSON
-        self._horizon, self._seed = None if horizon is None else int(horizon), int(seed)
+        self._horizon, self._seed = horizon, seed
         self._prepare, self._device = prepare, placed(device)
         self._tkwargs = {"dtype": torch.float64, "device": self._device}
         self._streams = Streams(self._seed, [0], self._device)
@@ -141,16 +146,20 @@ class AskTell:
         return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
 
     def ask(self, context: Any = None) -> int | np.ndarray:
-        """The next action, an arm's index or a point (d). ``context``: the round's, if changed."""
+        """The next action, an arm's index or a point (d); asked again before ``tell``, the same.
+
+        ``context``: the round's, if changed. Where an action asked for in another context is not told yet, every later
+        ``tell`` needs its context.
+        """
         self._now = now = self._choosing(self._now, context)
         action = now.proposed
         return host(action[0]) if action.dim() > 1 else int(action[0])
 
     def _choosing(self, now: Now, context: Any) -> Now:
         """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
-        lead = now.context if context is None else self._lead(context)
-        action, pending = self._choice(now.state, lead, self._draw(now))
-        return now._replace(context=lead, pending=pending, proposed=action)
+        now = now if context is None else now.turned(self._lead(context))
+        action, pending = self._choice(now.state, now.context, self._draw(now))
+        return now._replace(pending=pending, proposed=action, untold=max(now.untold, 1))
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         """What the learner chooses, and the state in which it did.
@@ -163,31 +172,61 @@ class AskTell:
         contracts.check_choice(self.learner, choice, context, 1)
         return choice
 
-    def tell(self, action: int | np.ndarray, feedback: float | np.ndarray) -> None:
-        """What the action earned in the context last asked about.
+    def tell(
+        self, action: int | np.ndarray, feedback: float | np.ndarray, context: Any = None
+    ) -> None:
+        """Learn what the action earned.
 
         It may be an action of one's own unless the learner's ``own_actions`` is False. The first
         round beyond the horizon is warned of.
 
+        Args:
+            action: an arm's index or a point (d).
+            feedback: one number; of a learner that wants a gradient d.
+            context: in which the action was played; None: the one last asked about. It has to be passed once actions
+                were asked for in several contexts before they were told, see ``AskTell``.
+
         Raises:
             ValueError: feedback that is not finite, is not one number (unless the learner wants a
                 gradient) or that the learner's model excludes, or an unknown action, or another
-                than the one asked for where the learner credits feedback to what it drew.
+                than the one asked for where the learner credits feedback to what it drew; no
+                ``context`` where one is needed, or a late one for such a learner.
             RuntimeError: the learner reports failure; the state stays as it was.
         """
-        self._now = self._heard(self._now, action, feedback)
+        self._now = self._within(context, 1, lambda now: self._heard(now, action, feedback))
+
+    def _within(self, context: Any, count: int, hear: Callable[[Now], Now]) -> Now:
+        """What follows when ``hear`` is done in a context (None: the one last asked about), and ``count`` actions are told.
+
+        Raises:
+            ValueError: no context where one is needed, or a late one that the learner cannot use.
+        """
+        now = self._now
+        if context is None and now.mixed:
+            raise ValueError(
+                "context must be that in which the action was asked for, as in tell(action, feedback, context=...), "
+                "because actions were asked for in several contexts before they were told; got None"
+            )
+        lead = now.context if context is None else self._lead(context)
+        if same_context(lead, now.context):
+            after = hear(now)
+            return after._replace(untold=max(0, after.untold - count))
+        if not getattr(self.learner, "own_actions", True):
+            raise ValueError(
+                f"context must be the one last asked about for {type(self.learner).__name__}, which learns of the "
+                f"action that it drew last, got {brief(context)}"
+            )
+        # the choice that is pending was made in this context, and before what is heard now
+        after = hear(now._replace(context=lead, proposed=None, pending=None))
+        return after._replace(context=now.context)
 
     def _heard(self, now: Now, action: Any, feedback: Any, update: Callable | None = None) -> Now:
         """What follows ``now`` when the action's feedback is told; nothing of ``self`` changes.
 
         ``update``: in place of the learner's.
         """
-        heard = number("feedback", feedback, self._device)
-        # R x 1 would broadcast to R x R in the state
-        if self.learner.wants != "gradient" and heard.dim() != 1:
-            refuse("feedback", feedback, "one number")
-        played, draw = self._action(action), self._draw(now)
-        self._validate(now.context, played, heard)
+        played, heard = self._read(now, action, feedback)
+        draw = self._draw(now)
         proposed, chosen = now.proposed, now.pending
         own = getattr(self.learner, "own_actions", True)
         if proposed is None:  # not asked for: the choice has to be prepared still, or known
@@ -210,6 +249,22 @@ class AskTell:
         return now._replace(
             state=after, rounds=now.rounds + 1, proposed=None, pending=None, late=now.late or late
         )
+
+    def _read(
+        self, now: Now, action: Any, feedback: Any, names: tuple[str, str] = ("action", "feedback")
+    ) -> tuple[Tensor, Tensor]:
+        """The action and its feedback as the learner takes them.
+
+        Raises:
+            ValueError: one of them, or both, of which the learner's model excludes; it says ``names``.
+        """
+        if self.learner.wants == "gradient":
+            heard = number(names[1], feedback, self._device)
+        else:
+            heard = torch.tensor([finite(names[1], feedback)], **self._tkwargs)
+        played = self._action(action, now.context, names[0])
+        self._validate(now.context, played, heard)
+        return played, heard
 
     def _after(
         self,
@@ -450,14 +505,24 @@ class AskTell:
                 "all rounds"
             )
 
-    def _action(self, action: Any) -> Tensor:
-        if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
-            if isinstance(self.context, Tensor):
-                refuse("action", action, "the index of an arm, an integer")
-            return number("action", action, self._device)
-        if isinstance(self.context, Tensor) and not 0 <= action < self.context.shape[1]:
-            refuse("action", action, f"0..{self.context.shape[1] - 1}")
-        return torch.tensor([int(action)], device=self._device)
+    def _action(self, action: Any, context: Any, name: str = "action") -> Tensor:
+        """The index of an arm, 1, or a point, 1 x d. An integer may come as 3.0, as from a table with a missing entry.
+
+        Raises:
+            ValueError: none of the context.
+        """
+        arms = isinstance(context, Tensor)
+        try:
+            index = real_number(name, action) if arms or not dimensions(action) else math.nan
+        except ValueError:
+            index = math.nan
+        if not index.is_integer():
+            if arms:
+                refuse(name, action, "the index of an arm, an integer")
+            return number(name, action, self._device)
+        if arms and not 0 <= index < context.shape[1]:
+            refuse(name, action, f"0..{context.shape[1] - 1}")
+        return torch.tensor([int(index)], device=self._device)
 
 
 @contextmanager
@@ -465,6 +530,14 @@ def _outside_gradients() -> Iterator[None]:
     """No gradients, but tensors that a learner may take some through later, also where the caller is in inference mode."""
     with torch.inference_mode(False), torch.no_grad():
         yield
+
+
+def finite(name: str, value: Any) -> float:
+    """The one finite number that ``value`` holds, see ``real_number``."""
+    found = real_number(name, value)
+    if not math.isfinite(found):
+        raise ValueError(f"{name} must be finite, got {brief(value)}")
+    return found
 
 
 def _check_prepare(prepare: Any) -> None:

@@ -140,15 +140,15 @@ class Optimizer(shared.Optimizer):
             ValueError: another batch, arms that the learner refuses, or a learner without threshold.
         """
         if batch is not None:
-            whole("batch", batch)
-        one_of("guaranteed", guaranteed, (False, True))
+            batch = whole("batch", batch)
+        guaranteed = one_of("guaranteed", guaranteed, (False, True))
         if guaranteed and not hasattr(self.learner, "threshold"):
             raise ValueError(
                 f"guaranteed={guaranteed!r}; allowed for {type(self.learner).__name__}, which has "
                 "no threshold: False"
             )
-        now, found = self._now, []
-        arms = now.context if context is None else self._lead(context)
+        found, now = [], self._now if context is None else self._now.turned(self._lead(context))
+        arms = now.context
         believed, waiting = now.state, now.waiting if self._counts_by_index else ()
         with torch.no_grad():
             hear = self._hearing(now.state, arms, Believed)
@@ -166,7 +166,7 @@ class Optimizer(shared.Optimizer):
                     break
         # whole, or where an update fails not at all
         self._now = now._replace(
-            context=arms,
+            untold=max(now.untold, len(found)),
             proposed=torch.tensor(found[:1], device=self.device),
             pending=now.state,
             waiting=(*waiting, *found) if self._counts_by_index else (),

@@ -51,6 +51,21 @@ def _paper(kind: str) -> str | None:
     return room if (Path(__file__).parents[1] / room / "claims.py").exists() else None
 
 
+def plain(x: Any) -> Any:
+    """Return Python's number, truth value or text for a scalar of numpy, also within tuples and lists; else ``x``.
+
+    Formulas compute with what is stored: an ``np.float32`` would round their results, an ``np.int16`` overflow. For
+    example, ``np.int16(300) ** 2`` is 24464.
+    """
+    if type(x) in (tuple, list):
+        return type(x)(map(plain, x))
+    if not isinstance(x, np.generic):
+        return x
+    if isinstance(x, np.floating):
+        return float(x)  # ``item`` of a longdouble is a longdouble
+    return x.item() if x.dtype.kind in "biuU" else x
+
+
 def describe(x: Any) -> Any:
     """JSON form of a configuration: what enters content keys, checkpoints and provenance."""
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
@@ -61,7 +76,7 @@ def describe(x: Any) -> Any:
     if isinstance(x, (Tensor, np.ndarray)):
         return {"kind": str(x.dtype), "values": x.tolist()}
     if isinstance(x, np.generic):
-        return x.item()
+        return plain(x)
     if isinstance(x, dict):
         return {str(key): describe(value) for key, value in x.items()}
     if isinstance(x, (list, tuple, range)):
@@ -101,6 +116,8 @@ def brief(x: Any) -> str:
 
 
 def _brief(x: Any) -> str:
+    if isinstance(x, np.generic):
+        return repr(plain(x))
     if isinstance(x, (Tensor, np.ndarray)):
         few = math.prod(x.shape) <= FEW
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
@@ -137,6 +154,9 @@ def _exactly(x: Any) -> str:
 def frozen(cls: type | None = None, /, *, eq: bool = True) -> Any:
     """A frozen dataclass whose ``repr`` is ``brief``, for learners, problems and what stands in their fields.
 
+    Scalars of numpy become Python's before ``__post_init__`` runs, see ``plain``: ``GLBOMD(link, np.float32(2))``
+    equals ``GLBOMD(link, 2.0)`` and has the same key in a store.
+
     Args:
         eq: as for ``dataclass``: whether equal fields make two of them equal.
     """
@@ -144,4 +164,12 @@ def frozen(cls: type | None = None, /, *, eq: bool = True) -> Any:
         return functools.partial(frozen, eq=eq)
     if "__repr__" not in vars(cls):
         cls.__repr__ = brief
-    return dataclasses.dataclass(frozen=True, repr=False, eq=eq)(cls)
+    made = dataclasses.dataclass(frozen=True, repr=False, eq=eq)(cls)
+    assign = made.__init__
+
+    @functools.wraps(assign)
+    def __init__(self, *args, **kwargs):
+        assign(self, *map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+
+    made.__init__ = __init__
+    return made

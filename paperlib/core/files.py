@@ -25,6 +25,10 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
         OSError: a full disk, a read-only folder and the like; it names ``path``.
     """
     path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(
+            errno.EISDIR, "path must be the name of a file, got a folder", str(path)
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     # two machines that share a folder may have a process of one number
     partial = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.partial")

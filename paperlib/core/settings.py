@@ -22,13 +22,11 @@ def listed(trials: int | Sequence[int] | np.ndarray) -> tuple[Sequence[int], int
         ValueError: neither a number nor a list of numbers, none at all, or one below 0.
     """
     if not isinstance(trials, (Sequence, np.ndarray)) or isinstance(trials, (str, bytes)):
-        whole("trials", trials)
-        return range(int(trials)), int(trials)
+        trials = whole("trials", trials)
+        return range(trials), trials
     if np.size(trials) < 1:
         raise ValueError(f"trials={trials!r}; allowed: at least one trial")
-    for trial in trials:
-        whole("trials", trial, least=0)
-    return [int(trial) for trial in trials], None
+    return [whole("trials", trial, least=0) for trial in trials], None
 
 
 def for_trials(config: Any, trials: Any, total: int | None = None, name: str = "learner") -> Any:

@@ -3,6 +3,9 @@
 Numbers lie between 1e-30 and 1e30: products of up to ten of them are normal numbers of float64, so that no square or
 fourth power in a formula under- or overflows. Data may be 0, and as large.
 Every ValueError names the argument, its value and what is allowed.
+Any scalar of numpy counts as the Python number that it is. A function computes with what the check returns, Python's
+number: ``horizon = whole("horizon", horizon)``. Fields of dataclasses are Python's before they are checked
+(``describe.frozen``).
 Shapes: R trials, K arms, d dimensions.
 """
 
@@ -14,13 +17,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .describe import brief
+from .describe import brief, plain
 
 SMALLEST, LARGEST = 1e-30, 1e30
 CONDITION = 1e12  # a precision beyond so many times its ridge is inverted to few digits, or to none
 ROWS = (torch.float64, torch.float32, torch.int64)  # what values by trial come in
 INT64 = (1 << 63) - 1  # the largest
 MOST = 1 << 24  # arms, dimensions, features: more would not fit into a machine
+SINGLE = 2.0**-23  # eps of float32, in which data often come
+
+
+def norm_slack(dim: int) -> float:
+    """Return by how much the norm of a vector of ``dim`` numbers may exceed 1 by rounding.
+
+    Vectors normalized in float32 exceed it by at most (dim / 4 + 1) eps: a sum of squares is off by dim / 2 eps, the
+    norm by half of that and a rounding, and each quotient by half an eps. Twice that is allowed, at most 1e-3.
+    """
+    return min((dim + 4) / 2 * SINGLE, 1e-3)
 
 
 def refuse(name: str, value: Any, allowed: str) -> None:
@@ -29,15 +42,14 @@ def refuse(name: str, value: Any, allowed: str) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a number that formulas take: Python's, numpy's float64, or an integer whose fourth power is its kind's.
+    """Whether ``value`` is a number that formulas take: Python's or a scalar of numpy, an integer up to 2^53.
 
-    Small kinds of numpy overflow by themselves, and torch takes no integer beyond int64.
+    Torch takes no integer beyond int64, and float64 holds none beyond 2^53 exactly.
     """
-    if isinstance(value, bool):
-        return False
+    value = plain(value)
     if isinstance(value, int):
-        return abs(value) <= 1 << 53
-    return isinstance(value, float) or (isinstance(value, np.int64) and abs(value) <= 1 << 15)
+        return not isinstance(value, bool) and abs(value) <= 1 << 53
+    return isinstance(value, float)
 
 
 def number(
@@ -48,8 +60,8 @@ def number(
     *,
     by_trial: bool = False,
     zero: bool = False,
-) -> None:
-    """Raise ValueError unless ``value`` is a number from ``least`` to ``most``.
+) -> float | Tensor:
+    """Return ``value``; raise ValueError unless it is a number from ``least`` to ``most``.
 
     Args:
         by_trial: whether it may also be a tensor of one such number a trial, R.
@@ -62,11 +74,13 @@ def number(
         # in float32 a bound just below 1 would be 1
         good = fits and (value.device.type == "meta" or bool(inside(value.double()).all()))
     else:
+        value = plain(value)
         good = is_number(value) and (least <= value <= most or (zero and value == 0))
     if not good:
         above = ", 0 or" if zero else " above 0," if least > 0 else ""
         trials = ", or a tensor of one for each trial" if by_trial else ""
         refuse(name, value, f"a finite number{above} from {least:g} to {most:g}{trials}")
+    return value
 
 
 def positive(
@@ -76,47 +90,52 @@ def positive(
     most: float = LARGEST,
     *,
     by_trial: bool = False,
-) -> None:
-    """Raise ValueError unless ``value``, a number or ``by_trial`` one for each, is above 0, and neither too small nor too large to compute with."""
-    number(name, value, least, most, by_trial=by_trial)
+) -> float | Tensor:
+    """Return ``value``; raise ValueError unless it, a number or ``by_trial`` one for each, is above 0, and neither too small nor too large to compute with."""
+    return number(name, value, least, most, by_trial=by_trial)
 
 
-def nonnegative(name: str, value: float | Tensor, *, by_trial: bool = False) -> None:
-    """Raise ValueError unless ``value`` is 0 or as ``positive`` allows."""
-    number(name, value, SMALLEST, by_trial=by_trial, zero=True)
+def nonnegative(name: str, value: float | Tensor, *, by_trial: bool = False) -> float | Tensor:
+    """Return ``value``; raise ValueError unless it is 0 or as ``positive`` allows."""
+    return number(name, value, SMALLEST, by_trial=by_trial, zero=True)
 
 
-def probability(name: str, value: float) -> None:
-    """Raise ValueError unless ``value``, a failure probability, lies in (0, 1], and not below 1e-30."""
-    number(name, value, SMALLEST, 1.0)
+def probability(name: str, value: float) -> float:
+    """Return ``value``, a failure probability; raise ValueError unless it lies in (0, 1], and not below 1e-30."""
+    return number(name, value, SMALLEST, 1.0)
 
 
-def coordinates(name: str, values: Any) -> None:
-    """Raise ValueError unless ``values`` is a tuple of one or more numbers, up to 1e30 in size."""
+def coordinates(name: str, values: Any) -> tuple[float, ...]:
+    """Return ``values``; raise ValueError unless they are a tuple of one or more numbers, up to 1e30 in size."""
+    values = plain(values)
     good = isinstance(values, tuple) and len(values) > 0
     if not (good and all(is_number(x) and -LARGEST <= x <= LARGEST for x in values)):
         refuse(name, values, f"None, or a tuple of numbers from {-LARGEST:g} to {LARGEST:g}")
+    return values
 
 
-def whole(name: str, value: int, least: int = 1, most: int = INT64) -> None:
-    """Raise ValueError unless ``value`` is an integer, Python's or numpy's, from ``least`` to ``most``; 20.0 is none."""
-    good = isinstance(value, (int, np.int64, np.int32)) and not isinstance(value, bool)
+def whole(name: str, value: int, least: int = 1, most: int = INT64) -> int:
+    """Return ``value``; raise ValueError unless it is an integer from ``least`` to ``most``; 20.0 is none."""
+    value = plain(value)
+    good = isinstance(value, int) and not isinstance(value, bool)
     if not (good and least <= value <= most):
         upto = "below 2^63" if most == INT64 else f"at most {most}"
         refuse(name, value, f"an integer, at least {least}, {upto}")
+    return value
 
 
-def size(name: str, value: int, least: int = 1) -> None:
-    """Raise ValueError unless ``value`` is a whole number of which tensors may have as many entries."""
-    whole(name, value, least, MOST)
+def size(name: str, value: int, least: int = 1) -> int:
+    """Return ``value``; raise ValueError unless it is a whole number of which tensors may have as many entries."""
+    return whole(name, value, least, MOST)
 
 
-def one_of(name: str, value: Any, allowed: Collection) -> None:
-    """Raise ValueError unless ``value`` is one of ``allowed``, words, numbers or truth values; 1 is not True."""
-    plain = isinstance(value, (str, int, float, np.integer))
+def one_of(name: str, value: Any, allowed: Collection) -> Any:
+    """Return ``value``; raise ValueError unless it is one of ``allowed``, words, numbers or truth values; 1 is not True."""
+    value = plain(value)
     same = lambda x: isinstance(x, bool) == isinstance(value, bool) and x == value
-    if not (plain and any(map(same, allowed))):
+    if not (isinstance(value, (str, int, float)) and any(map(same, allowed))):
         refuse(name, value, ", ".join(map(str, allowed)))
+    return value
 
 
 def array(name: str, values: Any) -> np.ndarray:
@@ -126,9 +145,7 @@ def array(name: str, values: Any) -> np.ndarray:
         ValueError: no such numbers: text, complex numbers, dates, ragged or masked arrays are none; it says ``name``.
     """
     try:
-        if isinstance(values, Tensor):
-            values = values.detach().cpu().numpy()
-        given = np.array(values)
+        given = np.array(_detached(values))
         if isinstance(values, np.ma.MaskedArray) or given.dtype.kind not in "biufO":
             raise TypeError(f"{given.dtype} is no kind of number here")
         if given.dtype == object and not all(isinstance(x, Real) for x in given.flat):
@@ -140,6 +157,17 @@ def array(name: str, values: Any) -> np.ndarray:
     if not np.isfinite(found).all():
         refuse(name, values, "finite numbers")
     return found
+
+
+def _detached(values: Any) -> Any:
+    """The same without gradients, which numpy does not read; also in a list that holds tensors."""
+    if isinstance(values, Tensor):
+        return values.detach().cpu().numpy()
+    if isinstance(values, (list, tuple)) and any(
+        isinstance(x, (Tensor, list, tuple)) for x in values
+    ):
+        return [_detached(x) for x in values]
+    return values
 
 
 def menu(arms: Tensor, arm: Tensor | None = None, name: str = "arms") -> None:

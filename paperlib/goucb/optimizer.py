@@ -93,7 +93,7 @@ class Optimizer(shared.Built):
         if not isinstance(space, Space):
             refuse("space", space, "Space([...]) of Real, Integer and Category")
         one_of("policy", policy, POLICIES)
-        size("n_init", n_init)
+        n_init = size("n_init", n_init)
         self.space = space
         with torch.inference_mode(False):
             zero = torch.zeros(space.size, dtype=torch.float64)
@@ -231,7 +231,7 @@ class Optimizer(shared.Built):
         nearest = self.space.nearest(host(action[0]))
         return torch.from_numpy(nearest).unsqueeze(0).to(action.device), pending
 
-    def _action(self, x: Any) -> Tensor:
+    def _action(self, x: Any, context: Any = None, name: str = "x") -> Tensor:
         found, asked = self.space.encode(x), self._now.proposed
         # an integer has many points, and the learner meant this one
         if asked is not None and (self.space.encode(self._shown(asked)) == found).all():
@@ -273,6 +273,12 @@ class Optimizer(shared.Built):
         else:
             now = now._replace(skipped=now.skipped + 1, proposed=None, pending=None)
         return now._replace(failures=(*now.failures, failure))
+
+    def _check_entry(self, now: Now, x: Any, y: Any, names: tuple[str, str]) -> None:
+        try:
+            self._action(x)
+        except ValueError as error:
+            raise ValueError(f"{names[0]}: {error}") from error
 
     def _offer(self) -> str:
         return ", ".join(self.space.names)
@@ -360,7 +366,7 @@ def minimize(
     """
     if not callable(function):
         refuse("function", function, "a function of a dict of values by name")
-    whole("evaluations", evaluations)
+    evaluations = whole("evaluations", evaluations)
     _check_catch(catch)
     search = Optimizer(space, policy, n_init, evaluations, seed, learner)
     try:

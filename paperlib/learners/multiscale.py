@@ -103,10 +103,10 @@ class Multiscale(Wrapper):
             ValueError: a base whose trials share something, or whose ``restart`` or ``optimistic`` returns something else.
         """
         if horizon is not None:
-            whole("horizon", horizon)
+            horizon = whole("horizon", horizon)
         base = self.base.init(trials, context, None, draw, **tkwargs)
         check_threads(self.base, base, trials, context, **tkwargs)
-        orders = ANYTIME if horizon is None else int(horizon).bit_length()  # M = floor(log2 T)
+        orders = ANYTIME if horizon is None else horizon.bit_length()  # M = floor(log2 T)
         # Departure: a block's own window is opened whatever the least order, so that every round is covered.
         zero = torch.zeros(trials, **tkwargs)
         none, log = unlogged(trials, 3, device=zero.device)
@@ -127,7 +127,7 @@ class Multiscale(Wrapper):
             restarts=none,
             log=log,
             rounds=0,
-            horizon=None if horizon is None else int(horizon),
+            horizon=horizon,
         )
 
     @property

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.validation import LARGEST, array, refuse
+from ..core.validation import LARGEST, SINGLE, array, refuse
 
 OUTSIDE = 1e-9  # of a side: what rounding may put a point outside
+MOST_OUTSIDE = 1e-3  # of a side, where float32 has few numbers in it
 
 
 class Bounds(NamedTuple):
@@ -95,7 +96,8 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
         refuse(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
     if x is None or x.device.type == "meta":
         return
-    slack = OUTSIDE * (hi - lo)
+    side, single = hi - lo, SINGLE * torch.maximum(lo.abs(), hi.abs())
+    slack = OUTSIDE * side + torch.minimum(single, MOST_OUTSIDE * side)
     inside = (x >= lo - slack) & (x <= hi + slack)
     if not bool(inside.all()):
         row, j = (~inside).nonzero()[0].tolist()

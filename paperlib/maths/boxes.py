@@ -30,7 +30,7 @@ class Box(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        size("dim", dim)
+        dim = size("dim", dim)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(dim, number(math.sqrt(dim)), number(2 * math.sqrt(dim)))
 

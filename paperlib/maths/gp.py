@@ -57,9 +57,8 @@ class RBF:
     @classmethod
     def of(cls, *lengthscales: float) -> "RBF":
         """From one lengthscale, or from one for each dimension."""
-        for value in lengthscales:
-            positive("lengthscales", value)
-        gamma = tuple(0.5 / value**2 for value in lengthscales)
+        each = [positive("lengthscales", value) for value in lengthscales]
+        gamma = tuple(0.5 / value**2 for value in each)
         return cls(gamma[0] if len(gamma) == 1 else gamma)
 
     def gammas(self, dim: int) -> tuple[float, ...]:

@@ -48,7 +48,7 @@ def maximum_likelihood(points, rewards, noise: float | None = None) -> Likeliest
     if y.shape != X.shape[:1]:
         raise ValueError(f"rewards={y.shape}; allowed: {X.shape[:1]}, one for each point")
     if noise is not None:
-        positive("noise", noise)
+        noise = positive("noise", noise)
     # their squares are summed, and divided by
     for name, x in (("points", X), ("rewards", y)):
         most = float(np.abs(x).max())

@@ -109,9 +109,9 @@ class NuclearBall(NamedTuple):
         Raises:
             ValueError: ``p`` below 1 or ``k`` not above 0.
         """
-        size("p", p)
-        positive("k", k)
-        one_of("exact", exact, (False, True))
+        p = size("p", p)
+        k = positive("k", k)
+        exact = one_of("exact", exact, (False, True))
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(
             p * (p + 1) // 2,
@@ -178,8 +178,8 @@ class Spectrahedron(NamedTuple):
         Raises:
             ValueError: ``p`` below 1 or ``k`` not above 0.
         """
-        size("p", p)
-        positive("k", k)
+        p = size("p", p)
+        k = positive("k", k)
         s = k / (p + math.sqrt(p))
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)

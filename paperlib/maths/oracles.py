@@ -88,11 +88,9 @@ def oracle_set(
     """
     if not callable(oracle):
         refuse("oracle", oracle, "a function of n numbers")
-    positive("radius", radius)
+    radius = positive("radius", radius)
     told = {"diameter": diameter, "outer": outer}
-    for name, value in told.items():
-        if value is not None:
-            positive(name, value)
+    told |= {name: positive(name, x) for name, x in told.items() if x is not None}
     tkwargs = {"dtype": torch.float64} | tkwargs
     middle = np.atleast_1d(array("center", center))
     if middle.ndim != 1 or not len(middle) or not (abs(middle) <= LARGEST).all():

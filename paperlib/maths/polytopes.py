@@ -175,7 +175,7 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
     Raises:
         ValueError: shapes that do not fit, numbers that are not finite, a constraint without a normal, an empty interior, or an unbounded set.
     """
-    whole("most", most, least=0)
+    most = whole("most", most, least=0)
     C, d = (array(name, x) for name, x in (("C", C), ("d", d)))
     C, d = (C[None], d[None]) if C.ndim == 2 and d.ndim == 1 else (C, d)
     if C.ndim != 3 or C.shape[:2] != d.shape or 0 in C.shape:

@@ -80,7 +80,7 @@ class Ball(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        size("dim", dim)
+        dim = size("dim", dim)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(dim, number(1.0), number(2.0))
 
@@ -126,7 +126,7 @@ class SubSimplex(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        size("dim", dim)
+        dim = size("dim", dim)
         number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
         return cls(
             dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim)

@@ -1,8 +1,6 @@
 """Ask/tell for an objective of one's own that drifts: one noisy value a round."""
 
 import math
-import sys
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from torch import Tensor
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host, warn
+from ..asktell.numbers import real_number
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves
@@ -108,15 +107,20 @@ class Optimizer(shared.Built):
         one_of("domain.kind", domain.kind, tuple(SETS))
         domain = checked(domain)
         self.y_range = _interval(y_range)
-        self._given = {"concavity": concavity, "smoothness": smoothness, "noise": noise}
-        for name, value in self._given.items():
-            positive(name, value)
-        self._given["margin"] = margin
-        number("margin", margin, 1e-6, 1 - 1e-6)
+        concavity = positive("concavity", concavity)
+        smoothness = positive("smoothness", smoothness)
+        noise = positive("noise", noise)
+        margin = number("margin", margin, 1e-6, 1 - 1e-6)
+        self._given = {
+            "concavity": concavity,
+            "smoothness": smoothness,
+            "noise": noise,
+            "margin": margin,
+        }
         if horizon is not None:
-            whole("horizon", horizon)
+            horizon = whole("horizon", horizon)
         if drift is not None:
-            number("drift", drift, 1e-9, 2.0)
+            drift = number("drift", drift, 1e-9, 2.0)
             self._given["drift"] = drift
         one_of("policy", policy, POLICIES)
         self._domain, half = domain, (self.y_range[1] - self.y_range[0]) / 2
@@ -187,11 +191,10 @@ class Optimizer(shared.Built):
             allowed = f"n x {dim}, points of the {self._domain.kind}"
             if points.ndim != 2 or points.shape[1] != dim:
                 refuse("actions", actions, allowed)
-            actions = self._domain.unit(points)
-            if not bool(
-                self.context.cset.contains(torch.from_numpy(actions).to(self.device)).all()
-            ):
+            unit = torch.from_numpy(self._domain.unit(points)).to(self.device)
+            if not bool(self.context.cset.contains(unit, self._domain.slack()).all()):
                 refuse("actions", points, allowed)
+            actions = self.context.cset.project(unit)
         super().observe(actions, feedback)
 
     def _asked(self, call: str) -> np.ndarray:
@@ -202,18 +205,23 @@ class Optimizer(shared.Built):
         return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, y: float, update: Any = None) -> Now:
-        given = isinstance(y, np.generic | np.ndarray | Tensor) and y.ndim == 0
-        if given and not isinstance(y, np.ma.MaskedArray):
-            y = y.item()
-        low, high = self.y_range
-        real = isinstance(y, Real) and not isinstance(y, bool)
-        if not real or not abs(y) <= sys.float_info.max or not low <= y <= high:  # nan is in none
-            where = f"round {now.rounds + 1}"
-            raise ValueError(
-                f"y={brief(y)} in {where}; allowed: a number in y_range=({low:g}, {high:g})"
-            )
-        unit = (2 * float(y) - low - high) / (high - low)
-        return self._edged(super()._heard(now, action, min(1.0, max(-1.0, unit)), update))
+        unit = self._unit("y", y, f" in round {now.rounds + 1}")
+        return self._edged(super()._heard(now, action, unit, update))
+
+    def _check_entry(self, now: Now, action: Any, y: Any, names: tuple[str, str]) -> None:
+        super()._check_entry(now, action, self._unit(names[1], y), names)
+
+    def _unit(self, name: str, y: Any, where: str = "") -> float:
+        """The answer in [-1, 1].
+
+        Raises:
+            ValueError: no number within ``y_range``.
+        """
+        (low, high), found = self.y_range, real_number(name, y)
+        if not low <= found <= high:  # nan is in none
+            allowed = f"a number in y_range=({low:g}, {high:g})"
+            raise ValueError(f"{name}={brief(y)}{where}; allowed: {allowed}")
+        return min(1.0, max(-1.0, (2 * found - low - high) / (high - low)))
 
     def _edged(self, now: Now) -> Now:
         """Warn once where the rounds with the center near the edge of X^o(c_0), within 5 %, exceed twice the others by 100 d.
@@ -253,7 +261,7 @@ class Optimizer(shared.Built):
         Raises:
             ValueError: ``step`` below 1, or a learner that does not define it.
         """
-        whole("step", step)
+        step = whole("step", step)
         learner = self.learner
         while not hasattr(learner, "rounds_before_step"):
             if not hasattr(learner, "base"):

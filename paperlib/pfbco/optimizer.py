@@ -2,8 +2,6 @@
 
 import hashlib
 import math
-import sys
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,9 @@ from torch import Tensor
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host
+from ..asktell.numbers import real_number
 from ..asktell.records import Now
+from ..core.describe import brief
 from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
 from ..core.validation import one_of, positive, whole
@@ -86,15 +86,15 @@ class Optimizer(shared.Built):
         _check_set(cset)
         one_of("answer", answer, ("last", "average"))
         if loss_bound is not None:
-            positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
+            loss_bound = positive("loss_bound", loss_bound, 1 / LARGEST_BOUND, LARGEST_BOUND)
         if horizon is not None:
-            whole("horizon", horizon)
+            horizon = whole("horizon", horizon)
             if loss_bound is None:
                 raise ValueError(
                     f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, "
                     "or horizon=None"
                 )
-        positive("c", c)
+        c = positive("c", c)
         if c > (most := cset.r * (horizon or 1) ** 0.2):
             raise ValueError(
                 f"c={c!r}; allowed: a number in (0, {most:g}], exploration stays in the ball inside"
@@ -154,19 +154,15 @@ class Optimizer(shared.Built):
         return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
-        number, where = loss, f"round {now.rounds + 1}"
-        given = isinstance(loss, np.generic | np.ndarray | Tensor) and loss.ndim == 0
-        if given and not isinstance(loss, np.ma.MaskedArray):
-            number = loss.item()
-        real = isinstance(number, Real) and not isinstance(number, bool)
-        if not real or not abs(number) <= sys.float_info.max:  # nan is neither
-            raise ValueError(f"loss={loss!r} in {where}, trial 0; allowed: a finite number")
+        number, where = real_number("loss", loss), f"round {now.rounds + 1}"
+        if not math.isfinite(number):
+            raise ValueError(f"loss={brief(loss)} in {where}, trial 0; allowed: a finite number")
         if self.loss_bound is None and abs(number) > LARGEST:
             raise ValueError(
-                f"loss={loss!r} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
+                f"loss={brief(loss)} in {where}, trial 0; allowed: up to {LARGEST:g}, for "
                 "moments are kept, or a loss_bound"
             )
-        return super()._heard(now, action, float(number))
+        return super()._heard(now, action, number)
 
     @property
     def center(self) -> np.ndarray:

@@ -73,8 +73,8 @@ class _Unread:
 
 def chunks(trials: int, chunk: int = 50) -> list[range]:
     """Trials 0 .. trials - 1 in ranges of ``chunk``."""
-    whole("trials", trials)
-    whole("chunk", chunk)
+    trials = whole("trials", trials)
+    chunk = whole("chunk", chunk)
     return [range(first, min(first + chunk, trials)) for first in range(0, trials, chunk)]
 
 
@@ -123,8 +123,8 @@ def run(
         raise ValueError(
             f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}"
         )
+    counts = {name: whole("trials", count) for name, count in counts.items()}
     for name, count in counts.items():
-        whole("trials", count)
         for_trials(learners[name], range(count), count, f"learners[{name!r}]")
     if counts:
         most = max(counts.values())

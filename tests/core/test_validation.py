@@ -45,7 +45,8 @@ NO_NUMBERS = [
     *(HUGE, -HUGE, 10**5000, math.nan, math.inf, 5e-324, 1e-320, 1e-31, 1e31, 1e300, -1.0),
     *(True, None, "1", b"1", 1j, [], (), {}, object(), float, Bernoulli, len, [1.0]),
     *(fractions.Fraction(1, 3), datetime.date(2020, 1, 1), np.bool_(True), np.complex64(1)),
-    *(np.float16(1), np.float32(1), np.longdouble(1), np.int8(1), np.uint64(1), np.int64(2**40)),
+    *(np.timedelta64(1), np.datetime64("2020"), np.str_("1"), np.uint64(2**54), np.int64(-1)),
+    *(np.longdouble("1e400"), np.float32(np.inf), np.float16(np.nan)),
     *(np.array(1.0), np.array([1.0]), np.ma.masked, np.ma.array([1.0], mask=[True]), 2**54),
     *(torch.tensor(1.0), double(1.0, 1.0), double(1.0, requires_grad=True), torch.tensor(1j)),
 ]
@@ -58,10 +59,23 @@ def test_what_is_no_number_to_compute_with_is_refused(rule, value):
         rule("setting", value)
 
 
-@pytest.mark.parametrize("value", [1, 1.0, 0.5, np.float64(0.5), np.int64(1), 1e-30])
-def test_numbers_of_python_and_float64_are_taken(value):
+# every kind of number that numpy has
+INTEGERS = [np.dtype(code).type for code in np.typecodes["AllInteger"]]
+FLOATS = [np.dtype(code).type for code in np.typecodes["Float"]]
+
+
+@pytest.mark.parametrize("value", [1, 1.0, 0.5, 1e-30, *(kind(1) for kind in INTEGERS + FLOATS)])
+def test_numbers_are_taken_and_handed_back_as_pythons(value):
     for rule in (rules.positive, rules.nonnegative, rules.probability):
-        rule("setting", value)
+        found = rule("setting", value)
+        assert found == value and type(found) in (int, float)
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_integers_of_numpy_do_not_overflow(kind):
+    most = int(min(np.iinfo(kind).max, 2**53))
+    assert rules.positive("setting", kind(most)) ** 4 == most**4
+    assert rules.whole("count", kind(most)) ** 4 == most**4
 
 
 @pytest.mark.parametrize(
@@ -80,15 +94,14 @@ def test_values_by_trial_are_one_good_number_each(bad):
 
 
 def test_whole_numbers_are_pythons_or_numpys():
-    for value in (3, np.int64(3), np.int32(3)):
-        rules.whole("count", value)
-        rules.size("count", value)
+    for value in (3, *(kind(3) for kind in INTEGERS)):
+        assert type(rules.whole("count", value)) is type(rules.size("count", value)) is int
     for value in (
         3.0,
         True,
         np.bool_(True),
-        np.uint8(3),
-        np.int8(3),
+        np.float32(3),
+        np.timedelta64(3),
         HUGE,
         2**63,
         0,
@@ -103,13 +116,16 @@ def test_whole_numbers_are_pythons_or_numpys():
 
 
 def test_one_of_a_list_is_of_its_kind():
-    for value in (1, 0, 1.0, np.bool_(True), "True", None, np.array([True]), torch.tensor(True)):
+    for value in (1, 0, 1.0, np.int8(1), "True", None, np.array([True]), torch.tensor(True)):
         with pytest.raises(ValueError, match="^flag=(?s:.)*allowed: False, True"):
             rules.one_of("flag", value, (False, True))
     for value in (["a"], ("a",), np.array(["a", "b"]), torch.ones(2), b"a"):
         with pytest.raises(ValueError, match="^word=(?s:.)*allowed: a, b"):
             rules.one_of("word", value, ("a", "b"))
-    rules.one_of("nu", np.float64(1.5), (0.5, 1.5))
+    for value in (np.float64(1.5), np.float16(1.5), np.longdouble(1.5)):
+        assert type(rules.one_of("nu", value, (0.5, 1.5))) is float
+    assert rules.one_of("flag", np.bool_(True), (False, True)) is True
+    assert type(rules.one_of("word", np.str_("a"), ("a", "b"))) is str
 
 
 @pytest.mark.parametrize(

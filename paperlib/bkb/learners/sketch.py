@@ -218,9 +218,9 @@ def nystrom_posterior(
     for name, x in {"arms": arms, "mask": mask, "n": n, "ysum": ysum}.items():
         if not isinstance(x, Tensor):
             raise ValueError(f"{name} is of type {type(x).__name__}; allowed: a tensor")
-    positive("ridge", ridge)
+    ridge = positive("ridge", ridge)
     one_of("root", root, ROOTS)
-    whole("chunk", chunk)
+    chunk = whole("chunk", chunk)
     if arms.dtype != torch.float64:
         warnings.warn(f"arms come in {arms.dtype} and are computed with in float64", stacklevel=2)
     led = lambda x, dim: x if x.dim() == dim else x.unsqueeze(0)  # by the trials

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.describe import frozen
+from ...core.describe import frozen, plain
 from ...core.validation import LARGEST, SMALLEST, is_number, nonnegative, one_of, positive, refuse
 
 RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "const")
@@ -29,10 +29,12 @@ class Tally(NamedTuple):
     rounds: int  # t
 
 
-def open_interval(name: str, value: float) -> None:
-    """Raise ValueError unless ``value`` lies in (0, 1), and not below 1e-30."""
+def open_interval(name: str, value: float) -> float:
+    """Return ``value``; raise ValueError unless it lies in (0, 1), and not below 1e-30."""
+    value = plain(value)
     if not (is_number(value) and SMALLEST <= value < 1):
         refuse(name, value, f"a number above 0 and below 1, at least {SMALLEST:g}")
+    return value
 
 
 def _growing(pairs: Any) -> bool:

@@ -15,6 +15,7 @@ from scipy.stats import binom
 from torch import Tensor
 
 from ...maths.gp import Kernel, exact_posterior
+from ...core.describe import frozen
 from ...core.linalg import chosen_mean
 from ...core.streams import stream_number, uniform
 from ...core.validation import one_of, positive
@@ -173,7 +174,7 @@ def redrawn(
     return np.where(mask, multiplicity(fresh * entrance(n, p), n, p), 0.0)
 
 
-@dataclass(frozen=True)
+@frozen
 class ExpectedSize:
     """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)), or one coin an arm.
 
@@ -194,7 +195,7 @@ class ExpectedSize:
         return ((n * p).clamp(max=1.0) if self.merge == "arms" else n * p.clamp(max=1.0)).sum(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Size:
     """|S_{t+1}| with multiplicity, R: kept pulls, each kept with p = min(1, qbar s2_t); on the host.
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.trace import Trace
 from ...core.validation import one_of
 from ..model.confidence import Confidence
@@ -104,7 +105,7 @@ class Measures:
         return dict(zip(self.names, np.moveaxis(trace[series], 2, 0), strict=True))
 
 
-@dataclass(frozen=True)
+@frozen
 class Curve:
     """A probe: "mean" or "sd" of an estimator at all arms, R x A."""
 

@@ -25,7 +25,7 @@ CHERNOFF = 3 * math.log(3) - 2
 
 def inflation(eps: float) -> float:
     """alpha = (1 + eps) / (1 - eps)."""
-    open_interval("eps", eps)
+    eps = open_interval("eps", eps)
     return (1 + eps) / (1 - eps)
 
 
@@ -34,8 +34,8 @@ def inflation(eps: float) -> float:
 
 def qbar_theory(horizon: float, delta: float, eps: float = 0.5) -> float:
     """Oversampling with which Theorem 3.1 is proved: 6 alpha ln(4 T / delta) / eps^2."""
-    positive("horizon", horizon)
-    open_interval("delta", delta)
+    horizon = positive("horizon", horizon)
+    delta = open_interval("delta", delta)
     return 6 * inflation(eps) / eps**2 * math.log(4 * horizon / delta)
 
 
@@ -52,24 +52,24 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
     Args:
         dimension: c, the factor of t in front of Bernstein's exponential: 4 as printed, 2 is enough (E14).
     """
-    positive("horizon", horizon)
-    open_interval("delta", delta)
-    one_of("dimension", dimension, (2, 4))
+    horizon = positive("horizon", horizon)
+    delta = open_interval("delta", delta)
+    dimension = one_of("dimension", dimension, (2, 4))
     inside = dimension * horizon * (horizon + 1) / (2 * delta)
     return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(inside)
 
 
 def qbar_practical(horizon: float, dim: int) -> float:
     """A heuristic without a proof, practical: max(2, ln(d T / 0.1) / 2)."""
-    positive("horizon", horizon)
-    positive("dim", dim)
+    horizon = positive("horizon", horizon)
+    dim = positive("dim", dim)
     return max(2.0, math.log(dim * horizon / 0.1) / 2)
 
 
 def accuracy_failure(horizon: int, delta: float) -> float:
     """Bound on the probability that a dictionary is inaccurate with ``qbar_theory``: sum_t 4 t (delta / 4 T)^{9/4}."""
-    positive("horizon", horizon)
-    open_interval("delta", delta)
+    horizon = positive("horizon", horizon)
+    delta = open_interval("delta", delta)
     return 2 * horizon * (horizon + 1) * (delta / (4 * horizon)) ** 2.25
 
 
@@ -84,8 +84,8 @@ def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
         diagonal: k(x_i, x_i), any shape, at least one above 0.
         ridge: lambda.
     """
-    positive("qbar", qbar)
-    positive("ridge", ridge)
+    qbar = positive("qbar", qbar)
+    ridge = positive("ridge", ridge)
     seen = diagonal[diagonal > 0]
     if not len(seen):
         raise ValueError("diagonal=0 for all arms; allowed: at least one above 0")
@@ -117,7 +117,7 @@ def size_tight(effective, qbar: float, eps: float = 0.5):
 
 def size_failure(expected: float, printed: bool = False) -> float:
     """Bound on P(|S_t| >= 3 d) for E |S_t| <= d, Proposition C.4: exp(-(3 ln 3 - 2) d); printed exp(-2 d), which is false (E8)."""
-    nonnegative("expected", expected)
+    expected = nonnegative("expected", expected)
     return math.exp(-(2.0 if printed else CHERNOFF) * expected)
 
 
@@ -126,8 +126,8 @@ def size_failure(expected: float, printed: bool = False) -> float:
 
 def potential_factor(kappa2: float, ridge: float) -> float:
     """C_lambda = u / ln(1 + u), u = kappa2 / lambda: x <= C_lambda ln(1 + x) for all scaled variances x <= u."""
-    positive("kappa2", kappa2)
-    positive("ridge", ridge)
+    kappa2 = positive("kappa2", kappa2)
+    ridge = positive("ridge", ridge)
     u = kappa2 / ridge
     return u / math.log1p(u)
 

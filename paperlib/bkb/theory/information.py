@@ -43,11 +43,10 @@ def _gram(kernel: Kernel, arms: Tensor) -> Tensor:
 
 
 def _horizons(horizons: Sequence[int]) -> list[int]:
-    for T in horizons:
-        whole("horizons", T)
-    if not len(horizons):
+    found = {whole("horizons", T) for T in horizons}
+    if not found:
         raise ValueError("horizons=[]; allowed: at least one")
-    return sorted(int(T) for T in set(horizons))
+    return sorted(found)
 
 
 def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
@@ -62,7 +61,7 @@ def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
 
 def effective_dimension(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> float:
     """d_eff = sum_i n_i s2_i of any numbers of pulls. ``n``: A, fractions allowed."""
-    positive("ridge", ridge)
+    ridge = positive("ridge", ridge)
     _, s2 = _fit(_gram(kernel, arms), n, ridge)
     return float((n * s2).sum())
 
@@ -85,7 +84,7 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     Returns:
         T -> value, ascending.
     """
-    positive("ridge", ridge)
+    ridge = positive("ridge", ridge)
     wanted, covariance = _horizons(horizons), _gram(kernel, arms).clone()
     found, total = {}, 0.0
     for t in range(1, wanted[-1] + 1):
@@ -138,9 +137,9 @@ def upper(
     Returns:
         T -> bound, ascending.
     """
-    positive("ridge", ridge)
-    positive("gap", gap)
-    whole("iterations", iterations)
+    ridge = positive("ridge", ridge)
+    gap = positive("gap", gap)
+    iterations = whole("iterations", iterations)
     gram, found = _gram(kernel, arms), {}
     n = torch.ones_like(gram.diagonal())
     for T in _horizons(horizons):
@@ -162,7 +161,7 @@ def gamma_pairs(
     kernel: Kernel, arms: Tensor, ridge: float, horizon: int, growth: float = 1.1, **options
 ) -> tuple[tuple[int, float], ...]:
     """Pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``, t growing by ``growth`` up to the horizon."""
-    whole("horizon", horizon)
+    horizon = whole("horizon", horizon)
     if not growth > 1:
         raise ValueError(f"growth={growth!r}; allowed: a number above 1")
     times = [1]
@@ -193,8 +192,8 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
         ridge: lambda.
         horizon: T.
     """
-    positive("ridge", ridge)
-    whole("horizon", horizon)
+    ridge = positive("ridge", ridge)
+    horizon = whole("horizon", horizon)
     points = arms.reshape(arms.shape[-2:])
     finite("arms", points)
     middle = (points.amax(0) + points.amin(0)) / 2

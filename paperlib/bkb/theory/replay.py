@@ -8,19 +8,19 @@ Shapes: R trials, T rounds, A arms. Index t - 1 of a tensor is round t, unless s
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ...core.validation import finite, positive
 from ..model.slots import points_at
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Replay:
     """Arms of R trials over T rounds, and what the exact posterior makes of them.
 

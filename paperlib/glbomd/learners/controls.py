@@ -16,7 +16,7 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
-from ...core.validation import nonnegative, positive
+from ...core.validation import menu, nonnegative, positive
 from ..model.links import LARGEST_COUNT, Bernoulli, Link
 from .glm import GLMLearner
 from .mle import CountHistory, history, maximize_likelihood
@@ -35,6 +35,14 @@ class _Tallied(GLMLearner):
     """What the two rules without features share; ``link`` says which rewards they take."""
 
     fixed_arms = True
+
+    def validate(
+        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
+    ) -> None:
+        """Raise ValueError for an unknown arm or a reward outside the family's support; arms may have any norm."""
+        menu(context, action)
+        if feedback is not None:
+            self.link.validate(feedback)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> Tally:
         """No plays yet."""

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...core.describe import frozen
-from ...core.validation import array, positive
-from .validation import NORM_SLACK
+from ...core.validation import array, norm_slack, positive
 
 
 @frozen
@@ -34,7 +33,7 @@ class Rescale:
         """
         arms = array("arms", arms)
         norm = float(np.linalg.norm(arms, axis=-1).max(initial=0.0))
-        if norm > self.longest * (1 + NORM_SLACK):
+        if norm > self.longest * (1 + norm_slack(arms.shape[-1])):
             raise ValueError(
                 f"arms: largest norm {norm!r}; allowed: at most longest={self.longest!r}"
             )

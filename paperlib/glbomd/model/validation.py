@@ -10,10 +10,8 @@ import torch
 from torch import Tensor
 
 from ...core.describe import brief
-from ...core.validation import CONDITION, menu, one_of, positive, refuse, whole
+from ...core.validation import CONDITION, menu, norm_slack, one_of, positive, refuse, whole
 from .links import FAMILIES, Link, Poisson, require
-
-NORM_SLACK = 1e-9  # arms may exceed norm 1 by rounding
 
 
 def ridge(value: float | str, names: Collection[str]) -> None:
@@ -70,7 +68,7 @@ def validate(
 
     Args:
         link: family of the rewards.
-        arms: R x K x d or 1 x K x d with K, d >= 1, finite, ||x|| <= 1.
+        arms: R x K x d or 1 x K x d with K, d >= 1, finite, ||x|| <= 1 up to the rounding of float32.
         arm: R indices in 0..K-1, or None.
         reward: R, in the family's support, or None.
 
@@ -81,7 +79,7 @@ def validate(
     if arms.device.type == "meta":
         return
     longest = float(torch.linalg.vector_norm(arms, dim=-1).max())
-    if longest > 1 + NORM_SLACK:
+    if longest > 1 + norm_slack(arms.shape[-1]):
         raise ValueError(
             f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)"
         )

@@ -51,7 +51,7 @@ class FunctionModel:
             ValueError: it gives anything but one number, or no number of parameters.
         """
         dw = self.count(dim) if callable(self.count) else self.count
-        size("count", dw)
+        dw = size("count", dw)
         with torch.enable_grad():
             w = torch.full((dw,), 0.5, dtype=torch.float64, requires_grad=True)
             x = torch.full((dim,), 0.25, dtype=torch.float64, requires_grad=True)

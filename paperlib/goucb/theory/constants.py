@@ -8,12 +8,12 @@ point, lambda ridge, B_L bound on the risk of w_0, B_0 on ||w_0 - w*||, K = C_g^
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
+from ...core.describe import frozen
 from ...core.validation import number, positive, probability, size
 from ..problems.reference import HALF, Reference
 
@@ -85,7 +85,7 @@ def value_bound(hidden: int, norm1: float, weight: float = 1.0) -> float:
 # What the theorems take --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Constants:
     """What enters the bounds.
 

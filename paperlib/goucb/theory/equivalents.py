@@ -54,7 +54,7 @@ def equivalents(w: Any, hidden: int) -> np.ndarray:
     Raises:
         ValueError: more units, or a length that is no network's.
     """
-    size("hidden", hidden)
+    hidden = size("hidden", hidden)
     if hidden > BRUTE:
         refuse("hidden", hidden, f"at most {BRUTE}, for there are 2^h h! equivalents")
     signs = list(itertools.product([False, True], repeat=hidden))

@@ -4,7 +4,6 @@ Source: Liu & Wang (2023), Assumption 3.3 and Appendix C.1.
 Letters: dw parameters, N parameter vectors, H = Hess L(w*) = 2 E g g^T, zeta its largest eigenvalue, mu growth.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.validation import size
 from ..problems.reference import HALF, Reference
 from .equivalents import equivalents
@@ -27,7 +27,7 @@ class Growth(NamedTuple):
     w: np.ndarray  # dw
 
 
-@dataclass(frozen=True)
+@frozen
 class Risk:
     """L of a reference problem.
 

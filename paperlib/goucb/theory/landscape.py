@@ -7,17 +7,17 @@ Source: Liu & Wang (2023), Assumption 3.3 and Figure 1.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
+from ...core.describe import frozen
 from ...core.validation import nonnegative, number, positive
 
 TRUTH = 0.5  # w*
 
 
-@dataclass(frozen=True)
+@frozen
 class Landscape:
     """The risk with these constants.
 

@@ -94,7 +94,7 @@ class Replay:
         Raises:
             ValueError: rounds or series are missing, none of Phase II, or lambda not above 0.
         """
-        size("n_init", n_init)
+        n_init = size("n_init", n_init)
         if len(trace.rounds) != trace.rounds[-1]:
             allowed = "every round: record='all'"
             refuse("trace", f"{len(trace.rounds)} of {trace.rounds[-1]} rounds", allowed)

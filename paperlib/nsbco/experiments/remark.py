@@ -4,11 +4,11 @@ Source: Wang (2025), Remark 3.2: L = B_X = ln T and sigma = c_0 = 1 / ln T; true
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import positive
 from ...learners.wrapper import Wrapper
@@ -22,7 +22,7 @@ class State(NamedTuple):
     base: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class Told(Wrapper):
     """The base, with these bounds in the place of the true ones.
 

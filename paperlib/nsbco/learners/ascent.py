@@ -15,7 +15,7 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import Array, filled, first_best, light, needed, over_root, tensors
 from ...core.streams import Draw
-from ...core.validation import coordinates, one_of, positive, whole
+from ...core.validation import coordinates, norm_slack, one_of, positive, whole
 from ..model.task import Task, unit
 from .queries import OwnQueries
 
@@ -112,7 +112,7 @@ class GradientAscent(OwnQueries):
             raise ValueError(f"start={self.start!r}; allowed: {task.cset.dim} numbers")
         z = task.margin.new_tensor(self.start).expand(len(task.margin), -1)
         off = (z - task.inside(z)).abs().amax(1)
-        if float(off.max()) > 1e-9:
+        if float(off.max()) > norm_slack(task.cset.dim):
             margin = float(task.margin[int(first_best(off[None]))])
             raise ValueError(
                 f"start={self.start!r}; allowed: points of (1 - c_0) X, c_0 = {margin:g}"

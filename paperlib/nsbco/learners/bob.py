@@ -93,12 +93,12 @@ class BanditOverBandit(Wrapper):
         """
         if horizon is None:
             refuse("horizon", horizon, "a number of rounds: BanditOverBandit needs it")
-        whole("horizon", horizon)
+        horizon = whole("horizon", horizon)
         base = begun(self.base, trials, task, draw, **tkwargs)
-        J = len(plan_for(int(horizon), task.cset.dim).lengths)
+        J = len(plan_for(horizon, task.cset.dim).lengths)
         weights = torch.zeros(trials, J, **tkwargs)
         zero, none = weights[:, 0], torch.zeros(trials, dtype=torch.int64, device=weights.device)
-        return State(base, weights, none, zero + 1, zero, 0, int(horizon))
+        return State(base, weights, none, zero + 1, zero, 0, horizon)
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:
         """Draw a length where a block begins, begin the base anew where its batch is over; the base's choice, R x d."""

@@ -69,9 +69,9 @@ def calibrate(
     noise = array("residuals", residuals).ravel()
     if not len(noise) or abs(noise).max() > 2:
         refuse("residuals", residuals, "one or more numbers in [-2, 2]")
-    whole("horizon", horizon)
-    whole("trials", trials, most=1 << 20)
-    probability("share", share)
+    horizon = whole("horizon", horizon)
+    trials = whole("trials", trials, most=1 << 20)
+    share = probability("share", share)
     base = BASE if base is None else base
     check_ascent(base)
     base.validate(task, None, None)

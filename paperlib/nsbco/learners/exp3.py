@@ -35,9 +35,9 @@ def regret_bound(arms: int, horizon: int) -> tuple[float, float]:
     Raises:
         ValueError: fewer than two arms, or no horizon.
     """
-    whole("arms", arms, least=2)
-    whole("horizon", horizon)
-    K, l = arms, math.log(2 * int(horizon) ** 2)
+    arms = whole("arms", arms, least=2)
+    horizon = whole("horizon", horizon)
+    K, l = arms, math.log(2 * horizon**2)
     return 2 * (4 * math.sqrt(K * math.log(K)) + 2 * math.sqrt(K / math.log(K)) * l), 2 * l
 
 

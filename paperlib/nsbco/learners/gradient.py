@@ -62,8 +62,8 @@ class FullInformation:
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """All experts at 0, with equal weights; the horizon says how many."""
         if horizon is not None:
-            whole("horizon", horizon)
-        orders = ANYTIME if horizon is None else int(horizon).bit_length() + 1
+            horizon = whole("horizon", horizon)
+        orders = ANYTIME if horizon is None else horizon.bit_length() + 1
         z = torch.zeros(trials, orders, task.cset.dim, **tkwargs)
         return State(z, z[:, :, 0], 0)
 

@@ -47,7 +47,7 @@ def printed(base: GradientAscent) -> Multiscale:
 def single_scale(c: float | Tensor, base: GradientAscent = BASE) -> Multiscale:
     """The printed ratios with rho(t) = c / sqrt(t), so that b_0 = c / 3; c: > 0, a number or one a trial."""
     check_ascent(base)
-    positive("c", c, 1e-29, 1e28, by_trial=True)  # of which the tests' constants are multiples
+    c = positive("c", c, 1e-29, 1e28, by_trial=True)  # of which the tests' constants are multiples
     if isinstance(c, Tensor) and not c.is_floating_point():
         c = c.double()  # torch would divide into float32
     return Multiscale(replace(base, bonus=c / 3), 54 * c, 18 * c, ("A1", "A2"))

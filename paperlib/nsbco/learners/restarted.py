@@ -46,7 +46,7 @@ def batch_length(
     """
     if horizon is None:
         refuse("horizon", horizon, f"a number of rounds: {needs} needs it")
-    whole("horizon", horizon)
+    horizon = whole("horizon", horizon)
     drift = kappa * variation
     # Departure: less a guard, since V_T is a sum whose rounding would make 1025 rounds of 1024.
     length = torch.ceil((horizon / torch.where(drift > 0, drift, 1.0)) ** (2 / 3) - GUARD)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from ...core.linalg import Array, places
-from ...core.validation import finite, number, positive, refuse, size
+from ...core.validation import finite, norm_slack, number, positive, refuse, size
 
 
 class Task(NamedTuple):
@@ -65,7 +65,8 @@ def check_point(task: Task, action: Tensor) -> None:
             f"action: shape {tuple(action.shape)}; allowed: points of {task.cset.dim} numbers"
         )
     finite("action", action)
-    if action.device.type != "meta" and not bool(task.cset.contains(action).all()):
+    slack = norm_slack(task.cset.dim)
+    if action.device.type != "meta" and not bool(task.cset.contains(action, slack).all()):
         refuse("action", action.tolist(), f"points of the {type(task.cset).__name__}")
 
 

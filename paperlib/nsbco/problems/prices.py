@@ -118,5 +118,5 @@ def customers(series: str = "google", days: int | None = None) -> int:
     """
     most = closes(series).shape[1]
     if days is not None:
-        whole("days", days, 2, most)
+        days = whole("days", days, 2, most)
     return CUSTOMERS * int(most if days is None else days)

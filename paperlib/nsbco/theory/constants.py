@@ -8,11 +8,11 @@ variation up to t, S epochs that t rounds touch.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.describe import frozen
 from ...core.validation import nonnegative, number, positive, whole
 from ..model.task import Task
 
@@ -20,7 +20,7 @@ GUARD = 1e-9  # what rounding may add to a number that is rounded up
 GRID = 400  # rounds at which the numeric version is computed
 
 
-@dataclass(frozen=True)
+@frozen
 class Setting:
     """What enters the bounds. The last five sharpen the numeric version alone, see ``deviation``.
 

@@ -83,7 +83,7 @@ def exp3_ix(arms: int, horizon: float) -> Rate:
     Raises:
         ValueError: fewer than two arms, whose logarithm is 0.
     """
-    whole("arms", arms, 2)
+    arms = whole("arms", arms, 2)
     log, rare = math.log(arms), math.log(2 * horizon**2)
     root = 4 * math.sqrt(arms * log) + 2 * math.sqrt(arms / log) * rare
     return Rate(2 * root, 2 * rare)

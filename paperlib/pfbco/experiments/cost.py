@@ -35,7 +35,7 @@ def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Secon
     Raises:
         ValueError: a count that is no whole number above 0.
     """
-    whole("count", count)
+    count = whole("count", count)
     found = once("calls", time_oracles, problems=list(problems.values()), count=count, seed=seed)
     calls = {(call, name): found[call][[i]] for i, name in enumerate(problems) for call in found}
     return Seconds(calls, dict.fromkeys(calls, 1))
@@ -53,8 +53,8 @@ def with_answers(
         problems: the settings.
         rounds, repetitions: as in ``timed``.
     """
-    whole("rounds", rounds)
-    whole("repetitions", repetitions)
+    rounds = whole("rounds", rounds)
+    repetitions = whole("repetitions", repetitions)
     found = once(
         "answers",
         time_answers,

@@ -14,7 +14,8 @@ from ...maths.oracles import probe
 from ...core.describe import frozen
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import CONDITION, coordinates, finite, one_of, positive, refuse, whole
+from ...core.validation import CONDITION, coordinates, finite, norm_slack, one_of, positive
+from ...core.validation import refuse, whole
 from ..model.task import Heard, Task
 
 
@@ -163,7 +164,7 @@ class OnePoint:
             )
         if self.start is not None:
             away = (state.x - task.cset.project(state.x, 1 - state.alpha)).abs().max()
-            if float(away) > 1e-9:
+            if float(away) > norm_slack(task.cset.dim) * float(task.cset.R.max()):
                 raise ValueError(
                     f"start={self.start!r}, c={self.c!r}; allowed: points of (1 - alpha) K, alpha = {alpha:g}"
                 )

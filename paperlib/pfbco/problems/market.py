@@ -86,7 +86,7 @@ def price_ratios(prices: Prices, fill: int = 0) -> Market:
     Raises:
         ValueError: fewer than two days or no complete ticker in the window, or a ratio outside (0.1, 10), by ticker and date.
     """
-    whole("fill", fill, least=0)
+    fill = whole("fill", fill, least=0)
     inside = (prices.dates >= FIRST) & (prices.dates <= LAST)
     dates, close = prices.dates[inside], _bridged(prices.close[inside], fill)
     complete = ~np.isnan(close).any(0) & (len(close) > 0)

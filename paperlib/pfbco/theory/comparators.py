@@ -70,7 +70,7 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
         ValueError: ratios that are not finite and above 0, or a tolerance that is not.
         RuntimeError: the gap is not reached within 20000 steps.
     """
-    positive("tolerance", tolerance)
+    tolerance = positive("tolerance", tolerance)
     r = torch.as_tensor(ratios)
     r = r.unsqueeze(0) if r.dim() == 2 else r
     if r.dim() != 3 or 0 in r.shape or not bool((r.isfinite() & (r > 0)).all()):
@@ -117,7 +117,7 @@ def best_completion(
         ValueError: matrices of other shapes than the set's, a weight below 0 or none above, or a bad tolerance.
         RuntimeError: the gap is not reached within 20000 steps.
     """
-    positive("tolerance", tolerance)
+    tolerance = positive("tolerance", tolerance)
     p, rho = cset.p, cset.rho
     if (
         W.shape != S.shape

@@ -53,8 +53,8 @@ class Setting(NamedTuple):
 
 def unit_ball(dim: int, c: float = 1.0) -> Setting:
     """Linear losses of norm 1 on the unit ball: M = G = R = r = 1, D = 2."""
-    whole("dim", dim)
-    positive("c", c)
+    dim = whole("dim", dim)
+    c = positive("c", c)
     return Setting(dim, 1.0, 1.0, 2.0, 1.0, c)
 
 
@@ -66,8 +66,8 @@ def estimate_step(horizon: int, c: float = 1.0, rule: str = "corrected") -> floa
 
     T^{-3/5} / sqrt(2), whatever c; with the printed learning rate T^{-3/5} / (sqrt(2) c), c in the unit of D and r (E1).
     """
-    whole("horizon", horizon)
-    positive("c", c)
+    horizon = whole("horizon", horizon)
+    c = positive("c", c)
     one_of("rule", rule, ("corrected", "paper"))
     return horizon**-0.6 / math.sqrt(2) / (c if rule == "paper" else 1.0)
 
@@ -89,7 +89,7 @@ def kappa_infinity(c: float) -> float:
 
     s^2 with s = (a + sqrt(a^2 + 4)) / 2, a = 1 / (sqrt(2) c): 2 for c = 1, and more below.
     """
-    positive("c", c)
+    c = positive("c", c)
     a = 1 / (math.sqrt(2) * c)
     return ((a + math.sqrt(a**2 + 4)) / 2) ** 2
 
@@ -125,7 +125,7 @@ def polynomial(t, factor: float = 3.0):
 
 def steps_total(horizon: int) -> float:
     """sum_{t <= T} t^{-1/5}."""
-    whole("horizon", horizon)
+    horizon = whole("horizon", horizon)
     return float((np.arange(1, horizon + 1) ** -0.2).sum())
 
 
@@ -206,7 +206,7 @@ def theorem_1_printed(s: Setting, horizon):
 
 def doubling_factor(power: float = 0.8) -> float:
     """What doubling multiplies beta T^power by: 1 / (1 - 2^{-power})."""
-    positive("power", power)
+    power = positive("power", power)
     return 1 / (1 - 2**-power)
 
 

@@ -44,5 +44,5 @@ class Vacuity(NamedTuple):
 
 def vacuity(s: Setting, horizon: int, bound: Bound = theorem_1) -> Vacuity:
     """How far a bound is from the trivial one."""
-    whole("horizon", horizon, most=CAP)
+    horizon = whole("horizon", horizon, most=CAP)
     return Vacuity(horizon, excess(bound, s, horizon), first_informative(bound, s))

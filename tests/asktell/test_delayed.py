@@ -1,0 +1,252 @@
+"""Rewards that come late: which context an action's reward belongs to."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from paperlib.asktell import AskTell, Optimizer
+from paperlib.bkb import Confidence, ContextualBKB, Matern
+from paperlib.bkb import Optimizer as Search
+from paperlib.core.linalg import Rows
+from paperlib.core.trees import leaves
+from paperlib.glbomd import GLBOMD, Bernoulli
+from paperlib.learners.reference import UniformArm
+from paperlib.papers import papers, room
+from toy import Index
+
+A = np.array([[0.6, 0.0], [0.0, 0.8], [0.3, 0.3]])
+B = np.array([[0.1, 0.7], [0.5, -0.5], [0.0, 0.2]])
+NEEDS = "^context must be .*tell\\(action, feedback, context=...\\).*; got None"
+LEARNER = ContextualBKB(Matern(2.5, 0.5), Confidence(0.1, 1.0))
+
+
+def contextual(paper):
+    """Learners of a paper's cases whose arms may change, each once."""
+    found = []
+    for case in room(paper, "cases").CASES.values():
+        streams = case.learner, case.problem
+        arms = "arms" in {f.name for f in dataclasses.fields(streams[1])}
+        if arms and not getattr(case.learner, "fixed_arms", False) and case.learner not in found:
+            found.append(case.learner)
+    return found
+
+
+def numbers(user):
+    """What was learned."""
+    plain = lambda x: x.view if isinstance(x, Rows) else x
+    return {
+        path: plain(leaf)
+        for path, leaf in leaves(user.state)
+        if isinstance(leaf, (torch.Tensor, Rows))
+    }
+
+
+def assert_equal(a, b):
+    a, b = numbers(a), numbers(b)
+    assert a.keys() == b.keys()
+    for path, x in a.items():
+        torch.testing.assert_close(x, b[path], rtol=0, atol=0, equal_nan=True)
+
+
+def late(kind, learner, first=A, second=B, **options):
+    """Asked in both contexts, and told nothing."""
+    user = kind(learner, first, **options)
+    return user, user.ask(first), user.ask(second)
+
+
+@pytest.mark.parametrize("paper", [x for x in papers() if contextual(x)])
+@pytest.mark.filterwarnings("ignore")
+def test_a_late_reward_is_learned_with_the_features_of_its_own_context(paper):
+    """Every contextual learner: as if told at once, with the draws of that round; before, with the features of B."""
+    A, B = np.random.default_rng(0).uniform(-0.7, 0.7, (2, 16, 2))
+    for learner in contextual(paper):
+        user, first, second = late(AskTell, learner, A, B, horizon=64)
+        before = user._now
+        with pytest.raises(ValueError, match=NEEDS):
+            user.tell(first, 1.0)
+        assert user._now is before
+        other = AskTell(learner, A, horizon=64)
+        other.ask(A)
+        other._now = other._now._replace(skipped=1, proposed=None, pending=None)
+        user.tell(first, 1.0, context=A)
+        other.tell(first, 1.0)
+        assert_equal(user, other)
+        user.tell(second, 0.0, context=B)
+        other._now = other._now._replace(context=torch.tensor(B)[None])
+        other.tell(second, 0.0)
+        assert_equal(user, other)
+        assert user.rounds == 2
+
+
+def test_there_are_contextual_learners():
+    assert sum(len(contextual(paper)) for paper in papers()) > 20
+
+
+def test_who_tells_before_the_next_context_passes_none():
+    user = AskTell(GLBOMD(Bernoulli(), 2.0), A)
+    for t in range(4):
+        user.ask(A if t % 2 else B)
+        user.tell(user.ask(), 1.0)  # asked again, the same
+    user.ask(A)
+    user.tell(user.ask(A.copy()), 1.0)  # equal arms are no other context
+    user.ask(B)
+    user.tell(2, 1.0)  # played in place of what was asked for
+    user.tell(user.ask(A), 1.0)
+
+
+def test_once_two_contexts_are_open_every_reward_needs_its_context():
+    user, first, second = late(AskTell, GLBOMD(Bernoulli(), 2.0))
+    user.tell(second, 1.0, context=B)
+    user.tell(first, 1.0, context=A)
+    third = user.ask(A)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(third, 1.0)
+    user.tell(third, 1.0, context=A)
+    assert user.rounds == 3
+
+
+def test_a_reward_of_another_context_leaves_the_question_of_this_one_open():
+    user, other = (AskTell(GLBOMD(Bernoulli(), 2.0), A) for _ in range(2))
+    arm = user.ask(B)
+    user.tell(0, 1.0, context=A)
+    assert torch.equal(user.context[0], torch.tensor(B))
+    user.tell(arm, 0.0)
+    other.tell(0, 1.0)
+    other.ask(B)
+    other.tell(arm, 0.0)
+    assert_equal(user, other)
+
+
+def test_an_action_is_one_of_its_own_context():
+    user, *_ = late(AskTell, UniformArm())
+    user.ask(np.eye(2))
+    user.tell(2, 1.0, context=A)
+    with pytest.raises(ValueError, match="action=2"):
+        user.tell(2, 1.0, context=np.eye(2))
+    for bad in (np.eye(4), "A", np.full((2, 2), np.nan)):
+        with pytest.raises(ValueError, match="context"):
+            user.tell(0, 1.0, context=bad)
+
+
+def test_a_context_passed_late_is_prepared_as_all_are():
+    half = lambda arms: np.asarray(arms) / 2
+    user, other = (
+        AskTell(GLBOMD(Bernoulli(), 2.0), A, prepare=half),
+        AskTell(GLBOMD(Bernoulli(), 2.0), A / 2),
+    )
+    user.ask(B)
+    user.tell(0, 1.0, context=A)
+    other.tell(0, 1.0)
+    assert_equal(user, other)
+
+
+@pytest.mark.parametrize("when", ["asked in one", "asked in two"])
+def test_a_file_keeps_what_is_untold(when, tmp_path):
+    learner = GLBOMD(Bernoulli(), 2.0)
+    user = AskTell(learner, A)
+    user.ask(A)
+    if when == "asked in two":
+        user.ask(B)
+    user.save(tmp_path / "user.npz")
+    for again in (
+        AskTell.load(tmp_path / "user.npz", learner),
+        AskTell(learner, A).restore(tmp_path / "user.npz"),
+    ):
+        if when == "asked in one":
+            AskTell(learner, A).restore(tmp_path / "user.npz").tell(0, 1.0)
+            again.ask(B)
+        with pytest.raises(ValueError, match=NEEDS):
+            again.tell(0, 1.0)
+        again.tell(0, 1.0, context=A)
+        again.save(tmp_path / "again.npz")
+        with pytest.raises(ValueError, match=NEEDS):
+            AskTell.load(tmp_path / "again.npz", learner).tell(0, 1.0)
+
+
+def test_each_further_context_has_draws_of_its_own():
+    """With one draw for all that are open, a uniform choice would be one arm for all of them."""
+    user, arms = AskTell(UniformArm(), np.eye(8)), np.eye(8)
+    asked = [user.ask(arms[np.roll(np.arange(8), t)]) for t in range(20)]
+    assert len(set(asked)) > 3
+    again = AskTell(UniformArm(), np.eye(8))
+    assert [again.ask(arms[np.roll(np.arange(8), t)]) for t in range(20)] == asked
+
+
+# ---- batches ---------------------------------------------------------------------------------------
+
+
+def test_a_late_batch_is_learned_with_its_own_arms():
+    user = Search(LEARNER, A)
+    first, second = user.ask(A, batch=3), user.ask(B, batch=2)
+    for call in (user.tell, user.observe):
+        with pytest.raises(ValueError, match=NEEDS):
+            call(first, [1.0, 0.0, 0.5])
+    user.tell(first, [1.0, 0.0, 0.5], context=A)
+    user.tell(second, [0.0, 1.0], context=B)
+    points = np.vstack([A[first], B[second]])
+    np.testing.assert_array_equal(user.state.points.view[0], points)
+
+
+def test_a_batch_told_one_by_one_stays_open_until_its_last():
+    user = Search(LEARNER, A)
+    first = user.ask(A, batch=2)
+    user.tell(first[0], 1.0)
+    user.ask(B)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(first[1], 1.0)
+    user.tell(first[1], 1.0, context=A)
+    np.testing.assert_array_equal(user.state.points.view[0], A[first])
+    other = Search(LEARNER, A)
+    for arm in other.ask(A, batch=2):
+        other.tell(arm, 1.0)
+    other.tell(other.ask(B), 1.0)
+
+
+def test_a_late_failure_needs_its_context_too():
+    user, first, second = late(Search, LEARNER)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.fail(first, "lost")
+    user.fail(first, "lost", context=A)
+    user.fail(second, "lost", 0.0, context=B)
+    assert user.rounds == 1 and [x.action for x in user.failures] == [first, second]
+    np.testing.assert_array_equal(user.state.points.view[0], B[[second]])
+
+
+def test_own_data_of_another_context_leave_a_question_open():
+    user = Search(LEARNER, A)
+    arm = user.ask(B)
+    user.observe([0, 1], [1.0, 0.0], context=A)
+    user.observe([2], [1.0])
+    user.ask(A)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(arm, 1.0)
+
+
+# ---- learners whose late feedback is refused, or cannot come late ------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Own(Index):
+    """Credits what it hears to what it drew."""
+
+    own_actions = False
+
+
+def test_who_learns_of_its_own_draws_is_told_of_the_last_context_alone():
+    user, first, second = late(Optimizer, Own())
+    with pytest.raises(ValueError, match="^context must be the one last asked about for Own.*got "):
+        user.tell(first, 1.0, context=A)
+    user.tell(second, 1.0, context=B)
+    assert user.rounds == 1
+
+
+def test_arms_that_stay_are_one_context():
+    learner = type("Fixed", (Index,), {"fixed_arms": True})()
+    user = Optimizer(learner, A)
+    user.ask(A), user.ask(A.copy())
+    user.tell(0, 1.0)
+    user.tell(1, 1.0, context=A)
+    with pytest.raises(ValueError, match="other arms"):
+        user.tell(1, 1.0, context=B)

@@ -1,0 +1,254 @@
+"""A scalar of numpy is the Python number that it holds, wherever numbers are given, and formulas compute with that.
+
+What is tried is found, not listed: the fields of every learner and problem of the papers' cases and of all that they
+contain, and the arguments of everything that ``fuzz`` calls.
+"""
+
+import ast
+import dataclasses
+import inspect
+import warnings
+from pathlib import Path
+
+import fuzz
+import numpy as np
+import pytest
+import torch
+
+import paperlib
+from paperlib import goucb, nsbco, pfbco
+from paperlib.asktell import AskTell
+from paperlib.core.describe import brief, describe
+from paperlib.learners.reference import UniformArm
+from paperlib.linear.problems import Circle
+from paperlib.papers import papers, room
+from paperlib.play import play
+from paperlib.store import chunks
+
+CODES = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
+KINDS = [np.dtype(code).type for code in CODES]
+ARMS = np.eye(3) / 2
+
+
+def scalars(value):
+    """The value in every kind of numpy that can hold it, rounded where that kind is coarse, with the Python number it is then."""
+    for kind in KINDS:
+        if isinstance(value, bool) != (kind is np.bool_):
+            continue
+        if isinstance(value, int) and not isinstance(value, bool) and issubclass(kind, np.floating):
+            continue  # of whole numbers integers are taken
+        if isinstance(value, float) and not issubclass(kind, np.floating):
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                scalar = kind(value)
+        except OverflowError:  # of a small integer
+            continue
+        yield scalar, type(value)(scalar)
+
+
+def both(value):
+    """Pairs of a setting with scalars of numpy in it and the same with Python's numbers."""
+    if isinstance(value, str):
+        yield np.str_(value), value
+    elif isinstance(value, (bool, int, float)):
+        yield from scalars(value)
+    elif isinstance(value, tuple) and value and all(type(x) in (int, float) for x in value):
+        for pairs in zip(*(list(scalars(float(x))) for x in value)):
+            yield tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+
+
+def outcome(make):
+    """What came of a call: what it made as a configuration, or what it says."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = make()
+    except ValueError as error:
+        return "refused", str(error)
+    return "made", repr(made), describe(made) if dataclasses.is_dataclass(made) else None
+
+
+def within(x):
+    """A configuration and all that are in its fields."""
+    if isinstance(x, (tuple, list)):
+        for kid in x:
+            yield from within(kid)
+    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
+        yield x
+        for value in fuzz.fields(x).values():
+            yield from within(value)
+
+
+def configurations():
+    """Every configuration of the cases, once."""
+    found = {}
+    for paper in papers():
+        for case in room(paper, "cases").CASES.values():
+            for x in (*within(case.learner), *within(case.problem)):
+                found.setdefault(f"{type(x).__name__} {brief(x)} {describe(x)}", x)
+    return list(found.values())
+
+
+CONFIGURATIONS = configurations()
+TYPES = sorted({type(x) for x in CONFIGURATIONS}, key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.__name__)
+def test_a_field_takes_a_scalar_of_numpy_as_the_python_number(kind):
+    for x in CONFIGURATIONS:
+        if type(x) is not kind:
+            continue
+        for name, value in fuzz.fields(x).items():
+            for ours, plain in both(value):
+                made = outcome(lambda: dataclasses.replace(x, **{name: ours}))
+                assert made == outcome(lambda: dataclasses.replace(x, **{name: plain})), (
+                    name,
+                    ours,
+                )
+                assert plain != value or made[0] == "made", (name, ours)
+
+
+def test_arithmetic_of_fields_is_pythons():
+    for x in CONFIGURATIONS:
+        for name, value in fuzz.fields(x).items():
+            for ours, plain in both(value):
+                if plain == value:
+                    stored = getattr(dataclasses.replace(x, **{name: ours}), name)
+                    assert type(stored) is type(plain), (x, name, ours)
+
+
+CALLS = {
+    i: subject
+    for i, subject in enumerate(fuzz.subjects())
+    if not dataclasses.is_dataclass(subject.make)
+}
+
+
+@pytest.mark.parametrize("i", CALLS)
+def test_what_is_called_takes_a_scalar_of_numpy_as_the_python_number(i):
+    make, given, _ = CALLS[i]
+    for name, value in given.items():
+        for ours, plain in both(value):
+            made = outcome(lambda: make(**given | {name: ours}))
+            assert made == outcome(lambda: make(**given | {name: plain})), (name, ours)
+
+
+SPACE = goucb.Space([goucb.Real("x", 0.0, 1.0), goucb.Integer("n", 1, 9)])
+DISK = nsbco.ball([0.0, 0.0], 1.0)
+BEGIN = {  # with an argument for each number that has no default
+    AskTell: {"learner": UniformArm(), "context": ARMS, "horizon": 9},
+    goucb.Optimizer: {"space": SPACE, "horizon": 9},
+    nsbco.Optimizer: {
+        "domain": DISK,
+        "concavity": 0.25,
+        "smoothness": 0.5,
+        "noise": 0.0625,
+        "y_range": (-2.0, 2.0),
+        "horizon": 9,
+    },
+    pfbco.Optimizer: {"cset": pfbco.Ball.of(2), "loss_bound": 2.0, "horizon": 8},
+}
+
+
+@pytest.mark.parametrize("kind", BEGIN, ids=lambda kind: kind.__module__)
+def test_an_optimizer_takes_a_scalar_of_numpy_as_the_python_number(kind):
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(kind).parameters.items()
+        if type(parameter.default) in (int, float, bool, tuple)
+    }
+    told = {"feedback": 0.5} if kind is AskTell else {}
+    for name, value in (defaults | BEGIN[kind]).items():
+        for ours, plain in both(value):
+            if plain != value:
+                continue
+            users = [kind(**BEGIN[kind] | {name: x}) for x in (ours, plain)]
+            assert users[0]._settings() == users[1]._settings() and repr(users[0]) == repr(users[1])
+            asked = [user.ask() for user in users]
+            np.testing.assert_equal(*asked)
+            for user, action in zip(users, asked):
+                one = (action,) if kind in (AskTell, goucb.Optimizer) else ()
+                user.tell(*one, *told.values() or (0.5,))
+            np.testing.assert_equal(*(user.ask() for user in users))
+
+
+@pytest.mark.parametrize("kind", [x for x in KINDS if issubclass(x, np.integer)])
+def test_play_and_store_take_integers_of_numpy(kind):
+    run = lambda number: play(
+        UniformArm(), Circle(arms=3), number(6), number(2), number(3), record=number(2)
+    )
+    there, here = run(kind), run(int)
+    np.testing.assert_array_equal(there["regret"], here["regret"])
+    assert there.about == here.about and there.trials == here.trials
+    assert chunks(kind(100), kind(60)) == [range(60), range(60, 100)]
+    assert play(UniformArm(), Circle(arms=3), 2, np.array([0, 1], kind)).trials == [0, 1]
+
+
+def test_settings_of_small_kinds_are_computed_with_in_float64():
+    """An int16 overflows from 182^2 on, and a float32 rounds to seven digits."""
+    user = pfbco.Optimizer(pfbco.Ball.of(2), loss_bound=np.float32(0.1), horizon=np.int16(30000))
+    same = pfbco.Optimizer(pfbco.Ball.of(2), loss_bound=float(np.float32(0.1)), horizon=30000)
+    assert user.loss_bound == same.loss_bound and type(user.horizon) is int
+    for name, x in zip(user.state._fields, user.state):
+        y = getattr(same.state, name)
+        assert not isinstance(x, torch.Tensor) or torch.equal(x, y)
+
+
+# ---- in the source ---------------------------------------------------------------------------------
+
+CHECKS = {"number", "positive", "nonnegative", "probability", "whole", "size", "coordinates"}
+CHECKS |= {"open_interval"}
+FILES = [path for path in Path(paperlib.__file__).parent.rglob("*.py") if path.name != "space.py"]
+
+
+def checks(tree):
+    """Calls of checks that the file imports."""
+    imports = [x for x in ast.walk(tree) if isinstance(x, ast.ImportFrom)]
+    names = {
+        name.name
+        for x in imports
+        if (x.module or "").endswith(("validation", "confidence"))
+        for name in x.names
+    }
+    called = lambda x: isinstance(x, ast.Call) and isinstance(x.func, ast.Name)
+    return [x for x in ast.walk(tree) if called(x) and x.func.id in CHECKS & names]
+
+
+def dropped(tree):
+    """Checks of an argument, ``positive("c", c)``, whose result is not used, in functions that compute with it."""
+    calls = checks(tree)
+    for function in [x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)]:
+        nodes = list(ast.walk(function))
+        used = [x for x in nodes if isinstance(x, ast.Name)]
+        for line in [x for x in nodes if isinstance(x, ast.Expr) and x.value in calls]:
+            name, value = line.value.args[:2]
+            if isinstance(name, ast.Constant) and isinstance(value, ast.Name):
+                later = [x for x in used if x.id == value.id and x.lineno > line.end_lineno]
+                if later and name.value == value.id:
+                    yield f"{function.name}: {ast.unparse(line)}"
+
+
+def unfrozen(tree):
+    """Dataclasses that check their fields and do not make Python's numbers of them first."""
+    calls = checks(tree)
+    for kind in [x for x in ast.walk(tree) if isinstance(x, ast.ClassDef)]:
+        plain = "dataclass" in "".join(map(ast.unparse, kind.decorator_list))
+        if plain and any(node in calls for node in ast.walk(kind)):
+            yield kind.name
+
+
+@pytest.mark.parametrize("find", [dropped, unfrozen])
+def test_what_is_checked_is_pythons_number_from_then_on(find):
+    found = [(path.name, x) for path in FILES for x in find(ast.parse(path.read_text()))]
+    assert found == []
+
+
+def test_a_check_whose_result_is_dropped_is_found():
+    known = "from validation import positive\n"
+    code = f"{known}def f(c):\n    {{}}positive('c', c)\n    return c**2"
+    assert list(dropped(ast.parse(code.format("")))) == ["f: positive('c', c)"]
+    assert list(dropped(ast.parse(code.format("c = ")))) == []
+    code = f"{known}@{{}}\nclass A:\n    def __post_init__(self):\n        positive('c', self.c)"
+    assert list(unfrozen(ast.parse(code.format("dataclass(frozen=True)")))) == ["A"]
+    assert list(unfrozen(ast.parse(code.format("frozen")))) == []
