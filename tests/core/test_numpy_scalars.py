@@ -197,12 +197,9 @@ def test_dimensions_of_a_space_take_scalars_and_arrays_of_options():
         if issubclass(kind, np.integer):
             whole, same = goucb.Integer("n", kind(1), kind(99)), goucb.Integer("n", 1, 99)
             assert repr(whole) == repr(same) and whole.encode(kind(7)) == same.encode(7)
-    for options in ([3, 1, 2], ["a", "b"], [True, False], [0.5, 1.0], [None, "a"]):
+    for options in ([3, 1, 2], ["a", "b"], [True, False], [0.5, 1.0]):
         same = goucb.Category("k", options)
-        for given in (
-            pd.Series(options, dtype=object if None in options else None),
-            np.array(options),
-        ):
+        for given in (pd.Series(options), np.array(options)):
             for ours in (given, list(given), tuple(given), pd.Series(given).unique()):
                 assert repr(goucb.Category("k", ours)) == repr(same)
     for bad in (np.array(1), np.ones((2, 2)), pd.Series([1.0, np.nan]), [np.float32(np.inf)], "ab"):
@@ -260,7 +257,8 @@ def unfrozen(tree):
     calls = checks(tree)
     for kind in [x for x in ast.walk(tree) if isinstance(x, ast.ClassDef)]:
         plain = "dataclass" in "".join(map(ast.unparse, kind.decorator_list))
-        if plain and any(node in calls for node in ast.walk(kind)):
+        made = [x for x in kind.body if getattr(x, "name", "") == "__post_init__"]
+        if plain and any(node in calls for x in made for node in ast.walk(x)):
             yield kind.name
 
 
