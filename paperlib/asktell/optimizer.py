@@ -97,9 +97,11 @@ class Optimizer(AskTell):
                 that ``tell`` would refuse; nothing is recorded.
             RuntimeError: the learner reports failure; nothing is recorded.
         """
-        self._now = self._within(context, 1, lambda now: self._failed(now, action, reason, instead))
+        self._now = self._within(
+            context, 1, lambda now: self._recorded(now, action, reason, instead)
+        )
 
-    def _failed(self, now: Now, action: Any, reason: Any, instead: float | None) -> Now:
+    def _recorded(self, now: Now, action: Any, reason: Any, instead: float | None) -> Now:
         """What follows ``now`` when the action gave no number; nothing of ``self`` changes."""
         played, why = self._action(action, now.context), _words(reason)
         self._validate(now.context, played, None)

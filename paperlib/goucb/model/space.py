@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.describe import PLAIN
+from ...core.describe import PLAIN, plain
 from ...core.validation import number, one_of, positive, refuse, whole
 
 DIGITS = 12  # of a real: values of one's own that have no more come back to the bit
@@ -44,7 +44,8 @@ class Real:
 
     def __post_init__(self):
         _check_name(self.name)
-        one_of(f"{self.name}.log", self.log, (False, True))
+        log = one_of(f"{self.name}.log", self.log, (False, True))
+        object.__setattr__(self, "log", log)
         for side in ("lo", "hi"):
             (positive if self.log else number)(f"{self.name}.{side}", getattr(self, side))
             object.__setattr__(self, side, float(getattr(self, side)))
@@ -126,7 +127,8 @@ class Category:
 
     Attributes:
         name: of the dimension.
-        options: text, numbers, truth values, None, or tuples of these; 1, 1.0 and True are three.
+        options: text, numbers, truth values, None, or tuples of these, in a list or an array, such as a table's
+            ``Series.unique()``; 1, 1.0 and True are three.
 
     Raises:
         ValueError: a value out of range.
@@ -137,7 +139,8 @@ class Category:
 
     def __post_init__(self):
         _check_name(self.name)
-        given = self.options if isinstance(self.options, (tuple, list)) else ()
+        given = self.options.tolist() if hasattr(self.options, "tolist") else self.options
+        given = plain(given) if isinstance(given, (tuple, list)) else ()
         if not given or not all(map(_is_option, given)):
             allowed = (
                 "one or more options in a list: text, finite numbers, True, False, None, or tuples"
@@ -252,7 +255,7 @@ def snapped(u: np.ndarray) -> np.ndarray:
 
 def _plain(x: Any) -> Any:
     """Python's own number for numpy's."""
-    return x.item() if isinstance(x, np.generic | np.ndarray) and x.ndim == 0 else x
+    return plain(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
 def _check_name(name: Any) -> None:
