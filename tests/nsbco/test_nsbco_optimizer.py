@@ -275,6 +275,7 @@ def test_the_gain_follows_drift_horizon_and_curvature():
     assert gain() == gain(drift=1e-3) == gain(horizon=2000)
     assert gain(horizon=20_000) == gain(drift=1e-4)
     assert gain(drift=2.0) == pytest.approx(2.0)  # L / sigma: a step is at most 1 / L
+    assert gain(concavity=1e-20, smoothness=1.0, noise=1e11, drift=1e-9) == 1e30  # the largest
     with pytest.raises(ValueError, match="drift"):
         new(drift=0.0)
 

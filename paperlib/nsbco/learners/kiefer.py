@@ -14,7 +14,7 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import Array, filled, light, needed, tensors
 from ...core.streams import Draw
-from ...core.validation import positive
+from ...core.validation import LARGEST, positive
 from ..model.task import Task, unit
 from .ascent import row
 from .queries import OwnQueries
@@ -38,7 +38,7 @@ def tracking_gain(
     """
     A = dim * noise**2 / (8 * concavity * h**2) + concavity * h**2 / 2
     B = 2 * concavity * (dim * drift) ** 2
-    return max(smoothness / concavity, (A / (4 * B)) ** 0.4)
+    return min(LARGEST, max(smoothness / concavity, (A / (4 * B)) ** 0.4))
 
 
 class State(NamedTuple):
