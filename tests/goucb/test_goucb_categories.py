@@ -19,8 +19,11 @@ def problem(seed):
 
 
 @pytest.mark.slow
-def test_unordered_options_are_found_sooner_than_ordered_ones():
-    """Mean over 20 problems of the best of 20 values: an integer from 0 to 3 is the category as an ordered number."""
+def test_a_coordinate_per_option_is_no_worse_than_an_ordered_number():
+    """Mean over 20 problems of the best of 20 values: an integer from 0 to 3 is the category as an ordered number.
+
+    It is 0.092 against 0.122, with standard errors of 0.03: this holds the difference on fixed seeds, and is no proof of a gain.
+    """
     encodings = {"ordered": Integer("option", 0, 3), "one-hot": Category("option", [0, 1, 2, 3])}
     learner = TuRBO(8, fit_steps=20, gain=0.0)
     best = {
