@@ -131,7 +131,7 @@ def test_the_unit_is_the_deviation_or_the_first_distance_or_the_size():
     assert sd.squeeze(1).tolist() == pytest.approx([math.sqrt(7 / 3), 0.5, 0.1, 1.0])
     assert torch.equal(standardized(y[:, :3])[1][2:], sd[2:])
     assert torch.equal(
-        standardized(y[:, :1])[1].squeeze(1), torch.tensor([1.0, 0.1, 0.1, 1.0]).double()
+        standardized(y[:, :1])[1].squeeze(1), torch.tensor([1.0, 0.1, 0.1, 1.0], dtype=F64)
     )
     _, whole = standardized(y)
     np.testing.assert_allclose(whole[:, 0], [*y[:2].std(1), 0.1, 1.0])

@@ -184,7 +184,7 @@ class Space:
     """What a search is over: points are dicts of values by name.
 
     Attributes:
-        dimensions: d >= 1 of ``Real``, ``Integer`` and ``Category``, each with a name of its own.
+        dimensions: one or more of ``Real``, ``Integer`` and ``Category``, each with a name of its own.
 
     Raises:
         ValueError: no such list.
