@@ -32,7 +32,7 @@ def shortcuts(on: bool):
 
 def may_look(x: Tensor) -> bool:
     """Whether a branch may depend on the values of ``x``: on the CPU, where looking costs no synchronization."""
-    return _shortcuts and x.device.type == "cpu"
+    return _shortcuts and x.is_cpu
 
 
 def needed(mask: Array) -> bool:
@@ -43,7 +43,7 @@ def needed(mask: Array) -> bool:
     return bool(mask.any()) if isinstance(mask, np.ndarray) or may_look(mask) else True
 
 
-def any_on_host(mask: Array) -> bool:
+def any_on_host(mask: Array | bool) -> bool:
     """Whether the mask holds for any row; on a device this is one synchronization of 20 to 50 microseconds.
 
     A synchronization costs less than ten kernel launches. Therefore a learner asks once per masked branch, or once per
@@ -51,7 +51,7 @@ def any_on_host(mask: Array) -> bool:
     """
     if isinstance(mask, Tensor) and mask.device.type == "meta":
         return True
-    return bool(mask.any())
+    return mask if isinstance(mask, bool) else bool(mask.any())
 
 
 def settled(moves: Array) -> bool:
@@ -127,6 +127,11 @@ def synchronize(device: str | torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
+def number(x: Array) -> Array | float:
+    """One number per trial as it is; in numpy that of a single trial as a Python float, whose arithmetic costs less."""
+    return x.item() if isinstance(x, np.ndarray) and x.size == 1 else x
+
+
 def by_trial(setting: float | Tensor) -> float | Array:
     """A setting with one value a trial as a column, R x 1, ``light``; a number as it is."""
     return light(setting.unsqueeze(1))[0] if isinstance(setting, Tensor) else setting
@@ -146,7 +151,7 @@ def first_best(index: Array, size: float = 0.0) -> Array:
         top = index.amax(1, keepdim=True)
         least = top.sub(top.abs() + size if size else top.abs(), alpha=ROUNDING)
         return (index >= least).view(torch.uint8).argmax(1)
-    top = np.maximum.reduce(index, 1, keepdims=True)
+    top = number(np.maximum.reduce(index, 1, keepdims=True))
     return (index >= top - ROUNDING * (abs(top) + size)).argmax(1)
 
 
@@ -198,6 +203,8 @@ def width(arms: Array, matrix: Array) -> Array:
 def chosen(arms: Array, index: Array) -> Array:
     """The arm that each trial plays. ``arms``: R x K x d or 1 x K x d; ``index``: R. Returns R x d."""
     if isinstance(arms, np.ndarray):
+        if len(index) == 1:  # a view, which costs less than a copy
+            return arms[:, index[0]]
         return arms[0][index] if arms.shape[0] == 1 else arms[np.arange(len(index)), index]
     if arms.shape[0] == 1:
         return arms.index_select(1, index).squeeze(0)
@@ -224,7 +231,7 @@ def product(a: Array, b: Array) -> Array:
 
 
 def plus_outer(matrix: Array, weight: Array, row: Array) -> Array:
-    """A + w v^T v for row vectors v. ``matrix``: R x d x d; ``weight``: R x 1 x 1; ``row``: R x 1 x d."""
+    """A + w v^T v for row vectors v. ``matrix``: R x d x d; ``weight``: R x 1 x 1 or a ``number``; ``row``: R x 1 x d."""
     if isinstance(matrix, np.ndarray):
         return matrix + weight * row.mT * row
     return torch.addcmul(matrix, (weight * row).mT, row)

@@ -25,6 +25,7 @@ from ..core.linalg import (
     first_best,
     light,
     may_look,
+    number,
     settled,
     tensors,
 )
@@ -210,35 +211,37 @@ def ball_projection(
         return Projected(*tensors(*ball_projection(point, metric, radius, outside)))
     if isinstance(point, np.ndarray):
         closest, multiplier = point.copy(), np.zeros_like(point[:, 0])
-        found = _closest(point[outside], metric[outside], radius)
-        closest[outside], multiplier[outside] = found
+        found, nu = _closest(point[outside], metric[outside], radius)
+        closest[outside], multiplier[outside] = found, np.ravel(nu)
         return Projected(closest, multiplier)
     x, nu = _closest_on_device(point, metric, radius, outside)
     return Projected(torch.where(outside.unsqueeze(1), x, point), nu.where(outside, 0.0))
 
 
 def _closest(point: np.ndarray, metric: np.ndarray, radius: float):
-    """The projections of rows outside the ball and their multipliers, on the CPU.
+    """The projections of rows outside the ball and their multipliers, R x 1 or a ``number``, on the CPU.
 
     With A = Q diag(l) Q^T, x(nu) has the coordinates l w / (l + nu).
     """
     length, basis = np.linalg.eigh(metric)
     weighted = length * (point[:, None] @ basis)[:, 0]
-    nu = np.zeros_like(length[:, 0])
+    column = lambda x, y: number(dot(x, y)[:, None])
+    least = number(length[:, :1])
+    nu = least * 0.0
     moves = nu == 0
     for _ in range(STEPS):
-        bent = length + nu[:, None]
+        bent = length + nu
         x = weighted / bent
-        square = dot(x, x)
+        square = column(x, x)
         # nu += (1/S - 1/n) / (p / n^3) with n = ||x(nu)||, p = sum x_i^2 / (l_i + nu)
-        step = (square**0.5 / radius - 1.0) * square / dot(x, x / bent)
-        step = np.where(moves, step, 0.0)  # a row that has stopped stays so: alone equals batched
+        step = (np.sqrt(square) / radius - 1.0) * square / column(x, x / bent)
+        step = step * moves  # a row that has stopped stays so: alone equals batched
         nu = nu + step
-        moves = step > LAST * (length[:, 0] + nu)  # beside the least eigenvalue of A + nu I
-        if not moves.any():
+        moves = step > LAST * (least + nu)  # beside the least eigenvalue of A + nu I
+        if not np.any(moves):
             break
-    x = weighted / (length + nu[:, None])
-    x = x * (radius / dot(x, x) ** 0.5)[:, None]
+    x = weighted / (length + nu)
+    x = x * (radius / np.sqrt(column(x, x)))
     return (basis @ x[..., None])[..., 0], abs(nu)  # negative by rounding at most
 
 

@@ -333,7 +333,7 @@ def _as_declared(c: Claim, kept: dict[str, Any]) -> dict[str, Any]:
     of = {key: kept[key] for key in ("id", "profile", "statistic", "n", "method")}
     reason = "; ".join(filter(None, (kept["reason"], too_few)))
     verdict = Verdict(verdict="inconclusive", interval=interval, reason=reason, **of)
-    return {**plain(verdict), "line": str(verdict)}
+    return {**plain(verdict), "line": verdict.line}
 
 
 class Row(NamedTuple):

@@ -21,6 +21,7 @@ from ...core.linalg import (
     inner,
     inverse,
     light,
+    number,
     plus_outer,
     product,
     tensors,
@@ -211,10 +212,10 @@ class GLBOMD(GLMLearner):
         """One mirror descent step, Eqs. (42a) and (42b), which solve Eq. (3). ``arm``: R; ``reward``: R."""
         g, eta, S, rounds = self.link.dispersion, self.step, self.norm_bound, state.rounds + 1
         theta, H, C, arms, arm, r = light(*state[:3], arms, arm, reward)
-        # vectors are rows, R x 1 x d, and numbers R x 1 x 1
-        x, theta, r = chosen(arms, arm)[:, None], theta[:, None], r[:, None, None]
+        # vectors are rows, R x 1 x d, and numbers R x 1 x 1, see ``number``
+        x, theta, r = chosen(arms, arm)[:, None], theta[:, None], number(r[:, None, None])
         v = product(x, C)  # x^T H_t^{-1}
-        z, q = product(x, theta.mT), product(x, v.mT)
+        z, q = number(product(x, theta.mT)), number(product(x, v.mT))
         mean, slope = self.link.mean_and_slope(z)
         # (42a): theta_t - eta H~_t^{-1} grad l_t(theta_t), H~_t = H_t + (eta / g) mu'(z) x x^T, by Sherman-Morrison.
         theta = theta + (r - mean) / (slope * q + g / eta) * v
@@ -222,7 +223,7 @@ class GLBOMD(GLMLearner):
         if any_on_host(outside):  # (42b), in the norm of H~_t
             surrogate = plus_outer(H, slope * (eta / g), x)
             theta = ball_projection(theta[:, 0], surrogate, S, outside[:, 0, 0]).point[:, None]
-        _, slope = self.link.mean_and_slope(product(x, theta.mT))  # at the new point
+        _, slope = self.link.mean_and_slope(number(product(x, theta.mT)))  # at the new point
         H = plus_outer(H, slope / g, x)
         C = plus_outer(C, -slope / (slope * q + g), v)
         theta, H, C = tensors(theta[:, 0], H, C)

@@ -16,7 +16,7 @@ from scipy.special import expit
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import Array, light, tensors
+from ...core.linalg import Array, light
 from ...core.validation import LARGEST, one_of, positive, whole
 from .quantiles import CLIP, poisson_quantile
 
@@ -48,10 +48,10 @@ class Link(ABC):
     def slope(self, z: Tensor) -> Tensor:
         """mu'(z) = m''(z) > 0."""
 
-    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
-        """mu(z) and mu'(z) of a tensor or a numpy array; most families share the work."""
-        if isinstance(z, np.ndarray):
-            return light(*self.mean_and_slope(*tensors(z)))
+    def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
+        """mu(z) and mu'(z) of a tensor, a numpy array or a number; most families share the work."""
+        if not isinstance(z, Tensor):
+            return light(*self.mean_and_slope(torch.as_tensor(z, dtype=torch.float64)))
         return self.mean(z), self.slope(z)
 
     @abstractmethod
@@ -88,9 +88,9 @@ def require(reward: Tensor, inside: Tensor, allowed: str) -> None:
         raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
 
 
-def sigmoid(z: Array) -> Array:
+def sigmoid(z: Array | float) -> Array:
     """1 / (1 + e^-z)."""
-    return expit(z) if isinstance(z, np.ndarray) else torch.sigmoid(z)
+    return torch.sigmoid(z) if isinstance(z, Tensor) else expit(z)
 
 
 @frozen
@@ -115,7 +115,7 @@ class Bernoulli(Link):
     def slope(self, z: Tensor) -> Tensor:
         return self.mean_and_slope(z)[1]
 
-    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
+    def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
         p = sigmoid(z)
         return p, p * sigmoid(-z)  # p (1 - p) without cancellation
 
@@ -154,8 +154,8 @@ class Poisson(Link):
     def slope(self, z: Tensor) -> Tensor:
         return torch.exp(z)
 
-    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
-        mean = np.exp(z) if isinstance(z, np.ndarray) else torch.exp(z)
+    def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
+        mean = torch.exp(z) if isinstance(z, Tensor) else np.exp(z)
         return mean, mean
 
     def max_slope(self, norm_bound: float) -> float:
@@ -240,7 +240,7 @@ class Binomial(Link):
     def slope(self, z: Tensor) -> Tensor:
         return self.count * _ONE.slope(z)
 
-    def mean_and_slope(self, z: Array) -> tuple[Array, Array]:
+    def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
         p, slope = _ONE.mean_and_slope(z)
         return self.count * p, self.count * slope
 
