@@ -6,11 +6,13 @@ written again from the same numbers, the files are equal byte for byte.
 """
 
 import io
+import json
 import platform
 import re
 import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -31,6 +33,7 @@ from ..styles import COLORS, REFERENCES, Style
 
 COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
 DPI = 200
+PROCESSOR = Path(__file__).with_name("processor.json")  # written by bench/last_bit.py
 QUARTILES = (0.25, 0.5, 0.75)
 DIAMOND = {  # a white one in a bar
     "marker": "D",
@@ -360,6 +363,9 @@ def save(
 ) -> None:
     """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
 
+    The JSON file lists under "processor" those of its numbers that differ between processors, because an algorithm amplifies
+    rounding errors or because they are run times. ``bench/last_bit.py`` finds them at the quick profile.
+
     Args:
         name: file name without ending.
         paper: package of the paper, the folder.
@@ -413,6 +419,7 @@ def save(
             "claims": [plain(verdict) for verdict in claims],
             "checks": [plain(check) for check in checks],
             "numbers": numbers,
+            "processor": json.loads(PROCESSOR.read_text()).get(f"{paper}/{name}", []),
         },
     )
     write_bytes(place / f"{name}.pdf", pdf.getvalue())

@@ -275,6 +275,7 @@ class Optimizer(shared.Built):
         return now._replace(failures=(*now.failures, failure))
 
     def _check_entry(self, now: Now, x: Any, y: Any, names: tuple[str, str]) -> None:
+        real_number(names[1], y)
         try:
             self._action(x)
         except ValueError as error:
