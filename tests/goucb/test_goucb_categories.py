@@ -20,9 +20,10 @@ def problem(seed):
 
 @pytest.mark.slow
 def test_a_coordinate_per_option_is_no_worse_than_an_ordered_number():
-    """Mean over 20 problems of the best of 20 values: an integer from 0 to 3 is the category as an ordered number.
+    """Compare the best of 20 values on 20 problems; an integer from 0 to 3 is the category as an ordered number.
 
-    It is 0.092 against 0.122, with standard errors of 0.03: this holds the difference on fixed seeds, and is no proof of a gain.
+    A gain is not established at this size: the difference is about its standard error. The test fails if one coordinate per
+    option is worse by more than two standard errors.
     """
     encodings = {"ordered": Integer("option", 0, 3), "one-hot": Category("option", [0, 1, 2, 3])}
     learner = TuRBO(8, fit_steps=20, gain=0.0)
@@ -33,5 +34,5 @@ def test_a_coordinate_per_option_is_no_worse_than_an_ordered_number():
         ]
         for name, option in encodings.items()
     }
-    means = {name: float(np.mean(values)) for name, values in best.items()}
-    assert means["one-hot"] < means["ordered"], means
+    difference = np.subtract(best["one-hot"], best["ordered"])
+    assert difference.mean() < 2 * difference.std(ddof=1) / np.sqrt(len(difference)), best
