@@ -281,9 +281,10 @@ def test_an_overflow_and_the_rewards_are_warned_of_apart():
 
 def test_a_batch_is_warned_of_once_and_a_refused_one_not_at_all():
     user = Optimizer(LazyBKB(Linear(), RADIUS), ARMS)
-    with warnings.catch_warnings(), pytest.raises(ValueError, match=r"feedback\[1\].*nan"):
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        user.tell([0, 1], [70.0, math.nan])
+        with pytest.raises(ValueError, match=r"feedback\[1\].*nan"):
+            user.tell([0, 1], [70.0, math.nan])
     with pytest.warns(UserWarning, match="reward=50.0 in round 2") as caught:
         user.tell([0, 1, 2], [0.5, 50.0, 60.0])
     assert len(caught) == 1 and user.rounds == 3
