@@ -1,0 +1,69 @@
+"""The imitation of another processor moves every number by one unit in the last place, and its comparison finds what moved."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from bench.last_bit import differing
+
+ROOT = Path(__file__).resolve().parents[1]
+# in a process of its own, because the startup file patches the library
+CHECK = """
+import runpy
+from dataclasses import fields
+
+import numpy as np
+import torch
+
+moved = runpy.run_path("tests/last_bit/profile_default/startup/perturb.py")["moved"]
+x = np.random.default_rng(0).normal(size=10_000)
+units = (moved(x) - x) / np.spacing(np.abs(x))
+assert set(units.round().tolist()) == {-1.0, 1.0} and abs(units.mean()) < 0.1, units
+still = np.array([0.0, 3.0, -2.0, np.inf])
+assert (moved(still) == still).all() and np.isnan(moved(np.array([np.nan]))).all()
+y = torch.tensor([0.3, 0.7], dtype=torch.float64, requires_grad=True)
+moved(2 * y).sum().backward()
+assert y.grad.tolist() == [2.0, 2.0]
+
+from paperlib.linear.cases import CASES
+from paperlib.play import play
+
+case, given, received = CASES["OFUL"], [], []
+
+class Problem(type(case.problem)):
+    def respond(self, *args):
+        feedback, gap = super().respond(*args)
+        given.append(feedback)
+        return feedback, gap
+
+class Learner(type(case.learner)):
+    def update(self, state, context, action, feedback, draw):
+        received.append(feedback)
+        return super().update(state, context, action, feedback, draw)
+
+copy = lambda kind, x: kind(**{f.name: getattr(x, f.name) for f in fields(x)})
+play(copy(Learner, case.learner), copy(Problem, case.problem), 20, 3, 0)
+moves = (torch.stack(received) - torch.stack(given)).abs()
+assert (moves > 0).all() and (moves < 1e-14).all(), moves
+"""
+
+
+def test_every_number_moves_by_one_unit_and_whole_numbers_stay():
+    settings = {"PAPERLIB_LAST_BIT": "1", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", CHECK], check=True, cwd=ROOT, env=os.environ | settings)
+
+
+def test_what_differs_is_found_by_its_path():
+    curve = np.linspace(1, 2, 5).tolist()
+    plain = {"a": {"mean": curve, "last": 1.0}, "b": [{"low": 1.0}, {"low": 2.0}], "c": "text"}
+    assert differing(plain, plain) == []
+    assert differing(plain, plain | {"c": "other"}) == ["c"]
+    moved = plain | {"a": {"mean": [*curve[:-1], 2.00001], "last": 1.0}}
+    assert differing(plain, moved) == ["a / mean"]
+    assert differing(plain, plain | {"a": {"mean": [0.0] * 5, "last": 2.0}}) == ["a"]
+    assert differing(plain, plain | {"b": [{"low": 1.0}, {"low": 2.1}]}) == ["b / 1 / low"]
+    rounded = plain | {"a": {"mean": curve, "last": 1.000001}}
+    assert differing(plain, rounded) == []
