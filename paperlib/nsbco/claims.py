@@ -482,7 +482,7 @@ whether what they hear still fits, and all begins anew where it does not. It pro
 logarithms, the best order there is, without knowing V_T, and has no experiments.
 """
 
-_PRINTED = "With the printed constants no test can fail at a horizon that can be run, and MASTER is its random schedule. With constants that we calibrate it finds {C12.found:%} of four changes at T = 2^20. Its regret grows as T to the power {C1a}"
+_PRINTED = "With the constants as printed, the change-detection tests cannot trigger at any feasible horizon, so that MASTER reduces to its random schedule. With constants that we calibrate it finds {C12.found:%} of four changes at T = 2^20. Its regret grows as T to the power {C1a}"
 _REMARK = "With powers of ln T in place of L, sigma and c_0 (Remark 3.2) Algorithm 2 has {C9.printed:%} of the static baseline's regret where nothing moves (T = 2^17)"
 _TESTS = "of the schedule's regret remains with the tests at T = 2^20, four changes"
 

@@ -23,11 +23,11 @@ def advice(claims: Mapping[str, dict]) -> str:
     printed = first_of_any(lambda T: weak_printed(s, T))
     corrected = first_of_any(lambda T: tight(float(bonus_corrected(s, T)))(T))
     each = lambda found: " and ".join(
-        f"{test} from T = {_short(T)} on" for test, T in found.items()
+        f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
     )
     theorem = (
-        "**When not to take MASTER.** The theorem is for constants with which no test can fail at a horizon that can be run. For d = 2 and "
-        f"the printed constants a failure is possible in {each(printed)}, for corrected constants in {each(corrected)}. Before, "
+        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon. For d = 2, with "
+        f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
         "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
     )
     words = [theorem]
