@@ -66,7 +66,7 @@ __all__ = [
 
 CHOICES = [
     (
-        "the best of some ten to a hundred costly evaluations on a box, at named settings that may be integers or words, in few seconds of choosing",
+        "the best of some ten to a hundred costly evaluations on a box, at named settings that may be integers or categories, with a few seconds per choice",
         ["Optimizer", "TuRBO"],
         "the default policy, turbo: a trust region that moves on where GO-UCB stays",
     ),

@@ -348,7 +348,7 @@ def minimize(
     n_init: int = 8,
     seed: int = 0,
     learner: Any = None,
-    catch: type[Exception] | tuple[type[Exception], ...] = (),
+    catch: type[BaseException] | tuple[type[BaseException], ...] = (),
 ) -> Found:
     """The point with the least value that was found; see ``Optimizer`` for the other arguments.
 

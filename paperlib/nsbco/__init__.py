@@ -81,8 +81,8 @@ CHOICES = [
     ),
     (
         "the same, with curvatures that differ by direction",
-        ['Optimizer(policy="track", drift=0.001)', "KieferWolfowitz", "SPSA"],
-        "steps of constant size, for the speed that you give as `drift`; never stops exploring",
+        ['Optimizer(policy="track", drift=0.001)', "KieferWolfowitz(100.0)", "SPSA"],
+        "steps of constant size that never stop exploring; `Optimizer` computes the gain from `drift` (for equal curvatures), the learners take a gain",
     ),
     (
         "the same, with the paper's algorithm",

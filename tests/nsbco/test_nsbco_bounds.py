@@ -408,7 +408,7 @@ def test_lemma_4_1_of_exp3_ix():
     # with the printed e in r-bar it is exceeded in fewer rounds
     half = bounds.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert fails(half) and 0.15 < 1 - half.held.mean() < 0.22
-    # with the t of the proof, Eq. (33), in place of the printed T it is not
+    # with t in place of the printed T it is not
     proof = bounds.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert holds(proof) and 0.9 < proof.ratio < 1
     assert proof.bound[0, -1] == pytest.approx(half.bound[0, -1])  # they agree in round T

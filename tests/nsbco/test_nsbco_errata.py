@@ -195,7 +195,7 @@ def test_lemma_4_1_as_printed_is_false():
         rbar = y.cumsum(1) / t + rt + off(t, T)
         printed = bounds.lemma_4_1_printed(rbar, y, 0.0, rt)
         assert printed.verdict == "fails" and not printed.held[0, -1]
-        # nor does the t of the proof save it where all regret comes late
+        # nor does t in place of T save it where all regret comes late
         assert bounds.lemma_4_1_with_t(rbar, y, 0.0, rt).verdict == "fails"
         assert bounds.lemma_4_1_closeness(rbar, y, 0.0, rt).verdict == "holds"
     assert printed.observed[0, -1] == pytest.approx(0.6381, abs=5e-5)

@@ -52,7 +52,7 @@ TABLED = (
 
 
 def rivals(*names: str) -> dict[str, Learner]:
-    """Learners by name as in all figures, but for what belongs to the prices: the noise that GLR is told, and the width of the two trackers.
+    """Learners by name as in all figures, but for what belongs to the prices: the noise level given to GLR, and the width of the two trackers.
 
     h = 1/4, N_0 = 1, b_0 = 2, A_1 = 1, A_2 = 3 (log2 T + 1); steps of 1 / sigma for the finite differences.
     """

@@ -62,7 +62,7 @@ def sequence(problem: GridDrift, horizon: int) -> Sequence:
 def lemma_4_1(trace: Trace, world: Sequence, horizon: int) -> dict[str, Check]:
     """What the lemma asks of the policy, its statistic, and the two properties, the second with either rho.
 
-    "printed" takes from r-bar what e(t) has more than the printed one, and so does "with t", whose rho has the proof's t where the
+    "printed" takes from r-bar what e(t) has more than the printed one, and so does "with t", whose rho has t where the
     lemma prints T; "printed rho, our e" takes r-bar as it is here.
 
     Args:

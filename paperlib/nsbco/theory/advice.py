@@ -26,7 +26,7 @@ def advice(claims: Mapping[str, dict]) -> str:
         f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
     )
     theorem = (
-        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon. For d = 2, with "
+        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
         f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
         "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
     )
@@ -50,7 +50,7 @@ def advice(claims: Mapping[str, dict]) -> str:
                 reason = reason.replace(f" {short}'s", f" {learner}'s")
             words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
     words.append(
-        "What these rules lack is a proof: GLR restarts where the level of what is heard moves, needed or not, and needs the noise's "
+        "What these rules lack is a proof: GLR restarts where the level of the rewards changes, even if the maximizer does not, and needs the noise's "
         "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift. For example, "
         f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and falls behind what moves faster; "
         '`Optimizer(policy="track", drift=...)` computes the gain from the speed of the drift.'

@@ -121,13 +121,13 @@ def lemma_4_1_printed(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
     return _closeness(lemma_4_1_printed.statement, rbar, y, moved, rho, inside, rt, e)
 
 
-@statement("Lemma 4.1, with t", f"{LEMMA}, property 2 with the t of Eq. (33)")
+@statement("Lemma 4.1, with t", f"{LEMMA}, property 2 with t for T (our reading, E13)")
 def lemma_4_1_with_t(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
-    """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / t), the rate of the proof.
+    """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / t), our reading of T as t.
 
     It is false for policies whose regret comes late (E13). Arguments as for ``lemma_4_1_closeness``.
     """
     t, rt, e = _rounds(rt)
-    moved, rho = variation(drift, len(t)), reduction.rho_proof(rt, len(t))
+    moved, rho = variation(drift, len(t)), reduction.rho_with_t(rt, len(t))
     inside = moved <= rho / 2
     return _closeness(lemma_4_1_with_t.statement, rbar, y, moved, rho, inside, rt, e)

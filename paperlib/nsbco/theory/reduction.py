@@ -38,7 +38,7 @@ def rho_printed(rt: Any, horizon: float) -> Any:
     return 2 * np.asarray(rt, float) + 3 * off_printed(horizon, horizon)
 
 
-def rho_proof(rt: Any, horizon: int) -> np.ndarray:
+def rho_with_t(rt: Any, horizon: int) -> np.ndarray:
     """2 rt(t) + 3 sqrt(ln(2 T) / t) for t = 1, ..., T: the printed rho with the t of the proof, Eq. (33). ``rt``: T numbers."""
     return 2 * np.asarray(rt, float) + 3 * off_printed(np.arange(1, horizon + 1), horizon)
 
