@@ -373,7 +373,10 @@ CLAIMS = [
             ANATOMY,
         )
         for key, words in (
-            ("fast", "jumps every 64 rounds (V_T grows as T; the best fixed point is the start, so that the static baseline has 0)"),
+            (
+                "fast",
+                "jumps every 64 rounds (V_T grows as T; the best fixed point is the start, so that the static baseline has 0)",
+            ),
             ("slow", "jumps once, after three quarters of the rounds"),
         )
     ],

@@ -170,6 +170,7 @@ def test_cuda_where_there_is_none_is_refused_before_anything_starts(
     python.chmod(0o755)
     begun = []
     monkeypatch.setattr(run, "environment", lambda: str(python))
+    monkeypatch.delenv("PAPERLIB_PYTHON", raising=False)
     monkeypatch.setattr(run.signal, "signal", lambda *_: None)
     monkeypatch.setattr(run, "figures", lambda *_: begun.append("figures") or 0)
     monkeypatch.setattr(run, "call", lambda *_, **__: begun.append("bench") or 0)

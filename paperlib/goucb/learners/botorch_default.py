@@ -36,7 +36,11 @@ class BoTorchDefault(OneByOne):
     def __post_init__(self):
         super().__post_init__()
         size("restarts", self.restarts)
-        size("raw_samples", self.raw_samples, self.restarts)
+        size("raw_samples", self.raw_samples)
+        if self.raw_samples < self.restarts:
+            raise ValueError(
+                f"raw_samples must be at least restarts = {self.restarts}, got {self.raw_samples}"
+            )
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""

@@ -135,7 +135,10 @@ class GOUCB(Search):
             positive("ridge", self.ridge, LEAST_RIDGE, by_trial=True)
         one_of("refit", self.refit, (False, True))
         # the recursion keeps what it heard in the units of the time
-        one_of("scaling", self.scaling, ("all" if self.refit else "first", "none"))
+        allowed = ("all" if self.refit else "first", "none")
+        if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*allowed}:
+            refuse("scaling", self.scaling, f"{', '.join(allowed)} with refit={self.refit}")
+        one_of("scaling", self.scaling, allowed)
         if not isinstance(self.trust, (TrustRegion, type(None))):
             refuse("trust", self.trust, "None or a TrustRegion")
 
@@ -155,7 +158,7 @@ class GOUCB(Search):
         """
         T = 0 if horizon is None else horizon - self.n_init
         if (self.ridge is None or self.radius.needs_horizon) and T < 2:
-            why = "as printed they need T = horizon - n_init, and lambda = sqrt(T) ln(T)^2 is 0 at T = 1"
+            why = "ridge=None and a radius as printed need T = horizon - n_init, and lambda = sqrt(T) ln(T)^2 is 0 at T = 1"
             refuse("horizon", horizon, f"at least n_init + 2 = {self.n_init + 2}: {why}")
         starts = self.oracle.starts(self.model, bounds.dim, draw)
         zero, count = torch.zeros(trials, **tkwargs), starts.new_zeros(trials, dtype=torch.int64)
