@@ -622,8 +622,6 @@ def test(python: str, options: argparse.Namespace) -> int:
         ["-n", workers, "--dist", "loadscope", "--no-loadscope-reorder"] if workers > 1 else []
     )
     quick = [] if options.slow else ["-m", "not slow"]
-    if options.slow:  # compared outputs must survive a change in the last bit, see tests/last_bit
-        os.environ.setdefault("PAPERLIB_LAST_BIT", "1")
     return call(
         [python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest],
         tidies=True,

@@ -139,7 +139,7 @@ class Multiscale(Wrapper):
     @property
     def syncs(self) -> str | None:
         """Each round looks for failed tests: they are rare, and a restart dispatches more than a synchronization costs."""
-        return super().syncs or ("per round" if self.tests else None)
+        return getattr(self.base, "syncs", None) or ("per round" if self.tests else None)
 
     def _level(self, name: str, state: State) -> float:
         """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""

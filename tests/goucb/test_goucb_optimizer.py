@@ -267,7 +267,7 @@ def test_what_is_not_one_real_number_is_refused_by_name(y):
     before = search._now
     with pytest.raises(ValueError, match="y must be one real number, got .*; pass an exception"):
         search.tell(search.ask(), y)
-    with pytest.raises(ValueError, match="y must be one real number"):
+    with pytest.raises(ValueError, match=r"feedback\[1\] must be one real number"):
         search.observe([search.ask()] * 2, [1.0, y])
     assert search.state is before.state and search.rounds == 2 and not search.failures
     with pytest.raises(ValueError, match="the function's value must be one real number"):
