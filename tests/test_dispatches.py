@@ -78,7 +78,8 @@ DEVICE_LIMITS = {
     "nsbco.KW, oracle": (63, 2),
     "nsbco.KWtrack": (46, 2),
     "nsbco.BoB": (84, 2),
-    "nsbco.GLR": (59, 2),
+    "nsbco.SPSA": (52, 2),
+    "nsbco.GLR": (60, 2),
     "nsbco.D-LS": (32, 2),
     "nsbco.SW-LS": (51, 2),
     "nsbco.Exp3-IX": (38, 2),
@@ -307,7 +308,7 @@ def can_be_captured(learner, problem):
     return all(round == (rounds[-1][0], 0) for round in rounds[2:])  # the first fill tables
 
 
-CAPTURABLE = ["MALG", "Algorithm 2", "EGS", "KW", "KWtrack", "Exp3-IX", "Exp3-IX, weak", "doing nothing"]  # fmt: skip
+CAPTURABLE = ["MALG", "Algorithm 2", "EGS", "KW", "KWtrack", "SPSA", "Exp3-IX", "Exp3-IX, weak", "doing nothing"]  # fmt: skip
 
 
 def test_which_rounds_of_nsbco_a_cuda_graph_can_capture():

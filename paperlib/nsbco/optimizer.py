@@ -242,7 +242,8 @@ class Optimizer(shared.Built):
         return now._replace(edge=WARNED)
 
     def _overflow(self, now: Now, state: Any) -> str:
-        counted = f"round {now.rounds + 1}: {int(state.restarts[0])} restarts"
+        restarts = int(self.learner.report(state)["restarts"][0])
+        counted = f"round {now.rounds + 1}: {restarts} restarts"
         if not isinstance(self.learner, GLR):
             return f"{counted}, of which restarts lists the first {LOGGED}"
         variance, quiet = (float(x[0]) for x in self.learner.spread(state))

@@ -92,8 +92,12 @@ def test_which_test_can_fail_first():
     )
     assert found["Test 2"] == pytest.approx(1.30055e30, rel=1e-5)
     text = advice({})
-    assert "Test 2 from T = 1.3e+30 on and Test 1 from T = 1.68e+31 on" in text
-    assert "Test 2 from T = 7.86e+20 on and Test 1 from T = 1.2e+22 on" in text
+    assert (
+        "Test 2 can trigger from T = 1.3e+30 on and Test 1 can trigger from T = 1.68e+31 on" in text
+    )
+    assert (
+        "Test 2 can trigger from T = 7.86e+20 on and Test 1 can trigger from T = 1.2e+22 on" in text
+    )
 
 
 @pytest.mark.parametrize("n, interval", [(None, None), (100, [0.58, 0.66])])

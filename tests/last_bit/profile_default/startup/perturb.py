@@ -53,7 +53,8 @@ class Perturbed:
 
 
 # before any other module imports them by name
-for product in ("dot", "inner", "quadratic", "width", "apply", "rank_one", "inverse", "log"):
+PRODUCTS = "dot inner quadratic width apply rank_one inverse log product plus_outer over_root"
+for product in PRODUCTS.split():
     setattr(linalg, product, perturbed(getattr(linalg, product)))
 begin = play._Run.__init__
 play._Run.__init__ = lambda run, learner, problem, *rest: begin(
