@@ -1,14 +1,18 @@
-"""Find the numbers that depend on the processor: ``python bench/last_bit.py FOLDER [VARIATION ...]``.
+"""Find the numbers that depend on the processor: ``python bench/last_bit.py FOLDER [VARIATION ...] [--only NAME]``.
 
 Two processors add the same numbers in different orders, and some algorithms amplify that difference in the last bit. This
-script runs all notebooks at the quick profile once as they are and once per variation, each into a subfolder of FOLDER, and
+script runs the notebooks at the quick profile once as they are and once per variation, each into a subfolder of FOLDER, and
 compares them. It prints the compared cells and writes ``paperlib/figures/processor.json``: for each figure the numbers that
 differ. A run that was stopped goes on where it was. One variation takes as long as ``run.py figures``.
+
+``--only`` names a notebook or a paper, as for ``run.py figures``, and may be repeated. Entries of figures that were not run stay as
+they are in the file. A call with some of the variations adds to the entries of the figures that it runs.
 
 Variations: ``moved 1``, ``moved 2``, ``moved 3`` move every reward and product by one unit in the last place, each in another
 pattern (``tests/last_bit``); ``older processor`` makes torch, MKL, OpenBLAS and numpy use the instructions of an older one.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -30,8 +34,8 @@ VARIATIONS = {f"moved {k}": {"PAPERLIB_LAST_BIT": str(k)} for k in (1, 2, 3)} | 
 CLOSE = 2e-6  # relative; figures store seven significant digits
 
 
-def run(place: Path, settings: dict[str, str]) -> None:
-    """Run all notebooks at the quick profile with ``settings`` in the environment, into ``place``."""
+def run(place: Path, settings: dict[str, str], only: list[str]) -> None:
+    """Run the notebooks named, or all, at the quick profile with ``settings`` in the environment, into ``place``."""
     if not (place / "figures").exists():  # the verdicts of record, which some notebooks read
         shutil.copytree(ROOT / "figures", place / "figures", ignore=lambda *_: ["quick", "custom"])
     folders = {"PAPERLIB_RESULTS": place / "results", "PAPERLIB_FIGURES": place / "figures"}
@@ -42,7 +46,7 @@ def run(place: Path, settings: dict[str, str]) -> None:
         shutil.copytree(ROOT / "tests" / "last_bit", place / "ipython", dirs_exist_ok=True)
     places = {name: str(path) for name, path in folders.items()}
     subprocess.run(
-        [sys.executable, "run.py", "figures"],
+        [sys.executable, "run.py", "figures", *(f"--only={name}" for name in only)],
         cwd=ROOT,
         env=os.environ | {"PAPERLIB_PYTHON": sys.executable} | places | settings,
         check=True,
@@ -92,11 +96,27 @@ def differing(x: Any, y: Any, path: str = "") -> list[str]:
     return [name for paths in inner for name in paths]
 
 
-def main(folder: Path, names: list[str]) -> None:
-    run(folder / "as it is", {})
+def merged(
+    before: dict[str, list[str]], moved: dict[str, set[str]], every: bool
+) -> dict[str, list[str]]:
+    """Return the entries of the file after a call.
+
+    Args:
+        before: the entries so far, by figure.
+        moved: the numbers that differ, by figure that was run.
+        every: whether all variations were run, so that no earlier entry of these figures is needed.
+    """
+    found = {name: set(paths) for name, paths in before.items()}
+    for name, paths in moved.items():
+        found[name] = paths if every else paths | found.get(name, set())
+    return {name: sorted(paths) for name, paths in sorted(found.items()) if paths}
+
+
+def main(folder: Path, names: list[str], only: list[str]) -> None:
+    run(folder / "as it is", {}, only)
     plain, moved = figures(folder / "as it is"), {}
     for name in names:
-        run(folder / name, VARIATIONS[name])
+        run(folder / name, VARIATIONS[name], only)
         lines = compared(folder / name)
         for cell, before in compared(folder / "as it is").items():
             if lines[cell] != before:
@@ -106,9 +126,17 @@ def main(folder: Path, names: list[str]) -> None:
                         print(f"  - {old}\n  + {new}")
         for figure, numbers in figures(folder / name).items():
             moved.setdefault(figure, set()).update(differing(plain[figure], numbers))
-    declared = {figure: sorted(paths) for figure, paths in sorted(moved.items()) if paths}
+    before = json.loads(DECLARED.read_text()) if only or set(names) < set(VARIATIONS) else {}
+    declared = merged(before, moved, set(names) == set(VARIATIONS))
     DECLARED.write_text(json.dumps(declared, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:] or list(VARIATIONS))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("variations", nargs="*", metavar="VARIATION")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME")
+    options = parser.parse_args()
+    if unknown := set(options.variations) - set(VARIATIONS):
+        parser.error(f"VARIATION: {', '.join(sorted(unknown))}; allowed: {', '.join(VARIATIONS)}")
+    main(options.folder, options.variations or list(VARIATIONS), options.only)

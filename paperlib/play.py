@@ -23,6 +23,7 @@ from torch import Tensor
 
 from .core import contracts, saved
 from .core.contracts import Learner, Problem
+from .core.files import check_writable
 from .core.trace import Trace
 from .core.describe import brief, describe
 from .core.trees import pack, unpack
@@ -108,6 +109,7 @@ def play(
         ValueError: bad arguments; settings by trial of another length; arms that change for a learner that counts by
             index; a checkpoint that is damaged or another run's; feedback that is not finite, or a learner's
             ``failed`` report: names round and trial. With ``checkpoint`` the state before that round is kept.
+        OSError: the folder of ``checkpoint`` cannot be written. Where a later save fails, the run goes on with one warning.
     """
     contracts.check_learner(learner)
     contracts.check_problem(problem)
@@ -240,7 +242,9 @@ class _Kept:
     def __init__(
         self, file: str | os.PathLike | None, about: dict, rounds: np.ndarray, device: str
     ):
-        self.file, self.device = file, device
+        self.file, self.device, self.warned = file, device, False
+        if file is not None:
+            check_writable(Path(file).parent, file)
         key = json.dumps({**about, "rounds": rounds.tolist()}, sort_keys=True)
         self.digest = hashlib.sha256(key.encode()).hexdigest()
 
@@ -251,7 +255,7 @@ class _Kept:
     def save(self, records: _Records) -> None:
         """Write the moment and what was recorded, whole or not at all; nothing to do without a file.
 
-        A full disk is no reason to lose the run: it goes on, with a warning.
+        A full disk is no reason to lose the run: it goes on, with one warning.
         """
         if self.file is None:
             return
@@ -266,7 +270,10 @@ class _Kept:
         try:
             saved.write(self.file, head, arrays | {"seconds": records.seconds})
         except OSError as error:
-            log.warning("checkpoint %s is not kept: %s", self.file, error.strerror)
+            if not self.warned:
+                text = "checkpoint %s is not kept: %s; later failures are not reported"
+                log.warning(text, self.file, error.strerror)
+            self.warned = True
 
     def resume(self, records: _Records) -> None:
         """Go to the moment in the file, if there is one.
@@ -327,7 +334,7 @@ class _Run:
         if hasattr(learner, "validate"):
             learner.validate(context, None, None)
         # of a learner that counts by index
-        self.arms = context if getattr(learner, "fixed_arms", False) else None
+        self.arms = context if contracts.optional_attribute(learner, "fixed_arms") else None
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.so_far())
         kept.resume(records)
 

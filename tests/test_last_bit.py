@@ -1,5 +1,6 @@
 """The imitation of another processor moves every number by one unit in the last place, and its comparison finds what moved."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench import last_bit
 from bench.last_bit import differing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,3 +69,21 @@ def test_what_differs_is_found_by_its_path():
     assert differing(plain, plain | {"b": [{"low": 1.0}, {"low": 2.1}]}) == ["b / 1 / low"]
     rounded = plain | {"a": {"mean": curve, "last": 1.000001}}
     assert differing(plain, rounded) == []
+
+
+def test_a_call_for_some_notebooks_or_variations_keeps_what_others_found(tmp_path, monkeypatch):
+    declared = tmp_path / "processor.json"
+    declared.write_text('{"a/one": ["old"], "b/two": ["stays"]}')
+    numbers = {"a/one": {"new": 1.0, "old": 2.0}}
+    read = lambda place: (
+        numbers if place.name == "as it is" else {"a/one": {"new": 1.1, "old": 2.0}}
+    )
+    for name, replacement in (("DECLARED", declared), ("run", lambda *_: None), ("figures", read)):
+        monkeypatch.setattr(last_bit, name, replacement)
+    every, found = list(last_bit.VARIATIONS), lambda: json.loads(declared.read_text())
+    last_bit.main(tmp_path, every[:1], ["a"])
+    assert found() == {"a/one": ["new", "old"], "b/two": ["stays"]}
+    last_bit.main(tmp_path, every, ["a"])
+    assert found() == {"a/one": ["new"], "b/two": ["stays"]}
+    last_bit.main(tmp_path, every, [])
+    assert found() == {"a/one": ["new"]}

@@ -77,8 +77,10 @@ def packed(now: Now) -> tuple[dict, dict[str, np.ndarray]]:
     """Counts, flags, failures and plain leaves for the head; arrays of state and context."""
     arrays, plain = pack(now.state)
     offered, also = pack(_without_functions(now.context), "context")
-    kept = ("rounds", "skipped", "warned", "cautioned", "late", "failures", "untold", "mixed")
-    return {name: getattr(now, name) for name in kept} | {"plain": plain | also}, arrays | offered
+    kept = ("rounds", "skipped", "failures", "asked", "untold", "edge")
+    flags = ("warned", "cautioned", "late", "mixed")
+    head = {name: getattr(now, name) for name in kept + flags}
+    return head | {"plain": plain | also}, arrays | offered
 
 
 def offered(head: dict, arrays: dict[str, np.ndarray]) -> Any:
@@ -122,8 +124,7 @@ def restored(
         check_leaves(context, arrays, plain, "context")
         context = unpack(context, arrays, plain, "context", device)
     check_leaves(state, arrays, plain)
-    counts = {"rounds": head["rounds"]}
-    counts |= {name: head.get(name, 0) for name in ("skipped", "untold")}
+    counts = {"rounds": head["rounds"], "skipped": head.get("skipped", 0)}
     flags = {name: head.get(name, False) for name in ("warned", "late", "mixed")}
     # older files have one flag for an overflow and for a loss beyond its bound
     flags["cautioned"] = head.get("cautioned", flags["warned"])
@@ -134,9 +135,15 @@ def restored(
     failures = tuple(_failure(x, counts["rounds"]) for x in head.get("failures", ()))
     if counts["skipped"] > len(failures) and not flags["mixed"]:
         raise ValueError(f"skipped={counts['skipped']}; allowed: up to {len(failures)} failures")
-    return Now(
-        unpack(state, arrays, plain, device=device), context, **counts, **flags, failures=failures
-    )
+    untold = _untold(head.get("untold", 0))
+    asked = head.get("asked", (sum(counts.values()), sum(count for _, count in untold)))
+    if not (len(asked) == 2 and all(type(x) is int and 0 <= x <= MOST for x in asked)):
+        raise ValueError(f"asked={asked!r}; allowed: two integers in 0..{MOST}")
+    edge = head.get("edge", 0)
+    if not (type(edge) is int and -1 <= edge <= MOST):
+        raise ValueError(f"edge={edge!r}; allowed: integers in -1..{MOST}")
+    rest = {"failures": failures, "untold": untold, "asked": tuple(asked), "edge": edge}
+    return Now(unpack(state, arrays, plain, device=device), context, **counts, **flags, **rest)
 
 
 def check_leaves(tree: Any, arrays: dict, plain: dict, name: str = "state") -> None:
@@ -180,11 +187,33 @@ def _check_range(path: str, there: np.ndarray, here: np.ndarray) -> None:
 def _failure(told: Any, rounds: int) -> Failure:
     """One of the list in the head, where JSON has made lists of tuples."""
     t, action, why = told
-    point = isinstance(action, list) and all(type(x) in (int, float) for x in action)
-    good = (point and all(map(math.isfinite, action))) or (type(action) is int and action >= 0)
-    if not (type(t) is int and 1 <= t <= rounds + 1 and isinstance(why, str) and good):
+    if not (
+        type(t) is int and 1 <= t <= rounds + 1 and isinstance(why, str) and _is_action(action)
+    ):
         raise ValueError(f"failures: {told!r}; allowed: a round so far, an action and words")
-    return Failure(t, tuple(action) if point else action, why)
+    return Failure(t, _hashable(action), why)
+
+
+def _untold(told: Any) -> tuple:
+    """Untold actions of the head, with how often each was asked for; older files hold the number of all alone, under None."""
+    pairs = told if isinstance(told, list) else [[None, told]] if told != 0 else []
+    counts = [count for _, count in pairs]
+    good = all(type(count) is int and count > 0 for count in counts) and sum(counts) <= MOST
+    if not (good and all(action is None or _is_action(action) for action, _ in pairs)):
+        raise ValueError(f"untold={told!r}; allowed: actions, and how often each was asked for")
+    return tuple((_hashable(action), count) for action, count in pairs)
+
+
+def _is_action(x: Any) -> bool:
+    """Whether ``x`` is an index, or a point as JSON holds it."""
+    if isinstance(x, list):
+        return all(type(y) in (int, float) and math.isfinite(y) for y in x)
+    return type(x) is int and x >= 0
+
+
+def _hashable(action: Any) -> Any:
+    """A point as a tuple, an index as it is."""
+    return tuple(action) if isinstance(action, list) else action
 
 
 def _without_functions(tree: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from torch import Tensor
 
+from ..core.contracts import optional_attribute
 from ..core.describe import brief
 from ..core.errors import printed, told
 from .inputs import dimensions, entries
@@ -30,6 +31,8 @@ class Optimizer(AskTell):
     is refused, or a damaged file to restore from, leaves everything as it was.
     """
 
+    _OBSERVED = ("actions", "feedback")  # what the arguments of ``observe`` are called
+
     @property
     def failures(self) -> list[Failure]:
         """Evaluations that gave no number, in the order told: round, action and reason each."""
@@ -51,8 +54,8 @@ class Optimizer(AskTell):
         if not self._many(action):
             super().tell(action, feedback, context)
         else:
-            hear = lambda now: self._all_heard(now, "action", action, feedback)
-            self._now = self._within(context, len(entries(action)), hear)
+            hear = lambda now: self._all_heard(now, ("action", "feedback"), action, feedback)
+            self._now = self._within(context, hear)
 
     def observe(self, actions: Any, feedback: Any, context: Any = None) -> None:
         """Data of one's own, before the first ask or later.
@@ -66,13 +69,14 @@ class Optimizer(AskTell):
             ValueError: as ``tell``, or a learner that learns of its own actions only.
             RuntimeError: as ``tell``.
         """
-        if not getattr(self.learner, "own_actions", True):
+        if not optional_attribute(self.learner, "own_actions"):
             raise ValueError(
-                f"actions={brief(actions)}; allowed for {type(self.learner).__name__}, which "
+                f"{self._OBSERVED[0]}={brief(actions)}; allowed for {type(self.learner).__name__}, which "
                 "learns of its own actions only: none, tell what was asked for"
             )
-        hear = lambda now: self._all_heard(now, "actions", actions, feedback)
-        self._now = self._within(context, 0, hear)
+        heard = lambda now: self._all_heard(now, self._OBSERVED, actions, feedback)
+        # data of one's own answer no ask
+        self._now = self._within(context, lambda now: heard(now)._replace(untold=now.untold))
 
     def fail(
         self, action: Any, reason: Any, instead: float | None = None, context: Any = None
@@ -97,9 +101,7 @@ class Optimizer(AskTell):
                 that ``tell`` would refuse; nothing is recorded.
             RuntimeError: the learner reports failure; nothing is recorded.
         """
-        self._now = self._within(
-            context, 1, lambda now: self._recorded(now, action, reason, instead)
-        )
+        self._now = self._within(context, lambda now: self._recorded(now, action, reason, instead))
 
     def _recorded(self, now: Now, action: Any, reason: Any, instead: float | None) -> Now:
         """What follows ``now`` when the action gave no number; nothing of ``self`` changes."""
@@ -125,17 +127,20 @@ class Optimizer(AskTell):
         """Whether it is a batch: arms are numbers, points are rows of them."""
         return dimensions(action) > (0 if isinstance(self.context, Tensor) else 1)
 
-    def _all_heard(self, now: Now, name: str, actions: Any, feedback: Any) -> Now:
-        """What follows ``now`` when a batch is told; nothing of ``self`` changes, and nothing is computed before all is checked."""
+    def _all_heard(self, now: Now, names: tuple[str, str], actions: Any, feedback: Any) -> Now:
+        """What follows ``now`` when a batch is told; nothing of ``self`` changes, and nothing is computed before all is checked.
+
+        ``names``: of the two arguments, for messages.
+        """
         told, heard = entries(actions), entries(feedback)
         if not told:
-            raise ValueError(f"{name}={brief(actions)}; allowed: at least one action, in a list")
+            raise ValueError(f"{names[0]}={brief(actions)}; allowed: at least one, in a list")
         if len(told) != len(heard):
             raise ValueError(
-                f"feedback={brief(feedback)}; allowed: {len(told)} numbers, one for each action"
+                f"{names[1]}={brief(feedback)}; allowed: {len(told)} numbers, as many as {names[0]}"
             )
         for i, (action, number) in enumerate(zip(told, heard)):
-            self._check_entry(now, action, number, (f"{name}[{i}]", f"feedback[{i}]"))
+            self._check_entry(now, action, number, tuple(f"{name}[{i}]" for name in names))
         updates = self._updates(len(told))
         for action, number, update in zip(told, heard, updates, strict=True):
             now = self._heard(now, action, number, update)

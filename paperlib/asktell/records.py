@@ -17,6 +17,11 @@ def same(a: Any, b: Any) -> bool:
     return len(a) == len(b) and all(p == q and equal(x, y) for (p, x), (q, y) in zip(a, b))
 
 
+def plain(action: Tensor) -> int | tuple[float, ...]:
+    """Return an action (1 or 1 x d) as an index or a point in Python's numbers."""
+    return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
+
+
 class Failure(NamedTuple):
     """An evaluation that gave no number."""
 
@@ -39,12 +44,11 @@ class Now(NamedTuple):
     warned: bool = False  # of an overflow
     cautioned: bool = False  # of a reward that contradicts the declared model
     late: bool = False  # warned of rounds beyond the horizon
-    edge: int = (
-        0  # rounds with the optimizer's center at the edge, less twice the others; in no file
-    )
+    edge: int = 0  # rounds with the center at the edge, less twice the others; -1: warned
     failures: tuple[Failure, ...] = ()
     waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
-    untold: int = 0  # actions asked for in this context and not told
+    untold: tuple[tuple, ...] = ()  # action asked for in this context, how often it is not told
+    asked: tuple[int, int] = (0, 0)  # round of the draws of the last ask, and its number of actions
     mixed: bool = False  # a context changed while actions were untold: tells need their context
 
     def turned(self, context: Any) -> "Now":
@@ -53,11 +57,25 @@ class Now(NamedTuple):
             return self._replace(context=context)
         if same(context, self.context):
             return self
-        return self._replace(context=context, untold=0, mixed=True, skipped=self.skipped + 1)
+        skipped = self.skipped + sum(count for _, count in self.untold)
+        return self._replace(context=context, untold=(), mixed=True, skipped=skipped)
+
+    def with_asked(self, actions: list) -> "Now":
+        """Return the same with these actions untold, which are those of the last ask if its draws are the same."""
+        draws = self.rounds + self.skipped
+        known = self.asked[1] if self.asked[0] == draws else 0
+        untold = dict(self.untold)
+        for action in actions[known:]:
+            untold[action] = untold.get(action, 0) + 1
+        asked = draws, max(known, len(actions))
+        return self._replace(untold=tuple(untold.items()), asked=asked)
 
     def settled(self, played: Tensor) -> "Now":
-        """The same with one evaluation of this arm (1) less to wait for."""
-        if not self.waiting or int(played) not in self.waiting:
-            return self
-        at = self.waiting.index(int(played))
-        return self._replace(waiting=self.waiting[:at] + self.waiting[at + 1 :])
+        """Return the same with one evaluation of this action (1 or 1 x d) less to wait for, if it was asked for."""
+        action, waiting = plain(played), list(self.waiting)
+        if action in waiting:
+            waiting.remove(action)
+        told = action if action in dict(self.untold) else None  # older files hold no actions
+        left = ((x, count - (x == told)) for x, count in self.untold)
+        untold = tuple((x, count) for x, count in left if count)
+        return self._replace(waiting=tuple(waiting), untold=untold)

@@ -22,7 +22,7 @@ from ..core.validation import refuse, whole
 from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
 from .inputs import dimensions, host, number, placed, warn
 from .numbers import real_number
-from .records import Now, same as same_context
+from .records import Now, plain, same as same_context
 
 
 class AskTell:
@@ -37,6 +37,8 @@ class AskTell:
     Rewards may be delayed. After ``ask(a)`` and ``ask(b)`` with two contexts ``tell`` cannot tell which of them its
     reward belongs to. From then on every ``tell`` needs the context in which its action was asked for, as in
     ``tell(action, reward, context=a)``, and raises ValueError without it. You may pass ``context`` always.
+    The reward of an action that was not asked for leaves the one that was asked for untold. For example, a user who
+    plays arm 2 where ``ask`` returned 0 passes ``context`` if the contexts change.
 
     Args:
         learner: any learner of the package.
@@ -78,7 +80,7 @@ class AskTell:
         self._first = self._lead(context)
         self._now = Now(self._begun(), self._first)
         caution = (
-            self.learner.caution(self._first, self._horizon)
+            self.learner.caution(self._first, self._horizon, None)
             if hasattr(learner, "caution")
             else None
         )
@@ -143,7 +145,7 @@ class AskTell:
 
     def _shown(self, action: Tensor) -> int | tuple[float, ...]:
         """An action (1 or 1 x d) in words: what JSON knows, tuples for lists."""
-        return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
+        return plain(action)
 
     def ask(self, context: Any = None) -> int | np.ndarray:
         """The next action, an arm's index or a point (d); asked again before ``tell``, the same.
@@ -159,7 +161,7 @@ class AskTell:
         """What follows ``now`` when an action is asked for; nothing of ``self`` changes."""
         now = now if context is None else now.turned(self._lead(context))
         action, pending = self._choice(now.state, now.context, self._draw(now))
-        return now._replace(pending=pending, proposed=action, untold=max(now.untold, 1))
+        return now.with_asked([plain(action)])._replace(pending=pending, proposed=action)
 
     def _choice(self, state: Any, context: Any, draw: Draw) -> tuple[Tensor, Any]:
         """What the learner chooses, and the state in which it did.
@@ -193,10 +195,10 @@ class AskTell:
                 ``context`` where one is needed, or a late one for such a learner.
             RuntimeError: the learner reports failure; the state stays as it was.
         """
-        self._now = self._within(context, 1, lambda now: self._heard(now, action, feedback))
+        self._now = self._within(context, lambda now: self._heard(now, action, feedback))
 
-    def _within(self, context: Any, count: int, hear: Callable[[Now], Now]) -> Now:
-        """What follows when ``hear`` is done in a context (None: the one last asked about), and ``count`` actions are told.
+    def _within(self, context: Any, hear: Callable[[Now], Now]) -> Now:
+        """What follows when ``hear`` is done in a context (None: the one last asked about).
 
         Raises:
             ValueError: no context where one is needed, or a late one that the learner cannot use.
@@ -205,20 +207,20 @@ class AskTell:
         if context is None and now.mixed:
             raise ValueError(
                 "context must be that in which the action was asked for, as in tell(action, feedback, context=...), "
-                "because actions were asked for in several contexts before they were told; got None"
+                "because actions were asked for in several contexts before they were told (an action that you replaced "
+                "by another stays untold); got None"
             )
         lead = now.context if context is None else self._lead(context)
         if same_context(lead, now.context):
-            after = hear(now)
-            return after._replace(untold=max(0, after.untold - count))
-        if not getattr(self.learner, "own_actions", True):
+            return hear(now)
+        if not contracts.optional_attribute(self.learner, "own_actions"):
             raise ValueError(
                 f"context must be the one last asked about for {type(self.learner).__name__}, which learns of the "
                 f"action that it drew last, got {brief(context)}"
             )
         # the choice that is pending was made in this context, and before what is heard now
-        after = hear(now._replace(context=lead, proposed=None, pending=None))
-        return after._replace(context=now.context)
+        after = hear(now._replace(context=lead, proposed=None, pending=None, untold=()))
+        return after._replace(context=now.context, untold=now.untold)
 
     def _heard(self, now: Now, action: Any, feedback: Any, update: Callable | None = None) -> Now:
         """What follows ``now`` when the action's feedback is told; nothing of ``self`` changes.
@@ -228,10 +230,10 @@ class AskTell:
         played, heard = self._read(now, action, feedback)
         draw = self._draw(now)
         proposed, chosen = now.proposed, now.pending
-        own = getattr(self.learner, "own_actions", True)
+        own = contracts.optional_attribute(self.learner, "own_actions")
         if proposed is None:  # not asked for: the choice has to be prepared still, or known
             chosen = now.state
-            if getattr(self.learner, "prepares", True) or not own:
+            if contracts.optional_attribute(self.learner, "prepares") or not own:
                 proposed, chosen = self._choice(now.state, now.context, draw)
         if not own and not torch.equal(played, proposed):
             raise ValueError(
@@ -405,7 +407,9 @@ class AskTell:
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """What ``restore`` does once the file is read."""
         first, begun = self._begun_as(path, head), self._begun()
-        if not getattr(self.learner, "fixed_arms", False):  # else parts may have grown since
+        if not contracts.optional_attribute(
+            self.learner, "fixed_arms"
+        ):  # else parts may have grown since
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
             raise ValueError(
@@ -425,7 +429,7 @@ class AskTell:
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
-        names = {f"state.{name}" for name in getattr(self.learner, "derived", ())}
+        names = {f"state.{name}" for name in contracts.optional_attribute(self.learner, "derived")}
         held = [(name, x) for name, x in leaves(state) if name in names and x is not None]
         return {name: x.cpu().numpy() for name, x in held}
 
@@ -460,7 +464,7 @@ class AskTell:
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
-        if getattr(self.learner, "fixed_arms", False):
+        if contracts.optional_attribute(self.learner, "fixed_arms"):
             known = str(tuple(self._first.shape)).encode() + host(self._first).tobytes()
             settings["arms"] = hashlib.sha256(known).hexdigest()
         return settings
@@ -498,7 +502,9 @@ class AskTell:
                 f"context={tuple(context.shape[1:])}; allowed: d = {first.shape[-1]} as in the "
                 "first context, the number of arms may differ"
             )
-        if getattr(self.learner, "fixed_arms", False) and not torch.equal(context, first):
+        if contracts.optional_attribute(self.learner, "fixed_arms") and not torch.equal(
+            context, first
+        ):
             raise ValueError(
                 f"context={tuple(context.shape[1:])}: other arms than the first; allowed for "
                 f"{type(self.learner).__name__}, which counts by index: the same arms in "

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.contracts import Case
+from ..core.contracts import Case, optional_attribute
 from ..core.trees import tree_map
 from ..core.linalg import synchronize
 from ..papers import papers, room
@@ -72,7 +72,7 @@ class Subject(NamedTuple):
     @property
     def on_host(self) -> bool:
         """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
-        return getattr(self.case.learner, "syncs", None) == "host"
+        return optional_attribute(self.case.learner, "syncs") == "host"
 
 
 def subjects(only: str | None = None) -> list[Subject]:

@@ -8,6 +8,7 @@ import torch
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host, number
+from ..core.contracts import optional_attribute
 from ..core.linalg import apply
 from ..core.streams import Draw
 from ..core.validation import LARGEST, finite, one_of, refuse, whole
@@ -165,8 +166,7 @@ class Optimizer(shared.Optimizer):
                 ):
                     break
         # whole, or where an update fails not at all
-        self._now = now._replace(
-            untold=max(now.untold, len(found)),
+        self._now = now.with_asked(found)._replace(
             proposed=torch.tensor(found[:1], device=self.device),
             pending=now.state,
             waiting=(*waiting, *found) if self._counts_by_index else (),
@@ -175,7 +175,7 @@ class Optimizer(shared.Optimizer):
 
     @property
     def _counts_by_index(self) -> bool:
-        return getattr(self.learner, "fixed_arms", False)
+        return optional_attribute(self.learner, "fixed_arms")
 
     def _hearing(self, state: Any, arms: torch.Tensor, how: type) -> Callable:
         """How a reward is heard without a refit, ``Within`` or ``Believed``; without a dictionary the learner's way."""

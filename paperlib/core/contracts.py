@@ -3,6 +3,7 @@
 The checks are for what a user gives and for what it first returns, not for every round.
 """
 
+import inspect
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -88,6 +89,16 @@ class Case(NamedTuple):
     trials: int = 3
 
 
+def optional_attribute(learner: Any, name: str) -> Any:
+    """Return an optional attribute of a learner, or its default; an AttributeError inside a property is raised."""
+    try:
+        return getattr(learner, name)
+    except AttributeError:
+        if inspect.getattr_static(learner, name, None) is not None:
+            raise
+        return ATTRIBUTES[name]
+
+
 def extent(problem: Any) -> tuple[int | None, int | None]:
     """The numbers of arms and of dimensions that a problem declares, None where it declares none."""
     declared = (getattr(problem, name, None) for name in ("arms", "dim"))
@@ -105,6 +116,22 @@ def check_learner(x: Any, name: str = "learner") -> None:
     _check(name, x, "a learner")
     if x.wants not in WANTS:
         raise ValueError(f"{name}.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
+    check_caution(x, name)
+
+
+def check_caution(x: Any, name: str) -> None:
+    """Raise ValueError for a learner whose ``caution`` does not take what ask/tell passes in every round."""
+    if not hasattr(x, "caution"):
+        return
+    try:
+        signature = inspect.signature(x.caution)
+    except (TypeError, ValueError):  # of what is no function, or written in C
+        return
+    try:
+        signature.bind("context", "horizon", "observed")
+    except TypeError as error:
+        allowed = "a method of (context, horizon, observed)"
+        raise ValueError(f"{name}.caution=caution{signature}; allowed: {allowed}") from error
 
 
 def check_problem(x: Any, name: str = "problem") -> None:

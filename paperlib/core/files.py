@@ -5,6 +5,7 @@ import glob
 import os
 import secrets
 import socket
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,7 @@ from typing import Any
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
+LEAST = 2**18  # bytes that a folder must take before a run begins
 OLD = 24 * 3600  # seconds after which nobody writes on what another machine has begun
 
 
@@ -48,6 +50,23 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
         with suppress(OSError):  # it was faster
             if _left(other):
                 other.unlink()
+
+
+def check_writable(folder: str | os.PathLike, path: str | os.PathLike | None = None) -> None:
+    """Write a small file to a folder, which is made if it is missing, before what belongs there is computed.
+
+    Raises:
+        OSError: the folder is read-only, or the disk is full; the error names ``path`` if it is given, else the folder.
+    """
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(LEAST))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        named, why = str(folder if path is None else path), error.strerror or str(error)
+        raise OSError(error.errno or errno.EIO, why, named) from error
 
 
 def _host() -> str:

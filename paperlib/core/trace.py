@@ -114,6 +114,16 @@ class Trace:
             seconds=self.seconds[at],
         )
 
+    def part(self, first: int, last: int) -> "Trace":
+        """Return rows ``first`` .. ``last - 1``. ``seconds`` stays the time of all rows."""
+        rows = lambda kind: {name: x[first:last] for name, x in kind.items()}
+        return dataclasses.replace(
+            self,
+            series=rows(self.series),
+            final=rows(self.final),
+            trials=self.trials[first:last],
+        )
+
     def _places(self, rounds: Sequence[int]) -> np.ndarray:
         if missing := sorted({int(t) for t in rounds} - {int(t) for t in self.rounds}):
             raise ValueError(f"rounds={missing}; allowed: recorded rounds, {self.rounds.tolist()}")

@@ -9,6 +9,7 @@ from .learners.botorch_default import BoTorchDefault
 from .learners.controls import RepeatBest, UniformPoint
 from .learners.goucb import GOUCB, TrustRegion
 from .learners.gp import GP
+from .learners.gp_optimize_acqf import GPOptimizeAcqf
 from .learners.modern import MAPSAAS, QLogNEI
 from .learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from .learners.presets import algorithm1, literal, practical
@@ -40,6 +41,7 @@ __all__ = [
     "MAPSAAS",
     "Optimizer",
     "Optuna",
+    "GPOptimizeAcqf",
     "Printed",
     "QLogNEI",
     "Rastrigin",

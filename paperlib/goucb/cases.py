@@ -8,6 +8,7 @@ from .learners.botorch_default import BoTorchDefault
 from .learners.controls import RepeatBest, UniformPoint
 from .learners.goucb import GOUCB
 from .learners.gp import GP
+from .learners.gp_optimize_acqf import GPOptimizeAcqf
 from .learners.modern import MAPSAAS, QLogNEI
 from .learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from .learners.presets import algorithm1, literal, practical
@@ -105,6 +106,15 @@ CASES = {
     "GP-UCB, modern": Case(
         GP(3, "modern", "UCB", **_gp), _f2, {"beta": [-1.0], "rate": [0.0]}, rounds=10
     ),
+    **{
+        f"GP-{name}, optimize_acqf": Case(
+            GPOptimizeAcqf(GP(3, "legacy-raw", name, **_gp), 1, 4),
+            SigmoidSum(3),
+            {"gp": [None, "UCB"], "restarts": [0], "raw_samples": [0]},
+            **_fewer,
+        )
+        for name in ("UCB", "EI", "PI")
+    },
     "qLogNEI, modern": Case(
         QLogNEI(3, samples=8, **_gp), _f2, {"samples": [0], "prior": ["new"]}, rounds=10
     ),

@@ -1,7 +1,7 @@
 """What is wrong, loose or open in the paper's text, and what this package does about it.
 
 ``ERRATA`` has one line each; where numbers show the point, ``function`` returns them (``errata_numbers``).
-E2 to E7 and E12 change the constants of the theorems, E8 and E9 an assumption; E13 is why the printed settings do not search.
+E2 to E7 and E12 change the constants of the theorems, E8, E9, E17 and E18 concern assumptions; E13 is why the printed settings do not search.
 Source: Liu & Wang (2023); what is said of Abbasi-Yadkori et al. (2011) and of other methods is from general knowledge.
 """
 
@@ -116,5 +116,19 @@ ERRATA = (
         "Algorithm 1, output",
         "a query drawn at random, as the analysis has it; what is wanted is the best one",
         "the best answer by default; the drawn one on demand",
+    ),
+    Erratum(
+        "E17",
+        "Assumption 3.1, W in [0, 1]^dw",
+        "is said to lose nothing for any compact W. That is true of a family with rescaled parameters, whose C_g, C_h and mu change with the side of W. It is not true of the network that the paper uses: with weights of at least 0, every f_w is nondecreasing in every coordinate, and the corner with the largest coordinates is optimal whatever w is",
+        "W is any box [lo, hi]^dw, and its side enters the constants; reference B has W = [-3, 3]^7",
+        numbers.e17,
+    ),
+    Erratum(
+        "E18",
+        "Assumption 3.3, c = O(T^(-1/4))",
+        "the results are said to hold for such c. At c = a T^(-1/4) condition (8) asks for C dw^2 F^4 iota^2 zeta^2 / mu^2 < a^4. T remains only in iota, which grows with T. For each a the condition therefore fails from some T on. A c that vanishes more slowly, for example T^(-1/8), meets it for large T",
+        "not assumed, because c is not needed (E9)",
+        numbers.e18,
     ),
 )

@@ -80,6 +80,8 @@ class Optimizer(shared.Built):
         ValueError: a value out of range, or a learner that keeps no points and answers.
     """
 
+    _OBSERVED = ("points", "answers")
+
     def __init__(
         self,
         space: Space,
@@ -100,6 +102,7 @@ class Optimizer(shared.Built):
             box = Bounds(zero, zero + 1)
         own = policy_learner(policy, n_init) if learner is None else learner
         super().__init__(own, box, horizon, seed, device=device)
+        self._texts = {}  # of points, by their coordinates: each is decoded once
         self._settings()  # refuses now what could not be saved later
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
             refuse("learner", own, "one whose state has points x and answers y")
@@ -112,7 +115,7 @@ class Optimizer(shared.Built):
         """The answer at a point, asked for or not.
 
         Args:
-            x: values by name.
+            x: values by name; a row of a pandas table, or a table of one row, does as well.
             y: what holds one real number, of any type. NaN, infinity and numbers beyond 1e30 in size are failed evaluations. An
                 exception is passed to ``fail``.
 
@@ -258,12 +261,19 @@ class Optimizer(shared.Built):
         """Whether the last answer is one that its point gave before, and no point has given two: noise would show."""
         if not bool((now.state.y.view[0, :-1] == answer).any()):
             return False
-        found = {}
-        for x, y, failure in self._log(now):
-            if failure is None:
-                found.setdefault(repr(x), []).append(y)
-        last = repr(self._log(now)[-1].x)
-        return len(found[last]) > 1 and all(len(set(ys)) == 1 for ys in found.values())
+        points, found = list(map(self._text, host(self.context.native(now.state.x.view)[0]))), {}
+        failed = {failure.round for failure in now.failures[now.skipped :]}
+        for t, (point, y) in enumerate(zip(points, now.state.y.view[0].tolist()), 1):
+            if t not in failed:
+                found.setdefault(point, []).append(y)
+        return len(found[points[-1]]) > 1 and all(len(set(ys)) == 1 for ys in found.values())
+
+    def _text(self, u: np.ndarray) -> str:
+        """The values of a point, which has many coordinates, as text."""
+        key = u.tobytes()
+        if key not in self._texts:
+            self._texts[key] = repr(self.space.decode(u))
+        return self._texts[key]
 
     def _failed(self, now: Now, x: Any, why: str, update: Callable | None = None) -> Now:
         """A failed evaluation is heard as the lowest answer so far; before there is any, the draws alone move on."""
@@ -291,14 +301,26 @@ class Optimizer(shared.Built):
         return super()._settings() | {"space": self.space.settings()}
 
 
+def _is_table(x: Any) -> bool:
+    return hasattr(x, "columns") and hasattr(x, "to_dict")
+
+
 def _record(x: Any) -> Any:
-    """A row of a pandas table as a dict, else ``x``."""
-    return x.to_dict() if hasattr(x, "to_dict") else x
+    """A row of a pandas table, or a table of one row, as a dict, else ``x``.
+
+    Raises:
+        ValueError: a table with another number of rows.
+    """
+    if not _is_table(x):
+        return x.to_dict() if hasattr(x, "to_dict") else x
+    if len(x) != 1:
+        refuse("x", x, f"one point: a table of 1 row, not of {len(x)}; observe takes several")
+    return x.to_dict("records")[0]
 
 
 def _records(points: Any) -> Any:
     """Rows of a pandas table, or entries of a list, as dicts."""
-    if hasattr(points, "columns") and hasattr(points, "to_dict"):
+    if _is_table(points):
         return points.to_dict("records")
     return list(map(_record, points)) if isinstance(points, (list, tuple)) else points
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..core.contracts import optional_attribute
 from ..core.describe import frozen
 from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
 from ..core.streams import Draw
@@ -139,7 +140,7 @@ class Multiscale(Wrapper):
     @property
     def syncs(self) -> str | None:
         """Each round looks for failed tests: they are rare, and a restart dispatches more than a synchronization costs."""
-        return getattr(self.base, "syncs", None) or ("per round" if self.tests else None)
+        return optional_attribute(self.base, "syncs") or ("per round" if self.tests else None)
 
     def _level(self, name: str, state: State) -> float:
         """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""

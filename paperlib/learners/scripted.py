@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.contracts import Learner
+from ..core.contracts import Learner, optional_attribute
 from ..core.describe import frozen
 from ..core.streams import Draw
 from ..core.validation import refuse, whole
@@ -58,12 +58,12 @@ class Scripted(Wrapper):
     @property
     def fixed_arms(self) -> bool:
         """Whether the base or the learner that dictates counts by index."""
-        return any(getattr(x, "fixed_arms", False) for x in (self.base, self.actions))
+        return any(optional_attribute(x, "fixed_arms") for x in (self.base, self.actions))
 
     @property
     def syncs(self) -> str | None:
         """Whether the base or the learner that dictates has to look at its tensors: the slower of both."""
-        both = [getattr(x, "syncs", None) for x in (self.base, self.actions)]
+        both = [optional_attribute(x, "syncs") for x in (self.base, self.actions)]
         return max(both, key=(None, "per round", "host").index)
 
     @property

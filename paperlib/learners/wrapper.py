@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import ATTRIBUTES, Learner
+from ..core.contracts import Learner, optional_attribute, check_caution
 from ..core.describe import frozen
 from ..core.plausible import Observed
 from ..core.validation import refuse
@@ -17,7 +17,12 @@ def plays(x: Any) -> bool:
 
 def within(part: str, learner: Any) -> tuple[str, ...]:
     """The ``derived`` fields of a learner whose state is the field ``part`` of another state."""
-    return tuple(f"{part}.{name}" for name in getattr(learner, "derived", ()))
+    return tuple(f"{part}.{name}" for name in optional_attribute(learner, "derived"))
+
+
+def _of_base(name: str) -> property:
+    """An optional attribute of the base. A property's own AttributeError would reach ``__getattr__``, which hides it."""
+    return property(lambda self: optional_attribute(self.base, name), doc=f"The base's ``{name}``.")
 
 
 @frozen
@@ -32,7 +37,7 @@ class Wrapper:
         base: any learner.
 
     Raises:
-        ValueError: a base that is no learner.
+        ValueError: a base that is no learner, or whose ``caution`` takes other arguments.
     """
 
     base: Learner
@@ -40,17 +45,15 @@ class Wrapper:
     def __post_init__(self):
         if not (plays(self.base) and hasattr(self.base, "update")):
             refuse("base", self.base, "a learner")
+        check_caution(self.base, "base")
 
     @property
     def wants(self) -> str:
         """What the base hears."""
         return self.base.wants
 
-    def __getattr__(self, name: str) -> Any:
-        """The base's optional attributes, unless a wrapper has its own."""
-        if name not in ATTRIBUTES:
-            raise AttributeError(f"{type(self).__name__} has no {name}", name=name, obj=self)
-        return getattr(self.base, name, ATTRIBUTES[name])
+    syncs, fixed_arms = _of_base("syncs"), _of_base("fixed_arms")
+    own_actions, prepares = _of_base("own_actions"), _of_base("prepares")
 
     @property
     def derived(self) -> tuple[str, ...]:

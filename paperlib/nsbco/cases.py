@@ -84,5 +84,5 @@ CASES = {
         _weak, GridDrift(Alternation(8)), {"a": [-1.0, math.nan], "c": [-1.0], "horizon": [0, 1.5]}
     ),
     "full information": Case(FullInformation(), _abrupt),
-    "doing nothing": Case(Still(), _abrupt),
+    "static baseline": Case(Still(), _abrupt),
 }

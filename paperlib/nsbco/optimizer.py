@@ -11,6 +11,7 @@ from ..asktell import optimizer as shared
 from ..asktell.inputs import host, warn
 from ..asktell.numbers import real_number
 from ..asktell.records import Now
+from ..core.contracts import optional_attribute
 from ..core.describe import brief
 from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
@@ -135,7 +136,7 @@ class Optimizer(shared.Built):
         cset = SETS[domain.kind].of(len(domain.center))
         cset = cset._replace(R=cset.R[0], D=cset.D[0])  # AskTell leads it with the trial
         task = Task(cset, one(margin), one(L), one(sigma), one(0.0))
-        own = learner
+        own, self._is_given = learner, learner is not None
         if learner is None:
             speed = 2 / (horizon or CROSSING) if drift is None else drift
             own = policy_learner(policy, task, noise / half, speed)
@@ -186,7 +187,7 @@ class Optimizer(shared.Built):
             ValueError: points outside, answers that ``tell`` would refuse, or a learner that learns
                 of its own points only; nothing is learned.
         """
-        if getattr(self.learner, "own_actions", True):
+        if optional_attribute(self.learner, "own_actions"):
             points, dim = array("actions", actions), len(self._domain.center)
             allowed = f"n x {dim}, points of the {self._domain.kind}"
             if points.ndim != 2 or points.shape[1] != dim:
@@ -249,6 +250,12 @@ class Optimizer(shared.Built):
         variance, quiet = (float(x[0]) for x in self.learner.spread(state))
         if variance <= NOISY * float(self.learner.variance):
             return f"{counted}: rewards change more often than GLR can use; policy='discounted' needs no test"
+        if self._is_given:
+            declared, needed = float(self.learner.variance), max(variance, quiet)
+            return (
+                f"{counted}, because the noise is larger than declared: learner=GLR(variance={declared:g}), but means of pairs "
+                f"have a variance of about {variance:.3g}, with y_range mapped to [-1, 1]; declare variance={needed:.3g}"
+            )
         half = (self.y_range[1] - self.y_range[0]) / 2
         found, needed = (half * math.sqrt(2 * x) for x in (variance, max(variance, quiet)))
         return (
@@ -260,7 +267,7 @@ class Optimizer(shared.Built):
         """Rounds before the center can move for the first time, or a later one, without a restart.
 
         Raises:
-            ValueError: ``step`` below 1, or a learner that does not define it.
+            ValueError: ``step`` below 1, or so large that it comes after 2^63 rounds or more; a learner that does not define it.
         """
         step = whole("step", step)
         learner = self.learner

@@ -25,7 +25,7 @@ STYLES = {
     "SW-LS": Style("purple", "p", linestyle=":", label="sliding least squares, W = 64"),
     "Exp3-IX": Style("sky", "<"),
     "full information": Style("gray", linestyle="-", zorder=1),
-    "doing nothing": Style("gray", linestyle=":", zorder=1),
+    "static baseline": Style("gray", linestyle=":", zorder=1),
 }
 COVER = Cover(
     "regret_against_T",

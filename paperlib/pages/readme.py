@@ -23,18 +23,18 @@ MARK = "<!-- {0}: begin, written by python -m paperlib.pages.readme -->", "<!-- 
 
 
 def tally_block(claims: dict) -> str:
-    """How the tests of all papers' claims came out: of their sentences, and of ours."""
+    """The verdicts of all papers' claims: of the papers' statements, and of our additions."""
     every = [paper["counts"] for paper in claims["papers"].values()]
     counts = {
         whose: sum((Counter(n[whose]) for n in every), Counter()) for whose in ("paper", "ours")
     }
     free = sum(n.pop("reported", 0) for n in counts.values())
-    parts = [
-        f"What {len(every)} papers say, in {sum(counts['paper'].values())} tests: {tally(counts['paper'])}",
-        f"what we add, in {sum(counts['ours'].values())}: {tally(counts['ours'])}",
-        f"{free} more numbers are reported without a test",
-    ]
-    return f"{'; '.join(parts)} ([all](docs/claims.md))."
+    papers = f"{len(every)} paper{'s' * (len(every) != 1)}"
+    stated, added = (f"{sum(counts[w].values())} ({tally(counts[w])})" for w in ("paper", "ours"))
+    return (
+        f"Tests of the statements of {papers}: {stated}. Tests of our additions: {added}. "
+        f"{free} more numbers are reported without a test ([all claims](docs/claims.md))."
+    )
 
 
 def papers_block(claims: dict) -> str:

@@ -48,7 +48,7 @@ __all__ = [
 
 CHOICES = [
     (
-        "a convex loss on a set that is easy to minimize linear functions over and costly to project on, one loss heard a round",
+        "a convex loss on a set that is easy to minimize linear functions over and costly to project on, with one observed loss per round",
         ["Optimizer", "Doubling(practical(PFBCO(1.0)))"],
         "measures the scale of the losses; the theory's own rates hardly move at horizons in reach",
     ),

@@ -12,7 +12,6 @@ import itertools
 import logging
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,17 +25,16 @@ from ..core.contracts import Learner, Problem, extent
 from ..core.describe import brief
 from ..core import saved
 from ..core.trace import Trace
-from ..core.files import write_atomically
+from ..core.files import check_writable, write_atomically
 from ..core.linalg import pick_device
 from ..core.project import home
 from ..core.rounds import Probe
-from ..core.settings import for_trials
+from ..core.settings import for_trials, listed
 from ..play import play
 from .timing import computing
 from ..core.validation import whole
 
 log = logging.getLogger(__name__)
-LEAST = 2**18  # bytes that the folder of results must take before a run begins
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls
 
 
@@ -71,18 +69,18 @@ class _Unread:
     __getattr__ = __getitem__ = __iter__ = __len__ = _refuse
 
 
-def chunks(trials: int, chunk: int = 50) -> list[range]:
-    """Trials 0 .. trials - 1 in ranges of ``chunk``."""
-    trials = whole("trials", trials)
+def chunks(trials: int | Sequence[int], chunk: int = 50) -> list[Sequence[int]]:
+    """Trials 0 .. trials - 1, or those listed, ``chunk`` at a time."""
+    ids, _ = listed(trials)
     chunk = whole("chunk", chunk)
-    return [range(first, min(first + chunk, trials)) for first in range(0, trials, chunk)]
+    return [ids[first : first + chunk] for first in range(0, len(ids), chunk)]
 
 
 def run(
     problem: Problem,
     learners: dict[str, Learner],
     horizon: int,
-    trials: int | dict[str, int],
+    trials: int | Sequence[int] | dict[str, int | Sequence[int]],
     seed: int = 0,
     *,
     chunk: int = 50,
@@ -102,9 +100,10 @@ def run(
         problem: the same for all learners, who hear the same noise.
         learners: name -> learner.
         horizon: rounds T.
-        trials: how many, for all or by name; a learner with fewer has the first ones.
+        trials: how many, for all or by name; a learner with fewer has the first ones. Or a list of trials, see ``play``.
         seed, probes, record, every: see ``play``.
-        device: see ``play``; auto is settled for each learner, by the trials of one batch.
+        device: see ``play``; auto chooses by ``chunk``, as if each batch had so many trials. A run with more trials
+            therefore takes the same device, and loads the chunks that are stored.
         progress: see ``play``; None shows a line that says what runs, how far, and how long still (``store.progress``).
         chunk: trials that are played as one batch and stored as one file.
 
@@ -123,19 +122,18 @@ def run(
         raise ValueError(
             f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}"
         )
-    counts = {name: whole("trials", count) for name, count in counts.items()}
-    for name, count in counts.items():
-        for_trials(learners[name], range(count), count, f"learners[{name!r}]")
-    if counts:
-        most = max(counts.values())
-        for_trials(problem, range(most), most, "problem")
+    ids = {name: listed(count) for name, count in counts.items()}
+    chunk = whole("chunk", chunk)
+    for name, (rows, total) in ids.items():
+        for_trials(learners[name], rows, total, f"learners[{name!r}]")
+    if ids:
+        for_trials(problem, *max(ids.values(), key=lambda found: len(found[0])), "problem")
     part, out = shard(), {}
-    batches = {name: min(chunk, count) for name, count in counts.items()}
-    devices = {name: pick_device(device, n, *extent(problem)) for name, n in batches.items()}
-    parts = {name: chunks(count, chunk) for name, count in counts.items()}
+    device = pick_device(device, chunk, *extent(problem))
+    parts = {name: chunks(rows, chunk) for name, (rows, _) in ids.items()}
     if part is not None:
-        ours = lambda ids: next(_numbers) % part[1] == part[0] - 1
-        parts = {name: [ids for ids in all_ids if ours(ids)] for name, all_ids in parts.items()}
+        ours = lambda rows: next(_numbers) % part[1] == part[0] - 1
+        parts = {name: [rows for rows in found if ours(rows)] for name, found in parts.items()}
     work = type(problem).__name__, sum(map(len, parts.values()))
     with line(*work, shown=progress is None) as shown:
         for name, learner in learners.items():
@@ -147,17 +145,17 @@ def run(
                 "record": record,
                 "probes": probes or {},
             }
-            kind = devices[name].split(":")[0]
+            kind = device.split(":")[0]
             known = key({**inputs, "device": kind}, also=("paperlib.play",))
             # described once, for the key
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
             say = progress or (lambda t, T, _: shown.tell(t, T))
-            how = {"device": devices[name], "every": every, "progress": say, "about": about}
+            how = {"device": device, "every": every, "progress": say, "about": about}
             compute = functools.partial(play, **inputs, **how)
             begin = functools.partial(shown.begin, name)
             traces = []
-            for ids in parts[name]:
-                traces.append(_chunk(known, ids, compute, begin))
+            for rows in parts[name]:
+                traces.append(_chunk(known, rows, compute, begin))
                 shown.end()
             out[name] = Trace.merge(traces) if part is None else _Unread(name)
     return out
@@ -181,7 +179,7 @@ def once(
     path = root() / f"{known.digest()}.npz"
     found = _load(path, _arrays)
     if found is None:
-        _try(root())
+        check_writable(root())
         result = function(**inputs)
         numbers = isinstance(result, dict)
         found = {k: np.asarray(v) for k, v in result.items()} if numbers else {}
@@ -195,7 +193,7 @@ def once(
 
 
 def _chunk(
-    known: Key, ids: range, compute: Callable[..., Trace], begin: Callable[[], None]
+    known: Key, ids: Sequence[int], compute: Callable[..., Trace], begin: Callable[[], None]
 ) -> Trace:
     """Trials ``ids``, loaded, or played after a call of ``begin``; a checkpoint stands beside the file until that is whole."""
     path = root() / f"{known.digest(trials=ids)}.npz"
@@ -211,7 +209,7 @@ def _chunk(
         # another process was faster while this one waited
         if (trace := _load(path, read)) is not None:
             return trace
-        _try(root())
+        check_writable(root())
         begin()
         # the key speaks for the newer text: what the older computes must not lie beside it
         if known.edited():
@@ -228,24 +226,6 @@ def _chunk(
     return trace
 
 
-def _try(folder: Path) -> None:
-    """Write a small file to a folder before what belongs there is computed.
-
-    Raises:
-        OSError: the folder is read-only, or the disk is full; the error names the folder.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(LEAST))
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise OSError(
-            error.errno or errno.EIO, error.strerror or str(error), str(folder)
-        ) from error
-
-
 def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
     """Whether the result was saved: not if it may come from code that is older than its key, or if the disk refuses it."""
     if edited := known.edited():
@@ -260,7 +240,7 @@ def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
     return True
 
 
-def _trace(ids: range, horizon: int, path: Path) -> Trace:
+def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
     """The trace in a file; an error where it is not that of these trials up to this round."""
     trace = Trace.load(path)
     if trace.trials != list(ids) or trace.rounds[-1] != horizon or "regret" not in trace.series:

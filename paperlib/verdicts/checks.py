@@ -184,6 +184,15 @@ class Vacuous(Check):
         return "vacuous here" if super().verdict != "fails" else "fails"
 
 
+class ByConstruction(Check):
+    """A bound whose constant was computed from what it bounds, so that only an error of that computation could break it."""
+
+    @property
+    def verdict(self) -> str:
+        """ "fails" where it is broken all the same, else "by construction"."""
+        return "by construction" if super().verdict != "fails" else "fails"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Expected(Check):
     """A bound on an expectation; nothing is said about a single trial.

@@ -9,6 +9,7 @@ import torch
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.bkb import Confidence, ContextualBKB, Matern
 from paperlib.bkb import Optimizer as Search
+from paperlib.core import saved
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import leaves
 from paperlib.glbomd import GLBOMD, Bernoulli
@@ -56,6 +57,14 @@ def late(kind, learner, first=A, second=B, **options):
     return user, user.ask(first), user.ask(second)
 
 
+@dataclasses.dataclass(frozen=True)
+class Constant(Index):
+    """Asks for arm 0."""
+
+    def select(self, state, context, draw):
+        return torch.zeros(1, dtype=torch.int64), state
+
+
 @pytest.mark.parametrize("paper", [x for x in papers() if contextual(x)])
 @pytest.mark.filterwarnings("ignore")
 def test_a_late_reward_is_learned_with_the_features_of_its_own_context(paper):
@@ -92,8 +101,84 @@ def test_who_tells_before_the_next_context_passes_none():
     user.ask(A)
     user.tell(user.ask(A.copy()), 1.0)  # equal arms are no other context
     user.ask(B)
-    user.tell(2, 1.0)  # played in place of what was asked for
+    user.tell(user.ask(B), 1.0)
+    user.tell(2, 1.0)  # nobody asked
     user.tell(user.ask(A), 1.0)
+
+
+def other_than(arm):
+    """An arm that was not asked for."""
+    return (arm + 1) % len(A)
+
+
+def test_a_reward_that_nobody_asked_for_leaves_the_one_asked_for_untold():
+    user = AskTell(GLBOMD(Bernoulli(), 2.0), A)
+    arm = user.ask(A)
+    user.tell(other_than(arm), 0.0)
+    user.ask(B)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(arm, 0.5)
+
+
+def test_an_action_is_untold_as_often_as_it_was_asked_for():
+    user = AskTell(Constant(), A)
+    assert user.ask() == user.ask() == 0  # one question, asked twice
+    user.tell(1, 1.0)
+    assert user.ask() == 0  # another one
+    user.tell(0, 1.0)
+    user.ask(B)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(0, 1.0)
+
+
+@pytest.mark.parametrize("twice", ["asked twice", "loaded and asked again", "told at last"])
+def test_a_question_asked_again_is_one(twice, tmp_path):
+    user = AskTell(Constant(), A)
+    if twice == "told at last":
+        user.ask()
+        user.tell(1, 1.0)
+        user.tell(0, 1.0)
+    user.ask()
+    if twice == "loaded and asked again":
+        user.save(tmp_path / "user.npz")
+        user = AskTell.load(tmp_path / "user.npz", Constant())
+    user.ask()
+    user.tell(0, 1.0)
+    user.ask(B)
+    user.tell(0, 1.0)
+
+
+def test_a_file_keeps_how_often_an_action_is_untold(tmp_path):
+    user = AskTell(Constant(), A)
+    user.ask()
+    user.tell(1, 1.0)
+    user.ask()
+    user.save(tmp_path / "user.npz")
+    user = AskTell.load(tmp_path / "user.npz", Constant())
+    user.tell(0, 1.0)
+    user.ask(B)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(0, 1.0)
+
+
+@pytest.mark.parametrize("told, needs", [([1], False), ([1, 2], False), ([], True)])
+def test_an_older_file_holds_the_number_of_untold_actions_alone(told, needs, tmp_path):
+    """In such a file any reward answers what was asked for."""
+    user = AskTell(Constant(), A)
+    user.ask()
+    user.save(tmp_path / "new.npz")
+    head, arrays = saved.parse((tmp_path / "new.npz").read_bytes())
+    older = {name: x for name, x in head.items() if name not in ("asked", "checksum")}
+    saved.write(tmp_path / "old.npz", older | {"untold": 1}, arrays)
+    user = AskTell.load(tmp_path / "old.npz", Constant())
+    for arm in told:
+        user.tell(arm, 1.0)
+    user.ask(B)
+    if needs:
+        with pytest.raises(ValueError, match=NEEDS):
+            user.tell(0, 1.0)
+    else:
+        user.tell(0, 1.0)
 
 
 def test_once_two_contexts_are_open_every_reward_needs_its_context():
@@ -202,6 +287,26 @@ def test_a_batch_told_one_by_one_stays_open_until_its_last():
     for arm in other.ask(A, batch=2):
         other.tell(arm, 1.0)
     other.tell(other.ask(B), 1.0)
+
+
+def test_a_batch_told_together_with_another_arm_stays_open():
+    user = Search(LEARNER, A)
+    first = user.ask(A, batch=2)
+    other = next(arm for arm in range(len(A)) if arm not in first)
+    user.tell([first[0], other], [1.0, 0.0])
+    user.ask(B)
+    with pytest.raises(ValueError, match=NEEDS):
+        user.tell(first[1], 1.0)
+
+
+def test_batches_in_several_contexts_share_no_draw(monkeypatch):
+    """Arms of the first batch are drawn: with equal draws batches of equal arms would be equal."""
+    user, drawn = Search(LEARNER, A), []
+    at = user._streams.at
+    monkeypatch.setattr(user._streams, "at", lambda t: drawn.append(t) or at(t))
+    for arms, batch in ((A, 3), (B, 2), (A, 4)):
+        user.ask(arms, batch=batch)
+    assert drawn == list(range(9))
 
 
 def test_a_late_failure_needs_its_context_too():

@@ -18,21 +18,26 @@ def problem(seed):
     return lambda point: bowl(point["x"], point["y"], int(point["option"]))
 
 
-@pytest.mark.slow
-def test_a_coordinate_per_option_is_no_worse_than_an_ordered_number():
-    """Compare the best of 20 values on 20 problems; an integer from 0 to 3 is the category as an ordered number.
+def best_values(seeds):
+    """Return the best of 20 values on each problem, by encoding. An integer from 0 to 3 is the category as an ordered number.
 
-    A gain is not established at this size: the difference is about its standard error. The test fails if one coordinate per
-    option is worse by more than two standard errors.
+    For ``range(20, 220)``, problems on which the encoding was not chosen, the means are 0.086 with one coordinate per option
+    and 0.125 with an ordered number. The difference is -0.039 with a standard error of 0.014.
     """
     encodings = {"ordered": Integer("option", 0, 3), "one-hot": Category("option", [0, 1, 2, 3])}
     learner = TuRBO(8, fit_steps=20, gain=0.0)
-    best = {
+    return {
         name: [
             minimize(problem(seed), Space([*SIDES, option]), 20, learner=learner, seed=seed).y
-            for seed in range(20)
+            for seed in seeds
         ]
         for name, option in encodings.items()
     }
+
+
+@pytest.mark.slow
+def test_a_coordinate_per_option_is_no_worse_than_an_ordered_number():
+    """The first 20 problems alone do not establish the gain: its size is about its standard error."""
+    best = best_values(range(20))
     difference = np.subtract(best["one-hot"], best["ordered"])
     assert difference.mean() < 2 * difference.std(ddof=1) / np.sqrt(len(difference)), best

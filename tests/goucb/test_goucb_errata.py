@@ -69,7 +69,7 @@ def test_numbers(function, expected, tolerance):
 
 
 def test_all_are_listed():
-    assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 17)]
+    assert [e.id for e in ERRATA] == [f"E{i}" for i in range(1, 19)]
     assert all(e.where and e.problem and e.resolution for e in ERRATA)
     computed = {f for name, f in vars(numbers).items() if name[0] == "e" and name[1:].isdigit()}
     assert {e.function for e in ERRATA if e.function} == computed
@@ -125,6 +125,23 @@ def test_ranks_and_parameters_of_one_function():
     assert found["rank, A"] == found["dw, A"] == 4
     assert found["parameters, B"] == 8 and found["largest L of them, to 1e-12"] == 0
     assert found["distance to the next"] == pytest.approx(32**0.5)
+
+
+def test_weights_of_at_least_0_put_the_maximum_into_a_corner():
+    """E17: the same draws without the restriction are never largest there."""
+    found = numbers.e17()
+    for what in ("corner largest", "least slope at least 0"):
+        assert found[f"{what}, W = [0, 1]^dw"] == found["draws"] == 200
+        assert found[f"{what}, W = [-1, 1]^dw"] == 0
+
+
+def test_a_c_of_order_t_to_the_minus_a_quarter_never_meets_condition_8():
+    """E18: at T^(-1/4) the condition grows with iota^2 alone, at T^(-1/8) it is met."""
+    found = numbers.e18()
+    slow = [x for name, x in found.items() if "1/4" in name]
+    fast = [x for name, x in found.items() if "1/8" in name]
+    assert min(slow) > 1e9 and slow == sorted(slow)
+    assert fast == sorted(fast, reverse=True) and fast[0] > 1 > fast[-1]
 
 
 def test_f2_with_and_without_parentheses():

@@ -10,7 +10,13 @@ from paperlib.core.trace import Trace
 from paperlib.datasets.evaluations import evaluate
 from paperlib.goucb import claims
 from paperlib.goucb.styles import STYLES
-from paperlib.goucb.experiments import settings, synthetic, tuning
+from paperlib import stats
+from paperlib.goucb.experiments import first_phase, settings, synthetic, ties, tuning
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
+from paperlib.goucb.probes import heard, played
+from paperlib.goucb.problems.synthetic import SigmoidSum
+from paperlib.play import play
 from paperlib.store import Seconds
 
 
@@ -62,6 +68,133 @@ def test_an_order_shows_ties():
     values = {"b": 2.0, "a": 1.0, "c, d": 2.0 + 1e-9, "e": 3.0}
     assert synthetic.order(values) == "a; b = c, d; e"
     assert synthetic.order({"a": 0.0}) == "a"
+
+
+def test_simple_regrets_below_the_noise_are_ties():
+    """1e-12 and 3e-6 are not ranked where the noise is 0.01."""
+    values = {"a": 3e-6, "b": 1e-12, "c": 0.5, "d": 0.02}
+    assert (
+        synthetic.describe_values(values, 0.01)
+        == "a, b below the noise's 0.0100; d 0.0200; c 0.500"
+    )
+    trace = traced(np.ones((5, 4)), best=np.full((5, 4), 1.0 - 1e-9))
+    line = synthetic.table({"a": trace}, 2, 1.0, 0.01)[1]
+    assert line.endswith("below 0.01") and "e-09" not in line
+
+
+def test_a_band_of_cumulative_regret_does_not_fall():
+    """One trial in five has all the regret: the lower end of a t-interval falls below that of the round before, and below 0."""
+    each = np.concatenate([np.ones((5, 3)), np.zeros((5, 20))], 1)
+    each[0, 3:] = 10.0
+    trace = traced(each)
+    t_band = stats.band(trace["regret"])
+    assert (np.diff(t_band.low) < 0).any() and t_band.low.min() < 0
+    low, high = synthetic.bootstrap_band(trace["regret"])
+    assert (np.diff(low) > -1e-9).all() and (np.diff(high) > -1e-9).all()
+    assert (low <= t_band.estimate).all() and (t_band.estimate <= high).all() and low.min() >= 0
+    figure, ax = plt.subplots()
+    numbers = synthetic.band_panel(ax, {"GO-UCB": trace})["GO-UCB"]
+    np.testing.assert_array_equal(numbers["low"], low)
+    assert ax.get_ylim()[1] > high.max()
+    folds = synthetic.band_panel(ax, {"GO-UCB": traced(each[:4])}, folds=2)["GO-UCB"]
+    units = np.stack([traced(each[:4])["regret"][k::2].mean(0) for k in (0, 1)])
+    np.testing.assert_array_equal(folds["low"], synthetic.bootstrap_band(units)[0])
+    plt.close(figure)
+    assert synthetic.band_note({"a": trace}).endswith("over 5 trials.")
+
+
+# Phase I of f1 -----------------------------------------------------------------------------------------------
+
+
+def test_draws_of_phase_1(monkeypatch, tmp_path):
+    """Blocks are stored, their draws differ, and the best of one point is that point."""
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    monkeypatch.setattr(first_phase, "BLOCK", 300)
+    blocks = first_phase.simulate(SigmoidSum(3), 1, 700, 5)
+    assert [len(block["best"]) for block in blocks] == [300, 300, 100]
+    found = first_phase.concatenate(blocks)
+    np.testing.assert_array_equal(found["best"], found["uniform"])
+    assert len(np.unique(found["best"])) == 700
+    assert len(list(tmp_path.rglob("*.npz"))) == 3
+
+
+def test_the_best_of_five_points_by_hand():
+    found = first_phase.simulate_block(SigmoidSum(20, 0.0), 5, 2000, 0, 0)
+    rng = np.random.default_rng([0, 0])
+    f = 25 / (1 + np.exp(-(10 * rng.random((2000, 5, 20)) - 5).sum(2) - 1)) + 1
+    np.testing.assert_allclose(found["best"], 26 - f.max(1), atol=1e-9)
+    np.testing.assert_allclose(found["uniform"], 26 - f.mean(1), atol=1e-9)
+    share = first_phase.poor_fraction(found, 0.01)
+    assert share.estimate == (found["best"] > 0.1).mean() and 0.08 < share.estimate < 0.13
+
+
+def test_the_best_point_has_the_largest_noisy_value():
+    """Noise of a thousand times the range makes it one of the points at random."""
+    found = first_phase.simulate_block(SigmoidSum(3, 25_000.0), 5, 20_000, 0, 0)
+    error = found["best"].std() / np.sqrt(20_000)
+    assert found["best"].mean() == pytest.approx(found["uniform"].mean(), abs=5 * error)
+
+
+def test_the_empirical_bernstein_interval_covers():
+    rng = np.random.default_rng(0)
+    samples = 25 * (rng.random((400, 3000)) < 0.02)
+    covered = [x.low < 0.5 < x.high for x in (first_phase.bernstein(x, 25) for x in samples)]
+    assert np.mean(covered) >= 0.95
+    x = np.array([0.0, 1.0, 1.0, 2.0])
+    half = first_phase.bernstein(x, 2.0).high - 1.0
+    log = np.log(4 / 0.05)
+    assert half == pytest.approx(np.sqrt(2 * (2 / 3) * log / 4) + 14 * log / 9)
+
+
+def test_the_share_of_a_uniform_point_adds_the_learners_difference():
+    found = {"best": np.full(200_000, 0.6), "uniform": np.full(200_000, 12.0)}
+    repeated = traced(np.full((4, 6), 0.5))
+    learner = traced(np.full((4, 6), 0.5) + np.array([[0, 0, 0, 0, 0.06, 0.06]] * 4))
+    share = lambda rounds: first_phase.share_of_uniform(found, learner, repeated, rounds, 25.0)
+    assert share(2).estimate == pytest.approx(0.66 / 12)
+    assert share(6).estimate == pytest.approx(0.62 / 12)
+    assert share(2).low < share(2).estimate < share(2).high and share(2).n == 200_000
+    assert share(2).low > 0.05  # decided, unlike by 20 trials
+    level = 1 - 0.05 / 3  # three intervals are combined
+    best, uniform = (first_phase.bernstein(found[name], 25, level) for name in found)
+    assert share(2).low == pytest.approx((best.low + 0.06) / uniform.high, rel=1e-12)
+    assert share(2).high == pytest.approx((best.high + 0.06) / uniform.low, rel=1e-12)
+
+
+def test_trials_that_do_not_recover_are_counted():
+    each = np.array([[5, 5, 5], [5, 5, 0], [0, 0, 0], [0, 0, 5.0]])
+    trace = traced(each, best=10 - each)
+    assert first_phase.count_stuck(trace, 2, 10.0, 0.01) == (2, 1, 4)
+
+
+# The three GP methods ----------------------------------------------------------------------------------------
+
+
+def test_acquisitions_tie_on_points_that_are_not_scaled():
+    sizes = {"fit_steps": 10, "candidates": 16, "top": 2, "steps": 2}
+    for name in ("UCB", "EI", "PI"):
+        raw = GP(5, "legacy-raw", name, **sizes)
+        trace = play(
+            raw, SigmoidSum(), horizon=6, trials=2, record="all", probes={"x": played, "y": heard}
+        )
+        assert ties.tied_fraction(raw, trace, 5.0, 6).tolist() == [1.0, 1.0]
+        scaled = GP(5, "legacy-scaled", name, **sizes)
+        assert ties.tied_fraction(scaled, trace, 5.0, 6).max() < 0.1
+
+
+def test_botorchs_own_search_chooses_other_points_than_ours():
+    """Ours takes the first candidate for both acquisitions; BoTorch's does not choose that, and not always the same for both."""
+    learners = [GP(5, "legacy-raw", name, fit_steps=12, steps=2) for name in ("UCB", "EI")]
+    run = lambda learner: play(
+        learner, SigmoidSum(), horizon=8, trials=2, record="all", probes={"x": played}
+    )
+    ours, own = map(run, learners), [run(GPOptimizeAcqf(gp)) for gp in learners]
+    first, second = ours
+    assert ties.agreeing_fraction([first, second], 5).tolist() == [1.0, 1.0]
+    assert ties.agreeing_fraction([first, own[0]], 5).tolist() == [0.0, 0.0]
+    assert ties.agreeing_fraction(own, 5).mean() < 1
+    with pytest.raises(ValueError, match="raw_samples must be at least restarts = 3, got 2"):
+        GPOptimizeAcqf(GP(4, "legacy-raw", "EI"), 3, 2)
 
 
 def test_spread_is_over_the_smallest_of_the_others():
@@ -198,10 +331,30 @@ def test_bend_of_tuning_is_of_the_rounds_named():
     assert tuning.bend(runs, "a", ["b", "c"], 2, 2, 3, share=True).estimate == pytest.approx(-0.3)
 
 
+def test_a_regret_line_is_curved_where_late_rounds_lose_less():
+    straight, curved = traced([[1.0, 2.0, 2.0, 2.0]] * 4), traced([[1.0, 4.0, 2.0, 1.0]] * 4)
+    bent = lambda trace: tuning.regret_curvature({"a": trace}, "a", 2, (2, 2), (4, 4)).estimate
+    assert bent(straight) == 0.0 and bent(curved) == -3.0
+
+
+def test_the_table_of_final_values_marks_the_least():
+    runs = {name: traced(np.ones((4, 3)), best=np.zeros((4, 3))) for name in ("TuRBO-1", "uniform")}
+    for name, end in (("TuRBO-1", 0.012), ("uniform", 0.03)):
+        runs[name].series["simple"] = np.full((4, 3), end)
+    figure, ax = plt.subplots()
+    numbers = tuning.final_table(ax, {"breast.forest": runs}, 2, {"breast.forest": "head"})
+    assert numbers["breast.forest"]["TuRBO-1"].estimate == pytest.approx(0.012)
+    weights = {text.get_text().split("\n")[0]: text.get_fontweight() for text in ax.texts}
+    assert weights["1.20"] == "bold" and weights["3.00"] == "normal" and "head" in weights
+    plt.close(figure)
+
+
 def test_a_start_called_like_a_control_is_drawn_as_itself():
     figure, ax = plt.subplots()
     starts = {"uniform": traced([[1.0, 2.0], [1.0, 4.0]])}
-    controls = {"uniform": traced([[10.0, 20.0], [10.0, 20.0]])}
+    controls = {
+        "uniform": traced([[10.0, 20.0], [10.0, 20.0], [0.0, 0.0]])
+    }  # the third is not drawn
     found = synthetic.bars(ax, starts, controls, title="", ylabel="")
     assert found["dots"]["uniform"].estimate == 4.0 and found["lines"]["uniform"].estimate == 30.0
     drawn = [line.get_ydata()[0] for line in ax.lines]
@@ -229,6 +382,7 @@ def test_every_name_of_the_figures_has_a_learner_and_a_look():
         *settings.SECOND,
         *settings.RIVALS,
         *settings.CONTROLS,
+        *settings.OWN,
         *settings.ALONG,
         *settings.TWINS,
         *settings.TWINS.values(),
@@ -280,14 +434,15 @@ def test_panels_return_what_they_draw():
     plt.close(fig)
 
 
-def test_cost_is_along_observations_in_batches_or_alone():
+def test_cost_along_observations_compares_runs_of_one_batch_size():
     from paperlib.goucb.experiments import cost
 
     rounds = {(cost.OURS, 1): 4.0, (cost.OURS, 20): 40.0, (cost.USERS, 1): 9.0}
     seconds = Seconds(
         {run: np.full((2, 3), x) for run, x in rounds.items()}, {run: run[1] for run in rounds}
     )
-    assert cost.along({10: seconds}, 20) == {cost.OURS: {10: 2000.0}, cost.USERS: {10: 9000.0}}
+    assert cost.along({10: seconds}, 20) == {cost.OURS: {10: 2000.0}}
+    assert cost.along({10: seconds}, 1) == {cost.OURS: {10: 4000.0}, cost.USERS: {10: 9000.0}}
 
 
 def test_failures_and_hours_are_of_what_is_kept(monkeypatch, tmp_path):

@@ -267,7 +267,7 @@ def test_what_is_not_one_real_number_is_refused_by_name(y):
     before = search._now
     with pytest.raises(ValueError, match="y must be one real number, got .*; pass an exception"):
         search.tell(search.ask(), y)
-    with pytest.raises(ValueError, match=r"feedback\[1\] must be one real number"):
+    with pytest.raises(ValueError, match=r"answers\[1\] must be one real number"):
         search.observe([search.ask()] * 2, [1.0, y])
     assert search.state is before.state and search.rounds == 2 and not search.failures
     with pytest.raises(ValueError, match="the function's value must be one real number"):
@@ -458,9 +458,10 @@ def test_own_data_may_have_failed():
 @pytest.mark.parametrize(
     "points, answers, match",
     [
-        ([], [], "actions="),
-        ({"rate": 0.1}, [1.0], "actions="),
-        ([SPACE.decode(np.zeros(SPACE.size))], [1.0, 2.0], "feedback="),
+        ([], [], "^points=.*; allowed: at least one, in a list"),
+        ({"rate": 0.1}, [1.0], "^points="),
+        ([SPACE.decode(np.zeros(SPACE.size))], [1.0, 2.0], "^answers=.*; allowed: 1 numbers"),
+        ([SPACE.decode(np.zeros(SPACE.size))], ["two"], r"^answers\[0\] must be one real number"),
         ([SPACE.decode(np.zeros(SPACE.size)), {"rate": 2.0}], [1.0, 2.0], "x="),
         (
             [SPACE.decode(np.zeros(SPACE.size)), SPACE.decode(np.ones(SPACE.size)) | {"depth": 7}],
@@ -819,6 +820,24 @@ def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
     follow(Optimizer(Space([Real("x", 0.0, 1.0)])), 9, lambda x: 1.0)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("answers", [(1.0,), (1.0, 0.0)], ids=["one answer", "two answers"])
+def test_a_point_is_decoded_once_where_answers_tie(answers, monkeypatch):
+    """A constant function, and one of 0 and 1 whose noise shows at a point of two answers."""
+    space = Space([Real("x", 0.0, 1.0), Category("c", ["a", "b"])])
+    counts, search = [], new(space, LEARNERS["turbo"])
+    decode = Space.decode
+    monkeypatch.setattr(Space, "decode", lambda self, u: counts.append(1) or decode(self, u))
+    same = {"x": 0.5, "c": "a"}
+    search.observe([same] * len(answers), answers)
+    decoded = []
+    for t in range(30):
+        x, before = search.ask(), len(counts)
+        search.tell(x, answers[t % len(answers)])
+        decoded.append(len(counts) - before)
+    assert max(decoded[1:]) <= 4  # the point, and twice the one asked for
+
+
 # ---- tables
 
 
@@ -840,7 +859,16 @@ def test_tables_and_their_rows_are_points():
     assert numbers(rows) == numbers(one)
     for points in (frame, [row for _, row in frame.iterrows()], frame.to_dict("records")):
         np.testing.assert_array_equal(other.predict(points).mean, one.predict(own).mean)
-    other.fail(frame.iloc[0], "lost")
+    single = new()
+    for i, y in enumerate(answers):
+        single.tell(frame.iloc[[i]], y)
+    assert numbers(single) == numbers(one)
+    for call in (lambda x: single.tell(x, 1.0), lambda x: single.fail(x, "lost")):
+        with pytest.raises(
+            ValueError, match="^x=.*a table of 1 row, not of 2; observe takes several"
+        ):
+            call(frame.iloc[:2])
+    other.fail(frame.iloc[[0]], "lost")
     assert other.failures[0].action == own[0]
     answers[2] = math.nan
     gap = new()

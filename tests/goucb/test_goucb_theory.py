@@ -20,7 +20,7 @@ from paperlib.goucb.theory.growth import Risk
 from paperlib.goucb.theory.landscape import Landscape
 from paperlib.goucb.theory.replay import Replay
 from paperlib.play import play
-from paperlib.verdicts.checks import Reported, Vacuous, statements
+from paperlib.verdicts.checks import ByConstruction, Reported, Vacuous, statements
 
 N, T, R = 20, 40, 10
 
@@ -270,10 +270,11 @@ def test_every_statement_holds_of_a_whole_run(run_a):
     assert float((run.apart - along.identity).abs().max()) < 1e-11
     assert float((run.w - along.center).abs().max()) < 1e-11
     assert holds(run_a.ball())
-    false = {"Lemma C.6, printed step"}
+    false = {"Lemma C.6, printed step", "Assumption 3.3, self-concordance"}
     for check in [*run_a.assumptions(), *run_a.algorithm(), *run_a.regret_bounds()]:
         allowed = {"fails"} if check.statement in false else {"holds", "vacuous here", "reported"}
         allowed |= {"inconclusive"} if check.delta else set()
+        allowed |= {"by construction"} if check.statement == "Assumption 3.3, growth" else set()
         assert check.verdict in allowed, check
     assert run_a.containment().by_trial.all() and run_a.functional().by_trial.all()
     assert not isinstance(run_a.containment(), Vacuous)
@@ -375,8 +376,14 @@ def test_reference_b_in_any_of_its_parameters():
     once = Replay.of(found.trace, problem.network, 30, 6.0, np.tile(problem.truth.w, (3, 1)))
     assert (once.distance2[:, 0] >= run.distance2[:, 0]).all()
     other = found.risk.stars[1:]
-    assert fails(bounds.assumption_3_3(found.risk, 1e-6, other))
-    assert holds(bounds.assumption_3_3(found.risk, 1e-6, other, nearest=True))
+    assert fails(bounds.growth_condition(found.risk, 1e-6, other))
+    # a mu at most that of the search cannot fail
+    check = bounds.growth_condition(found.risk, 1e-6, other, nearest=True)
+    assert isinstance(check, ByConstruction) and check.verdict == "by construction"
+    (judged,) = [check for check in found.assumptions() if check.statement.endswith("growth")]
+    assert judged.verdict == "by construction"
+    above = bounds.growth_condition(found.risk, 2 * found.risk.on_box.mu, found.inside, True)
+    assert fails(above) and not isinstance(above, ByConstruction)
 
 
 def test_lambda_and_beta_of_the_proof(run_a, c_a):
@@ -408,6 +415,48 @@ def test_self_concordance_fails_for_every_c(risk_a):
     assert risk_a.relative(risk_a.around(0.5)).min() < 0
 
 
+def test_the_assumptions_of_a_run_hold_self_concordance_at_three_c(run_a):
+    found = [check for check in run_a.assumptions() if "self-concordance" in check.statement]
+    assert [check.inputs["c"] for check in found] == [1e-4, 1e-2, 0.5]
+    assert all(map(fails, found))
+
+
+def test_condition_8_by_hand():
+    """dw = 2, F = 1, C_h = e, mu = 1, delta = 2 / e, zeta = 1, c = 1/2: 2^2 iota^2 4^2 = 64 iota^2, iota = ln n + 3."""
+    c = constants.Constants(2, 1.0, 1.0, math.e, 1.0, 1.0, delta=2 / math.e)
+    check = bounds.condition_8(c, 10**4, 1.0)
+    assert check.observed[0] == pytest.approx(64 * (math.log(100) + 3) ** 2)
+    assert isinstance(check, Reported) and check.bound[0] == 10**4
+    first = vacuity.condition_from(c, 1.0)
+    asks = lambda T: 64 * (math.log(vacuity.first_phase(T)) + 3) ** 2
+    assert asks(first) < first and asks(first - 1) >= first - 1
+    assert vacuity.condition_from(c, 1.0, 0.01) > first
+
+
+def test_condition_8_is_far_from_what_is_run(run_a, c_a):
+    (check,) = [check for check in run_a.first_phase() if check.statement == "Condition (8)"]
+    assert check.verdict == "reported" and check.inputs["least T"] > 1e11 > T
+    assert vacuity.condition_from(constants.sigmoid_sum(), 1580.0) > 1e28
+
+
+def test_the_estimate_stays_nearer_to_w_0_with_a_larger_lambda(run_a):
+    problem = run_a.problem
+    loose = recorded(problem, list(learners(problem, N, T).values())[-1], trials=3)
+    far = lambda found: (found.run.w - found.run.w[:, :1]).square().sum(2).amax()
+    assert holds(bounds.remark_4_3(run_a.run)) and holds(bounds.remark_4_3(loose.run))
+    assert far(loose) > 4 * far(run_a)
+    forgotten = dataclasses.replace(run_a.run, ridge=10 * run_a.run.ridge)
+    assert bounds.remark_4_3(forgotten).ratio == pytest.approx(
+        10 * bounds.remark_4_3(run_a.run).ratio, rel=1e-4
+    )
+
+
+def test_the_regret_of_phase_1(run_a, c_a):
+    regret = run_a.trace.at(N)
+    assert holds(bounds.remark_4_4(regret, N, c_a.value))
+    assert fails(bounds.remark_4_4(np.full(3, 2.01 * c_a.value * N), N, c_a.value))
+
+
 def test_theorem_4_1(run_a, c_a):
     regret = run_a.regret()
     assert holds(bounds.square_sum(regret, run_a.run, N, c_a.value))
@@ -430,7 +479,7 @@ def test_the_exponent():
 
 def test_all_statements_are_listed():
     names = [s.name for s in statements("goucb")]
-    assert len(names) == len(set(names)) == 37
+    assert len(names) == len(set(names)) == 40
     for s in statements("goucb"):
         assert s.summary and s.source
 

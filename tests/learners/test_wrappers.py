@@ -382,8 +382,23 @@ def test_every_optional_attribute_is_the_bases(wrap, name):
     expected = ("base.total",) if name == "derived" else OTHERS[name]
     assert getattr(wrap(base), name) == expected
     assert getattr(wrap(Index()), name) == ATTRIBUTES[name]
-    with pytest.raises(AttributeError, match="has no other"):
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
         wrap(base).other
+
+
+@every_wrapper
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_an_error_inside_a_property_surfaces(wrap, name):
+    """Of the base, of a base within a wrapper, and of a wrapper: a default in its place would be wrong."""
+    broken = property(lambda self: self.misspelled)
+    base = Index()
+    wrapped = wrap(base)
+    kinds = [type("Broken", (kind,), {name: broken}) for kind in (Index, type(wrapped))]
+    own = {f.name: getattr(wrapped, f.name) for f in fields(wrapped)}
+    with pytest.raises(AttributeError, match="no attribute 'misspelled'"):
+        getattr(wrap(kinds[0]()), name)
+    with pytest.raises(AttributeError, match="no attribute 'misspelled'"):
+        getattr(kinds[1](**own), name)
 
 
 @every_wrapper
@@ -498,3 +513,11 @@ def test_a_wrapper_is_described_by_all_its_fields(wrap):
 def test_a_base_is_a_learner(wrap, base):
     with pytest.raises(ValueError, match="base=.*allowed: a learner$"):
         wrap(base)
+
+
+@every_wrapper
+def test_a_base_has_a_caution_that_takes_what_was_observed(wrap):
+    old = type("Old", (Index,), {"caution": lambda self, context, horizon: None})()
+    with pytest.raises(ValueError, match=r"^base.caution=caution\(context, horizon\); allowed"):
+        wrap(old)
+    wrap(type("New", (Index,), {"caution": lambda self, *given: None})())

@@ -19,7 +19,7 @@ def test_curves_along_a_setting(ax):
     assert found["MASTER"]["setting"] == [2, 4]
     assert found["MASTER"]["mean"].tolist() == [1.0, 2.0]
     assert found["MASTER"]["low"][1] < 0 < 3 < found["MASTER"]["high"][1]
-    assert found["doing nothing"]["mean"] == [0.25, 0.5]
+    assert found["static baseline"]["mean"] == [0.25, 0.5]
     assert ax.get_xscale() == ax.get_yscale() == "log"
     low, high = ax.get_ylim()
     assert 0 < low < 0.25 and high > 2.0
@@ -80,11 +80,11 @@ def test_points_are_means_both_ways(ax):
 def test_oracles_are_open_and_what_has_no_marker_gets_a_cross():
     assert curves.marked("EGS, oracle")["markerfacecolor"] == "white"
     assert "markerfacecolor" not in curves.marked("EGS")
-    assert curves.marked("doing nothing")["marker"] == "x"
+    assert curves.marked("static baseline")["marker"] == "x"
 
 
 def test_rows_begin_at_the_top_and_point_beyond_the_edge(ax):
-    samples = {"MASTER": [1.0, 1.0], "GLR": [1e-6, 1e-6], "doing nothing": [2.0, 2.0]}
+    samples = {"MASTER": [1.0, 1.0], "GLR": [1e-6, 1e-6], "static baseline": [2.0, 2.0]}
     found = curves.rows(ax, samples, limits=(0.01, 5.0))
     assert found["GLR"].estimate == 1e-6
     assert ax.get_yticklabels()[0].get_text() == "MASTER"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from paperlib.core import saved
 from paperlib.core.streams import Streams
 from paperlib.maths.boxes import Box
 from paperlib.maths.sets import Ball
@@ -27,6 +28,7 @@ from paperlib.nsbco import (
     box,
     calibrate,
 )
+from paperlib.nsbco.learners.glr import GLR
 from paperlib.nsbco.learners.kiefer import tracking_gain
 from paperlib.nsbco.optimizer import POLICIES, policy_learner
 from paperlib.nsbco.theory.constants import reference
@@ -234,6 +236,28 @@ def test_a_center_that_stays_at_the_edge_is_warned_of_once(policy):
     assert len(at_the_edge(caught)) == 1
 
 
+def test_a_center_at_the_edge_is_warned_of_once_across_files(tmp_path):
+    """A file keeps the count of rounds at the edge, and that the warning came; an older file has neither."""
+    make = lambda: Optimizer(box([-1.0], [1.0]), 1.0, 2.0, 0.1, policy="track", margin=0.5)
+    user, path = make(), tmp_path / "user.npz"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for t in range(400):
+            user.tell(0.5 - float((user.ask()[0] - 0.93) ** 2) / 2)
+            if t % 50 == 49:
+                user.save(path)
+                user = make().restore(path)
+    assert len(at_the_edge(caught)) == 1
+    head, arrays = saved.parse(path.read_bytes())
+    del head["edge"], head["checksum"]
+    saved.write(path, head, arrays)
+    assert make().restore(path).rounds == 400
+    for edge in (-2, 0.5, None, 1 << 50):
+        saved.write(path, head | {"edge": edge}, arrays)
+        with pytest.raises(ValueError, match=f"edge={edge}; allowed: integers in -1"):
+            make().restore(path)
+
+
 @pytest.mark.parametrize("policy", ["glr", "track", "discounted"])
 def test_a_center_inside_is_not_warned_of(policy):
     with warnings.catch_warnings():
@@ -291,9 +315,9 @@ def test_the_gain_minimizes_the_regret_that_its_docstring_states():
 # ---- noise larger than declared -----------------------------------------------------------------------------
 
 
-def heavy(noise, rounds):
+def heavy(noise, rounds, **more):
     """Student's t with 2.5 degrees of freedom and standard deviation 0.11, where nothing changes."""
-    rng, user = np.random.default_rng(0), new(policy="glr", noise=noise, y_range=(-3.0, 3.0))
+    rng, user = np.random.default_rng(0), new(noise=noise, y_range=(-3.0, 3.0), **more)
     for _ in range(rounds):
         x = user.ask()
         y = -0.125 * ((x - [1.5, 1.2]) ** 2).sum() + 0.05 * rng.standard_t(2.5)
@@ -310,6 +334,20 @@ def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(heavy(declare, 3000).restarts) < 10  # outliers to come are larger still
+
+
+def test_many_restarts_of_a_given_learner_name_its_variance():
+    """The noise of the optimizer is not what that learner uses."""
+    learner = lambda variance: GLR(policy_learner("glr", task(), 0.1, 0.1).base, variance)
+    with pytest.warns(
+        UserWarning, match=r"larger than declared: learner=GLR\(variance=2e-05\)"
+    ) as caught:
+        heavy(0.5, 1500, learner=learner(2e-5))
+    assert len(caught) == 1 and " noise=" not in str(caught[0].message)
+    declare = float(re.search(r"declare variance=([\d.e-]+)", str(caught[0].message))[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(heavy(0.5, 3000, learner=learner(declare)).restarts) < 10
 
 
 def test_many_restarts_by_changes_are_not_called_noise():
@@ -349,10 +387,28 @@ def test_rounds_before_a_step_in_twenty_dimensions():
     assert all(f"{rounds:,}" in inspect.getdoc(Optimizer) for rounds in found)
     assert new(ball([0.0] * 20), policy="track").rounds_before_step() == 40
     assert new(ball([0.0] * 20), learner=SPSA()).rounds_before_step(3) == 6
-    with pytest.raises(ValueError, match="step"):
-        user.rounds_before_step(0)
+    for step in (0, 1.5, "1", 1 << 63, 1 << 60):
+        with pytest.raises(ValueError, match="^step=.*; allowed: an integer, at least 1"):
+            user.rounds_before_step(step)
     with pytest.raises(ValueError, match="rounds_before_step"):
         new(learner=EGS()).rounds_before_step()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("step", [16, 257, 10**6])
+def test_a_step_beyond_all_rounds_is_refused(step):
+    """With sigma / L = 1/2 and n_0 = 1 in 20 dimensions step 16 comes after 40 (16^16 - 1) / 15 > 2^63 rounds."""
+    user, count = new(ball([0.0] * 20), margin=0.5), lambda s: 40 * (16**s - 1) // 15
+    assert count(15) < 2**63 <= count(16)
+    assert user.rounds_before_step(15) == float(count(15))
+    with pytest.raises(ValueError, match=f"^step={step}; allowed: at most 15 here"):
+        user.rounds_before_step(step)
+
+
+def test_steps_of_several_blocks_are_counted():
+    """With sigma / L = 1e-6 and n_0 = 1 epochs grow slowly: n_s = ceil((1 - 1e-6)^(-4 s)), 2 up to s = 173,287."""
+    user = new(DISK, concavity=5e-7, margin=0.5)
+    assert user.rounds_before_step(10_000) == 4 * (1 + 2 * 9_999)
 
 
 # ---- calibration -------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def test_constants():
 
 
 def test_the_whole_series():
-    """F11's numbers: T, V_T, and what doing nothing costs."""
+    """F11's numbers: T, V_T, and what the static baseline costs."""
     drift = pricing.drifts("google", 1047, [0])
     assert customers("google") == 67008 == 1047 * pricing.CUSTOMERS
     assert drift.variation[0] == pytest.approx(12.737807, abs=1e-6)
@@ -66,7 +66,7 @@ def test_means_over_days():
 
 def test_ratios_and_shares():
     traces = {
-        "doing nothing": trace([2.0, 2.0, 4.0]),
+        "static baseline": trace([2.0, 2.0, 4.0]),
         "KWtrack": trace([1.0, 3.0, 2.0]),
         "MASTER": trace([5.0, 6.0, 7.0]),
         "MALG": trace([4.0, 4.0, 4.0]),

@@ -1,13 +1,24 @@
 """Which runs the figures of regret are made of, and what is read off them, on runs made by hand."""
 
+import doctest
+
 import numpy as np
 import pytest
 from ns_runs import run
 
-from paperlib import stats
+from paperlib import stats, store
 from paperlib.nsbco.experiments import regret
 from paperlib.nsbco.learners.restarted import Restarted
-from paperlib.nsbco.problems import Abrupt, Level, Rotation, Stationary, Walk
+from paperlib.nsbco.problems import paths
+from paperlib.nsbco.problems import (
+    Abrupt,
+    Level,
+    QuadraticDrift,
+    Rotation,
+    Several,
+    Stationary,
+    Walk,
+)
 from paperlib.play import play
 from paperlib.verdicts.verdict import claims, short
 from paperlib.workflow import declared
@@ -79,6 +90,66 @@ def test_plans_are_put_together_with_each_learner_once():
     plan = regret.together({a: ["x", "y"]}, {b: ["z"], a: ["y", "w"]}, {b: ["z", "x"]})
     assert plan == {a: ["x", "y", "w"], b: ["z", "x"]}
     assert list(plan) == [a, b]
+
+
+PATHS = ("stationary", "abrupt5", "rotation4", "walk", "level", "triangle8")
+
+
+@pytest.mark.parametrize("name", ["MASTER", "Algorithm 2, oracle", "GLR", "BoB", "kappa 10"])
+def test_paths_in_one_batch_have_the_numbers_of_their_own_runs(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    counts = {path: 2 + (path == "stationary") for path in PATHS}
+    runs = regret.play_all({(path, 256): {name: n} for path, n in counts.items()}, 7, "cpu")
+    for path, n in counts.items():
+        how = {"chunk": 100, "record": 1, "probes": regret.watch(name)}
+        alone = store.run(regret.problem(path), {name: regret.learner(name)}, 256, n, 7, **how)
+        assert runs[path, 256][name].equal(alone[name]), path
+
+
+def test_the_example_of_several_paths_runs():
+    found = doctest.testmod(paths)
+    assert found.attempted >= 4 and found.failed == 0
+
+
+def test_a_batch_holds_whole_paths_and_not_too_many_trials(monkeypatch):
+    monkeypatch.setattr(regret, "ROWS", 5)
+    cells = {("walk", 8): {"GLR": 3}, ("level", 8): {"GLR": 2, "BoB": 9}, ("level", 4): {"GLR": 1}}
+    cells |= {("abrupt5", 8): {"GLR": 1}}
+    assert list(regret.batches(cells)) == [
+        ("GLR", 8, {"walk": 3, "level": 2}),
+        ("GLR", 8, {"abrupt5": 1}),
+        ("BoB", 8, {"level": 9}),
+        ("GLR", 4, {"level": 1}),
+    ]
+
+
+def test_runs_are_in_the_order_of_their_plan(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
+    plan = {("level", 4): {"static baseline": 1}, ("walk", 4): {"GLR": 1, "static baseline": 1}}
+    runs = regret.play_all(plan, 0, "cpu")
+    assert [(cell, *found) for cell, found in runs.items()] == [
+        (("level", 4), "static baseline"),
+        (("walk", 4), "GLR", "static baseline"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "make, word",
+    [
+        (lambda: Several((Level(), "walk"), (1, 1)), "paths="),
+        (lambda: Several((Level(), Walk()), (1,)), "counts="),
+        (lambda: Several((), ()), "counts="),
+        (lambda: Several((Level(),), (0,)), "counts"),
+        (lambda: play(learner(), QuadraticDrift(Several((Level(), Walk()), (2, 3))), 8, 4), "sum"),
+    ],
+)
+def test_paths_of_a_batch_that_do_not_fit_are_refused(make, word):
+    with pytest.raises(ValueError, match=word):
+        make()
+
+
+def learner():
+    return regret.learner("Algorithm 2")
 
 
 def test_totals_are_of_the_trials_that_all_cells_have():

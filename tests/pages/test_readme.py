@@ -100,7 +100,7 @@ def test_the_tally_counts_what_was_judged_and_what_was_not():
     kinds = {"paper": {"holds": 2, "reported": 1}, "ours": {"fails": 1, "not run": 4}}
     text = readme.tally_block({"papers": {"toy": {"counts": kinds}}})
     assert text.startswith(
-        "What 1 papers say, in 2 tests: `✓ 2 hold`; what we add, in 5: `✕ 1 fails` `– 4 not run`; 1 more"
+        "Tests of the statements of 1 paper: 2 (`✓ 2 hold`). Tests of our additions: 5 (`✕ 1 fails` `– 4 not run`). 1 more"
     )
 
 

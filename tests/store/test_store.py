@@ -62,11 +62,36 @@ def test_chunks_are_plays():
     assert [list(ids) for ids in store.chunks(5, 2)] == [[0, 1], [2, 3], [4]]
 
 
+def test_listed_trials_are_played_as_listed_in_chunks():
+    found = run(trials=[4, 1, 1, 0])
+    assert found.trials == [4, 1, 1, 0]
+    whole = run()
+    for row, trial in enumerate(found.trials):
+        np.testing.assert_array_equal(found["regret"][row], whole["regret"][trial])
+    assert run(trials=range(4)).equal(whole.part(0, 4))
+    assert found.part(1, 3).trials == [1, 1]
+
+
+@pytest.mark.parametrize("trials", [[], [0, -1], [0, 1.5], "01", [True]])
+def test_lists_of_other_than_trials_are_refused(results, trials):
+    with pytest.raises(ValueError, match="trials"):
+        run(trials=trials)
+    assert files(results) == {}
+
+
 @pytest.mark.parametrize(
-    "name, value", [("trials", 1e2), ("trials", 0), ("chunk", 2.0), ("chunk", 0), ("horizon", 1e2)]
+    "name, value",
+    [
+        ("trials", 1e2),
+        ("trials", 0),
+        ("chunk", 2.0),
+        ("chunk", 0),
+        ("chunk", "x"),
+        ("horizon", 1e2),
+    ],
 )
 def test_only_whole_numbers_are_run(results, name, value):
-    with pytest.raises(ValueError, match=f"{name}={value}; allowed: an integer, at least 1"):
+    with pytest.raises(ValueError, match=f"{name}={value!r}; allowed: an integer, at least 1"):
         run(**{name: value})
     assert files(results) == {}
 
@@ -210,6 +235,22 @@ def test_a_result_that_cannot_be_read_for_now_stays(results, monkeypatch, error)
     assert path.read_bytes() == whole and run(trials=2).equal(good)
 
 
+def test_auto_takes_one_device_however_many_trials(monkeypatch):
+    """A batch of 1,000 trials in 5 dimensions is expected to be faster on CUDA, one of 100 is not."""
+    devices, problem = [], type("Wide", (Coins,), {"dim": 5})()
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+
+    def on_the_cpu(*given, device, **named):
+        devices.append(device)
+        return play(*given, device="cpu", **named)
+
+    monkeypatch.setattr(store, "play", on_the_cpu)
+    for chunk in (100, 1000):
+        for trials in (2, 1000):
+            run(Index(chunk), problem, trials=trials, chunk=chunk, device="auto")
+    assert devices == ["cpu"] * 11 + ["cuda"] * 2
+
+
 def full(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -252,7 +293,22 @@ def test_a_checkpoint_that_cannot_be_saved_ends_no_run(tmp_path, monkeypatch, ca
     expected = play(Index(), Coins(), 200, 2)
     monkeypatch.setattr("paperlib.core.saved.write", full)
     found = play(Index(), Coins(), 200, 2, checkpoint=tmp_path / "part.npz", every=0)
-    assert found.equal(expected) and "part.npz is not kept: No space left" in caplog.text
+    assert found.equal(expected)
+    (said,) = caplog.records  # of 200 saves
+    assert "part.npz is not kept: No space left on device" in said.getMessage()
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_round_0(tmp_path, monkeypatch):
+    learner = type("Unplayed", (Index,), {"select": no_play})()
+    (tmp_path / "file").write_text("a file where the folder was to be")
+    path = tmp_path / "file" / "part.npz"
+    with pytest.raises(OSError, match=f"'{path}'$"):
+        play(learner, Coins(), 20, 2, checkpoint=path)
+    monkeypatch.setattr(store.os, "fsync", full)
+    path = tmp_path / "part.npz"
+    with pytest.raises(OSError, match=f"No space left on device: '{path}'$"):
+        play(learner, Coins(), 20, 2, checkpoint=str(path))
+    assert not path.exists()
 
 
 def test_a_damaged_checkpoint_is_dropped(results, caplog):

@@ -12,7 +12,7 @@ from paperlib import output, stats
 from paperlib.verdicts import verdict as verdicts
 from paperlib.maths.informative import informative_from
 from paperlib.pages.markdown import counted
-from paperlib.verdicts.checks import Check, Vacuous, statements
+from paperlib.verdicts.checks import ByConstruction, Check, Vacuous, statements
 from paperlib.verdicts.verdict import Claim
 
 CLAIMS = """
@@ -314,6 +314,12 @@ def test_a_vacuous_bound_is_not_said_to_hold():
     assert "vacuous here" in str(make(1.0)) and make(1.0).to_json()["verdict"] == "vacuous here"
     assert make(3.0).verdict == "fails"
     assert counted({"vacuous here": 2, "holds": 1}) == "1 holds, 2 vacuous here"
+
+
+def test_a_bound_that_was_fitted_is_not_said_to_hold():
+    make = lambda observed: ByConstruction("Theorem 2", "toy", "", {}, observed, 2.0)
+    assert make(1.0).verdict == "by construction" and make(3.0).verdict == "fails"
+    assert counted({"by construction": 2}) == "2 by construction"
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 7.3, 1e6])

@@ -174,8 +174,10 @@ class LaplaceThompson(GLMLearner):
     ) -> Posterior:
         """Refit the mode and its Hessian. ``arm``: R indices; ``reward``: R."""
         past = state.history.add(arms, arm, reward)
-        theta = maximize_likelihood(self.link, past.sample(arms), state.theta, self.ridge).theta
-        weight = past.plays.sum(1) * self.link.slope(inner(arms, theta)) / self.link.dispersion
+        sample = past.sample(arms)
+        theta = maximize_likelihood(self.link, sample, state.theta, self.ridge).theta
+        weight = sample.weights * self.link.slope(inner(arms, theta)) / self.link.dispersion
         data = (arms.mT * weight.unsqueeze(1)) @ arms  # sum_k n_k mu'(z_k) / g x_k x_k^T
-        prior = self.ridge * torch.eye(arms.shape[2], dtype=theta.dtype, device=theta.device)
-        return Posterior(past, theta, prior + data, state.rounds + 1)
+        eye = torch.eye(arms.shape[2], dtype=theta.dtype, device=theta.device)
+        precision = torch.add(data, eye, alpha=self.ridge)
+        return Posterior(past, theta, precision, state.rounds + 1)

@@ -63,9 +63,9 @@ class CountHistory(NamedTuple):
         self, arms: Tensor, arm: Tensor, reward: Tensor, mark: Tensor | None = None
     ) -> "CountHistory":
         """The history with one more round; arguments as for ``RowHistory``."""
-        at = arm if mark is None else arm + mark * self.plays.shape[2]
+        at = (arm if mark is None else arm + mark * self.plays.shape[2]).unsqueeze(1)
         put = lambda table, value: (
-            table.flatten(1).scatter_add(1, at.unsqueeze(1), value.unsqueeze(1)).view_as(table)
+            table.flatten(1).scatter_add(1, at, value.unsqueeze(1)).view_as(table)
         )
         return CountHistory(put(self.plays, torch.ones_like(reward)), put(self.total, reward))
 
@@ -124,7 +124,9 @@ def maximize_likelihood(
         raise ValueError(
             f"ridge={ridge!r}, ball=None; allowed: ridge > 0, or a ball, or both (else the estimate may not exist)"
         )
-    step = lambda part, theta: _newton(link, part, theta, ridge, ball)
+    prior = torch.full_like(start[0], ridge if ridge > 0 else JITTER).diag()
+    outer = _outer(sample.points) if len(sample.points) < len(start) else None
+    step = lambda part, theta: _newton(link, part, theta, ridge, ball, prior, outer)
     fit = step(sample, start)
     for _ in range(LIMIT):
         moves = ~fit.converged
@@ -174,16 +176,28 @@ def unfitted(trials: int, dim: int, ridge: float, **tkwargs) -> Fit:
     return Fit(torch.zeros(trials, dim, **tkwargs), hessian, converged)
 
 
-def _newton(link, sample: Sample, theta: Tensor, ridge: float, ball: float | None) -> Fit:
-    """One step of ``maximize_likelihood`` in every trial, and whether it was the last."""
+def _newton(
+    link,
+    sample: Sample,
+    theta: Tensor,
+    ridge: float,
+    ball: float | None,
+    prior: Tensor,
+    outer: Tensor | None,
+) -> Fit:
+    """One step of ``maximize_likelihood`` in every trial, and whether it was the last.
+
+    Args:
+        prior: d x d, the ridge's part of the Hessian.
+        outer: of ``_outer``, for points that several trials share.
+    """
     points, weights, sums = sample
     z = inner(points, theta)
     mean, slope = link.mean_and_slope(z)
     if weights is not None:
         mean, slope = weights * mean, weights * slope
     gradient = torch.add(_combine(points, mean - sums) / link.dispersion, theta, alpha=ridge)
-    prior = torch.full_like(theta[0], ridge if ridge > 0 else JITTER).diag()
-    hessian = prior + _curvature(points, slope) / link.dispersion
+    hessian = prior + _curvature(points, slope, outer) / link.dispersion
     step = _newton_step(gradient, hessian)
     if ball is not None:
         step = project_ball(theta + step, hessian, ball) - theta
@@ -222,9 +236,13 @@ def _combine(points: Tensor, values: Tensor) -> Tensor:
     return torch.bmm(values.unsqueeze(1), points).squeeze(1)
 
 
-def _curvature(points: Tensor, values: Tensor) -> Tensor:
+def _outer(points: Tensor) -> Tensor:
+    """x_i x_i^T of points that the trials share, n x d^2."""
+    return (points[0].unsqueeze(2) * points[0].unsqueeze(1)).flatten(1)
+
+
+def _curvature(points: Tensor, values: Tensor, outer: Tensor | None) -> Tensor:
     """sum_i values_i x_i x_i^T, R x d x d."""
     if points.shape[0] < values.shape[0]:  # one product serves all trials
-        outer = (points[0].unsqueeze(2) * points[0].unsqueeze(1)).flatten(1)
         return (values @ outer).unflatten(1, (points.shape[2], points.shape[2]))
     return torch.bmm((points * values.unsqueeze(2)).mT, points)

@@ -29,6 +29,7 @@ from ..theory.vacuity import first_phase
 DELTA = 0.1
 SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)
 SEARCH = Linearized(256, 8, 4, 20, 0.005)
+RADII = (1e-4, 1e-2, 0.5)  # c of self-concordance
 POINTS = 1000  # of functional containment
 LOOKED_AT = 20  # rounds of functional containment
 
@@ -124,11 +125,12 @@ class Along:
             bounds.assumption_3_1(values, run, self.truth.lo, self.truth.hi),
             bounds.assumption_3_2(self.problem.network, w, self.points(51), c),
             bounds.assumption_3_2_along(run, self.slope, self.curvature),
-            bounds.assumption_3_3(risk, c.growth, self.inside, nearest=True),
+            bounds.growth_condition(risk, c.growth, self.inside, nearest=True),
+            *[bounds.self_concordance(risk, radius) for radius in RADII],
         ]
 
     def first_phase(self) -> list[Check]:
-        """Lemma 5.1 and Theorem 5.2, printed and corrected."""
+        """Lemma 5.1 and Theorem 5.2, printed and corrected, Remark 4.4 and condition (8)."""
         run, n, c = self.run, self.n, self.constants
         w0, far2 = run.w[:, 0], run.distance2[:, 0]
         risk = self.risk.value(w0)
@@ -138,6 +140,8 @@ class Along:
             bounds.lemma_5_1_printed(risk, n, c),
             bounds.theorem_5_2(far2, n, c),
             bounds.theorem_5_2_printed(far2, n, c),
+            bounds.remark_4_4(self.trace.at(n), n, c.value),
+            bounds.condition_8(c, run.rounds, self.risk.zeta),
         ]
 
     def algorithm(self) -> list[Check]:
@@ -159,6 +163,7 @@ class Along:
             bounds.identity_13(run),
             bounds.remainder(run, self.curvature),
             bounds.remark_4_2(run, self.problem.maximum),
+            bounds.remark_4_3(run),
             bounds.square_sum(self.regret(), run, self.n, self.constants.value),
         ]
 
@@ -200,6 +205,7 @@ class Along:
         wrong = lambda **parts: dataclasses.replace(run, **parts)
         behind = run.ball.clone()
         behind[:, 1:, 0] = run.ball[:, :-1, 0]
+        around_0 = torch.cat([run.w[:, :1], run.w[:, 1:] - run.w[:, :1]], 1)
         middle = torch.full_like(run.truth, (self.truth.lo + self.truth.hi) / 2)
         K = self.slope**2 / run.ridge
         return {
@@ -217,12 +223,13 @@ class Along:
             "constants of W": bounds.assumption_3_2_along(
                 run, self.constants.slope, self.constants.curvature
             ),
-            "mu near w* alone": bounds.assumption_3_3(
+            "mu near w* alone": bounds.growth_condition(
                 self.risk, self.risk.local, self.inside, nearest=True
             ),
             "an oracle that does not fit": bounds.oracle(
                 self.squared_error(middle), self.squared_error(run.truth)
             ),
+            "a ridge around 0": bounds.remark_4_3(wrong(w=around_0)),
             "an f* that is too low": bounds.remark_4_2(run, self.problem.maximum - 0.1),
         }
 

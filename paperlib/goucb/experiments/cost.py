@@ -57,10 +57,10 @@ def timed(n: int, batches: Sequence[int], rounds: int, repetitions: int, seed: i
 
 
 def along(found: dict[int, Seconds], batch: int) -> dict[str, dict[int, float]]:
-    """Median milliseconds of a trial's round by name and observations; in batches where the method has them."""
+    """Median milliseconds per round of one trial by name and observations, of the runs that played ``batch`` trials at once."""
     names: dict[str, dict[int, float]] = {}
     for n, seconds in found.items():
         for name, R in seconds:
-            if R == batch or name in alone(n):
+            if R == batch:
                 names.setdefault(name, {})[n] = seconds.overall((name, R), scale=1e3)
     return names

@@ -9,6 +9,7 @@ from ...core.contracts import Learner, Problem
 from ..learners.acquisition import Joint
 from ..learners.controls import RepeatBest, UniformPoint
 from ..learners.gp import GP
+from ..learners.gp_optimize_acqf import GPOptimizeAcqf
 from ..learners.goucb import GOUCB
 from ..learners.modern import MAPSAAS, QLogNEI
 from ..learners.oracle import GradientDescent
@@ -19,6 +20,7 @@ from ..model.network import TwoLayerNet
 from ..problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 
 PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five
+OWN = ["GP-UCB, optimize_acqf", "GP-EI, optimize_acqf", "GP-PI, optimize_acqf"]  # BoTorch's search
 CONTROLS = ["repeat-best", "uniform"]
 SECOND = [
     "GO-UCB, practical",
@@ -97,6 +99,10 @@ def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
         "GP-EI, modern": gp("modern", "EI"),
         "GP-PI, modern": gp("modern", "PI"),
         "GP-UCB, modern": gp("modern", "UCB"),
+        **{
+            f"GP-{name}, optimize_acqf": GPOptimizeAcqf(gp("legacy-raw", name))
+            for name in ("UCB", "EI", "PI")
+        },
         "qLogNEI, modern": QLogNEI(n),
         "MAP-SAAS": MAPSAAS(n),
         "TuRBO-1": TuRBO(n, candidates=size.candidates),

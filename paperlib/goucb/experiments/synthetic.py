@@ -16,7 +16,7 @@ from ... import stats
 from ...core.contracts import Problem
 from ...core.streams import Streams
 from ...core.trace import Trace
-from ...figures.drawing import look, regret_panel, style
+from ...figures.drawing import look, looks, regret_panel, style
 from ...output import number
 from ...styles import COLORS
 
@@ -26,6 +26,7 @@ WINDOW = 10  # rounds at the two ends of Phase II that "linear" compares
 LINE = ("color", "linestyle", "label")
 FLAT = 8  # last rounds that "flat" looks at
 SOON = 3  # first rounds of Phase II that "soon" leaves out
+RESAMPLES = 2000  # of the trials, for a band
 
 
 def between(trace: Trace, first: int, last: int) -> np.ndarray:
@@ -141,6 +142,56 @@ def sign_counts(
     }
 
 
+def bootstrap_band(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of pointwise 95 % bootstrap intervals of the mean curve, T' each. ``curves``: R x T'.
+
+    Trials are resampled as a whole. Each resampled mean is nondecreasing if all curves are, and therefore so are both ends. The ends
+    stay within the range of the curves. The ends of a t-interval can fall, and can lie below 0.
+    """
+    R = len(curves)
+    counts = np.random.default_rng(0).multinomial(R, np.full(R, 1 / R), RESAMPLES)
+    low, high = np.quantile(counts @ curves / R, [0.025, 0.975], axis=0)
+    return low, high
+
+
+def band_panel(
+    ax: Axes,
+    traces: dict[str, Trace],
+    *,
+    bands: Sequence[str] | None = None,
+    folds: int | None = None,
+    **rest: Any,
+) -> dict[str, dict]:
+    """``figures.regret_panel`` with bootstrap bands in place of t-bands.
+
+    Args:
+        folds: trial i is of fold i % folds, and folds are resampled; None: trials are.
+        ax, traces, bands, rest: as there.
+    """
+    numbers = regret_panel(ax, traces, bands=(), **rest)
+    how, tops = looks(traces), [max(curve["mean"].max() for curve in numbers.values())]
+    with style():
+        for name, trace in traces.items():
+            curves = trace[rest.get("series", "regret")]
+            if folds is not None:
+                curves = np.stack([curves[k::folds].mean(0) for k in range(folds)])
+            low, high = bootstrap_band(curves)
+            numbers[name] |= {"low": low, "high": high}
+            if len(curves) > 1 and (bands is None or name in bands):
+                shade = {"color": how[name]["color"], "alpha": 0.2, "linewidth": 0}
+                ax.fill_between(trace.rounds, low, high, zorder=how[name]["zorder"] - 0.5, **shade)
+                tops.append(high.max())
+        ax.set_ylim(top=1.05 * max(tops))
+    return numbers
+
+
+def band_note(traces: dict[str, Trace]) -> str:
+    """A sentence for the caption: what the bands of ``band_panel`` are, and over how many trials."""
+    trials = sorted({len(trace.trials) for trace in traces.values()})
+    count = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
+    return f"Bands: pointwise 95 % bootstrap intervals of the mean over {count} trials."
+
+
 def twin_panels(
     row: Sequence[Axes],
     found: dict[str, Trace],
@@ -149,18 +200,19 @@ def twin_panels(
     title: str,
     maximum: Any,
     labels: bool = False,
+    log: bool = False,
 ) -> dict[str, dict]:
-    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends.
+    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends. ``log``: the axis of cumulative regret.
 
     Returns:
         The plotted numbers.
     """
     both = with_simple(found, maximum)
     numbers = {
-        "cumulative": regret_panel(
-            row[0], both, title=title, ylabel="cumulative regret", labels=labels
+        "cumulative": band_panel(
+            row[0], both, title=title, ylabel="cumulative regret", labels=labels, log_y=log
         ),
-        "simple": regret_panel(
+        "simple": band_panel(
             row[1],
             both,
             title="best so far",
@@ -175,8 +227,11 @@ def twin_panels(
     return numbers
 
 
-def table(found: dict[str, Trace], n: int, maximum: Any) -> list[str]:
-    """Cumulative regret, regret a round of Phase II and simple regret at the end with t-intervals, a line a learner."""
+def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[str]:
+    """Cumulative regret, regret per round of Phase II and simple regret at the end with t-intervals, one line per learner.
+
+    A simple regret whose interval lies below the noise's standard deviation is not printed: such values are ties.
+    """
     heads = ("cumulative", "a round, Phase II", "simple")
     lines = ["".join([f"{'':24s}", *[f"{head:>34s}" for head in heads]])]
     rounds = len(next(iter(found.values())).rounds) - n
@@ -186,8 +241,18 @@ def table(found: dict[str, Trace], n: int, maximum: Any) -> list[str]:
             f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
             for x in map(stats.mean, cells)
         ]
+        if stats.mean(cells[-1]).high < noise:
+            texts[-1] = f"below {noise:g}"
         lines.append("".join([f"{name:24s}", *[f"{text:>34s}" for text in texts]]))
     return lines
+
+
+def describe_values(values: dict[str, float], noise: float) -> str:
+    """Names with their values, the least first. Values below the noise's standard deviation are ties, and are not ranked."""
+    tied = [name for name in values if values[name] < noise]
+    rest = sorted((name for name in values if values[name] >= noise), key=values.get)
+    words = [f"{', '.join(tied)} below the noise's {number(noise)}"] if tied else []
+    return "; ".join(words + [f"{name} {number(values[name])}" for name in rest])
 
 
 def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
@@ -251,12 +316,13 @@ def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray
 def bars(
     ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
 ) -> dict[str, dict[str, stats.Interval]]:
-    """A dot with its 95 % t-interval for each name's final regret; controls as lines across.
+    """A dot with its 95 % t-interval for each name's final regret; controls as lines across, over the trials that all have.
 
     Returns:
         The plotted numbers: "dots" and "lines", name -> interval each; the two may have a name in common.
     """
-    ends_of = lambda traces: {name: stats.mean(trace.last()) for name, trace in traces.items()}
+    count = min(len(trace.trials) for trace in (*found.values(), *controls.values()))
+    ends_of = lambda traces: {name: stats.mean(x.last()[:count]) for name, x in traces.items()}
     dots, lines = ends_of(found), ends_of(controls)
     with style():
         for i, x in enumerate(dots.values()):
@@ -282,7 +348,7 @@ def field_panels(
     """
     both = with_simple(found, maximum)
     numbers: dict[str, Any] = {
-        "evaluations": regret_panel(
+        "evaluations": band_panel(
             row[0], both, title=title, series="simple", ylabel="simple regret", labels=False
         )
     }

@@ -17,7 +17,7 @@ from ...core.trace import Trace
 from ...core.validation import one_of
 from ...datasets import registry
 from ...datasets.evaluations import Evaluation
-from ...figures.drawing import look, regret_panel, style
+from ...figures.drawing import look, style
 from ..problems.tuning import BUNDLED, Tuning
 from . import synthetic
 
@@ -154,6 +154,14 @@ def bend(
     return clustered({"": x}, folds, "mean difference")
 
 
+def regret_curvature(
+    found: Found, name: str, folds: int, first: tuple[int, int], last: tuple[int, int]
+) -> stats.Interval:
+    """Regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``: below 0 where the line of regret is curved."""
+    x = synthetic.between(found[name], *last) - synthetic.between(found[name], *first)
+    return clustered({"": x}, folds, "mean difference")
+
+
 def ranks(
     tasks: dict[str, Found], names: Sequence[str], of: Callable[[Trace], np.ndarray]
 ) -> dict[str, float]:
@@ -169,17 +177,18 @@ def ranks(
 BANDS = ("GO-UCB", "TuRBO-1")  # more would hide each other
 
 
-def panels(row: Sequence[Axes], found: Found, n: int, *, title: str) -> dict[str, Any]:
-    """Cumulative and simple regret side by side, a line where Phase I ends; bands of ``BANDS`` alone.
+def panels(row: Sequence[Axes], found: Found, n: int, folds: int, *, title: str) -> dict[str, Any]:
+    """Cumulative and simple regret side by side, a line where Phase I ends; bands of ``BANDS`` alone, which resample folds.
 
     Returns:
         The plotted numbers.
     """
     numbers = {}
     for ax, series, word in zip(row, ("regret", "simple"), ("cumulative regret", "simple regret")):
-        numbers[series] = regret_panel(
+        numbers[series] = synthetic.band_panel(
             ax,
             found,
+            folds=folds,
             title=title if series == "regret" else "best so far",
             series=series,
             ylabel=word,
@@ -188,6 +197,49 @@ def panels(row: Sequence[Axes], found: Found, n: int, *, title: str) -> dict[str
         )
         ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
         ax.set_xlabel("evaluations $t$")
+    return numbers
+
+
+def final_table(
+    ax: Axes, tasks: dict[str, Found], folds: int, heads: dict[str, str]
+) -> dict[str, dict[str, stats.Interval]]:
+    """Draw simple regret at the end as a table, a row per method and a column per task, in percent of accuracy.
+
+    The least of each task is bold.
+
+    Args:
+        ax: is left with the table alone.
+        tasks: task -> learner -> trace with the series "simple".
+        folds: of each data set.
+        heads: task -> head of its column.
+
+    Returns:
+        The numbers, as shares: task -> learner -> interval.
+    """
+    last = lambda trace: trace["simple"][:, -1]
+    numbers = {
+        task: {name: clustered({"": last(trace)}, folds) for name, trace in found.items()}
+        for task, found in tasks.items()
+    }
+    names = list(dict.fromkeys(name for found in tasks.values() for name in found))
+    with style():
+        ax.set_axis_off()
+        ax.set(xlim=(-2.6, len(tasks) - 0.5), ylim=(len(names) - 0.5, -2.2))
+        for row, name in enumerate(names):
+            ax.text(-2.6, row, look(name)["label"], va="center", fontsize=7)
+        for column, (task, found) in enumerate(numbers.items()):
+            ax.text(column, -1.3, heads[task], ha="center", va="center", fontsize=6.5)
+            cells = {name: f"{100 * x.estimate:.2f}" for name, x in found.items()}
+            least = min(cells.values(), key=float)
+            for row, name in enumerate(names):
+                if name in found:
+                    half = 100 * (found[name].high - found[name].estimate)
+                    weight = "bold" if cells[name] == least else "normal"
+                    text = f"{cells[name]}\n\N{PLUS-MINUS SIGN} {half:.2f}"
+                    ax.text(
+                        column, row, text, ha="center", va="center", fontsize=6, fontweight=weight
+                    )
+        ax.axhline(-0.5, color="0.6", linewidth=0.6)
     return numbers
 
 

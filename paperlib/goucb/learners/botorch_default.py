@@ -5,7 +5,7 @@ Shapes: t observations, d dimensions.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -14,6 +14,28 @@ from torch.nn import Module
 from ...core.describe import frozen
 from ...core.validation import size
 from .sequential import OneByOne
+
+
+def check_starts(restarts: int, raw_samples: int) -> None:
+    """Raise ValueError for sizes that ``maximize_acquisition`` does not take."""
+    size("restarts", restarts)
+    size("raw_samples", raw_samples)
+    if raw_samples < restarts:
+        raise ValueError(f"raw_samples must be at least restarts = {restarts}, got {raw_samples}")
+
+
+def maximize_acquisition(
+    acquisition: Module | Callable[[Tensor], Tensor],
+    lo: Tensor,
+    hi: Tensor,
+    restarts: int,
+    raw_samples: int,
+) -> Tensor:
+    """Return the point where BoTorch's own routine finds an acquisition largest, d. ``lo``, ``hi``: d, the ends of the box."""
+    from botorch.optim import optimize_acqf
+
+    starts = {"num_restarts": int(restarts), "raw_samples": int(raw_samples)}
+    return optimize_acqf(acquisition, torch.stack([lo, hi]), q=1, **starts)[0][0]
 
 
 @frozen
@@ -35,12 +57,7 @@ class BoTorchDefault(OneByOne):
 
     def __post_init__(self):
         super().__post_init__()
-        size("restarts", self.restarts)
-        size("raw_samples", self.raw_samples)
-        if self.raw_samples < self.restarts:
-            raise ValueError(
-                f"raw_samples must be at least restarts = {self.restarts}, got {self.raw_samples}"
-            )
+        check_starts(self.restarts, self.raw_samples)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""
@@ -49,10 +66,9 @@ class BoTorchDefault(OneByOne):
         return SingleTaskGP(x, y)
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
-        """Where log expected improvement is largest; what BoTorch draws hangs on the seed alone."""
+        """Where log expected improvement is largest; the draws of BoTorch depend on the seed alone."""
         from botorch import fit_gpytorch_mll
         from botorch.acquisition import LogExpectedImprovement
-        from botorch.optim import optimize_acqf
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
@@ -60,11 +76,6 @@ class BoTorchDefault(OneByOne):
             torch.manual_seed(seed)
             model = self.model((x + 1) / 2, y.unsqueeze(1))
             fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-            point, _ = optimize_acqf(
-                LogExpectedImprovement(model, y.max()),
-                torch.stack([torch.zeros_like(x[0]), torch.ones_like(x[0])]),
-                q=1,
-                num_restarts=int(self.restarts),
-                raw_samples=int(self.raw_samples),
-            )
-        return (2 * point[0] - 1).tolist()
+            gain, zero = LogExpectedImprovement(model, y.max()), torch.zeros_like(x[0])
+            point = maximize_acquisition(gain, zero, zero + 1, self.restarts, self.raw_samples)
+        return (2 * point - 1).tolist()

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ... import stats
-from ...verdicts.checks import Check, Expected, Reported, statement
+from ...verdicts.checks import ByConstruction, Check, Expected, Reported, statement
 from ..model.network import TwoLayerNet
 from . import constants as theory, printed, vacuity
 from .constants import Constants
@@ -57,13 +57,14 @@ __all__ = [
     "assumption_3_1",
     "assumption_3_2",
     "assumption_3_2_along",
-    "assumption_3_3",
     "ball",
+    "condition_8",
     "containment",
     "estimate",
     "exponent",
     "figure_1",
     "functional",
+    "growth_condition",
     "identity_13",
     "lemma_5_1",
     "lemma_5_1_printed",
@@ -85,6 +86,8 @@ __all__ = [
     "query",
     "remainder",
     "remark_4_2",
+    "remark_4_3",
+    "remark_4_4",
     "self_concordance",
     "square_sum",
     "theorem_4_1",
@@ -149,11 +152,12 @@ def assumption_3_2_along(run: Replay, slope: float, curvature: float) -> Check:
     return assumption_3_2_along.statement.check(formula, inputs, found, [slope, curvature])
 
 
-@statement("Assumption 3.3", f"{PAPER}, Assumption 3.3")
-def assumption_3_3(risk: Risk, growth: float, w: Any, nearest: bool = False) -> Check:
-    """(mu / 2) ||w - w*||^2 <= L(w) on W, the first of two branches.
+@statement("Assumption 3.3, growth", f"{PAPER}, Assumption 3.3")
+def growth_condition(risk: Risk, growth: float, w: Any, nearest: bool = False) -> Check:
+    """(mu / 2) ||w - w*||^2 <= L(w) on W, the first of two branches; holds by construction for the mu of ``Risk.on_box``.
 
-    Flags a mu that is local, and any mu where W has two parameters of one function (E10).
+    That mu is the least 2 L(w) / ||w - w*||^2 that a search over W finds. Flags a mu that is local, and any mu where W has two
+    parameters of one function (E10).
 
     Args:
         risk: L.
@@ -166,14 +170,15 @@ def assumption_3_3(risk: Risk, growth: float, w: Any, nearest: bool = False) -> 
     far2 = ((w[:, None] - stars) ** 2).sum(2).min(1)
     formula, inputs = "(mu / 2) ||w - w*||^2 <= L(w)", {"mu": growth, "parameters of f": len(stars)}
     bound = risk.value(w) + 1e-12
-    return assumption_3_3.statement.check(formula, inputs, growth / 2 * far2, bound)
+    kind = ByConstruction if nearest and growth <= risk.on_box.mu else Check
+    return growth_condition.statement.check(formula, inputs, growth / 2 * far2, bound, kind=kind)
 
 
 @statement("Assumption 3.3, self-concordance", f"{PAPER}, Assumption 3.3")
 def self_concordance(risk: Risk, c: float) -> Check:
     """(1 - c)^2 H <= Hess L(w) <= (1 - c)^{-2} H for ||w - w*||_H <= c: by eigenvalues relative to H, at such w.
 
-    Fails on references A and B for each c that was tried (E8), and is not needed (E9).
+    Fails on references A and B for every c that was tried (E8). The proofs do not need it (E9).
     """
     found = risk.relative(risk.around(c))
     formula, ends = "(1 - c)^2 <= eigenvalues <= (1 - c)^{-2}", [-((1 - c) ** 2), (1 - c) ** -2]
@@ -246,6 +251,39 @@ def theorem_5_2_printed(far2: Any, n: int, c: Constants) -> Check:
     return of.check(formula, {"n": n}, far2, printed.start(c, n), c.delta / 2, kind=Reported)
 
 
+@statement("Condition (8)", f"{PAPER}, (8), with constant 1")
+def condition_8(c: Constants, T: int, zeta: float, radius: float = 0.5) -> Check:
+    """dw^2 F^4 iota^2 max{...}^2 < T for n = sqrt(T): reported, not judged, because the paper's constant is not given.
+
+    The maximum contains zeta / (mu c^2), and no c passes "Assumption 3.3, self-concordance" on references A and B.
+
+    Args:
+        c: constants.
+        T: rounds of Phase II.
+        zeta: largest eigenvalue of Hess L(w*).
+        radius: c of self-concordance.
+    """
+    least = printed.horizon(c, vacuity.first_phase(T), zeta, radius)
+    first = vacuity.condition_from(c, zeta, radius)
+    inputs = {"T": T, "zeta": zeta, "c": radius, "least T": first}
+    formula, of = "dw^2 F^4 iota^2 max{...}^2 < T", condition_8.statement
+    return of.check(formula, inputs, least, T, kind=Reported)
+
+
+@statement("Remark 4.4", f"{PAPER}, Remark 4.4")
+def remark_4_4(regret: Any, n: int, value: float) -> Check:
+    """The regret of Phase I is at most 2 F n, which is 2 F sqrt(T) for n = sqrt(T).
+
+    Flags regret that counts rounds twice. That w_0 is near w* is "Theorem 5.2", and what it asks of T is "Condition (8)".
+
+    Args:
+        regret: of Phase I, R.
+        n: rounds of Phase I.
+        value: F.
+    """
+    return remark_4_4.statement.check("R_n <= 2 F n", {"n": n, "F": value}, regret, 2 * value * n)
+
+
 # Regret ---------------------------------------------------------------------------------------------------
 
 
@@ -305,6 +343,20 @@ def remark_4_2(run: Replay, best: float) -> Check:
         torch.cat([off.unsqueeze(1), -gaps], 1),
         ROUNDING,
     )
+
+
+@statement("Remark 4.3", f"{PAPER}, Remark 4.3; the inequality is ours, from (4)")
+def remark_4_3(run: Replay) -> Check:
+    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda: a larger lambda keeps the estimate nearer to w_0.
+
+    e_i is the error of the linear model of query i at w_0. The bound follows because w_t minimizes (4), whose ridge is centered at
+    w_0. Flags a ridge that is centered elsewhere.
+    """
+    moved = run.w - run.w[:, :1]
+    error = run.y - run.value + (run.g * moved[:, :-1]).sum(2)
+    bound = error.square().cumsum(1) / run.ridge.view(-1, 1) + ROUNDING
+    formula = "||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda"
+    return remark_4_3.statement.check(formula, run.inputs, moved[:, 1:].square().sum(2), bound)
 
 
 @statement("Remark 4.2, no regret", f"{PAPER}, Remark 4.2")

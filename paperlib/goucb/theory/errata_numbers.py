@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from ..model.network import TwoLayerNet
 from ..problems.reference import HALF, Reference
-from . import constants as theory, printed
+from . import constants as theory, printed, vacuity
 from .constants import Constants
 from .growth import Risk
 from .landscape import TRUTH, Landscape
@@ -152,3 +152,29 @@ def e14() -> dict[str, float]:
 def e15() -> dict[str, float]:
     """Least two-sided p of a signed-rank test."""
     return {f"{n} pairs": 2 * 2.0**-n for n in (5, 20)}
+
+
+def e17(draws: int = 200) -> dict[str, float]:
+    """Networks of 25 units on [-5, 5]^20 with uniform weights: how many are largest at the corner of fives, by 1000 points and the corner."""
+    model, generator = TwoLayerNet(), torch.Generator().manual_seed(0)
+    uniform = lambda *shape: torch.rand(*shape, generator=generator, dtype=torch.float64)
+    weights = uniform(draws, model.parameters(20))
+    points = torch.cat([torch.full((1, 20), HALF, dtype=torch.float64), 10 * uniform(1000, 20) - 5])
+    found = {"draws": draws}
+    for name, w in (("[0, 1]", weights), ("[-1, 1]", 2 * weights - 1)):
+        f = model.value(w, points.expand(draws, -1, -1))
+        found[f"corner largest, W = {name}^dw"] = int((f[:, 0] >= f.amax(1)).sum())
+        slopes = model.slope(w, points.expand(draws, -1, -1))
+        found[f"least slope at least 0, W = {name}^dw"] = int((slopes.amin((1, 2)) >= 0).sum())
+    return found
+
+
+def e18() -> dict[str, float]:
+    """What condition (8), with 1 for its constant, asks of T, over T, for reference A with c = T^-a."""
+    risk = Risk(Reference(name="A"))
+    c, found = Constants.of(risk.problem, risk.on_box.mu), {}
+    for power in (1 / 4, 1 / 8):
+        for T in (1e8, 1e16, 1e24, 1e32):
+            least = printed.horizon(c, vacuity.first_phase(T), risk.zeta, T**-power)
+            found[f"c = T^(-1/{1 / power:g}), T={T:g}"] = least / T
+    return found

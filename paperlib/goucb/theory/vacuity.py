@@ -7,6 +7,7 @@ import math
 
 from ...maths.informative import informative_from
 from .constants import Constants, regret_bound, risk_bound, start_bound
+from .printed import horizon
 
 CAP = 10**40  # largest horizon to look at
 
@@ -35,6 +36,12 @@ def vacuity(c: Constants, T: float, n: float | None = None) -> float:
 def regret_informs_from(c: Constants) -> int | None:
     """The first T at which Theorem 4.1 with n = sqrt(T) is below 2 F (n + T), None: not up to 1e40."""
     return informative_from(lambda T: vacuity(c, T), lambda T: 1.0, CAP)
+
+
+def condition_from(c: Constants, zeta: float | None, radius: float = 0.5) -> int | None:
+    """The first T that condition (8) allows with n = sqrt(T) and 1 for its constant. Arguments: as of ``printed.largest``."""
+    least = lambda T: horizon(c, first_phase(T), zeta, radius)
+    return informative_from(least, lambda T: T, CAP)
 
 
 def risk_informs_from(c: Constants) -> int | None:

@@ -47,7 +47,7 @@ def along(
         samples: name -> setting > 0 -> sample over trials.
         say: what a tick of the setting says.
         every: which settings have a tick, counted from the last.
-        nothing: setting -> the value of doing nothing, a thin line.
+        nothing: setting -> the value of the static baseline, a thin line.
         labels: name -> what the legend says in place of the learner's label.
 
     Returns:
@@ -71,8 +71,8 @@ def along(
         means = [x for found in numbers.values() for x in found["mean"]]
         if nothing is not None:
             values = [nothing(x) for x in settings]
-            ax.plot(settings, values, **look("doing nothing"))
-            numbers["doing nothing"] = {"setting": settings, "mean": values}
+            ax.plot(settings, values, **look("static baseline"))
+            numbers["static baseline"] = {"setting": settings, "mean": values}
             means += values
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log", yscale="log")
         reach(ax, means)
@@ -192,7 +192,7 @@ def rows(
     title: str = "",
     xlabel: str = "",
     limits: tuple[float, float],
-    line: str = "doing nothing",
+    line: str = "static baseline",
 ) -> dict[str, Any]:
     """A row a learner, from the top: its mean with a 95 % t-interval on a log axis, as a dot of its look.
 

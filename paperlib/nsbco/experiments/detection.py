@@ -64,7 +64,7 @@ def found(runs: Runs, name: str, cell: tuple[str, int], seed: int) -> Found:
     if kind(path) != "abrupt":
         raise ValueError(f"cell={cell!r}; allowed: a path with abrupt changes")
     trace = runs[cell][name]
-    changes = list(world(path, horizon, len(trace.trials), seed).path.numpy())
+    changes = list(world(path, horizon, len(trace.trials), seed).path)
     return held_against(times(trace), changes, horizon, trace["report.restarts"])
 
 

@@ -15,7 +15,7 @@ from .regret import SMOOTH, Runs, changes, kind, ratio, variation
 from .settings import learners
 
 RULES = ("GLR", "KWtrack", "D-LS")  # simpler than MASTER, and without its theorem
-REFERENCES = ("full information", "doing nothing")
+REFERENCES = ("full information", "static baseline")
 RIVALS = tuple(  # that hear rewards and do not know V_T
     name for name in learners() if name not in REFERENCES and "oracle" not in name
 )

@@ -37,7 +37,7 @@ SHOWN = (
     "KWtrack",
     "SPSA",
     "GLR",
-    "doing nothing",
+    "static baseline",
 )  # the lines of a panel
 TABLED = (
     "MASTER",
@@ -47,7 +47,7 @@ TABLED = (
     "SPSA",
     "GLR",
     "D-LS",
-    "doing nothing",
+    "static baseline",
 )  # played on the table of stocks
 
 
@@ -134,13 +134,13 @@ def averaged(days: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def relative(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Regret over that of doing nothing: the ratio of means, with a bootstrap over trials."""
-    return stats.ratio(traces[name].last(), traces["doing nothing"].last(), of="mean regret")
+    """Regret over that of the static baseline: the ratio of means, with a bootstrap over trials."""
+    return stats.ratio(traces[name].last(), traces["static baseline"].last(), of="mean regret")
 
 
 def beats_doing_nothing(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Share of the trials in which a learner has less regret than doing nothing, exact interval."""
-    less = traces[name].last() < traces["doing nothing"].last()
+    """Share of the trials in which a learner has less regret than the static baseline, exact interval."""
+    less = traces[name].last() < traces["static baseline"].last()
     return stats.proportion(int(less.sum()), len(less))
 
 

@@ -4,7 +4,7 @@ A cell is a path, by name, with a horizon. Paths stretch with T, therefore each 
 Letters: R trials, T rounds, V = V_T.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ from ...core.contracts import Learner
 from ...core.rounds import Probe
 from ...core.streams import Streams
 from ...core.trace import Trace
+from ...store import results as store
 from ..learners.ascent import GradientAscent
 from ..learners.restarted import Restarted
 from ..probes import LOG
 from ..problems.drifts import Rotation, Sinusoid, Triangle, Walk
-from ..problems.paths import Abrupt, Level, Stationary
+from ..problems.paths import Abrupt, Level, Several, Stationary
 from ..problems.quadratic import QuadraticDrift
 from .settings import learners
 
@@ -43,7 +44,7 @@ CURVES = (  # the learners of the figure against T
 )
 FEWER = tuple(name for name in CURVES if name not in ("EGS, oracle", "KW, oracle"))  # 17 segments
 SWEEP = ("Algorithm 2", "Algorithm 2, oracle", "KWtrack", "SPSA", "GLR", "MALG", "MASTER")
-BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "SPSA", "GLR", "doing nothing")
+BANDS = ("MASTER", "MASTERw", "MALG", "KWtrack", "SPSA", "GLR", "static baseline")
 LOGGED = ("MASTER", "MASTERw", "GLR")  # they restart when a test fails, and log it
 ORACLE, ASSUMED = "Algorithm 2, oracle", "kappa "  # kappa = 1, and the name of any other
 RESAMPLES = 2000
@@ -128,6 +129,58 @@ def together(*plans: dict[Cell, Sequence[str]]) -> dict[Cell, list[str]]:
         for cell, names in plan.items():
             found.setdefault(cell, {}).update(dict.fromkeys(names))
     return {cell: list(names) for cell, names in found.items()}
+
+
+ROWS = 256  # trials in one batch, at most, unless one path has more
+
+
+def batches(plan: dict[Cell, dict[str, int]]) -> Iterator[tuple[str, int, dict[str, int]]]:
+    """Yield the runs that are played as one batch: a learner, T, and the number of trials of each path.
+
+    Args:
+        plan: trials of each learner in each cell.
+    """
+    cells_of: dict[tuple[str, int], dict[str, int]] = {}
+    for (path, T), counts in plan.items():
+        for name, count in counts.items():
+            cells_of.setdefault((name, T), {})[path] = count
+    for (name, T), counts in cells_of.items():
+        batch: dict[str, int] = {}
+        for path, count in counts.items():
+            if batch and sum(batch.values()) + count > ROWS:
+                yield name, T, batch
+                batch = {}
+            batch[path] = count
+        yield name, T, batch
+
+
+def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
+    """Play every learner in every cell, the paths of one learner and horizon together.
+
+    Args:
+        plan: trials of each learner in each cell.
+        seed: trial i of each path draws what trial 0 of ``seed + i`` draws.
+        device: see ``play``.
+
+    Returns:
+        Traces of the last round. In a shard there are none, see ``store.run``.
+    """
+    runs: Runs = {cell: {} for cell in plan}
+    for name, T, counts in batches(plan):
+        paths = tuple(problem(path).path for path in counts)
+        trials = [trial for count in counts.values() for trial in range(count)]
+        together = QuadraticDrift(Several(paths, tuple(counts.values())))
+        how = {"chunk": len(trials), "record": 1, "probes": watch(name), "device": device}
+        trace = store.run(together, {name: learner(name)}, T, trials, seed, **how)[name]
+        if store.shard():
+            continue
+        last = 0
+        for path, count in counts.items():
+            first, last = last, last + count
+            runs[path, T][name] = trace.part(first, last)
+    if store.shard():
+        return runs
+    return {cell: {name: runs[cell][name] for name in names} for cell, names in plan.items()}
 
 
 # What is read off them ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ..learners.presets import malg, practical
 from ..learners.restarted import Restarted
 from ..learners.spsa import SPSA
 
-STILL = 0.125  # regret a round of doing nothing where theta has norm 1/2
+STILL = 0.125  # regret a round of the static baseline where theta has norm 1/2
 
 
 def learners(*names: str) -> dict[str, Learner]:
@@ -41,6 +41,6 @@ def learners(*names: str) -> dict[str, Learner]:
         "D-LS, oracle": DiscountedLeastSquares("oracle"),
         "SW-LS": SlidingWindowLeastSquares(64),
         "full information": FullInformation(),
-        "doing nothing": Still(),
+        "static baseline": Still(),
     }
     return {name: known[name] for name in names or known}

@@ -15,12 +15,13 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import Array, filled, first_best, light, needed, over_root, tensors
 from ...core.streams import Draw
-from ...core.validation import coordinates, norm_slack, one_of, positive, whole
+from ...core.validation import coordinates, norm_slack, one_of, positive, refuse, size, whole
 from ..model.task import Task, unit
 from .queries import OwnQueries
 
 GUARD = 1e-9  # what rounding may add to a number that is rounded up
 FIRST = 1 << 40  # the largest N_0
+BLOCK = 1 << 12  # batches whose lengths are computed together
 
 
 class State(NamedTuple):
@@ -139,12 +140,23 @@ class GradientAscent(OwnQueries):
         return self.h * n**-0.25
 
     def rounds_before_step(self, task: Task, step: int = 1) -> Tensor:
-        """Rounds before the first step of z, or a later one: 2 d (n_0 + ... + n_{step - 1}), 1 or R."""
-        lengths = [
-            self.batch(task, torch.full_like(task.margin, s, dtype=torch.int64))[0]
-            for s in range(step)
-        ]
-        return 2 * task.cset.dim * sum(lengths)
+        """Rounds before the first step of z, or a later one: 2 d (n_0 + ... + n_{step - 1}), 1 or R.
+
+        Raises:
+            ValueError: ``step`` below 1, or too large: numbers of rounds are below 2^63.
+        """
+        step, rounds = size("step", step), torch.zeros_like(task.margin)
+        for first in range(0, step, BLOCK):
+            s = torch.arange(first, min(first + BLOCK, step), device=rounds.device)
+            with np.errstate(over="ignore"):  # beyond what is allowed
+                lengths, _ = self.batch(task, s[:, None])
+            counts = rounds + 2 * task.cset.dim * lengths.cumsum(0)
+            few = (counts < 2.0**63).all(1)
+            if not bool(few.all()):
+                most = first + int(few.sum())
+                refuse("step", step, f"at most {most} here, which comes within 2^63 rounds")
+            rounds = counts[-1]
+        return rounds
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At z_0, with nothing heard; the horizon is not used."""

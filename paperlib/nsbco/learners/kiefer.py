@@ -14,10 +14,10 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import Array, filled, light, needed, tensors
 from ...core.streams import Draw
-from ...core.validation import LARGEST, positive
+from ...core.validation import LARGEST
 from ..model.task import Task, unit
 from .ascent import row
-from .queries import OwnQueries
+from .queries import FiniteDifferences
 
 
 def tracking_gain(
@@ -52,7 +52,7 @@ class State(NamedTuple):
 
 
 @frozen
-class KieferWolfowitz(OwnQueries):
+class KieferWolfowitz(FiniteDifferences):
     """z <- P(z + (1 / (sigma i)) g) with g_j = (y_+ - y_-) / (2 delta_i), every 2 d rounds.
 
     delta_i = min(c_0, h i^{-1/4}). With ``gain`` K step and width are those of i = K in every iteration: KWtrack, which never
@@ -67,25 +67,9 @@ class KieferWolfowitz(OwnQueries):
         ValueError: a value out of range.
     """
 
-    gain: float | Tensor | None = None
-    h: float = 0.25
-
-    def __post_init__(self):
-        if self.gain is not None:
-            positive("gain", self.gain, by_trial=True)
-        positive("h", self.h)
-
     def rounds_before_step(self, task: Task, step: int = 1) -> int:
         """Rounds before the first move of the center, or a later one: 2 d each."""
         return 2 * task.cset.dim * step
-
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """At 0, with nothing heard; the horizon is not used."""
-        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
-
-    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
-        """At 0 again; an iteration that is not finished is lost."""
-        return self._begin(torch.zeros_like(state.z))
 
     def _begin(self, z: Tensor) -> State:
         zero = z.new_zeros(len(z))

@@ -1,7 +1,13 @@
 """What learners have in common that make their own queries and hear the values of f_t there."""
 
+from typing import Any
+
+import torch
 from torch import Tensor
 
+from ...core.describe import frozen
+from ...core.streams import Draw
+from ...core.validation import positive
 from ..model.task import Task, check_round
 
 
@@ -18,3 +24,32 @@ class OwnQueries:
             ValueError: what is no task, a point outside the set, or answers outside [-1, 1].
         """
         check_round(task, action, y)
+
+
+@frozen
+class FiniteDifferences(OwnQueries):
+    """Stochastic approximation by finite differences. A subclass says in ``_begin`` which state stands at a point.
+
+    Attributes:
+        gain: K > 0, a number or one per trial; None: what the subclass takes in its place.
+        h: > 0, of the width of a difference.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    gain: float | Tensor | None = None
+    h: float = 0.25
+
+    def __post_init__(self):
+        if self.gain is not None:
+            positive("gain", self.gain, by_trial=True)
+        positive("h", self.h)
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> Any:
+        """Return the state at 0; the horizon is not used."""
+        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def restart(self, state: Any, task: Task, horizon: int | None, draw: Draw) -> Any:
+        """Return the state at 0; a difference that is not complete is lost."""
+        return self._begin(torch.zeros_like(state.z))

@@ -14,10 +14,9 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import Array, light, needed, tensors
 from ...core.streams import Draw
-from ...core.validation import positive
 from ..model.task import Task
 from .ascent import row
-from .queries import OwnQueries
+from .queries import FiniteDifferences
 
 
 class State(NamedTuple):
@@ -30,7 +29,7 @@ class State(NamedTuple):
 
 
 @frozen
-class SPSA(OwnQueries):
+class SPSA(FiniteDifferences):
     """z <- P(z + (1 / (sigma K)) g) with g = d (y_+ - y_-) / (2 delta) u, every two rounds; z starts at 0.
 
     u has entries +-1 / sqrt(d) with random signs, and delta = min(c_0, h K^{-1/4}) as in ``KieferWolfowitz``. In Spall's
@@ -45,25 +44,9 @@ class SPSA(OwnQueries):
         ValueError: a value out of range.
     """
 
-    gain: float | Tensor | None = None
-    h: float = 0.25
-
-    def __post_init__(self):
-        if self.gain is not None:
-            positive("gain", self.gain, by_trial=True)
-        positive("h", self.h)
-
     def rounds_before_step(self, task: Task, step: int = 1) -> int:
         """Rounds before the first step of z, or a later one: 2 each, in any dimension."""
         return 2 * step
-
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """Return the state at 0; the horizon is not used."""
-        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
-
-    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
-        """Return the state at 0; a pair that is not complete is lost."""
-        return self._begin(torch.zeros_like(state.z))
 
     def _begin(self, z: Tensor) -> State:
         zero = z.new_zeros(len(z))

@@ -2,7 +2,7 @@
 
 from .drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
 from .grid import GridDrift
-from .paths import Abrupt, Alternation, Dyadic, Level, Stationary, Step
+from .paths import Abrupt, Alternation, Dyadic, Level, Several, Stationary, Step
 from .prices import customers, pricing
 from .quadratic import QuadraticDrift
 
@@ -15,6 +15,7 @@ __all__ = [
     "QuadraticDrift",
     "Ramp",
     "Rotation",
+    "Several",
     "Sinusoid",
     "Stationary",
     "Step",

@@ -69,7 +69,7 @@ class GridDrift:
         part = line.init(trials, horizon, draw, **tkwargs).path
         points = np.linspace(-1.0, 1.0, self.arms)
         theta = line.centers(part, t, horizon)  # R x T x 1
-        means = line.path.value(part.numpy(), t, horizon)[:, :, None] - (points - theta) ** 2 / 2
+        means = line.path.value(part, t, horizon)[:, :, None] - (points - theta) ** 2 / 2
         V = abs(np.diff(means, axis=1)).max(2).sum(1)
         tensor = lambda x: torch.from_numpy(np.ascontiguousarray(x)).to(**tkwargs)
         return World(tensor(points[None, :, None]), tensor(means), tensor(V))

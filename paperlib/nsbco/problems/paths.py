@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from ...core.describe import frozen
-from ...core.validation import number, positive, size, whole
+from ...core.validation import number, positive, refuse, size, whole
 
 VALUE = 0.5  # b_t, the value at the maximizer, where a path does not say
 
@@ -42,6 +42,87 @@ class Path(ABC):
     def turns(self, part: Any, trial: int) -> np.ndarray | None:
         """Rounds of one trial in which f_t may differ from the round before; None: all."""
         return None
+
+
+@frozen
+class Several(Path):
+    """Different paths in one batch: the first ``counts[0]`` trials have the first path, and so on.
+
+    The number of library calls decides the cost of a round with few trials. Several runs that differ in the path alone therefore
+    take hardly more time together than one of them. Each trial has the same numbers as in a separate run of its path, up to
+    rounding in batched linear algebra.
+
+    Attributes:
+        paths: at least one.
+        counts: trials of each path, at least 1.
+
+    Raises:
+        ValueError: another number of counts than of paths, or a count below 1.
+
+    Example:
+        >>> from paperlib.nsbco import Abrupt, GradientAscent, QuadraticDrift, Rotation
+        >>> from paperlib.nsbco.problems import Several
+        >>> from paperlib.play import play
+        >>> both = QuadraticDrift(Several((Abrupt(5), Rotation(4.0)), (2, 2)))
+        >>> play(GradientAscent(), both, 64, [0, 1, 0, 1])["regret"].shape
+        (4, 64)
+    """
+
+    paths: tuple[Path, ...]
+    counts: tuple[int, ...]
+    drawn = True
+
+    def __post_init__(self):
+        if not (isinstance(self.paths, tuple) and all(isinstance(p, Path) for p in self.paths)):
+            refuse("paths", self.paths, "a tuple of paths")
+        if not (isinstance(self.counts, tuple) and len(self.counts) == len(self.paths) > 0):
+            refuse("counts", self.counts, f"a tuple of {len(self.paths)}, one count for each path")
+        for count in self.counts:
+            size("counts", count)
+
+    @property
+    def axis(self):
+        """Whether all paths stay on the first axis."""
+        return all(path.axis for path in self.paths)
+
+    @property
+    def values(self):
+        """The least and the largest b_t of all paths."""
+        low, high = zip(*(path.values for path in self.paths))
+        return min(low), max(high)
+
+    def begin(self, seeds, horizon, dim, reach, vary):
+        """R x 2 objects: a path's index, and that path's array with the one row of this trial."""
+        if len(seeds) != sum(self.counts):
+            allowed = f"{sum(self.counts)}, which is the sum of counts={self.counts}"
+            raise ValueError(f"trials: {len(seeds)} in one batch; allowed: {allowed}")
+        rows = np.empty((len(seeds), 2), object)
+        ends = np.cumsum(self.counts)
+        for i, (path, end, count) in enumerate(zip(self.paths, ends, self.counts)):
+            single = lambda part: vary(self._row(i, part))  # vary expects the rows of this class
+            part = path.begin(seeds[end - count : end], horizon, dim, reach, single)
+            for k in range(count):
+                own = k % len(part)  # all trials share the only row of a path that is not drawn
+                rows[end - count + k] = self._row(i, part[own : own + 1])
+        return rows
+
+    def _row(self, i: int, part: np.ndarray) -> np.ndarray:
+        row = np.empty((1, 2), object)
+        row[0, 0], row[0, 1] = i, part
+        return row
+
+    def theta(self, part, t, horizon, dim, reach):
+        """Each trial's own."""
+        return np.concatenate([self.paths[i].theta(row, t, horizon, dim, reach) for i, row in part])
+
+    def value(self, part, t, horizon):
+        """Each trial's own."""
+        return np.concatenate([self.paths[i].value(row, t, horizon) for i, row in part])
+
+    def turns(self, part, trial):
+        """The trial's own."""
+        i, row = part[trial]
+        return self.paths[i].turns(row, 0)
 
 
 def along(first: np.ndarray, dim: int) -> np.ndarray:

@@ -30,6 +30,11 @@ AHEAD = 256  # rounds whose centers and values are
 ROUNDING = 1e-9
 
 
+def _blocks(rounds: int) -> Iterator[np.ndarray]:
+    """0, 1, ..., rounds - 1, in blocks."""
+    return (np.arange(i, min(i + BLOCK, rounds)) for i in range(0, rounds, BLOCK))
+
+
 class Ahead:
     """theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner.
 
@@ -49,7 +54,7 @@ class World(NamedTuple):
     """What the learner is told, and what it is not."""
 
     task: Task
-    path: Tensor  # R or 1 x ..., what the centers are computed from, on the host
+    path: np.ndarray  # R or 1 x ..., what the centers are computed from
     curvature: Tensor  # d, the diagonal of H
     horizon: int
     ahead: Ahead
@@ -152,7 +157,7 @@ class QuadraticDrift:
         cset = SETS[self.cset].of(self.dim, **tkwargs)
         task = Task(cset, one(self.margin), one(self.smoothness), one(sigma), V)
         H = torch.tensor(self.diagonal, **tkwargs)
-        return World(task, torch.from_numpy(part), H, horizon, Ahead())
+        return World(task, part, H, horizon, Ahead())
 
     def context(self, world: World, t: int) -> Task:
         """The set and the bounds, the same in all rounds."""
@@ -175,16 +180,22 @@ class QuadraticDrift:
     def variation(self, part: Any, horizon: int) -> np.ndarray:
         """V_T, R or 1."""
         part = np.asarray(part)
-        if self.path.turns(part, 0) is not None:
-            return np.array([self._of_turns(part[i : i + 1], horizon) for i in range(len(part))])
-        blocks = range(0, horizon - 1, BLOCK)
-        rounds = (np.arange(i, min(i + BLOCK, horizon - 1)) for i in blocks)
-        return sum((self.moves(part, t, horizon).sum(1) for t in rounds), np.zeros(len(part)))
+        total = np.zeros(len(part))
+        for rows, turns in self._groups(part, horizon):
+            blocks = [turns - 1] if turns is not None else _blocks(horizon - 1)
+            for t in blocks:
+                total[rows] += self.moves(part[rows], t, horizon).sum(1)
+        return total
 
-    def _of_turns(self, part: np.ndarray, horizon: int) -> float:
-        turns = self.path.turns(part, 0)
-        turns = turns[(turns > 0) & (turns < horizon)]
-        return float(self.moves(part, turns - 1, horizon).sum())
+    def _groups(self, part: np.ndarray, horizon: int) -> Iterator[tuple[slice, np.ndarray | None]]:
+        """Trials with the rounds after the first in which their f_t may be new, None for all; trials with None are together."""
+        turns = [self.path.turns(part, i) for i in range(len(part))]
+        if all(each is None for each in turns):
+            yield slice(None), None
+            return
+        for i, each in enumerate(turns):
+            found = None if each is None else each[(each > 0) & (each < horizon)]
+            yield slice(i, i + 1), found
 
     def _check(self, part: np.ndarray, horizon: int) -> None:
         """Raise ValueError for a path of which ``_bounded`` was told something else."""
@@ -201,13 +212,9 @@ class QuadraticDrift:
 
     def _apart(self, part: np.ndarray, horizon: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Some trials' rows, and rounds in which f_t may be new, until all are."""
-        if self.path.turns(part, 0) is None:
-            for i in range(0, horizon, BLOCK):
-                yield part, np.arange(i, min(i + BLOCK, horizon))
-            return
-        for i in range(len(part)):
-            turns = self.path.turns(part[i : i + 1], 0)
-            yield part[i : i + 1], np.append(0, turns[(turns > 0) & (turns < horizon)])
+        for rows, turns in self._groups(part, horizon):
+            for t in _blocks(horizon) if turns is None else [np.append(0, turns)]:
+                yield part[rows], t
 
     def theta(self, world: World, t: int) -> Tensor:
         """The maximizer of round t, R x d or 1 x d."""
@@ -223,7 +230,7 @@ class QuadraticDrift:
             begin = t - t % AHEAD
             rounds = np.arange(begin, max(min(begin + AHEAD, world.horizon), t + 1))
             theta = self.centers(world.path, rounds, world.horizon).swapaxes(0, 1)
-            best = self.path.value(world.path.numpy(), rounds, world.horizon).T
+            best = self.path.value(world.path, rounds, world.horizon).T
             each = lambda x: torch.from_numpy(x.copy()).to(world.curvature).unbind()
             found.block, found.theta, found.best = t // AHEAD, each(theta), each(best)
         return found
