@@ -205,8 +205,8 @@ def test_auto_is_settled_by_the_size_of_what_is_played(monkeypatch, tmp_path):
     learners, trials = {"few": UniformArm(), "many": UniformArm()}, {"few": 2, "many": 9}
     asked.clear()
     store.run(problem, learners, 2, trials, chunk=6, device="auto")
-    assert asked[:2] == [("auto", 2, 4, 3), ("auto", 6, 4, 3)]
-    assert {size[0] for size in asked[2:]} == {"cpu"}
+    assert asked[0] == ("auto", 6, 4, 3)  # the size of one batch, whatever the number of trials
+    assert {size[0] for size in asked[1:]} == {"cpu"}
 
 
 def test_toys_are_configurations():

@@ -69,7 +69,7 @@ def test_table_says_variation_changes_regret_and_restarts(runs):
         "KW",
         "GLR",
         "full",
-        "doing",
+        "static",
     ]
     assert lines[0].split() == ["MASTER", "2.00", "32.0", "[32.0,", "32.0]", "1.50", "by", "tests"]
     assert lines[2].split() == ["KW", "0.625", "10.0", "[10.0,", "10.0]"]

@@ -18,8 +18,7 @@ from .sequential import OneByOne
 
 def check_starts(restarts: int, raw_samples: int) -> None:
     """Raise ValueError for sizes that ``maximize_acquisition`` does not take."""
-    size("restarts", restarts)
-    size("raw_samples", raw_samples)
+    restarts, raw_samples = size("restarts", restarts), size("raw_samples", raw_samples)
     if raw_samples < restarts:
         raise ValueError(f"raw_samples must be at least restarts = {restarts}, got {raw_samples}")
 
