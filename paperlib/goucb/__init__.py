@@ -68,12 +68,12 @@ __all__ = [
 
 CHOICES = [
     (
-        "the best of some ten to a hundred costly evaluations on a box, at named settings that may be integers or categories, with a few seconds per choice",
+        "an expensive function of named settings (real numbers, integers or categories), ten to a hundred evaluations, a few seconds of computation per choice",
         ["Optimizer", "TuRBO"],
         "the default policy, turbo: a trust region that moves on where GO-UCB stays",
     ),
     (
-        "the same, and seconds a choice do not matter",
+        "the same, and the computation per choice does not matter",
         ['Optimizer(policy="gp")', "GP"],
         "expected improvement with today's prior; needs BoTorch",
     ),

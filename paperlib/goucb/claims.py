@@ -236,7 +236,7 @@ CLAIMS = [
     _claim(
         "C10.before",
         "Section 6.2",
-        "TuRBO's regret until t = 23 is similar to that of the GP methods (the 8 rounds of Phase I, which all share, among them)",
+        "TuRBO's regret until t = 23 is similar to the mean regret of the three GP methods (the mean is ours, the paper names each; the 8 rounds of Phase I, which all share, among them)",
         f"difference to their mean, as a share of a uniform point's regret, {CLUSTERED}; similar, ours: within [-.25, .25]; {TUNED}",
         "within",
         (-0.25, 0.25),
@@ -245,7 +245,7 @@ CLAIMS = [
     _claim(
         "C10.after",
         "Section 6.2",
-        "from t = 24 on TuRBO's regret is below that of the GP methods",
+        "from t = 24 on TuRBO's regret is below the mean regret of the three GP methods (the mean is ours, the paper names each)",
         f"difference to their mean, {CLUSTERED}; below 0; {TUNED}",
         "below",
         0.0,
@@ -270,8 +270,8 @@ CLAIMS = [
     *[_panel("C11", data, name) for data in ("australian", "diabetes") for name in CLASSIFIERS],
     _claim(
         "C12",
-        "Remark 4.2 and Section 7, in our test",
-        "regret does not depend on the dimension of the points (the paper speaks of a bound, and of fixed dw; here the practical setting, which no theorem covers, on one teacher of 5 coordinates among d, and dw grows with d; true of a search that learns nothing, too)",
+        "ours, after Remark 4.2 and Section 7",
+        "on one teacher of 5 coordinates, the regret of our practical setting does not depend on the dimension d of the points (the paper states this of a bound at fixed dw; here no theorem covers the setting, and dw grows with d; uniform search would pass, too)",
         "log-log slope of mean regret in d from 5 to 40, 95 % bootstrap over trials; flat, ours: within [-.1, .1]",
         "within",
         (-0.1, 0.1),
@@ -388,24 +388,24 @@ CLAIMS = [
 ]
 
 SAYS = """
-A costly function is maximized by some tens of evaluations, and taken to be one of a parametric family, such as a small
-neural network. GO-UCB first evaluates uniform points and fits the weights (Phase I), then asks for the best point at the most
-favorable weights of an ellipsoid around the fit (Phase II). For a model that is right, and a condition on the
-landscape of its risk, it proves regret of order sqrt(T) in which the dimension of the points does not stand. The
-experiments hold it against GP-UCB, GP-EI, GP-PI and TuRBO.
+An expensive function is maximized in some tens of evaluations. It is assumed to belong to a parametric family, for example small
+neural networks. GO-UCB first evaluates uniform points and fits the weights (Phase I). Then it evaluates the best point under the most
+favorable weights in an ellipsoid around the fit (Phase II). If the model is realizable and the landscape of its risk satisfies a
+condition, the paper proves regret of order sqrt(T), independent of the dimension of the points. The experiments compare GO-UCB with
+GP-UCB, GP-EI, GP-PI and TuRBO.
 """
 
 FINDINGS = (
     Finding(
-        "As printed, and with an ascent that starts at the incumbent (the paper does not state its start), GO-UCB has less cumulative regret than the four baselines on f1 to f3 and does not search. It repeats the best of its first points (their regrets differ by at most {N1:%} of a uniform point's).",
+        "With the settings of Appendix D.1, GO-UCB has less cumulative regret than GP-UCB, GP-EI, GP-PI and TuRBO on the paper's three test functions (inputs not scaled, BoTorch's priors of that time). However, it does not search. It evaluates points very near the best point of its first, random phase: repeating that point gives nearly the same mean regret (the largest difference is {N1:%} of a uniform point's). The paper does not state where the gradient ascent starts; we start it at the best point observed.",
         {"C1": "holds", "N1": "holds"},
     ),
     Finding(
-        "On f1 the regret of GO-UCB as printed is not flat after Phase I. In {N10:%} of the draws of Phase I none of its 5 points is good, and GO-UCB then stays near the best of them. Its mean regret in the last 8 rounds is therefore {C2.goucb:%} of a uniform point's, where flat means at most 5 %.",
+        "On f1 the regret of GO-UCB as printed is not flat after Phase I. In {N10:%} of the draws of Phase I none of its 5 points is good, and GO-UCB then stays near the best of them. Its mean regret in the last 8 rounds is therefore {C2.goucb:%} of a uniform point's (flat: at most 5 %, a threshold that we chose). The paper averages five runs, and five runs may well contain no such draw.",
         {"C2.soon": "fails", "C2.goucb": "fails", "N10": "reported"},
     ),
     Finding(
-        "On points that are not scaled, GP-UCB, GP-EI and GP-PI choose the same points on f1 to f3. Their acquisitions have one value on nearly all of the box, and in our implementation they share their candidates. With BoTorch's own search all three agree in {N11:%} of the rounds. With scaled points and today's priors the order of Figure 2 does not survive: GP-EI has less regret than GO-UCB as printed on f2 with either, and on f3 with the prior; on f1 it is open.",
+        "On points that are not scaled, GP-UCB, GP-EI and GP-PI choose the same points on f1 to f3. Their acquisitions have one value on nearly all of the box, and in our implementation they share their candidates. With BoTorch's own search all three agree in {N11:%} of the rounds. With scaled points and today's priors the order of Figure 2 does not survive: GP-EI has less regret than GO-UCB as printed on f2 with scaled points and on f3 with today's prior; on f1 it is open.",
         {"N11": "reported", "N3.f1": "inconclusive", "N3.f2": "fails", "N3.f3": "fails"},
     ),
     Finding(

@@ -18,7 +18,7 @@ ERRATA = (
     Erratum(
         "E2",
         "Theorem 4.1",
-        "T beta_T^2 / lambda^2 under the root, where the proof and Lemma 5.5 have T^2: only that gives dw^2 sqrt(T) / mu with lambda of order sqrt(T)",
+        "T beta_T^2 / lambda^2 under the root. The proof has T^2 beta_T^2 / lambda^2, which is T times the term of Lemma 5.5. With lambda of order sqrt(T) both give the order dw^2 sqrt(T) / mu, but the printed one is not proved",
         "T^2",
         numbers.e2,
     ),
@@ -120,7 +120,7 @@ ERRATA = (
     Erratum(
         "E17",
         "Assumption 3.1, W in [0, 1]^dw",
-        "is said to lose nothing for any compact W. That is true of a family with rescaled parameters, whose C_g, C_h and mu change with the side of W. It is not true of the network that the paper uses: with weights of at least 0, every f_w is nondecreasing in every coordinate, and the corner with the largest coordinates is optimal whatever w is",
+        "is stated without loss of generality for any compact W. That is right after each parameter is rescaled, and C_g, C_h and mu then change with the side of W. The rescaling cannot be left out: with raw weights in [0, 1], every f_w of the network of Section 6 is nondecreasing in every coordinate, and the corner with the largest coordinates is optimal for every w",
         "W is any box [lo, hi]^dw, and its side enters the constants; reference B has W = [-3, 3]^7",
         numbers.e17,
     ),

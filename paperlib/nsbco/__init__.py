@@ -70,7 +70,7 @@ __all__ = [
 
 CHOICES = [
     (
-        "a noisy payoff on a ball or a box whose best point jumps now and then, with one observed value per round",
+        "a noisy payoff to maximize over a ball or a box, one observed value per round, with a maximizer that jumps from time to time",
         ["Optimizer", "GLR"],
         "restarts where the observed rewards have changed; without need, too, where only the level moves; memory grows with the rounds",
     ),

@@ -96,7 +96,7 @@ ERRATA = (
     Erratum(
         "E13",
         "Lemma 4.1",
-        "(27) lacks the factor t. The printed rho(t) has the constant T where a function of t is needed; the proof, (33), has the summation index tau. The average over tau of 2 rt + 3 e is replaced by one term. Property 2 with the printed rho fails. With t for T it fails where regret comes late",
+        "(27) lacks the factor t. The printed rho(t) contains sqrt(ln(2 T) / T), which does not depend on t; the proof, (33), has the summation index tau. The bonus in r-bar is sqrt(ln(2 T) / t), so that property 2 fails for small t. Lemma 2.2 needs t rho(t) = c_1 sqrt(t) + c_2, which the printed rho does not have. The average over tau of 2 rt + 3 e is replaced by one term, so that with t for T property 2 fails where regret comes late",
         "rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)], e(t) = 2 sqrt(ln(2 T) / t); the printed one is judged beside",
         numbers.e13,
     ),
@@ -138,7 +138,7 @@ ERRATA = (
     Erratum(
         "E19",
         "Lemma 2.2",
-        "the lemma requires c_1, c_2 > 0, but Lemma 3.1 has C(t) = c_1 sqrt(t), that is c_2 = 0, and Theorem 3.4 applies the lemma to it. A formality: a larger rho also satisfies Definition 2.1",
+        "the lemma requires c_1, c_2 > 0, but Lemma 3.1 has C(t) = c_1 sqrt(t), that is c_2 = 0, and Theorem 3.4 applies the lemma to it. A formality: for every c_2 > 0, rho(t) + c_2 / t satisfies Definition 2.1 with lambda (1 + c_2 / c_1) in place of lambda",
         "c_2 >= 0, with which C_1 and C_2 are finite",
         numbers.e19,
     ),

@@ -347,10 +347,10 @@ def remark_4_2(run: Replay, best: float) -> Check:
 
 @statement("Remark 4.3", f"{PAPER}, Remark 4.3; the inequality is ours, from (4)")
 def remark_4_3(run: Replay) -> Check:
-    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda: a larger lambda keeps the estimate nearer to w_0.
+    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda, in which e_i is the error of the linear model of query i at w_0.
 
-    e_i is the error of the linear model of query i at w_0. The bound follows because w_t minimizes (4), whose ridge is centered at
-    w_0. Flags a ridge that is centered elsewhere.
+    It follows from (4) for every lambda > 0, because w_t minimizes (4) and the ridge is centered at w_0. It flags a ridge that is
+    centered elsewhere. It does not test whether lambda of order sqrt(T) is needed, as the remark says.
     """
     moved = run.w - run.w[:, :1]
     error = run.y - run.value + (run.g * moved[:, :-1]).sum(2)

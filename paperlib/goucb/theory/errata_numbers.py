@@ -25,7 +25,7 @@ def reference() -> Constants:
 
 
 def e2() -> dict[str, float]:
-    """Theorem 4.1's last term over sqrt(T), with beta = 100 and lambda = sqrt(T): the printed one disappears, that of the proof gives the claimed order."""
+    """Theorem 4.1's last term over sqrt(T), with beta = 100 and lambda = sqrt(T): the printed one vanishes as T grows, the one of the proof stays."""
     found, c = {}, Constants(4, 1e-9, 1.0, 1.0, 1.0, 1e-9)
     for T in (1e4, 1e8):
         last = lambda squared: printed.regret(c, T, 100.0, T**0.5, squared) / T**0.5

@@ -34,12 +34,12 @@ def rho(rt: Any, e: Any) -> np.ndarray:
 
 
 def rho_printed(rt: Any, horizon: float) -> Any:
-    """2 rt(t) + 3 sqrt(ln(2 T) / T), as printed; the root has T where the proof has t. ``rt``: a number or an array."""
+    """2 rt(t) + 3 sqrt(ln(2 T) / T), as printed; the proof, Eq. (33), has the summation index tau for T in the root (E13). ``rt``: a number or an array."""
     return 2 * np.asarray(rt, float) + 3 * off_printed(horizon, horizon)
 
 
 def rho_with_t(rt: Any, horizon: int) -> np.ndarray:
-    """2 rt(t) + 3 sqrt(ln(2 T) / t) for t = 1, ..., T: the printed rho with the t of the proof, Eq. (33). ``rt``: T numbers."""
+    """2 rt(t) + 3 sqrt(ln(2 T) / t) for t = 1, ..., T: the printed rho with t for T, our reading (E13). ``rt``: T numbers."""
     return 2 * np.asarray(rt, float) + 3 * off_printed(np.arange(1, horizon + 1), horizon)
 
 
