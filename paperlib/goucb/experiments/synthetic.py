@@ -189,7 +189,8 @@ def band_note(traces: dict[str, Trace]) -> str:
     """A sentence for the caption: what the bands of ``band_panel`` are, and over how many trials."""
     trials = sorted({len(trace.trials) for trace in traces.values()})
     count = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
-    return f"Bands: pointwise 95 % bootstrap intervals of the mean over {count} trials."
+    words = f"Bands: pointwise 95 % bootstrap intervals of the mean over {count} trials"
+    return f"{words}; they are too narrow where few trials have most of the regret."
 
 
 def twin_panels(
