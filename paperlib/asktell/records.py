@@ -7,6 +7,9 @@ from torch import Tensor
 
 from ..core.trees import leaves
 
+NEAR = 1e-3  # of an asked point's largest coordinate: a point as near as this is taken for a rounded copy of it
+MOST = 64  # entries of untold actions: the oldest become one entry, which is their number
+
 
 def same(a: Any, b: Any) -> bool:
     """Whether two contexts have equal numbers, and the same functions."""
@@ -20,6 +23,16 @@ def same(a: Any, b: Any) -> bool:
 def plain(action: Tensor) -> int | tuple[float, ...]:
     """Return an action (1 or 1 x d) as an index or a point in Python's numbers."""
     return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
+
+
+def matching(action: int | tuple[float, ...], asked: dict) -> int | tuple[float, ...] | None:
+    """Return which of the actions asked for was played, or None. A point may come back rounded, for example from a file."""
+    if action in asked:
+        return action
+    apart = lambda x: max(abs(a - b) for a, b in zip(action, x))
+    points = [x for x in asked if isinstance(x, tuple)] if isinstance(action, tuple) else []
+    near = [x for x in points if apart(x) <= NEAR * max(map(abs, x))]
+    return min(near, key=apart, default=None)
 
 
 class Failure(NamedTuple):
@@ -47,7 +60,9 @@ class Now(NamedTuple):
     edge: int = 0  # rounds with the center at the edge, less twice the others; -1: warned
     failures: tuple[Failure, ...] = ()
     waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
-    untold: tuple[tuple, ...] = ()  # action asked for in this context, how often it is not told
+    untold: tuple[
+        tuple, ...
+    ] = ()  # action asked for in this context (None: unknown), how often it is not told
     asked: tuple[int, int] = (0, 0)  # round of the draws of the last ask, and its number of actions
     mixed: bool = False  # a context changed while actions were untold: tells need their context
 
@@ -67,6 +82,9 @@ class Now(NamedTuple):
         untold = dict(self.untold)
         for action in actions[known:]:
             untold[action] = untold.get(action, 0) + 1
+        while len(untold) > MOST:  # of a user who plays other actions than those asked for
+            oldest = next(x for x in untold if x is not None)
+            untold[None] = untold.get(None, 0) + untold.pop(oldest)
         asked = draws, max(known, len(actions))
         return self._replace(untold=tuple(untold.items()), asked=asked)
 
@@ -75,7 +93,7 @@ class Now(NamedTuple):
         action, waiting = plain(played), list(self.waiting)
         if action in waiting:
             waiting.remove(action)
-        told = action if action in dict(self.untold) else None  # older files hold no actions
+        told = matching(action, dict(self.untold))  # None: one of those known by their number alone
         left = ((x, count - (x == told)) for x, count in self.untold)
         untold = tuple((x, count) for x, count in left if count)
         return self._replace(waiting=tuple(waiting), untold=untold)

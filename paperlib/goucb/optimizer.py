@@ -282,6 +282,7 @@ class Optimizer(shared.Built):
             now = super()._heard(now, x, float(now.state.y.view.min()), update)
         else:
             now = now._replace(skipped=now.skipped + 1, proposed=None, pending=None)
+            now = now.settled(self._action(x))
         return now._replace(failures=(*now.failures, failure))
 
     def _check_entry(self, now: Now, x: Any, y: Any, names: tuple[str, str]) -> None:
