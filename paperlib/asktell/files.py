@@ -39,6 +39,8 @@ def named(path: str | os.PathLike) -> str | os.PathLike:
     """``path``; ValueError for what is none."""
     if not isinstance(path, (str, os.PathLike)) or str(path) == "" or "\0" in str(path):
         refuse("path", path, "the name of a file, or a Path")
+    if str(path).endswith(os.sep):
+        refuse("path", path, "the name of a file, not of a folder")
     return path
 
 

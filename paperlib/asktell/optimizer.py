@@ -12,6 +12,7 @@ from ..core.contracts import optional_attribute
 from ..core.describe import brief
 from ..core.errors import printed, told
 from .inputs import dimensions, entries
+from .numbers import real_number
 from .records import Failure, Now
 from .trial import AskTell
 
@@ -187,8 +188,10 @@ def _words(reason: Any) -> str:
     if isinstance(reason, BaseException):
         return told(reason)
     try:
-        finite = not isinstance(reason, str) and np.ndim(reason) == 0 and math.isfinite(reason)
-    except Exception:  # no number at all; a type outside this package may raise anything
+        finite = isinstance(reason, (bool, np.bool_)) or math.isfinite(
+            real_number("reason", reason)
+        )
+    except ValueError:  # no number at all
         finite = False
     if finite:
         raise ValueError(

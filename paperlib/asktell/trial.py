@@ -38,7 +38,9 @@ class AskTell:
     reward belongs to. From then on every ``tell`` needs the context in which its action was asked for, as in
     ``tell(action, reward, context=a)``, and raises ValueError without it. You may pass ``context`` always.
     The reward of an action that was not asked for leaves the one that was asked for untold. For example, a user who
-    plays arm 2 where ``ask`` returned 0 passes ``context`` if the contexts change.
+    plays arm 2 where ``ask`` returned 0 passes ``context`` if the contexts change. Asking again in the same context before the
+    reward is told is one ask: it returns the same action, and one reward settles it. With several customers who have the same
+    arms, pass ``context`` in every call.
 
     Args:
         learner: any learner of the package.

@@ -56,6 +56,6 @@ class Observed(NamedTuple):
         )
         return (
             f"{name}={value!r} in round {self.round} contradicts {declared}, with which it lies between {low:.4g} and "
-            f"{high:.4g}; check the unit of the {name}s, or change these arguments (a trial that follows its model is "
+            f"{high:.4g}; check the unit of {name}, or change these arguments (a trial that follows its model is "
             f"warned of with probability at most {FALSE_ALARM:g})"
         )

@@ -18,7 +18,7 @@ from ..core.streams import Draw
 from ..core.validation import LARGEST, one_of, refuse, size, whole
 from ..maths.bounds import Bounds
 from .learners.gp import GP
-from .learners.goucb import TrustRegion
+from .learners.goucb import GOUCB, TrustRegion
 from .learners.presets import algorithm1, practical
 from .learners.turbo import TuRBO
 from .model.space import Space
@@ -67,8 +67,9 @@ class Optimizer(shared.Built):
     Args:
         space: ``Space([...])`` of ``Real``, ``Integer`` and ``Category``.
         policy: for the best point, "turbo", TuRBO-1, or "gp", expected improvement on a Gaussian process, which takes longer per round;
-            for low cumulative regret, "practical", GO-UCB for use, which stays near the incumbent and asks for it again; "algorithm1",
-            the paper's GO-UCB, with settings that work.
+            for low cumulative regret, "practical", GO-UCB in a trust region (ours), which stays near the incumbent and asks for it
+            again; "algorithm1", the paper's Algorithm 1 with an oracle that fits the network, for comparison with the paper: it often
+            stays near its first points.
         n_init: n >= 1, answers before the model is asked: to uniform points, or one's own.
         horizon: evaluations, if known, for learners that need them.
         seed: of the points.
@@ -116,8 +117,8 @@ class Optimizer(shared.Built):
 
         Args:
             x: values by name; a row of a pandas table, or a table of one row, does as well.
-            y: what holds one real number, of any type. NaN, infinity and numbers beyond 1e30 in size are failed evaluations. An
-                exception is passed to ``fail``.
+            y: what holds one real number, of any type. NaN, infinity and numbers beyond 1e30 in size are failed evaluations. Pass an
+                exception to ``fail`` instead.
 
         Raises:
             ValueError: a point outside the space, or what is not one real number (text, a truth value, None, several numbers, an
@@ -183,7 +184,7 @@ class Optimizer(shared.Built):
         """The best of the points that gave a number, the first of equals.
 
         Args:
-            how: by the "observed" answer, or by the "model", which sees through noise; "uniform": one of the points after the first ``n_init``,
+            how: by the "observed" answer, or by the "model" of the policies "gp", "practical" and "algorithm1", which averages out noise; "uniform": one of the points after the first ``n_init``,
                 drawn, which is Algorithm 1's output and has the mean regret of Phase II (Remark 4.2).
 
         Raises:
@@ -217,7 +218,11 @@ class Optimizer(shared.Built):
 
     def _predicted(self, at: Tensor) -> Prediction:
         if not hasattr(self.learner, "predict"):
-            refuse("learner", self.learner, "one that predicts, such as those of practical and gp")
+            refuse(
+                "learner",
+                self.learner,
+                'one that predicts, as those of policy="gp" and "practical" do',
+            )
         if not self.rounds:
             refuse("answers", 0, "at least one")
         with torch.no_grad():
@@ -251,9 +256,16 @@ class Optimizer(shared.Built):
         after, asked = super()._heard(now, x, answer, update), self._action(x) is now.proposed
         if now.warned or not asked or not self._is_wasted(after, answer):
             return after
+        stays = isinstance(self.learner, GOUCB)
+        search_on = (
+            'If the function has no noise, choose policy="turbo" or policy="gp", which search on'
+        )
+        fewer = (
+            "If the function has no noise and the space has few points, fewer evaluations suffice"
+        )
+        point = brief(self._log(after)[-1].x)
         warn(
-            f"{brief(self._log(after)[-1].x)} was evaluated again and gave exactly the same answer. If the function has "
-            'no noise, choose policy="turbo" or policy="gp", which search on; if the space has few points, evaluate fewer'
+            f"{point} was evaluated again and gave exactly the same answer. {search_on if stays else fewer}"
         )
         return after._replace(warned=True)
 

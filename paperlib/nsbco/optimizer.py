@@ -146,6 +146,11 @@ class Optimizer(shared.Built):
             sides = f"with {'learner' if learner else 'policy'}={type(own).__name__}, whose model has one curvature"
             refuse("domain", domain, f"{sides}: a ball, or a box of equal sides")
         super().__init__(own, task, horizon, seed, device=device)
+        if horizon is not None and (first := self._first_step()) >= horizon:
+            warn(
+                f"the center cannot move before round {first + 1}, beyond horizon={horizon}: increase margin={margin:g}, with which "
+                "the first epoch becomes shorter, or choose another policy"
+            )
         at = _stand(self.state)
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):
             refuse("learner", own, "one whose state has a point z or center, or whose base's has")
@@ -238,7 +243,7 @@ class Optimizer(shared.Built):
             return now._replace(edge=edge)
         warn(
             f"the center stays at the edge, in round {now.rounds} for {edge} rounds or more: the maximizer may lie where "
-            f"margin={margin:g} keeps the center from going; decrease margin or widen the domain"
+            f"margin={margin:g} keeps the center from going; widen the domain, or decrease margin, which delays the first step (rounds_before_step)"
         )
         return now._replace(edge=WARNED)
 
@@ -270,12 +275,20 @@ class Optimizer(shared.Built):
             ValueError: ``step`` below 1, or so large that it comes after 2^63 rounds or more; a learner that does not define it.
         """
         step = whole("step", step)
-        learner = self.learner
-        while not hasattr(learner, "rounds_before_step"):
-            if not hasattr(learner, "base"):
-                refuse("learner", self.learner, "one with rounds_before_step")
-            learner = learner.base
+        if (learner := self._stepping()) is None:
+            refuse("learner", self.learner, "one with rounds_before_step")
         return int(learner.rounds_before_step(self.context, step))
+
+    def _stepping(self) -> Any:
+        """Return the learner, or the one that it wraps, that says when it steps; None if none does."""
+        learner = self.learner
+        while not hasattr(learner, "rounds_before_step") and hasattr(learner, "base"):
+            learner = learner.base
+        return learner if hasattr(learner, "rounds_before_step") else None
+
+    def _first_step(self) -> int:
+        """Return the rounds before the first step, 0 for a learner that does not define them."""
+        return 0 if self._stepping() is None else self.rounds_before_step()
 
     @property
     def center(self) -> np.ndarray:

@@ -49,8 +49,8 @@ class Optimizer(shared.Built):
         c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon
             T up to T^{1/5}.
         loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured
-            anew where an epoch begins. Then losses lie within 1e150, and a spread below 1e-12, or
-            below 1e-12 of their mean, counts as none: multiply smaller ones.
+            anew where an epoch begins. Then losses lie within 1e150, and a spread within
+            1e-12 of their mean counts as none.
         horizon: rounds that the rates are set for; None: epochs of 1, 2, 4, ... rounds.
         baseline: the mean of earlier losses is subtracted from a loss, which leaves the estimate
             unbiased.

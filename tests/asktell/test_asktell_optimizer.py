@@ -6,6 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 import torch
@@ -194,6 +196,8 @@ def test_a_failure_is_recorded_and_nothing_is_heard(reason, said):
         (0, True, None, "reason=True"),
         (0, np.float64(0), None, "reason="),
         (0, torch.tensor(1.0), None, "reason="),
+        (0, np.array([0.5]), None, "reason="),
+        (0, [Decimal("0.5")], None, "reason="),
         (4, np.nan, None, "action=4"),
         (0.5, np.nan, None, "action=0.5"),
         (0, np.nan, np.nan, "instead=nan.*feedback must be finite, got nan"),

@@ -809,6 +809,15 @@ def test_a_repeated_evaluation_without_noise_is_warned_of_once(tmp_path):
         follow(new(search.space).restore(tmp_path / "run.npz"), 3, lambda x: float(x["c"] == "a"))
 
 
+def test_a_learner_that_searches_is_not_told_to_choose_itself():
+    search = new(Space([Integer("n", 1, 2)]), LEARNERS["turbo"])
+    with pytest.warns(
+        UserWarning, match="same answer. If .* few points, fewer evaluations"
+    ) as said:
+        follow(search, 12, lambda x: float(x["n"]))
+    assert len(said) == 1 and "policy" not in str(said[0].message)
+
+
 @pytest.mark.filterwarnings("error")
 def test_no_repetition_is_warned_of_with_noise_or_in_own_data():
     rng, space = np.random.default_rng(0), Space([Category("c", ["a", "b"])])

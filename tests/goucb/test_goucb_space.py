@@ -1,6 +1,8 @@
 """Named dimensions: points decode and encode to themselves, equal parts, and bad input is refused by name."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -240,3 +242,22 @@ def test_a_logarithm_needs_ends_that_its_digits_tell_apart():
     with pytest.raises(ValueError, match="x.lo, x.hi"):
         Real("x", 1.0, 1.0 + 1e-12, log=True)
     assert Real("x", 1.0, 1.0 + 1e-12).decode(1.0) == 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("lo, hi, log", [(-1.0, 0.1, False), (0.1, 0.7, True)])
+def test_ends_that_come_back_in_float32_are_the_ends(lo, hi, log):
+    side = Real("x", lo, hi, log)
+    for u, end in ((0.0, lo), (1.0, hi)):
+        assert side.encode(np.float32(end)) == pytest.approx(u, abs=1e-6)
+        assert 0 <= side.encode(np.float32(end)) <= 1
+    inside = hi - 1e-9
+    assert side.encode(inside) < 1
+    for far in (lo - 1e-6, hi + 1e-6, math.nan, True):
+        with pytest.raises(ValueError, match="^x=.*a finite number"):
+            side.encode(far)
+
+
+def test_exact_numbers_are_encoded_as_numbers():
+    assert Real("x", 0.0, 1.0).encode(Decimal("0.25")) == 0.25
+    assert Real("x", 0.0, 1.0).encode(Fraction(1, 4)) == 0.25
+    assert Integer("n", 1, 8).encode(Decimal(3)) == Integer("n", 1, 8).encode(3)

@@ -411,6 +411,20 @@ def test_steps_of_several_blocks_are_counted():
     assert user.rounds_before_step(10_000) == 4 * (1 + 2 * 9_999)
 
 
+@pytest.mark.parametrize("policy", ["glr", "master", "track"])
+def test_a_horizon_before_the_first_step_is_warned_of(policy):
+    """With margin 0.05 the first epoch has 2 d n_0 = 4 * 625 rounds."""
+    first = new(margin=0.05, policy=policy).rounds_before_step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new(margin=0.05, policy=policy, horizon=first + 1)
+        new(learner=EGS(), horizon=1)
+    with pytest.warns(
+        UserWarning, match=f"before round {first + 1}, beyond horizon={first}: .*margin"
+    ):
+        new(margin=0.05, policy=policy, horizon=first)
+
+
 # ---- calibration -------------------------------------------------------------------------------------------
 
 

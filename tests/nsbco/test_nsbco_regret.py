@@ -7,9 +7,11 @@ import pytest
 from ns_runs import run
 
 from paperlib import stats, store
+from paperlib.core.describe import frozen
 from paperlib.nsbco.experiments import regret
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.problems import paths
+from paperlib.nsbco.problems.paths import Path
 from paperlib.nsbco.problems import (
     Abrupt,
     Level,
@@ -140,12 +142,45 @@ def test_runs_are_in_the_order_of_their_plan(tmp_path, monkeypatch):
         (lambda: Several((Level(), Walk()), (1,)), "counts="),
         (lambda: Several((), ()), "counts="),
         (lambda: Several((Level(),), (0,)), "counts"),
+        (lambda: Several((Several((Level(),), (1,)),), (1,)), "none of them Several"),
+        (lambda: QuadraticDrift(Several((Level(),), (1,)), environment=3), "environment=3"),
         (lambda: play(learner(), QuadraticDrift(Several((Level(), Walk()), (2, 3))), 8, 4), "sum"),
     ],
 )
 def test_paths_of_a_batch_that_do_not_fit_are_refused(make, word):
     with pytest.raises(ValueError, match=word):
         make()
+
+
+@frozen
+class Lowered(Path):
+    """Declares the value 0.5 and returns 0.45."""
+
+    def theta(self, part, t, horizon, dim, reach):
+        return np.zeros((1, len(t), dim))
+
+    def value(self, part, t, horizon):
+        return np.full((1, len(t)), 0.45)
+
+
+def test_each_path_of_a_batch_keeps_to_the_values_it_declares():
+    for path in (Lowered(), Several((Lowered(), Level()), (1, 1))):
+        with pytest.raises(
+            ValueError, match="values b_t from 0.5 to 0.5, as it declares, not 0.45"
+        ):
+            play(learner(), QuadraticDrift(path), 8, 2)
+
+
+def test_paths_that_a_box_allows_one_by_one_are_allowed_in_one_batch():
+    box = {"cset": "box", "curvature": 0.5}
+    each = (Level(amplitude=0.4), Rotation(4.0))
+    assert all(QuadraticDrift(path, **box) for path in each)
+    trace = play(learner(), QuadraticDrift(Several(each, (1, 1)), **box), 64, [0, 0])
+    for i, path in enumerate(each):
+        alone = play(learner(), QuadraticDrift(path, **box), 64, 1)
+        np.testing.assert_array_equal(trace["regret"][i], alone["regret"][0])
+    with pytest.raises(ValueError, match="curvature=0.5 with amplitude=0.3"):
+        QuadraticDrift(Several(each, (1, 1)), **box, amplitude=0.3)
 
 
 def learner():

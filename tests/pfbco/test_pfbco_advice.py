@@ -29,7 +29,7 @@ def test_numbers_are_those_of_verdicts():
     for words in (
         "takes 0.9 to 1.3 times PF's (C4.a)",
         "the lowest of Figure 1a",
-        "within 0.4 % of a control",
+        "a control whose losses have random signs is at most 0.4 %",
         "is 1.25 times that of staying at the start, and 1.31 times FKM's (N4.center)",
         "it is 0.26 times the former",
     ):

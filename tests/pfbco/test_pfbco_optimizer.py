@@ -53,6 +53,27 @@ def test_ten_lines_over_a_polytope():
     assert start > 0.2 and f(user.center) < 0.005
 
 
+@pytest.mark.parametrize("power", [-100, -40, 40])
+def test_the_unit_of_the_losses_does_not_matter(power):
+    """Practical constants follow the losses' own spread; a power of two changes no bit."""
+    f, unit = lambda x: float(((x - 0.3) ** 2).sum()), 2.0**power
+    here, there = Optimizer(polytope(**BOX)), Optimizer(polytope(**BOX))
+    for _ in range(300):
+        x, y = here.ask(), there.ask()
+        assert (x == y).all()
+        here.tell(f(x))
+        there.tell(unit * f(y))
+
+
+def test_equal_losses_have_no_spread_in_any_unit():
+    for loss in (0.0, 1e-300, 1e-12, 0.1, 1e9):
+        user = Optimizer(polytope(**BOX))
+        for _ in range(40):
+            user.ask()
+            user.tell(loss)
+        assert np.isfinite(user.center).all()
+
+
 def test_ten_lines_over_a_set_known_by_its_oracle():
     """The l1 ball, on which nobody projects; the best point is the vertex e_2."""
     f = lambda x: float(3 - 2 * x[1] + 0.5 * x[0])

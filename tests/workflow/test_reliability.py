@@ -212,6 +212,7 @@ def test_a_full_disk(tmp_path):
     with Space(f"mount -t tmpfs -o size=2m tmpfs {work.results}") as space:
         work.prefix = space.prefix
         work.write("toy_1", horizon=64)
+        assert work.run()[0] == 0  # before toy_2, which fills the disk while it is saved
         work.write("toy_2", horizon=640, trials=600, chunk=600, seed=100)  # 3 MB
         place, (status, text) = work.results, work.run()
         work.results = space.seen(place)

@@ -6,13 +6,15 @@ Shapes: d coordinates.
 
 import math
 from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...core.describe import PLAIN, plain
-from ...core.validation import number, one_of, positive, refuse, whole
+from ...core.validation import SINGLE, number, one_of, positive, refuse, whole
 
 DIGITS = 12  # of a real: values of one's own that have no more come back to the bit
 STEPS = 2.0**52  # to a side; points of this grid come through the maps between cubes to the bit
@@ -66,12 +68,16 @@ class Real:
         return min(max(x, self.lo), self.hi)  # rounding may lead past
 
     def encode(self, x: float) -> float:
-        """The ``u`` of a value.
+        """The ``u`` of a value, which may lie outside by the rounding of float32.
 
         Raises:
             ValueError: no number from ``lo`` to ``hi``.
         """
         x = _plain(x)
+        single = SINGLE * max(abs(self.lo), abs(self.hi))
+        if isinstance(x, (int, float)) and not isinstance(x, bool):
+            inside = min(max(x, self.lo), self.hi)
+            x = inside if abs(x - inside) <= single else x
         number(self.name, x, self.lo, self.hi)
         if self.log:
             return math.log(x / self.lo) / math.log(self.hi / self.lo)
@@ -254,7 +260,9 @@ def snapped(u: np.ndarray) -> np.ndarray:
 
 
 def _plain(x: Any) -> Any:
-    """Python's own number for numpy's."""
+    """Return Python's own number for numpy's, a Decimal or a Fraction."""
+    if isinstance(x, (Decimal, Fraction)):
+        return float(x)
     return plain(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 

@@ -39,6 +39,10 @@ class Path(ABC):
         """b_t, R x n or 1 x n."""
         return np.full((1, len(t)), VALUE)
 
+    def limits(self, part: Any) -> np.ndarray:
+        """The least and the largest b_t, R x 2 or 1 x 2."""
+        return np.array([self.values])
+
     def turns(self, part: Any, trial: int) -> np.ndarray | None:
         """Rounds of one trial in which f_t may differ from the round before; None: all."""
         return None
@@ -73,23 +77,17 @@ class Several(Path):
     drawn = True
 
     def __post_init__(self):
-        if not (isinstance(self.paths, tuple) and all(isinstance(p, Path) for p in self.paths)):
-            refuse("paths", self.paths, "a tuple of paths")
+        single = lambda path: isinstance(path, Path) and not isinstance(path, Several)
+        if not (isinstance(self.paths, tuple) and all(map(single, self.paths))):
+            refuse("paths", self.paths, "a tuple of paths, none of them Several")
         if not (isinstance(self.counts, tuple) and len(self.counts) == len(self.paths) > 0):
             refuse("counts", self.counts, f"a tuple of {len(self.paths)}, one count for each path")
         for count in self.counts:
             size("counts", count)
 
-    @property
-    def axis(self):
-        """Whether all paths stay on the first axis."""
-        return all(path.axis for path in self.paths)
-
-    @property
-    def values(self):
-        """The least and the largest b_t of all paths."""
-        low, high = zip(*(path.values for path in self.paths))
-        return min(low), max(high)
+    def limits(self, part):
+        """Each trial's own."""
+        return np.array([self.paths[i].values for i, _ in part])
 
     def begin(self, seeds, horizon, dim, reach, vary):
         """R x 2 objects: a path's index, and that path's array with the one row of this trial."""

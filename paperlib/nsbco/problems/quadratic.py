@@ -21,7 +21,7 @@ from ...core.validation import is_number, number, one_of, positive, refuse, size
 from ...maths.boxes import Box
 from ...maths.sets import Ball
 from ..model.task import Task
-from .paths import STATIONARY, Path
+from .paths import STATIONARY, Path, Several
 
 NOISES = ("uniform", "bernoulli", "rademacher")
 SETS = {"ball": Ball, "box": Box}
@@ -97,6 +97,10 @@ class QuadraticDrift:
         number("amplitude", self.amplitude, 1e-9, 1.0, zero=True)
         if self.environment is not None:
             whole("environment", self.environment, 0)
+            if isinstance(self.path, Several):
+                refuse(
+                    "environment", self.environment, "None with Several, which has several paths"
+                )
         one_of("cset", self.cset, tuple(SETS))
         number("margin", self.margin, 1e-6, 1 - 1e-6)
         if is_number(self.curvature):
@@ -110,21 +114,22 @@ class QuadraticDrift:
         if not self.diagonal.min() < self.smoothness:
             above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
             refuse("smoothness", self.smoothness, above)
-        self._bounded()
+        for path in self.path.paths if isinstance(self.path, Several) else (self.path,):
+            self._bounded(path)
 
     @property
     def diagonal(self) -> np.ndarray:
         """The diagonal of H, d."""
         return np.broadcast_to(np.asarray(self.curvature, float), (self.dim,))
 
-    def _bounded(self) -> None:
+    def _bounded(self, path: Path) -> None:
         """No f is clipped, which would spoil concavity: |f| + a <= 1 on the whole set is asked for instead."""
-        (low, high), H, A = self.path.values, self.diagonal, 1 - self.margin
+        (low, high), H, A = path.values, self.diagonal, 1 - self.margin
         a = 0.0 if self.noise == "bernoulli" else self.amplitude
         if self.cset == "ball":
             depth = H.max() / 2 * (1 + A) ** 2
         else:
-            reach = np.full(self.dim, 0.0 if self.path.axis else A)
+            reach = np.full(self.dim, 0.0 if path.axis else A)
             reach[0] = A
             depth = (H * (1 + reach) ** 2).sum() / 2
         least, most = low - depth - a, high + a
@@ -199,16 +204,19 @@ class QuadraticDrift:
 
     def _check(self, part: np.ndarray, horizon: int) -> None:
         """Raise ValueError for a path of which ``_bounded`` was told something else."""
-        (low, high), reach = self.path.values, 1 - self.margin
+        reach = 1 - self.margin
         for rows, t in self._apart(part, horizon):
             theta = self.centers(rows, t, horizon)
             norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(rows, t, horizon)
             if not (norm <= reach * (1 + ROUNDING)).all():  # nor is nan
                 allowed = f"centers of norm at most 1 - margin={reach:g}"
                 refuse("path", self.path, f"{allowed}, not {norm.max():g}")
-            if not ((best >= low - ROUNDING) & (best <= high + ROUNDING)).all():
-                allowed = f"values b_t from {low:g} to {high:g}, as it says"
-                refuse("path", self.path, f"{allowed}, not {best.min():g} to {best.max():g}")
+            limits = self.path.limits(rows)
+            for (low, high), values in zip(limits.repeat(len(best) // len(limits), 0), best):
+                if not (low - ROUNDING <= values.min() and values.max() <= high + ROUNDING):
+                    allowed = f"values b_t from {low:g} to {high:g}, as it declares"
+                    found = f"{values.min():g} to {values.max():g}"
+                    refuse("path", self.path, f"{allowed}, not {found}")
 
     def _apart(self, part: np.ndarray, horizon: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Some trials' rows, and rounds in which f_t may be new, until all are."""

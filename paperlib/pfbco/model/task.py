@@ -41,9 +41,12 @@ class Heard(NamedTuple):
         return Heard(self.count + 1, mean, deviation, above)
 
     def spread(self) -> Tensor:
-        """Standard deviation, of fewer than five losses their root mean square; 1 where there are none or all are equal. Returns R."""
+        """Standard deviation, of fewer than five losses their root mean square; 1 where there are none or all are equal. Returns R.
+
+        Losses whose spread is within rounding of their mean, 1e-12 of it, count as equal, in any unit.
+        """
         if self.count == 0:
             return torch.ones_like(self.mean)
         few = (self.deviation / self.count + self.mean**2).sqrt()
         found = few if self.count < FEW else (self.deviation / (self.count - 1)).sqrt()
-        return torch.where(found < 1e-12 * self.mean.abs().clamp(min=1.0), 1.0, found)
+        return torch.where(found <= 1e-12 * self.mean.abs(), 1.0, found)

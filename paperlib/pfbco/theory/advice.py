@@ -39,8 +39,8 @@ def _when_not(claims: Mapping[str, dict]) -> str:
     shams = [abs(known[f"N1.{name}"]) for name in PANELS if f"N1.{name}" in known]
     if len(shams) == len(PANELS):
         words.append(
-            f"With the theory's constants at c = .1 PF ends within {100 * max(shams):.2g} % of a control that hears nothing, in "
-            f"panel c of all there is to gain, in every panel of Figure 1 (N1.a)."
+            f"With the theory's constants at c = 0.1, the estimated difference between PF and a control whose losses have random signs is "
+            f"at most {100 * max(shams):.2g} % in every panel of Figure 1, in panel c of the largest possible gain (N1.a)."
         )
     if {"N4.center", "N4.fkm", "N2.center"} <= known.keys():
         words.append(
