@@ -381,12 +381,12 @@ def test_losses_whose_squares_overflow_are_refused_without_a_bound():
     )
 
 
-def test_the_smallest_losses_of_the_docstring():
-    """Without a bound a spread below 1e-12 counts as none: M is 1 and nothing moves; multiplied, they are learned of."""
+def test_a_spread_within_rounding_of_the_mean_counts_as_none():
+    """Then M is 1 and the center hardly moves. Losses as small as these are learned of where their mean is as small."""
     f = lambda x: float(((x - np.array([0.7, 0.1])) ** 2).sum())
     dead, alive = Optimizer(TRIANGLE), Optimizer(TRIANGLE)
     begin = alive.center
-    play(dead, lambda x: 1e-14 * f(x), 1023), play(alive, lambda x: 1e-10 * f(x), 1023)
+    play(dead, lambda x: 1e3 + 1e-11 * f(x), 1023), play(alive, lambda x: 1e-100 * f(x), 1023)
     assert f(alive.center) < 0.3 * f(begin) < 0.9 * f(dead.center)
 
 
