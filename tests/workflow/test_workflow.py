@@ -561,11 +561,15 @@ def test_help_names_every_command_and_option(capsys):
 
 
 def test_pytest_arguments_are_passed_on_and_slow_tests_wait_for_their_switch(monkeypatch):
-    called = []
+    called, patterns = [], []
     monkeypatch.setattr(run, "call", lambda argv, **kwargs: called.append(argv))
     monkeypatch.setattr(run, "cores", lambda: 2)
+    plain = {name: x for name, x in os.environ.items() if name != "PAPERLIB_LAST_BIT"}
+    monkeypatch.setattr(os, "environ", plain)
     for slow in ([], ["--slow"]):
         run.test("python", run.parse(["test", *slow, "-k", "stats", "-s"]))
+        patterns.append(os.environ.get("PAPERLIB_LAST_BIT"))
+    assert patterns == [None, "1"]  # the slow suite imitates another processor
     assert [argv[-3:] for argv in called] == [["-k", "stats", "-s"]] * 2
     assert [argv[-5:-3] == ["-m", "not slow"] for argv in called] == [
         True,
