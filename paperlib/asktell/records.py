@@ -60,9 +60,8 @@ class Now(NamedTuple):
     edge: int = 0  # rounds with the center at the edge, less twice the others; -1: warned
     failures: tuple[Failure, ...] = ()
     waiting: tuple[int, ...] = ()  # arms under evaluation, of an optimizer that heeds them
-    untold: tuple[
-        tuple, ...
-    ] = ()  # action asked for in this context (None: unknown), how often it is not told
+    # action asked for in this context (None: unknown), how often it is not told
+    untold: tuple[tuple, ...] = ()
     asked: tuple[int, int] = (0, 0)  # round of the draws of the last ask, and its number of actions
     mixed: bool = False  # a context changed while actions were untold: tells need their context
 

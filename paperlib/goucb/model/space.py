@@ -6,9 +6,10 @@ Shapes: d coordinates.
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,9 +76,9 @@ class Real:
         """
         x = _plain(x)
         single = SINGLE * max(abs(self.lo), abs(self.hi))
-        if isinstance(x, (int, float)) and not isinstance(x, bool):
-            inside = min(max(x, self.lo), self.hi)
-            x = inside if abs(x - inside) <= single else x
+        plain_number = isinstance(x, (int, float)) and not isinstance(x, bool)
+        if plain_number and self.lo - single <= x <= self.hi + single:
+            x = min(max(x, self.lo), self.hi)
         number(self.name, x, self.lo, self.hi)
         if self.log:
             return math.log(x / self.lo) / math.log(self.hi / self.lo)
@@ -262,7 +263,8 @@ def snapped(u: np.ndarray) -> np.ndarray:
 def _plain(x: Any) -> Any:
     """Return Python's own number for numpy's, a Decimal or a Fraction."""
     if isinstance(x, (Decimal, Fraction)):
-        return float(x)
+        with suppress(OverflowError):  # what is too large for a float is refused as it is
+            return float(x)
     return plain(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x)
 
 
