@@ -148,8 +148,8 @@ class Optimizer(shared.Built):
         super().__init__(own, task, horizon, seed, device=device)
         if horizon is not None and (first := self._first_step()) >= horizon:
             warn(
-                f"the center cannot move before round {first + 1}, beyond horizon={horizon}: increase margin={margin:g}, with which "
-                "the first epoch becomes shorter, or choose another policy"
+                f"the center cannot move before round {first + 1}, beyond horizon={horizon}: a margin above {margin:g} shortens the "
+                f"first epoch, which has at least 2 d = {2 * len(domain.center)} rounds; or choose another policy"
             )
         at = _stand(self.state)
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):

@@ -164,7 +164,8 @@ class Lowered(Path):
 
 
 def test_each_path_of_a_batch_keeps_to_the_values_it_declares():
-    for path in (Lowered(), Several((Lowered(), Level()), (1, 1))):
+    batches = [Several(each, (1, 1)) for each in ((Lowered(), Level()), (Level(), Lowered()))]
+    for path in (Lowered(), *batches):
         with pytest.raises(
             ValueError, match="values b_t from 0.5 to 0.5, as it declares, not 0.45"
         ):
