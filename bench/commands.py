@@ -1,13 +1,15 @@
-"""Seconds and memory of README's commands, from clones in an empty folder: ``python bench/commands.py [FOLDER]``.
+"""Seconds and memory of README's commands, from clones in an empty folder: ``python bench/commands.py [FOLDER] [--first]``.
 
-Writes bench/commands.json, from which README's sentence is generated. The commands run in their order in one clone. `test` runs a
-second time in a clone of its own, because after `figures` it finds results that a first call has to compute. FOLDER, which must
-not exist, keeps the clones to look at. Memory is the largest sum of resident sizes over the processes of a command, sampled every half second; what
+Writes bench/commands.json, from which README's sentence is generated. The commands run in their order in one clone. Then `test` runs
+in a clone of its own, because after `figures` it finds results that a first call has to compute; ``--first`` measures this call
+alone, and leaves the others' numbers as they are. FOLDER, which must not exist, keeps the clones to look at. Memory is the largest sum of resident sizes over the processes of a command, sampled every half second; what
 processes share counts in each, so it is an upper bound.
 """
 
+import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +37,9 @@ def measured(command: list[str], folder: Path) -> dict[str, float]:
         RuntimeError: it fails; its output has been shown.
     """
     start, peak = time.monotonic(), 0
-    process = psutil.Popen([sys.executable, *command], cwd=folder)
+    # Ctrl-C as in a terminal: nohup and a shell's & leave it ignored, and the tests send it
+    attend = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    process = psutil.Popen([sys.executable, *command], cwd=folder, preexec_fn=attend)
     while process.poll() is None:
         peak = max(peak, occupied(process))
         time.sleep(0.5)
@@ -72,27 +76,34 @@ def in_a_clone(commands: dict[str, list[str]], folder: Path) -> dict[str, dict[s
     return {name: measured(command, folder) for name, command in commands.items()}
 
 
-def main(folder: Path) -> None:
-    """Run every command, write the table."""
+def main(folder: Path, first_only: bool) -> None:
+    """Run the commands, and write their numbers after each clone, so that none is lost where a later command fails.
+
+    Raises:
+        ValueError: ``first_only``, and the other numbers were taken on another machine.
+    """
     for name in [x for x in os.environ if x.startswith("PAPERLIB_")]:
         place = os.environ.pop(name)  # environment, folders and results of the clone are its own
         if name in ("PAPERLIB_DATA", "PAPERLIB_LOCKS"):  # data and the machine's quiet are not
             os.environ[name] = os.path.abspath(place)
-    found, first = in_a_clone(COMMANDS, folder / "all"), in_a_clone(FIRST, folder / "first")
-    machine = {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "memory_gib": round(psutil.virtual_memory().total / 2**30),
-    }
-    (ROOT / "bench" / "commands.json").write_text(
-        json.dumps({"machine": machine, "commands": found, "first": first["`test`"]}, indent=1)
-        + "\n"
-    )
+    path = ROOT / "bench" / "commands.json"
+    memory = round(psutil.virtual_memory().total / 2**30)
+    machine = {"processor": processor(), "cores": os.cpu_count(), "memory_gib": memory}
+    known = json.loads(path.read_text()) if path.exists() else {}
+    if first_only and known.get("machine") != machine:
+        measured_on = known.get("machine")
+        raise ValueError(f"--first on {machine}; allowed: on {measured_on}, as the other numbers")
+    if not first_only:
+        known = {"machine": machine, "commands": in_a_clone(COMMANDS, folder / "all")}
+        path.write_text(json.dumps(known, indent=1) + "\n")
+    known["first"] = in_a_clone(FIRST, folder / "first")["`test`"]
+    path.write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as empty:
-            main(Path(empty) / "paperlib")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--first", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as empty:
+        main(options.folder or Path(empty) / "paperlib", options.first)

@@ -83,7 +83,7 @@ def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkey
         ),
     )
     monkeypatch.setattr(commands.os, "environ", {"PAPERLIB_DATA": "data"})  # main changes them
-    commands.main(tmp_path / "clones")
+    commands.main(tmp_path / "clones", False)
     assert cloned == [str(tmp_path / "clones" / name) for name in ("all", "first")]
     assert [command for folder, command in ran if folder == "all"][1:] == [
         "figures",
@@ -94,6 +94,12 @@ def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkey
     assert [command for folder, command in ran if folder == "first"][1:] == ["test"]
     found = json.loads((tmp_path / "bench" / "commands.json").read_text())
     assert found["first"]["seconds"] == len(ran) and list(found["commands"]) == [*commands.COMMANDS]
+    commands.main(tmp_path / "again", True)
+    alone = json.loads((tmp_path / "bench" / "commands.json").read_text())
+    assert alone["commands"] == found["commands"] and alone["first"]["seconds"] == len(ran) == 9
+    monkeypatch.setattr(commands, "processor", lambda: "another")
+    with pytest.raises(ValueError, match="^--first on .*another"):
+        commands.main(tmp_path / "elsewhere", True)
 
 
 def test_the_tally_counts_what_was_judged_and_what_was_not():

@@ -815,6 +815,8 @@ class Terminal:
         self.process, self.terminal = pty.fork()
         if not self.process:
             os.environ.update(environment)
+            # as a terminal has it; nohup and a shell's & leave it ignored
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execv(sys.executable, [sys.executable, str(CODE / "run.py"), *arguments])
 
     def until(self, word, seconds):
