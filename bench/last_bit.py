@@ -3,7 +3,7 @@
 Two processors add the same numbers in different orders, and some algorithms amplify that difference in the last bit. This
 script runs the notebooks at the quick profile once as they are and once per variation, each into a subfolder of FOLDER, and
 compares them. It prints the compared cells and writes ``paperlib/figures/processor.json``: for each figure the numbers that
-differ. A run that was stopped goes on where it was. One variation takes as long as ``run.py figures``.
+differ. The committed figures' own files then list them, too. A run that was stopped goes on where it was. One variation takes as long as ``run.py figures``.
 
 ``--only`` names a notebook or a paper, as for ``run.py figures``, and may be repeated. Entries of figures that were not run stay as
 they are in the file. A call with some of the variations adds to the entries of the figures that it runs.
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-DECLARED = ROOT / "paperlib" / "figures" / "processor.json"
+DECLARED, FIGURES = ROOT / "paperlib" / "figures" / "processor.json", ROOT / "figures"
 VARIATIONS = {f"moved {k}": {"PAPERLIB_LAST_BIT": str(k)} for k in (1, 2, 3)} | {
     "older processor": {
         "ATEN_CPU_CAPABILITY": "default",
@@ -129,6 +129,16 @@ def main(folder: Path, names: list[str], only: list[str]) -> None:
     before = json.loads(DECLARED.read_text()) if only or set(names) < set(VARIATIONS) else {}
     declared = merged(before, moved, set(names) == set(VARIATIONS))
     DECLARED.write_text(json.dumps(declared, indent=1, ensure_ascii=False) + "\n")
+    write_to_figures(declared)
+
+
+def write_to_figures(declared: dict[str, list[str]]) -> None:
+    """Write the entry of each committed figure into its own file, under "processor"."""
+    for path in sorted(FIGURES.glob("*/*.json")):
+        about = json.loads(path.read_text())
+        if "figure" in about and path.parent.name not in ("quick", "custom"):
+            about["processor"] = declared.get(f"{path.parent.name}/{path.stem}", [])
+            path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

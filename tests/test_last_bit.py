@@ -78,7 +78,11 @@ def test_a_call_for_some_notebooks_or_variations_keeps_what_others_found(tmp_pat
     read = lambda place: (
         numbers if place.name == "as it is" else {"a/one": {"new": 1.1, "old": 2.0}}
     )
-    for name, replacement in (("DECLARED", declared), ("run", lambda *_: None), ("figures", read)):
+    figure = tmp_path / "figures" / "a" / "one.json"
+    figure.parent.mkdir(parents=True)
+    figure.write_text('{"figure": "one", "numbers": {"new": 1.0}}')
+    places = {"DECLARED": declared, "FIGURES": tmp_path / "figures"}
+    for name, replacement in (places | {"run": lambda *_: None, "figures": read}).items():
         monkeypatch.setattr(last_bit, name, replacement)
     every, found = list(last_bit.VARIATIONS), lambda: json.loads(declared.read_text())
     last_bit.main(tmp_path, every[:1], ["a"])
@@ -87,3 +91,5 @@ def test_a_call_for_some_notebooks_or_variations_keeps_what_others_found(tmp_pat
     assert found() == {"a/one": ["new"], "b/two": ["stays"]}
     last_bit.main(tmp_path, every, [])
     assert found() == {"a/one": ["new"]}
+    about = json.loads(figure.read_text())
+    assert about == {"figure": "one", "numbers": {"new": 1.0}, "processor": ["new"]}
