@@ -2,11 +2,15 @@
 
 Two processors add the same numbers in different orders, and some algorithms amplify that difference in the last bit. This
 script runs the notebooks at the quick profile once as they are and once per variation, each into a subfolder of FOLDER, and
-compares them. It prints the compared cells and writes ``paperlib/figures/processor.json``: for each figure the numbers that
-differ. The committed figures' own files then list them, too. A run that was stopped goes on where it was. One variation takes as long as ``run.py figures``.
+compares them. It prints the compared cells and writes ``paperlib/figures/processor.json``: for each figure, under "quick", the
+numbers that differ. It then writes them into the files of the committed figures. A run that was stopped goes on where it was. One
+variation takes as long as ``run.py figures``.
 
 ``--only`` names a notebook or a paper, as for ``run.py figures``, and may be repeated. Entries of figures that were not run stay as
 they are in the file. A call with some of the variations adds to the entries of the figures that it runs.
+
+``--record COMMIT`` runs nothing. It compares the committed figures with those of an earlier commit, which were drawn on another
+processor, and adds under "paper" the means and estimates over the same number of trials that differ.
 
 Variations: ``moved 1``, ``moved 2``, ``moved 3`` move every reward and product by one unit in the last place, each in another
 pattern (``tests/last_bit``); ``older processor`` makes torch, MKL, OpenBLAS and numpy use the instructions of an older one.
@@ -112,6 +116,65 @@ def merged(
     return {name: sorted(paths) for name, paths in sorted(found.items()) if paths}
 
 
+def estimates(x: Any, path: str = "") -> dict[str, tuple[Any, int]]:
+    """Return the means and estimates within a figure's numbers, by path, each with its number of trials."""
+    found = {}
+    for key, value in (
+        x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else ()
+    ):
+        place = f"{path} / {key}" if path else str(key)
+        if key in ("mean", "estimate") and "n" in x:
+            found[place] = (value, x["n"])
+        elif isinstance(value, (dict, list)):
+            found |= estimates(value, place)
+    return found
+
+
+def moved_in_record(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the means and estimates that differ between two drawings of a figure, of those over the same number of trials."""
+    before, after = estimates(old["numbers"]), estimates(new["numbers"])
+    same = [path for path in after if path in before and before[path][1] == after[path][1]]
+    return [path for path in same if differing(before[path][0], after[path][0], path)]
+
+
+def compare_record(commit: str) -> None:
+    """Compare the committed figures with those of a commit, and write what differs under "paper"."""
+    found = {}
+    for path in sorted(FIGURES.glob("*/*.json")):
+        name = path.relative_to(ROOT).as_posix()
+        shown = subprocess.run(["git", "show", f"{commit}:{name}"], cwd=ROOT, capture_output=True)
+        new = json.loads(path.read_text())
+        old = json.loads(shown.stdout) if not shown.returncode else {}
+        drawn_again = [{k: x for k, x in each.items() if k != "processor"} for each in (old, new)]
+        comparable = "figure" in new and old and estimates(new["numbers"])
+        if comparable and drawn_again[0] != drawn_again[1]:
+            found[f"{path.parent.name}/{path.stem}"] = moved_in_record(old, new)
+    known = declared("paper")
+    write("paper", {name: sorted({*known.get(name, []), *paths}) for name, paths in found.items()})
+
+
+def declared(profile: str) -> dict[str, list[str]]:
+    """The file's entries for a profile, by figure."""
+    entries = json.loads(DECLARED.read_text()).items()
+    return {name: lists[profile] for name, lists in entries if profile in lists}
+
+
+def write(profile: str, found: dict[str, list[str]]) -> None:
+    """Write the entries of a profile into the file, and all entries into the files of the committed figures."""
+    entries = json.loads(DECLARED.read_text())
+    for name in entries.keys() | found.keys():
+        lists = entries.setdefault(name, {"quick": []})
+        if name in found or profile == "quick":
+            lists[profile] = found.get(name, [])
+    kept = {name: lists for name, lists in sorted(entries.items()) if lists != {"quick": []}}
+    DECLARED.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    for path in sorted(FIGURES.glob("*/*.json")):
+        about = json.loads(path.read_text())
+        if "figure" in about and path.parent.name not in ("quick", "custom"):
+            about["processor"] = kept.get(f"{path.parent.name}/{path.stem}", {"quick": []})
+            path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+
+
 def main(folder: Path, names: list[str], only: list[str]) -> None:
     run(folder / "as it is", {}, only)
     plain, moved = figures(folder / "as it is"), {}
@@ -126,27 +189,22 @@ def main(folder: Path, names: list[str], only: list[str]) -> None:
                         print(f"  - {old}\n  + {new}")
         for figure, numbers in figures(folder / name).items():
             moved.setdefault(figure, set()).update(differing(plain[figure], numbers))
-    before = json.loads(DECLARED.read_text()) if only or set(names) < set(VARIATIONS) else {}
-    declared = merged(before, moved, set(names) == set(VARIATIONS))
-    DECLARED.write_text(json.dumps(declared, indent=1, ensure_ascii=False) + "\n")
-    write_to_figures(declared)
-
-
-def write_to_figures(declared: dict[str, list[str]]) -> None:
-    """Write the entry of each committed figure into its own file, under "processor"."""
-    for path in sorted(FIGURES.glob("*/*.json")):
-        about = json.loads(path.read_text())
-        if "figure" in about and path.parent.name not in ("quick", "custom"):
-            about["processor"] = declared.get(f"{path.parent.name}/{path.stem}", [])
-            path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    before = declared("quick") if only or set(names) < set(VARIATIONS) else {}
+    write("quick", merged(before, moved, set(names) == set(VARIATIONS)))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("variations", nargs="*", metavar="VARIATION")
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
+    parser.add_argument("--record", metavar="COMMIT")
     options = parser.parse_args()
+    if (options.folder is None) == (options.record is None):
+        parser.error("give FOLDER or --record COMMIT")
     if unknown := set(options.variations) - set(VARIATIONS):
         parser.error(f"VARIATION: {', '.join(sorted(unknown))}; allowed: {', '.join(VARIATIONS)}")
-    main(options.folder, options.variations or list(VARIATIONS), options.only)
+    if options.record:
+        compare_record(options.record)
+    else:
+        main(options.folder, options.variations or list(VARIATIONS), options.only)

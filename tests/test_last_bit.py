@@ -73,7 +73,7 @@ def test_what_differs_is_found_by_its_path():
 
 def test_a_call_for_some_notebooks_or_variations_keeps_what_others_found(tmp_path, monkeypatch):
     declared = tmp_path / "processor.json"
-    declared.write_text('{"a/one": ["old"], "b/two": ["stays"]}')
+    declared.write_text('{"a/one": {"quick": ["old"]}, "b/two": {"quick": ["stays"], "paper": []}}')
     numbers = {"a/one": {"new": 1.0, "old": 2.0}}
     read = lambda place: (
         numbers if place.name == "as it is" else {"a/one": {"new": 1.1, "old": 2.0}}
@@ -86,10 +86,21 @@ def test_a_call_for_some_notebooks_or_variations_keeps_what_others_found(tmp_pat
         monkeypatch.setattr(last_bit, name, replacement)
     every, found = list(last_bit.VARIATIONS), lambda: json.loads(declared.read_text())
     last_bit.main(tmp_path, every[:1], ["a"])
-    assert found() == {"a/one": ["new", "old"], "b/two": ["stays"]}
+    two = {"b/two": {"quick": ["stays"], "paper": []}}
+    assert found() == {"a/one": {"quick": ["new", "old"]}} | two
     last_bit.main(tmp_path, every, ["a"])
-    assert found() == {"a/one": ["new"], "b/two": ["stays"]}
+    assert found() == {"a/one": {"quick": ["new"]}} | two
     last_bit.main(tmp_path, every, [])
-    assert found() == {"a/one": ["new"]}
+    assert found() == {"a/one": {"quick": ["new"]}, "b/two": {"quick": [], "paper": []}}
     about = json.loads(figure.read_text())
-    assert about == {"figure": "one", "numbers": {"new": 1.0}, "processor": ["new"]}
+    assert about["numbers"] == {"new": 1.0} and about["processor"] == {"quick": ["new"]}
+
+
+def test_two_records_differ_where_means_over_the_same_trials_do():
+    curve = lambda mean, n, low=0.0: {"mean": mean, "low": low, "n": n}
+    old = {"numbers": {"a": curve([1.0, 2.0], 20), "b": [{"estimate": 3.0, "n": 5}], "gone": 1}}
+    new = {"numbers": {"a": curve([1.0, 2.1], 20, 0.5), "b": [{"estimate": 3.0, "n": 5}]}}
+    assert last_bit.moved_in_record(old, new) == ["a / mean"]
+    assert last_bit.moved_in_record(old, {"numbers": {"a": curve([9.0, 9.0], 10)}}) == []
+    new["numbers"]["b"][0]["estimate"] = 3.1
+    assert last_bit.moved_in_record(old, new) == ["a / mean", "b / 0 / estimate"]

@@ -363,8 +363,9 @@ def save(
 ) -> None:
     """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
 
-    The JSON file lists under "processor" those of its numbers that differ between processors, because an algorithm amplifies
-    rounding errors or because they are run times. ``bench/last_bit.py`` finds them at the quick profile.
+    The JSON file lists under "processor" those of its numbers that change with the processor, because an algorithm amplifies
+    rounding errors or because they are run times. ``bench/last_bit.py`` finds them. The list "quick" is of runs at the quick profile.
+    The list "paper" is of two runs at the paper's sizes; a figure without this list was not compared at these sizes.
 
     Args:
         name: file name without ending.
@@ -419,7 +420,7 @@ def save(
             "claims": [plain(verdict) for verdict in claims],
             "checks": [plain(check) for check in checks],
             "numbers": numbers,
-            "processor": json.loads(PROCESSOR.read_text()).get(f"{paper}/{name}", []),
+            "processor": json.loads(PROCESSOR.read_text()).get(f"{paper}/{name}", {"quick": []}),
         },
     )
     write_bytes(place / f"{name}.pdf", pdf.getvalue())
