@@ -29,7 +29,7 @@ def pytest_generate_tests(metafunc):
 
 
 def plan_of(config) -> speed.Plan:
-    return speed.QUICK if config.getoption("quick") else speed.FULL
+    return speed.plan_for(pick_device(config.getoption("device")), config.getoption("quick"))
 
 
 @pytest.fixture(scope="session")

@@ -51,6 +51,19 @@ FULL = Plan(
     20,
     0.5,
 )
+# On a device a round takes about the same time for 1 and for 1,000 trials, and hardly depends on the rounds before it. Therefore
+# its axes cross at 1,000 trials, and fewer rounds are played.
+DEVICE = Plan(
+    Point(1000, 100, 20, 5),
+    {
+        "trials": (1, 10, 100, 1000, 10000),
+        "played": (50, 100, 300),
+        "arms": (5, 20, 80),
+        "dim": (2, 5, 10, 20),
+    },
+    10,
+    0.1,
+)
 QUICK = Plan(
     Point(10, 40, 20, 5),
     {"trials": (1, 10), "played": (20, 40), "arms": (5, 20), "dim": (2, 5)},
@@ -73,6 +86,11 @@ class Subject(NamedTuple):
     def on_host(self) -> bool:
         """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
         return optional_attribute(self.case.learner, "syncs") == "host"
+
+
+def plan_for(device: str, quick: bool) -> Plan:
+    """The plan of a device."""
+    return QUICK if quick else DEVICE if device.startswith("cuda") else FULL
 
 
 def subjects(only: str | None = None) -> list[Subject]:
@@ -107,8 +125,10 @@ def base(subject: Subject, plan: Plan) -> Point:
 
 
 def points(subject: Subject, plan: Plan) -> list[Point]:
-    """Every point once; an axis that the problem lacks is left out (see ``lacking``)."""
+    """Every point once; an axis that the problem lacks is left out (see ``lacking``), and on a device what works on the host."""
     center, found = base(subject, plan), []
+    if plan == DEVICE and subject.on_host:
+        return []
     for name, values in plan.along.items():
         if name not in lacking(subject):
             found += [center._replace(**{name: value}) for value in values]

@@ -163,7 +163,7 @@ def main(argv: list[str] | None = None) -> int:
         speed.subjects(options.only)
     except ValueError as error:
         parser.error(str(error))
-    plan = speed.QUICK if options.quick else speed.FULL
+    plan = speed.plan_for(device, options.quick)
     full = not options.quick and (options.only is None or options.only in papers())
     profile = "paper" if full else "quick"
     try:
