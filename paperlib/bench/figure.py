@@ -144,7 +144,7 @@ def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> st
         "'s tensors." if gpu else " beyond what it takes with one trial."
     )
     text = (
-        f"Cost of a round in select and update, on {where}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {report['plan']['block']} rounds "
+        f"Cost of a round in select and update, on {where}, torch {report['versions']['torch']}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {report['plan']['block']} rounds "
         f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
         f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) {peak}"
     )

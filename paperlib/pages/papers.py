@@ -5,13 +5,15 @@ left, the statements of its ``theory.bounds`` and its errata. Each has an anchor
 """
 
 import inspect
+import json
 import re
 from collections.abc import Sequence
 
 from . import markdown as md
 from .markdown import NOTHING, Text, escape, prose, spoken
 from .saved import Saved, drawn, notebooks, saved
-from ..core.linalg import LAUNCH, LAUNCHES, MARGIN, SYNCHRONIZATION
+from ..core.linalg import CPU_PRODUCT, CPU_ROUND, CPU_TRIAL, DEVICE_ROUND, first_on_cuda
+from ..core import project
 from ..output import number
 from ..papers import heading, room
 from ..verdicts.checks import statements
@@ -356,17 +358,30 @@ def home(found: dict) -> str:
 
 SPEED = "A learner's own work in a round, without the problem's: seconds, bytes of its state, and peak memory, as `python3 run.py bench` measures and draws them. One trial of your own costs what panel (a) shows at 1; the other panels divide by the trials of a batch. Each machine that measured has a file of numbers in `bench/`."
 
-ON_A_DEVICE = f"""## On a GPU
-
-All seconds on this page were measured on a CPU. No GPU has been timed: this section holds counts and estimates.
-
-A round on a device costs kernel launches and synchronizations with the host, whatever the number of trials. We estimate {LAUNCH * 1e6:g} microseconds per launch and 20 to {SYNCHRONIZATION * 1e6:g} per synchronization. `tests/test_dispatches.py` counts both for `select` and `update` together, at 64 trials, without a GPU. For example, GLB-OMD with logistic rewards takes 68 operations and 1 synchronization per round while its estimates stay inside the ball. It takes 137 operations and 2 synchronizations in a round in which the estimate of some trial is projected. The counts of the other learners are in `DEVICE_LIMITS` of that file. Learners of glbomd that are marked as working on the host (OFUGLB, OFULog-r, Beta Thompson) gain nothing from a device.
+ON_A_DEVICE = f"""A round on a device costs kernel launches and synchronizations with the host, so that its time hardly depends on the number of trials. `tests/test_dispatches.py` counts both for `select` and `update` together, at 64 trials, without a GPU. For example, GLB-OMD with logistic rewards takes 68 operations and 1 synchronization per round while its estimates stay inside the ball. It takes 137 operations and 2 synchronizations in a round in which the estimate of some trial is projected. The counts of the other learners are in `DEVICE_LIMITS` of that file. Learners of glbomd that are marked as working on the host (OFUGLB, OFULog-r, Beta Thompson) gain nothing from a device and are not timed there.
 
 We aim at no more than 100 operations per round for GLB-OMD with logistic rewards and 200 for the other learners of glbomd. Two cases exceed this, and `tests/test_dispatches.py` holds their counts. The first is GLB-OMD with `ridge="dim"`: its estimate leaves the ball in nearly every round, and a projection, with its four Newton steps, takes 69 operations. The second is ECOLog with estimates on the sphere. It solves a scalar problem by Newton steps within each Newton step on its multiplier, and a round takes 711 operations and 16 synchronizations. A cheaper round needs another method on the device.
 
-`device="auto"` chooses CUDA only if one round is expected to take at most 1 / {MARGIN} of the CPU's time there. The estimate for a device is {LAUNCHES} launches and two synchronizations, {(LAUNCHES * LAUNCH + 2 * SYNCHRONIZATION) * 1e3:g} ms per round. The estimate for the CPU is 0.1 ms per round and 1 + (K d + 10 d^2) / 500 microseconds per trial, with K arms in d dimensions, which fits the measured times of GLB-OMD above. For example, with 20 arms in 5 dimensions `auto` chooses CUDA from 648 trials per batch on. `play` applies this rule to its trials and `store.run` to `chunk`, the largest batch, where the problem declares its dimension. Therefore a run with more trials does not change the device. Everywhere else `auto` is the CPU, for example in the set-up cell of a notebook and in ask/tell. Pass `device="cuda"` to use a GPU in any case.
+`device="auto"` chooses CUDA where the cheapest rounds of GLB-OMD on the CPU, without a projection, take as long as its most expensive rounds on a device. In a large batch the estimate of some trial is projected in nearly every round after the first hundred. Such a round takes {DEVICE_ROUND * 1e3:g} ms on a device (H200, panel (b) of its figure above), whatever the number of trials. On the CPU a round without projections takes {CPU_ROUND * 1e3:g} ms and {CPU_TRIAL * 1e6:g} + {CPU_PRODUCT * 1e6:g} (K d + 10 d^2) microseconds per trial, with K arms in d dimensions, fitted to the table above. For example, with 20 arms in 5 dimensions `auto` chooses CUDA from {first_on_cuda(20, 5)} trials per batch on, in 20 dimensions from {first_on_cuda(20, 20)}. `play` applies this rule to its trials and `store.run` to `chunk`, the largest batch, where the problem declares its dimension. Therefore a run with more trials does not change the device. Everywhere else `auto` is the CPU, for example in the set-up cell of a notebook and in ask/tell. Pass `device="cuda"` to use a GPU in any case.
 
-No round is captured as a CUDA graph, and capturing was not run, because no GPU was available. A round that synchronizes cannot be captured. Rounds without a synchronization (OFUL, ConfidenceBall, UCB1, the public variant of GLOC) cannot be captured either, for three reasons. First, a state counts its rounds in Python, and radii, logarithms and the renewal of inverses are computed from that number, so that a replayed graph would repeat those of the captured round. Second, each round returns new tensors and reads the arms and draws of its own round, while a graph needs fixed buffers. Third, histories of all rounds grow in buffers of doubling capacity."""
+No round is captured as a CUDA graph. A round that synchronizes cannot be captured. Rounds without a synchronization (OFUL, ConfidenceBall, UCB1, the public variant of GLOC) cannot be captured either, for three reasons. First, a state counts its rounds in Python, and radii, logarithms and the renewal of inverses are computed from that number, so that a replayed graph would repeat those of the captured round. Second, each round returns new tensors and reads the arms and draws of its own round, while a graph needs fixed buffers. Third, histories of all rounds grow in buffers of doubling capacity."""
+
+
+def on_a_device() -> str:
+    """The section on GPUs: milliseconds per round on the CPU and on CUDA of one machine, then how the time arises."""
+    found = json.loads((project.home() / "bench" / "cpu_and_cuda.json").read_text())
+    times, rows = {}, []
+    for row in found["rows"]:
+        times.setdefault((row["learner"], row["dim"]), {})[row["trials"]] = row
+    trials = list(dict.fromkeys(row["trials"] for row in found["rows"]))
+    milliseconds = lambda x: NOTHING if x is None else number(x)
+    for (learner, dim), by_trials in times.items():
+        for key, where in (("cpu_ms", "CPU"), ("cuda_ms", "CUDA")):
+            cells = (milliseconds(by_trials[count][key]) for count in trials)
+            rows.append((learner.split(".")[1], str(dim), where, *cells))
+    head = ("learner", "d", "on", *(f"R = {count}" for count in trials))
+    about = f"Milliseconds per round of `select` and `update` with K = {found['arms']} arms and R trials at once, on one machine, after 20 rounds: {found['device']}, and one core of its CPU (torch {found['torch'].split('+')[0]}; medians; `bench/cpu_and_cuda.py`)."
+    return "\n\n".join(["## On a GPU", about, md.table(head, rows).strip(), ON_A_DEVICE])
 
 
 def speed(found: dict) -> str:
@@ -386,7 +401,7 @@ def speed(found: dict) -> str:
         if reasons:
             left_out = [f"- {whose(who)}: {link(why)}" for why, who in reasons.items()]
             parts.append("\n".join(["Left out:", "", *left_out]))
-    parts.append(ON_A_DEVICE)
+    parts.append(on_a_device())
     return NOTE + "\n\n".join(parts) + "\n"
 
 

@@ -181,15 +181,15 @@ def test_device_names():
 
 
 def test_auto_takes_cuda_for_many_trials_of_a_known_size_alone(monkeypatch):
-    large = {"trials": 1000, "arms": 20, "dim": 5}
+    large = {"trials": 4000, "arms": 20, "dim": 5}
     assert pick_device("auto", **large) == "cuda" or not torch.cuda.is_available()
     for here in (False, True):
         monkeypatch.setattr(torch.cuda, "is_available", lambda here=here: here)
         assert pick_device("auto", **large) == ("cuda" if here else "cpu")
         for small in ({}, large | {"dim": None}, large | {"trials": None}, large | {"trials": 20}):
             assert pick_device("auto", **small) == "cpu"
-    assert pick_device("auto", 647, 20, 5) == "cpu" and pick_device("auto", 648, 20, 5) == "cuda"
-    assert pick_device("auto", 64, 20, 50) == "cuda"  # 50 dimensions cost the CPU more
+    assert pick_device("auto", 3017, 20, 5) == "cpu" and pick_device("auto", 3018, 20, 5) == "cuda"
+    assert pick_device("auto", 100, 20, 50) == "cuda"  # 50 dimensions cost the CPU more
     assert pick_device("cuda") == "cuda" and pick_device("cpu", **large) == "cpu"
 
 

@@ -236,7 +236,7 @@ def test_a_result_that_cannot_be_read_for_now_stays(results, monkeypatch, error)
 
 
 def test_auto_takes_one_device_however_many_trials(monkeypatch):
-    """A batch of 1,000 trials in 5 dimensions is expected to be faster on CUDA, one of 100 is not."""
+    """A batch of 4,000 trials of one arm in 5 dimensions is expected to be faster on CUDA, one of 400 is not."""
     devices, problem = [], type("Wide", (Coins,), {"dim": 5})()
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
 
@@ -245,8 +245,8 @@ def test_auto_takes_one_device_however_many_trials(monkeypatch):
         return play(*given, device="cpu", **named)
 
     monkeypatch.setattr(store, "play", on_the_cpu)
-    for chunk in (100, 1000):
-        for trials in (2, 1000):
+    for chunk in (400, 4000):
+        for trials in (2, 4000):
             run(Index(chunk), problem, trials=trials, chunk=chunk, device="auto")
     assert devices == ["cpu"] * 11 + ["cuda"] * 2
 
