@@ -7,7 +7,7 @@ import os
 import sys
 
 sys.path.insert(0, workflow.basedir)  # `workflow` is Snakemake's own object
-from paperlib.workflow import declared, plan as flow
+from companion.workflow import declared, plan as flow
 
 PROFILE = config.get("profile", "quick")
 DEVICE = config.get("device", "auto")
@@ -16,7 +16,7 @@ CORES = workflow.resource_settings.cores or 1
 if workflow.resource_settings.cores:  # on a cluster there is no number: a job has a node, or a part of one
     workflow.register_resource("timing", CORES)  # a notebook that takes timings asks for all of it
 shell.executable("/bin/sh")
-JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m paperlib.workflow.jobs {params.stem:q} {PROFILE} --device {DEVICE} --attempt {resources.attempt}"
+JOB = "OMP_NUM_THREADS={resources.omp} {sys.executable:q} -m companion.workflow.jobs {params.stem:q} {PROFILE} --device {DEVICE} --attempt {resources.attempt}"
 
 
 # custom runs have a place of their own, and run.py must know of them

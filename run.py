@@ -385,7 +385,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
     except tomllib.TOMLDecodeError as error:
         sys.exit(f"{profiles} is no TOML: {error}.")
     names = sorted({name for stem in stems for name in known.get(stem, {}).get("datasets", [])})
-    if names and call([python, "-m", "paperlib.datasets", *names], cwd=ROOT):
+    if names and call([python, "-m", "companion.datasets", *names], cwd=ROOT):
         print(
             "Some data cannot be used: notebooks go on without what is missing and say so, and refuse what is damaged."
             if options.profile == "quick"
@@ -457,7 +457,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
                 [
                     python,
                     "-m",
-                    "paperlib.workflow.canonical",
+                    "companion.workflow.canonical",
                     *(s for s in stems if s not in failed),
                 ]
             )
@@ -465,7 +465,7 @@ def figures(python: str, options: argparse.Namespace) -> int:
         )
     page = 0
     if options.profile == "paper" and not os.environ.get("PAPERLIB_FIGURES"):
-        page = call([python, "-m", "paperlib.pages.site", "write"], cwd=ROOT)
+        page = call([python, "-m", "companion.pages.site", "write"], cwd=ROOT)
     for place in sorted({at[stem] for stem in stems if stem not in failed}):
         print(f"python3 run.py docs --profile {place} makes pages of them")
     if code and not any((folder(at[stem]) / f"{stem}.log").exists() for stem in failed):
@@ -710,17 +710,17 @@ def main(argv: list[str]) -> int:
         if options.command == "test":
             return test(python, options)
         if options.command == "docs":
-            pages = [python, "-m", "paperlib.pages.site", "build", options.profile]
+            pages = [python, "-m", "companion.pages.site", "build", options.profile]
             return call(pages, group=True, cwd=ROOT)
         if options.command == "data":
-            return call([python, "-m", "paperlib.datasets", *options.names], cwd=ROOT)
+            return call([python, "-m", "companion.datasets", *options.names], cwd=ROOT)
         if options.command == "bench":
             only = ["--only", options.only] if options.only else []
             return call(
                 [
                     python,
                     "-m",
-                    "paperlib.bench",
+                    "companion.bench",
                     "--device",
                     options.device,
                     *["--quick"] * options.quick,

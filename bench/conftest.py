@@ -2,9 +2,9 @@
 
 import pytest
 
-from paperlib.bench import measure as speed
+from companion.bench import measure as speed
 from paperlib.core.linalg import pick_device
-from paperlib.store.timing import alone
+from companion.store.timing import alone
 
 
 def pytest_addoption(parser):

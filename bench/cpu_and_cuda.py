@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch
 
-from paperlib.bench import measure
-from paperlib.bench.report import device_name
+from companion.bench import measure
+from companion.bench.report import device_name
 from paperlib.core.linalg import synchronize
 
 LEARNERS = ("glbomd.GLB-OMD", "glbomd.GLOC", "linear.OFUL")

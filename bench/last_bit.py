@@ -2,7 +2,7 @@
 
 Two processors add the same numbers in different orders, and some algorithms amplify that difference in the last bit. This
 script runs the notebooks at the quick profile once as they are and once per variation, each into a subfolder of FOLDER, and
-compares them. It prints the compared cells and writes ``paperlib/figures/processor.json``: for each figure, under "quick", the
+compares them. It prints the compared cells and writes ``companion/figures/processor.json``: for each figure, under "quick", the
 numbers that differ. It then writes them into the files of the committed figures. A run that was stopped goes on where it was. One
 variation takes as long as ``run.py figures``.
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from paperlib.bench import measure as speed
+from companion.bench import measure as speed
 from paperlib.core.trees import state_bytes
 
 

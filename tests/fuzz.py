@@ -49,13 +49,13 @@ from paperlib.maths.matrices import NuclearBall, Spectrahedron
 from paperlib.maths.oracles import oracle_set
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import Ball, SubSimplex
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.optimizer import Optimizer as Descent
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.pfbco.problems.loud import Loud
-from paperlib.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

@@ -24,7 +24,7 @@ from paperlib.core.linalg import Rows, shortcuts
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, pack, take, tree_map, unpack
 from paperlib.learners.wrapper import Wrapper
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 from paperlib.play import play
 from toy import Coins, Index
 

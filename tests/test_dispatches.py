@@ -20,8 +20,8 @@ from paperlib.core import linalg
 from paperlib.core.streams import Streams
 from paperlib.glbomd import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.model.links import Link
-from paperlib.pages.papers import ON_A_DEVICE
-from paperlib.papers import room
+from companion.pages.papers import ON_A_DEVICE
+from companion.papers import room
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 import run  # noqa: E402
 
 import paperlib  # noqa: E402
-from paperlib.pages import site  # noqa: E402
+from companion.pages import site  # noqa: E402
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]

@@ -7,7 +7,7 @@ import pytest
 from fuzz import Subject, call, calls, finite
 
 from paperlib.bkb.problems import synthetic
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 
 PARTS = range(20)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import paperlib
-from paperlib.papers import papers, room as module
-from paperlib.store import sources
+from companion.papers import papers, room as module
+from companion.store import sources
 
 TOP = Path(paperlib.__file__).parent
 FILES = sorted(TOP.rglob("*.py"))
@@ -228,7 +228,7 @@ def test_code_of_the_package_imports_from_files():
 
 
 def test_no_file_is_called_like_a_name_that_its_face_hands_on():
-    """``paperlib.store.run`` would be the one or the other, by what was imported before."""
+    """``companion.store.run`` would be the one or the other, by what was imported before."""
     for file in FILES:
         if file.name == "__init__.py":
             files = {path.stem for path in file.parent.glob("*.py")}
@@ -263,5 +263,5 @@ def test_names_of_configurations_are_unique(paper):
 
 def test_the_workflow_does_without_torch():
     """Snakemake asks it often, and is not to wait."""
-    code = "import sys; sys.modules['torch'] = None; import paperlib.workflow.plan"
+    code = "import sys; sys.modules['torch'] = None; import companion.workflow.plan"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=TOP.parent)

@@ -30,7 +30,7 @@ y = torch.tensor([0.3, 0.7], dtype=torch.float64, requires_grad=True)
 moved(2 * y).sum().backward()
 assert y.grad.tolist() == [2.0, 2.0]
 
-from paperlib.linear.cases import CASES
+from companion.linear.cases import CASES
 from paperlib.play import play
 
 case, given, received = CASES["OFUL"], [], []

@@ -11,13 +11,13 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib.workflow import declared, plan as workflow
-from paperlib.workflow.canonical import canonical
-from paperlib.pages import saved
-from paperlib.pages.saved import notebooks
-from paperlib.papers import papers
-from paperlib import verdicts
-from paperlib.verdicts.verdict import claims
+from companion.workflow import declared, plan as workflow
+from companion.workflow.canonical import canonical
+from companion.pages import saved
+from companion.pages.saved import notebooks
+from companion.papers import papers
+from companion import verdicts
+from companion.verdicts.verdict import claims
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FIGURES = NOTEBOOKS.parent / "figures"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from toy import Coins, Index
 
-from paperlib.store import results as store
+from companion.store import results as store
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 
@@ -24,7 +24,7 @@ import sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
 from pathlib import Path
 from toy import Coins, Index
-from paperlib.store import results as store
+from companion.store import results as store
 from paperlib.core.rounds import Probe; from paperlib.play import play
 from test_resume import PROBES
 """

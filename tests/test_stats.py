@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from paperlib import stats, verdicts
+from paperlib import stats
+from companion import verdicts
 
 rng = np.random.default_rng
 

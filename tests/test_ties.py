@@ -11,7 +11,7 @@ import torch
 from paperlib.core.linalg import ROUNDING, first_best, shortcuts
 from paperlib.glbomd import Bernoulli, RSGLinCB
 from paperlib.maths.sets import SubSimplex
-from paperlib.papers import room
+from companion.papers import room
 from paperlib.play import Probe, play
 
 PACKAGE = Path(__file__).parents[1] / "paperlib"

@@ -15,7 +15,7 @@ from paperlib.core.linalg import Rows
 from paperlib.core.trees import leaves
 from paperlib.glbomd import GLBOMD, Bernoulli
 from paperlib.learners.reference import UniformArm
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 from toy import Index
 
 A = np.array([[0.6, 0.0], [0.0, 0.8], [0.3, 0.3]])

@@ -18,7 +18,7 @@ from paperlib.glbomd import GLBOMD, GLMUCB, GLOC, OFUGLB, UCB1, BetaThompson, La
 from paperlib.glbomd import Bernoulli, Binomial, Gaussian, Poisson, RSGLinCB
 from paperlib.learners.doubling import Doubling
 from paperlib.linear import OFUL, ConfidenceBall
-from paperlib.papers import room
+from companion.papers import room
 from paperlib.pfbco import PFBCO, Ball, Task
 from paperlib.play import play
 

@@ -13,8 +13,8 @@ import torch
 
 import paperlib
 from paperlib.core.trees import state_bytes
-from paperlib.bench import report as bench, figure as bench_figure, measure as speed
-from paperlib.figures import drawing as figures
+from companion.bench import report as bench, figure as bench_figure, measure as speed
+from companion.figures import drawing as figures
 from paperlib.core.contracts import Case
 from paperlib.core.trees import leaves
 from paperlib.core.linalg import Rows
@@ -31,7 +31,7 @@ class OnHost(Index):
 CASES = {"ours": Case(Index(), Coins()), "ours, wide": Case(Index(2.0), Coins()), "slow": Case(OnHost(), Coins())}
 """
 STYLES = """
-from paperlib.styles import Style
+from companion.styles import Style
 
 STYLES = {"ours": Style("vermilion", "o", emphasis=True), "slow": Style("blue", "s")}
 """
@@ -136,7 +136,7 @@ def test_peak_memory_sees_what_a_run_holds():
     script = """
 import torch
 from paperlib.core.contracts import Case
-from paperlib.bench.measure import Point, measure_memory
+from companion.bench.measure import Point, measure_memory
 from toy import Coins, Index
 class Wide(Index):
     def update(self, state, arms, arm, reward, draw):

@@ -6,9 +6,11 @@ import numpy as np
 import torch
 
 from paperlib.bkb.learners.bkb import BKB
-from paperlib.bkb.theory.bounds import Replay, Snapshot, probes, sketch_probes
+from companion.bkb.proofs.replay import Replay
+from companion.bkb.proofs.sketch_lemmas import Snapshot
+from paperlib.bkb.probes.state import probes, sketch_probes
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.experiments.settings import reference
+from companion.bkb.experiments.settings import reference
 from paperlib.maths.gp import RBF, Linear, Matern
 from paperlib.core.rounds import Probe
 from paperlib.play import play

@@ -5,25 +5,27 @@ from dataclasses import dataclass
 import pytest
 from bkb_runs import confidence
 
-from paperlib.bkb.experiments.settings import reference
+from companion.bkb.experiments.settings import reference
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.ucb import KernelUCB, first_best
 from paperlib.bkb.probes.along import own_numbers
-from paperlib.bkb.theory import along, bounds
-from paperlib.bkb.theory.errata_numbers import reference_arms
-from paperlib.bkb.theory.snapshots import in_all
+from companion.bkb.proofs import along
+from paperlib.bkb.theory import bounds
+from companion.bkb.proofs.errata_numbers import reference_arms
+from companion.bkb.proofs.snapshots import in_all
 from paperlib.play import play
+from companion.bkb.proofs import lemmas, along, sketch_lemmas
 
 QBAR, ROUNDS, TRIALS = 3.0, 40, 2
 EXACT = (
-    bounds.effective_dimension,
-    bounds.log_determinant,
-    bounds.proposition_b1,
-    bounds.proposition_b3,
-    bounds.sum_of_variances,
-    bounds.posterior,
+    lemmas.effective_dimension,
+    lemmas.log_determinant,
+    lemmas.proposition_b1,
+    lemmas.proposition_b3,
+    lemmas.sum_of_variances,
+    along.posterior,
 )
 
 
@@ -37,14 +39,14 @@ def own(learner, rounds=ROUNDS, trials=TRIALS):
 def flagged(learner):
     """Names of the statements that do not hold of the learner's own numbers: what the notebook prints of it."""
     run = own(learner)
-    checks = [s(run) for s in (bounds.radius, bounds.choice, bounds.least_variance)]
+    checks = [s(run) for s in (along.radius, along.choice, lemmas.least_variance)]
     if isinstance(learner, ExactGPUCB):
         checks += [statement(run) for statement in EXACT]
     else:
-        checks.append(in_all(bounds.sketched_posterior, run.shots()))
+        checks.append(in_all(sketch_lemmas.sketched_posterior, run.shots()))
     if isinstance(learner, BKB):
         drawn = along.coins(0, *run.mask.shape)
-        checks.append(bounds.sampled(run, drawn, QBAR))
+        checks.append(along.sampled(run, drawn, QBAR))
     return {check.statement for check in checks if check.verdict != "holds"}
 
 
@@ -220,7 +222,7 @@ def test_a_wrong_rule_is_flagged():
     claimed = {**vars(run)} | {"confidence": confidence("corrected")}
     fields = along.Own.__dataclass_fields__
     wrong = along.Own(**{name: claimed[name] for name in fields})
-    assert bounds.radius(run).verdict == "holds" and bounds.radius(wrong).verdict == "fails"
+    assert along.radius(run).verdict == "holds" and along.radius(wrong).verdict == "fails"
 
 
 # Statements about one dictionary ---------------------------------------------------------------------------
@@ -228,13 +230,13 @@ def test_a_wrong_rule_is_flagged():
 
 def test_all_dictionaries_are_in_one_check():
     shots = own(made(BKB)).shots([10, 30])
-    check = in_all(bounds.sketched_posterior, shots)
+    check = in_all(sketch_lemmas.sketched_posterior, shots)
     assert check.verdict == "holds" and check.held.size == 4 * 2 * 64
     assert check.inputs["dictionaries"] == 4
     wrong = [*shots[:-1], type(shots[0])(**{**_fields(shots[-1]), "s2": 1.01 * shots[-1].s2})]
-    assert in_all(bounds.sketched_posterior, wrong).verdict == "fails"
+    assert in_all(sketch_lemmas.sketched_posterior, wrong).verdict == "fails"
     with pytest.raises(ValueError, match="shots=\\[\\]"):
-        in_all(bounds.sketched_posterior, [])
+        in_all(sketch_lemmas.sketched_posterior, [])
 
 
 def _fields(shot):
@@ -249,4 +251,4 @@ def test_what_is_not_recorded_is_named():
     with pytest.raises(ValueError, match="lacks reward, mean, s2, information, effective, beta"):
         along.Own.by(trace, run, learner.confidence)
     with pytest.raises(ValueError, match="rule='const'"):
-        bounds.radius(own(made(BKB, "const"), 3, 1))
+        along.radius(own(made(BKB, "const"), 3, 1))

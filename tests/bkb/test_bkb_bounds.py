@@ -19,16 +19,19 @@ from bkb_runs import (
 )
 from scipy.stats import binom
 
-from paperlib.bkb.theory import bounds, information, constants as theory
+from paperlib.bkb.theory import bounds, constants as theory
+from companion.bkb.proofs import information
 from paperlib.bkb.learners.bkb import BKB
-from paperlib.bkb.theory.bounds import Replay, Reported, Snapshot
-from paperlib.bkb.theory.errata_numbers import reference_arms
+from companion.bkb.proofs.replay import Replay
+from paperlib.checks import Reported
+from companion.bkb.proofs.sketch_lemmas import Snapshot
+from companion.bkb.proofs.errata_numbers import reference_arms
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.probes.state import Size, exact_variance, multiplicity, own, shrinkage
-from paperlib.bkb.experiments.settings import reference
+from companion.bkb.experiments.settings import reference
 from paperlib.bkb.problems.worlds import FixedArms, World
-from paperlib.verdicts.checks import Check, Statement, statements
+from paperlib.checks import Check, Statement, statements
 from paperlib.learners.scripted import Scripted
 from paperlib.core.describe import describe
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, exact_posterior
@@ -36,17 +39,19 @@ from paperlib.core.rounds import Probe
 from paperlib.play import play
 from paperlib.learners.reference import UniformArm
 from paperlib.core.streams import Streams
+from companion.bkb.proofs import lemmas, sketch_lemmas
+from paperlib.bkb.probes.state import sketch_probes, probes
 
 ALONG = (
-    bounds.effective_dimension,
-    bounds.log_determinant,
-    bounds.proposition_b1,
-    bounds.proposition_b3,
-    bounds.sum_of_variances,
-    bounds.least_variance,
+    lemmas.effective_dimension,
+    lemmas.log_determinant,
+    lemmas.proposition_b1,
+    lemmas.proposition_b3,
+    lemmas.sum_of_variances,
+    lemmas.least_variance,
 )
-SNAPS = (bounds.sketched_posterior, bounds.sketched_variance, bounds.determinant)
-ACCURATE = (bounds.lemma_c1, bounds.corollary_4_2, bounds.proposition_d3)
+SNAPS = (sketch_lemmas.sketched_posterior, sketch_lemmas.sketched_variance, sketch_lemmas.determinant)
+ACCURATE = (sketch_lemmas.lemma_c1, sketch_lemmas.corollary_4_2, sketch_lemmas.proposition_d3)
 
 
 # Replay ---------------------------------------------------------------------------------------------------
@@ -171,13 +176,13 @@ def test_every_statement_along_a_run_holds(name, seed):
         check = statement(run)
         assert check.verdict == "holds", check
     gains = information.information_gain(run.kernel, run.arms, run.ridge, [1, 5, 20, 40])
-    assert bounds.information(run, gains).verdict == "holds"
+    assert lemmas.information(run, gains).verdict == "holds"
 
 
 def test_proposition_b1_is_an_equality_at_the_newest_arm():
     run = instance("rbf")
     assert torch.allclose(run.settled, run.played / (1 + run.played), rtol=1e-9)
-    assert bounds.proposition_b1(run).ratio == pytest.approx(1, abs=1e-9)
+    assert lemmas.proposition_b1(run).ratio == pytest.approx(1, abs=1e-9)
 
 
 def test_numbers_of_the_reference_run():
@@ -190,14 +195,14 @@ def test_numbers_of_the_reference_run():
     assert mean(run.log_det) == pytest.approx(79.10, rel=0.03) and mean(
         run.played.cumsum(1)
     ) == pytest.approx(1020, rel=0.05)
-    check, total = bounds.proposition_b3(run), bounds.sum_of_variances(run)
+    check, total = lemmas.proposition_b3(run), lemmas.sum_of_variances(run)
     assert (
         np.diff(check.observed[..., :3], axis=-1) > 0
     ).all() and check.verdict == total.verdict == "holds"
     assert total.inputs["C_lambda"] == pytest.approx(21.6679065336) and mean(
         total.bound
     ) == pytest.approx(1714, rel=0.03)
-    assert not bounds.sum_of_variances(run, printed=True).by_trial.any()
+    assert not lemmas.sum_of_variances(run, printed=True).by_trial.any()
     printed = bounds.theorem_4_1_printed(trace, run.effective, learner.confidence, 1.0)
     assert (
         mean(printed.bound) == pytest.approx(6470, rel=0.03)
@@ -217,25 +222,25 @@ def test_broken_variances_are_flagged():
     grown = run.variance.clone()
     grown[:, 20:] *= 1.5
     assert (
-        bounds.proposition_b1(run, shrunk).verdict == "fails"
-        and bounds.proposition_b1(run, grown).verdict == "fails"
+        lemmas.proposition_b1(run, shrunk).verdict == "fails"
+        and lemmas.proposition_b1(run, grown).verdict == "fails"
     )
-    assert bounds.effective_dimension(run, 1.001 * run.effective).verdict == "fails"
-    assert bounds.log_determinant(run, run.log_det + 1e-3).verdict == "fails"
+    assert lemmas.effective_dimension(run, 1.001 * run.effective).verdict == "fails"
+    assert lemmas.log_determinant(run, run.log_det + 1e-3).verdict == "fails"
     starved = run.variance.clone()
     starved[:, 1:] *= 1e-3
-    assert bounds.least_variance(run, starved).verdict == "fails"
+    assert lemmas.least_variance(run, starved).verdict == "fails"
 
 
 def test_false_exact_quantities_are_flagged():
     run = instance("rbf")
     wrong = lambda **values: _with(run, **values)
-    assert bounds.proposition_b3(wrong(effective=run.log_det * 1.1)).verdict == "fails"
+    assert lemmas.proposition_b3(wrong(effective=run.log_det * 1.1)).verdict == "fails"
     # the variance that chose, not the one after
-    assert bounds.proposition_b3(wrong(settled=run.played)).verdict == "fails"
-    assert bounds.sum_of_variances(run, printed=True).verdict == "fails"
+    assert lemmas.proposition_b3(wrong(settled=run.played)).verdict == "fails"
+    assert lemmas.sum_of_variances(run, printed=True).verdict == "fails"
     assert (
-        bounds.sum_of_variances(wrong(played=2 * run.played, log_det=run.log_det)).verdict
+        lemmas.sum_of_variances(wrong(played=2 * run.played, log_det=run.log_det)).verdict
         == "fails"
     )
 
@@ -252,17 +257,17 @@ def test_information_lacks_a_factor_2_in_the_paper():
     run = Replay(Linear(), arms, 10.0, torch.zeros(1, 3, dtype=torch.int64))
     gains = information.information_gain(Linear(), arms, 10.0, [1, 2, 3])
     assert (
-        bounds.information(run, gains).verdict == "holds"
-        and bounds.information(run, gains, printed=True).verdict == "fails"
+        lemmas.information(run, gains).verdict == "holds"
+        and lemmas.information(run, gains, printed=True).verdict == "fails"
     )
-    assert bounds.information(run, gains, printed=True).observed[0, 0] == pytest.approx(1 / 11)
+    assert lemmas.information(run, gains, printed=True).observed[0, 0] == pytest.approx(1 / 11)
     with pytest.raises(ValueError, match="gains"):
-        bounds.information(run, information.information_gain(Linear(), arms, 10.0, [9]))
+        lemmas.information(run, information.information_gain(Linear(), arms, 10.0, [9]))
 
 
 def test_proposition_c4():
-    assert bounds.proposition_c4([0.5, 1, 3, 5, 20]).verdict == "holds"
-    assert bounds.proposition_c4([3, 5], printed=True).verdict == "fails"
+    assert lemmas.proposition_c4([0.5, 1, 3, 5, 20]).verdict == "holds"
+    assert lemmas.proposition_c4([3, 5], printed=True).verdict == "fails"
 
 
 def test_proposition_d4():
@@ -270,11 +275,11 @@ def test_proposition_d4():
     noise = 0.2 * torch.from_numpy(np.random.default_rng(2).normal(size=(80, 30)))
     c = confidence("online", noise=0.2)
     check, printed = (
-        bounds.proposition_d4(run, noise, c),
-        bounds.proposition_d4(run, noise, c, printed=True),
+        lemmas.proposition_d4(run, noise, c),
+        lemmas.proposition_d4(run, noise, c, printed=True),
     )
     assert check.verdict == "holds" and (printed.bound >= check.bound).all()
-    assert bounds.proposition_d4(run, 4 * noise, c).verdict == "fails"
+    assert lemmas.proposition_d4(run, 4 * noise, c).verdict == "fails"
 
 
 # One dictionary: Section 3, Appendices C and D ----------------------------------------------------------
@@ -296,7 +301,7 @@ def test_accuracy_of_a_full_dictionary_is_zero():
     shot = dictionary("matern", qbar=1e6)
     assert shot.accuracy == pytest.approx(0, abs=1e-9)
     assert torch.allclose(shot.sketched_s2, shot.exact_s2, rtol=1e-6)
-    assert bounds.lemma_c1(shot).ratio == pytest.approx(1, abs=1e-6)
+    assert sketch_lemmas.lemma_c1(shot).ratio == pytest.approx(1, abs=1e-6)
 
 
 def test_inaccurate_dictionary_has_a_remark():
@@ -315,14 +320,14 @@ def test_variances_that_a_learner_got_wrong_are_flagged():
     for factor in (0.01, 100.0):
         wrong = replace(shot, s2=factor * shot.sketched_s2)
         assert (
-            bounds.sketched_posterior(wrong).verdict
-            == bounds.sketched_variance(wrong).verdict
-            == bounds.corollary_4_2(wrong).verdict
+            sketch_lemmas.sketched_posterior(wrong).verdict
+            == sketch_lemmas.sketched_variance(wrong).verdict
+            == sketch_lemmas.corollary_4_2(wrong).verdict
             == "fails"
         )
-    assert bounds.sketched_variance(replace(shot, s2=0.999 * shot.regressors_s2)).verdict == "fails"
+    assert sketch_lemmas.sketched_variance(replace(shot, s2=0.999 * shot.regressors_s2)).verdict == "fails"
     assert (
-        bounds.determinant(
+        sketch_lemmas.determinant(
             replace(shot, log_det=1.01 * float(torch.linalg.slogdet(shot.exact).logabsdet))
         ).verdict
         == "fails"
@@ -345,7 +350,7 @@ def test_variance_is_no_bound_from_either_side():
     )
     assert shot.sketched_s2.tolist() == pytest.approx([0.4444444444, 0.8611111111], abs=1e-9)
     assert shot.exact_s2.tolist() == pytest.approx([0.4666666667, 0.4666666667], abs=1e-9)
-    assert bounds.sketched_variance(shot).verdict == "holds"
+    assert sketch_lemmas.sketched_variance(shot).verdict == "holds"
 
 
 def test_empty_dictionary_and_bad_shapes():
@@ -362,8 +367,8 @@ def test_empty_dictionary_and_bad_shapes():
 
 def test_proposition_c3():
     accuracies = np.array([[dictionary("matern", seed, qbar=200.0).accuracy] for seed in range(60)])
-    assert bounds.proposition_c3(accuracies, 0.5, 0.1).verdict == "holds"
-    assert bounds.proposition_c3(accuracies + 1.0, 0.5, 0.1).verdict == "fails"
+    assert sketch_lemmas.proposition_c3(accuracies, 0.5, 0.1).verdict == "holds"
+    assert sketch_lemmas.proposition_c3(accuracies + 1.0, 0.5, 0.1).verdict == "fails"
 
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
@@ -382,11 +387,11 @@ def test_states_of_the_learners(kind):
     for trial in range(2):
         shot = Snapshot.of(problem.kernel, world.arms, state, 0.01, trial)
         assert all(statement(shot).verdict == "holds" for statement in SNAPS)
-        assert bounds.sketched_posterior(replace(shot, s2=1.01 * shot.s2)).verdict == "fails"
+        assert sketch_lemmas.sketched_posterior(replace(shot, s2=1.01 * shot.s2)).verdict == "fails"
         if kind is BKB:  # a LazyBKB keeps no determinant
             for factor in (0.5, 1.01):
                 shot_of_a_wrong_one = replace(shot, log_det=factor * shot.log_det)
-                assert bounds.determinant(shot_of_a_wrong_one).verdict == "fails"
+                assert sketch_lemmas.determinant(shot_of_a_wrong_one).verdict == "fails"
 
 
 # Theorem 3.1 ----------------------------------------------------------------------------------------------
@@ -471,13 +476,13 @@ def test_every_pull_is_kept_at_first():
     one = torch.ones(1, 64, dtype=torch.float64)
     trace, _, _ = reference_run(qbar=20.0)
     assert (
-        bounds.exact_at_first(trace["left out"], trace.rounds, one, 20.0, 0.01).verdict == "holds"
+        lemmas.exact_at_first(trace["left out"], trace.rounds, one, 20.0, 0.01).verdict == "holds"
     )
     assert (
-        bounds.exact_at_first(trace["left out"], trace.rounds, one, 200.0, 0.01).verdict == "fails"
+        lemmas.exact_at_first(trace["left out"], trace.rounds, one, 200.0, 0.01).verdict == "fails"
     )
     with pytest.raises(ValueError, match="rounds"):
-        bounds.exact_at_first(trace["left out"], trace.rounds, one, 0.5, 0.01)
+        lemmas.exact_at_first(trace["left out"], trace.rounds, one, 0.5, 0.01)
 
 
 class ScaledArms(FixedArms):
@@ -634,10 +639,10 @@ def test_first_below():
 def test_fixed_dictionary():
     learner = LazyBKB(reference().kernel, confidence(), threshold=4.0)
     trace = play(learner, reference(), 100, 4, record="all", probes={"shrinkage": shrinkage})
-    check = bounds.fixed_dictionary(trace["shrinkage"])
+    check = lemmas.fixed_dictionary(trace["shrinkage"])
     assert check.verdict == "holds" and check.bound[..., 1].max() > 1.5
-    assert bounds.fixed_dictionary(trace["shrinkage"] * np.array([0.9, 1, 1])).verdict == "fails"
-    assert bounds.fixed_dictionary(trace["shrinkage"] * np.array([1, 1.2, 1])).verdict == "fails"
+    assert lemmas.fixed_dictionary(trace["shrinkage"] * np.array([0.9, 1, 1])).verdict == "fails"
+    assert lemmas.fixed_dictionary(trace["shrinkage"] * np.array([1, 1.2, 1])).verdict == "fails"
 
 
 def test_fixed_dictionary_of_the_exact_posterior_is_attained():
@@ -648,7 +653,7 @@ def test_fixed_dictionary_of_the_exact_posterior_is_attained():
         torch.zeros(1, 1, dtype=torch.int64),
     )
     ratio = float(run.variance[0, 0, 0] / run.variance[0, 1, 0])
-    assert ratio == pytest.approx(2) and bounds.fixed_dictionary(
+    assert ratio == pytest.approx(2) and lemmas.fixed_dictionary(
         [[[1.0, ratio, 1 + 1.0]]]
     ).ratio == pytest.approx(1)
 
@@ -704,17 +709,17 @@ def test_probes_see_through_a_script():
 
 
 def test_probes_enter_a_configuration():
-    pairs = bounds.sketch_probes(RBF(100.0), confidence(), 5.0)
+    pairs = sketch_probes(RBF(100.0), confidence(), 5.0)
     assert describe(Probe(*pairs["ratio"]))["of"]["kernel"]["gamma"] == 100.0
     assert describe(Probe(*pairs["error"])) != describe(
-        Probe(*bounds.probes(confidence("online"))["error"])
+        Probe(*probes(confidence("online"))["error"])
     )
-    assert "certificate" in pairs and "size" not in bounds.probes(confidence())
+    assert "certificate" in pairs and "size" not in probes(confidence())
     assert (
-        bounds.sketch_probes(RBF(1.0), confidence(), 5.0, "arms")["size"]
-        != bounds.sketch_probes(RBF(1.0), confidence(), 5.0)["size"]
+        sketch_probes(RBF(1.0), confidence(), 5.0, "arms")["size"]
+        != sketch_probes(RBF(1.0), confidence(), 5.0)["size"]
     )
-    for kind in (Size, lambda qbar: bounds.sketch_probes(RBF(1.0), confidence(), qbar)):
+    for kind in (Size, lambda qbar: sketch_probes(RBF(1.0), confidence(), qbar)):
         with pytest.raises(ValueError, match="qbar"):
             kind(0.0)
 

@@ -6,8 +6,9 @@ import pytest
 import torch
 from bkb_runs import confidence
 
-from paperlib.bkb.theory import information, constants as theory
-from paperlib.bkb.theory.errata_numbers import reference_arms
+from companion.bkb.proofs import information
+from paperlib.bkb.theory import constants as theory
+from companion.bkb.proofs.errata_numbers import reference_arms
 
 
 def test_oversampling_in_numbers():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from paperlib.bkb.experiments.cost import large_run
-from paperlib.bkb.experiments.settings import dense_1d
+from companion.bkb.experiments.cost import large_run
+from companion.bkb.experiments.settings import dense_1d
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.play import play

@@ -6,7 +6,7 @@ import torch
 from scipy.stats import spearmanr
 
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
-from paperlib.bkb.experiments import dictionary
+from companion.bkb.experiments import dictionary
 from paperlib.bkb.probes.dictionary import ExactDimension
 from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
 from paperlib.core.trace import Trace

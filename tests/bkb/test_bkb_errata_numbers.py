@@ -10,9 +10,9 @@ from bkb_runs import confidence
 
 from paperlib.bkb import BKB, Linear
 from paperlib.bkb.theory import constants as theory
-from paperlib.bkb.theory import errata_numbers as numbers
+from companion.bkb.proofs import errata_numbers as numbers
 from paperlib.bkb.model.confidence import Tally
-from paperlib.bkb.errata import ERRATA
+from companion.bkb.errata import ERRATA
 from paperlib.bkb.problems.worlds import FixedArms, World
 from paperlib.play import play
 

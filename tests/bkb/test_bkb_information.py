@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from paperlib.bkb.theory import information
+from companion.bkb.proofs import information
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.theory.errata_numbers import reference_arms
+from companion.bkb.proofs.errata_numbers import reference_arms
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 
 

@@ -5,9 +5,9 @@ import torch
 
 from bkb_traces import trace
 from paperlib.bkb import BKB, IncrementalBKB, QFFUCB, UniformArm
-from paperlib.bkb.experiments.parity import NODES, parity_learners, parity_ratios
-from paperlib.bkb.experiments.regret import confidence
-from paperlib.bkb.experiments.settings import rkhs_1d, rkhs_2d
+from companion.bkb.experiments.parity import NODES, parity_learners, parity_ratios
+from companion.bkb.experiments.regret import confidence
+from companion.bkb.experiments.settings import rkhs_1d, rkhs_2d
 from paperlib.core.streams import Streams
 
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from sklearn.datasets import load_diabetes, load_digits
 
-from paperlib.datasets import registry as datasets
-from paperlib.bkb.experiments import settings
-from paperlib.bkb.problems import real
+from companion.datasets import registry as datasets
+from companion.bkb.experiments import settings
+from companion.bkb.problems import real
 from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
-from paperlib.bkb.problems.real import TableArms
+from companion.bkb.problems.real import TableArms
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.core.describe import describe
 from paperlib.core.trees import take

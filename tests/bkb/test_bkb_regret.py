@@ -5,9 +5,10 @@ import pytest
 
 from bkb_traces import trace
 from paperlib import stats
-from paperlib.bkb import Confidence, TableArms
-from paperlib.bkb.experiments.regret import confidence, exponent, regret_ratio
-from paperlib.bkb.experiments.settings import rkhs_1d
+from paperlib.bkb import Confidence
+from companion.bkb.problems.real import TableArms
+from companion.bkb.experiments.regret import confidence, exponent, regret_ratio
+from companion.bkb.experiments.settings import rkhs_1d
 
 
 def test_confidence_takes_noise_and_norm_from_the_problem():

@@ -11,10 +11,11 @@ from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.probes.state import sketch_probes
 from paperlib.bkb.probes.uneven import SHOT
 from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
-from paperlib.bkb.theory.bounds import sketched_posterior, theorem_3_1_accuracy
+from companion.bkb.proofs.sketch_lemmas import sketched_posterior
+from paperlib.bkb.theory.bounds import theorem_3_1_accuracy
 from paperlib.bkb.theory.constants import qbar_theory
-from paperlib.bkb.theory.sketch_lemmas import Snapshot
-from paperlib.bkb.theory.snapshots import snapshots
+from companion.bkb.proofs.sketch_lemmas import Snapshot
+from companion.bkb.proofs.snapshots import snapshots
 from paperlib.maths.gp import RBF, check_kernel
 from paperlib.core.rounds import Probe
 from paperlib.play import play

@@ -11,7 +11,7 @@ from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
 from paperlib.bkb.probes.state import dictionary_size, played
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.probes.variance import Band, Curve, Estimator
-from paperlib.bkb.experiments.variance import (
+from companion.bkb.experiments.variance import (
     FLOOR,
     curves,
     estimators,

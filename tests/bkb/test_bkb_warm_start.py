@@ -5,8 +5,8 @@ import pytest
 
 from bkb_traces import trace
 from paperlib.bkb import RFFUCB, WarmRKHS
-from paperlib.bkb.experiments.regret import regret_ratio
-from paperlib.bkb.experiments.warm_start import (
+from companion.bkb.experiments.regret import regret_ratio
+from companion.bkb.experiments.warm_start import (
     WARM_SIZES,
     late_loss,
     since,
@@ -15,7 +15,7 @@ from paperlib.bkb.experiments.warm_start import (
     watched,
 )
 from paperlib.play import play
-from paperlib.verdicts.verdict import claim
+from companion.verdicts.verdict import claim
 
 
 def test_warm_learners_are_dictated_the_same_arms_of_the_left_half():

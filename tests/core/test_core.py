@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paperlib import store
+from companion import store
 from paperlib.core.contracts import extent
 from paperlib.core.trace import Trace
 from paperlib.core.describe import describe
@@ -197,7 +197,7 @@ def test_auto_is_settled_by_the_size_of_what_is_played(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     asked, picked = [], lambda *size: asked.append(size) or "cpu"
     monkeypatch.setattr("paperlib.play.pick_device", picked)
-    monkeypatch.setattr("paperlib.store.results.pick_device", picked)
+    monkeypatch.setattr("companion.store.results.pick_device", picked)
     problem = SphereArms(dim=3, arms=4)
     play(UniformArm(), problem, 2, 5, device="auto")
     play(UniformArm(), Coins(), 2, 5, device="auto")

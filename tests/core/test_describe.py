@@ -12,8 +12,8 @@ import torch
 
 from paperlib import glbomd
 from paperlib.core.describe import LONG, brief, describe, frozen
-from paperlib.papers import papers, room
-from paperlib.store.keys import key
+from companion.papers import papers, room
+from companion.store.keys import key
 
 PARTS = {
     f"{paper}, {name}, {what}": getattr(case, what)

@@ -21,9 +21,9 @@ from paperlib.asktell import AskTell
 from paperlib.core.describe import brief, describe
 from paperlib.learners.reference import UniformArm
 from paperlib.linear.problems import Circle
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 from paperlib.play import play
-from paperlib.store import chunks
+from companion.store import chunks
 
 CODES = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
 KINDS = [np.dtype(code).type for code in CODES]

@@ -15,7 +15,7 @@ from paperlib.core.trace import Trace
 from paperlib.glbomd import GLBOMD, Bernoulli, GivenUniforms, SphereArms
 from paperlib.learners.doubling import Doubling
 from paperlib.play import play
-from paperlib.store import results as store
+from companion.store import results as store
 
 N = 100
 BONUS = torch.linspace(0, 3, N, dtype=torch.float64)

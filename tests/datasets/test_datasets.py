@@ -15,10 +15,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from paperlib.datasets import registry as datasets
-from paperlib.datasets import covertype
-from paperlib.datasets.derive import STEPS
-from paperlib.datasets.registry import Dataset
+from companion.datasets import registry as datasets
+from companion.datasets import covertype
+from companion.datasets.derive import STEPS
+from companion.datasets.registry import Dataset
 
 CONTENT = b"".join(b"%d,%d,%d\n" % (i, i * i, i % 2) for i in range(2000))
 SHA = hashlib.sha256(CONTENT).hexdigest()

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from paperlib.datasets import evaluations
-from paperlib.datasets.evaluations import Evaluations, evaluate
+from companion.datasets import evaluations
+from companion.datasets.evaluations import Evaluations, evaluate
 
 ROOT = Path(__file__).resolve().parents[2]
 ABOUT = {"data": "abc", "folds": 5, "versions": {"scikit-learn": "1.9.1"}}
@@ -283,7 +283,7 @@ def test_clean_removes_the_files(place):
 
 @pytest.mark.parametrize("module", ["evaluations", "classifiers"])
 def test_workers_import_no_torch(module):
-    code = f"import sys, paperlib.datasets.{module}; print({{'torch', 'sklearn', 'joblib'}} & {{*sys.modules}})"
+    code = f"import sys, companion.datasets.{module}; print({{'torch', 'sklearn', 'joblib'}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "set()\n", done.stderr
 

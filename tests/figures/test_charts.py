@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from paperlib.figures import charts, drawing as figures
+from companion.figures import charts, drawing as figures
 from paperlib import stats
 from paperlib.core.trace import Trace
-from paperlib.styles import Style
+from companion.styles import Style
 
 LINE = np.array([1.0, 2.0, 4.0, 5.0])
 

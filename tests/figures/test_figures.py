@@ -12,16 +12,17 @@ import pytest
 from matplotlib.colors import to_hex
 
 import paperlib
-from paperlib.figures import drawing as figures
+from companion.figures import drawing as figures
 from paperlib import stats
-from paperlib.verdicts import checks, verdict as verdicts
+from paperlib import checks
+from companion.verdicts import verdict as verdicts
 from paperlib.core.trace import Trace
-from paperlib.papers import papers, room
-from paperlib.styles import COLORS, REFERENCES, Style
+from companion.papers import papers, room
+from companion.styles import COLORS, REFERENCES, Style
 
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
-from paperlib.styles import Style
+from companion.styles import Style
 STYLES = {"ours": Style("vermilion", "o", emphasis=True), "theirs": Style("blue", "s", "--", "their method"), "other": Style("green")}
 """
 

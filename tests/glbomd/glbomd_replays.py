@@ -6,7 +6,8 @@ import torch
 
 from paperlib.glbomd.theory import bounds
 from paperlib.glbomd.model.setting import setting as setting_of
-from paperlib.glbomd.theory.bounds import PROBES, RadiusRatio, Replay
+from paperlib.glbomd.probes import PROBES, RadiusRatio
+from paperlib.glbomd.theory.replay import Replay
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial
 from paperlib.glbomd.problems.sphere import SphereArms
@@ -14,17 +15,18 @@ from paperlib.core.linalg import apply, chosen, rank_one
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 from paperlib.maths.sets import project_ball
+from companion.glbomd.proofs import descent, mixloss
 
 DETERMINISTIC = (
-    bounds.proposition_1,
-    bounds.lemma_1,
-    bounds.lemma_4,
-    bounds.lemma_4b,
-    bounds.lemma_6,
-    bounds.lemma_7,
-    bounds.lemma_7_free,
-    bounds.lemma_7_sharp,
-    bounds.lemma_11,
+    descent.proposition_1,
+    descent.lemma_1,
+    descent.lemma_4,
+    descent.lemma_4b,
+    mixloss.lemma_6,
+    mixloss.lemma_7,
+    mixloss.lemma_7_free,
+    mixloss.lemma_7_sharp,
+    descent.lemma_11,
     bounds.curvature_along,
     bounds.optimism,
 )

@@ -9,17 +9,19 @@ import torch
 from glbomd_replays import DETERMINISTIC, Share, WrongSign, replay_of
 from scipy.integrate import quad
 
-from paperlib.verdicts.checks import Check, Statement, statements
+from paperlib.checks import Check, Statement, statements
 from paperlib.core.describe import describe
 from paperlib.glbomd.theory import bounds
 from paperlib.glbomd.theory import constants as theory
 from paperlib.glbomd.model.setting import setting as setting_of
-from paperlib.glbomd.theory.bounds import Behind, RadiusRatio, Setting
+from paperlib.glbomd.probes import Behind, RadiusRatio
+from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.core.rounds import Probe
 from paperlib.play import play
+from paperlib.glbomd.theory.constants import regret_row, regret_bound
 
 # Theorem 2: the numbers ------------------------------------------------------------------------------------
 
@@ -85,7 +87,7 @@ def at_theory(name, S, form="theory"):
     "name, S, form, numbers, informative", ROWS, ids=[f"{r[0]}-S{r[1]}-{r[2]}" for r in ROWS]
 )
 def test_regret_bound_in_numbers(name, S, form, numbers, informative):
-    row = bounds.regret_row(at_theory(name, S, form), 3000, KAPPA_OPT[name, S])
+    row = regret_row(at_theory(name, S, form), 3000, KAPPA_OPT[name, S])
     assert row[:-1] == pytest.approx(numbers, rel=2e-5, abs=1e-9) or row[:-1] == pytest.approx(
         numbers[:-1] + (row.trivial,), rel=6e-6
     )
@@ -103,33 +105,33 @@ def test_regret_bound_in_numbers(name, S, form, numbers, informative):
     ],
 )
 def test_tight_regret_bound(name, S, form, bound, informative):
-    row = bounds.regret_row(at_theory(name, S, form), 3000, KAPPA_OPT[name, S], tight=True)
+    row = regret_row(at_theory(name, S, form), 3000, KAPPA_OPT[name, S], tight=True)
     assert row.bound == pytest.approx(bound, rel=3e-6)
     assert row.informative_from == pytest.approx(informative, rel=5e-3)
 
 
 def test_informative_from_is_the_first_round():
     setting, kappa = at_theory("Gaussian", 2), 1.0
-    first = bounds.regret_row(setting, 3000, kappa).informative_from
+    first = regret_row(setting, 3000, kappa).informative_from
     beats = lambda T: (
-        bounds.regret_bound(setting, T, kappa).bound < theory.trivial_regret(setting.link, 2.0, T)
+        regret_bound(setting, T, kappa).bound < theory.trivial_regret(setting.link, 2.0, T)
     )
     assert beats(first) and not beats(first - 1)
 
 
 def test_regret_bound_grows_with_everything_that_hurts():
     setting = at_theory("logistic", 3)
-    bound = lambda s, T=3000, kappa=9.0: bounds.regret_bound(s, T, kappa).bound
+    bound = lambda s, T=3000, kappa=9.0: regret_bound(s, T, kappa).bound
     assert bound(setting) < bound(setting, T=3001)
     assert bound(setting, kappa=9.0) < bound(setting, kappa=8.0)
     assert bound(setting) < bound(replace(setting, delta=0.001)) and bound(setting) < bound(
         replace(setting, dim=6)
     )
-    assert bounds.regret_bound(setting, 3000, 9.0, tight=True).bound < bound(setting)
+    assert regret_bound(setting, 3000, 9.0, tight=True).bound < bound(setting)
 
 
 def test_without_curvature_only_the_leading_term_is_left():
-    row = bounds.regret_bound(at_theory("Gaussian", 2), 500, 1.0)
+    row = regret_bound(at_theory("Gaussian", 2), 500, 1.0)
     assert row.G2 == 0 and row.bound == pytest.approx(2 * row.G1 * math.sqrt(500))
 
 
@@ -137,7 +139,7 @@ def test_printed_bound_differs_by_the_dispersion_only():
     for variance, factor in ((4.0, 4.0), (1.0, 1.0), (0.25, 0.25)):
         setting = Setting(Gaussian(variance), 2.0, 5, 2 / variance)
         printed, correct = (
-            bounds.regret_bound(setting, 3000, 1.0, printed=p).bound for p in (True, False)
+            regret_bound(setting, 3000, 1.0, printed=p).bound for p in (True, False)
         )
         assert correct == pytest.approx(factor * printed)
 

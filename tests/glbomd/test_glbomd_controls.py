@@ -10,7 +10,7 @@ from paperlib.asktell import AskTell
 from paperlib.core.trees import take
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.model.links import Gaussian, Poisson
-from paperlib.glbomd.problems.covertype import Covertype
+from companion.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm

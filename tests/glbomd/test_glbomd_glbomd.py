@@ -14,11 +14,11 @@ from sklearn.datasets import load_breast_cancer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from paperlib.asktell import AskTell
-from paperlib.datasets.covertype import covertype_arms
+from companion.datasets.covertype import covertype_arms
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems.covertype import Covertype
+from companion.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.glbomd.theory.constants import sharp_constants

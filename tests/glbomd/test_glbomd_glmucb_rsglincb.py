@@ -10,7 +10,7 @@ import torch
 from paperlib.core.trees import take
 from paperlib.glbomd.learners.glmucb import GLMUCB
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson, kappa_ball
-from paperlib.glbomd.problems.covertype import Covertype
+from companion.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.glbomd.learners.rsglincb import RSGLinCB

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from paperlib.core.trace import Trace
-from paperlib.glbomd.experiments.growth import crossing, exceedance
+from companion.glbomd.experiments.growth import crossing, exceedance
 from paperlib.glbomd.model.links import Poisson
 from paperlib.glbomd.problems.sphere import SphereArms
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import OptimizeResult, minimize
 
-from paperlib.glbomd.experiments import slsqp
+from companion.glbomd.experiments import slsqp
 from paperlib.glbomd.learners.likelihood_set import (
     Anchors,
     Bounds,
@@ -18,7 +18,7 @@ from paperlib.glbomd.learners.likelihood_set import (
 )
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.learners.sublevel import Quadratic
-from paperlib.glbomd.experiments.slsqp import slsqp_decision
+from companion.glbomd.experiments.slsqp import slsqp_decision
 
 CIRCLE = np.arange(1, 201)
 POINTS = 0.9 * np.stack([np.cos(CIRCLE), np.sin(CIRCLE)], 1)

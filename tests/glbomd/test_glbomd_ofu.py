@@ -11,7 +11,7 @@ from paperlib.glbomd.learners.ofulogr import OFULogR
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.experiments.slsqp import slsqp_decision
+from companion.glbomd.experiments.slsqp import slsqp_decision
 from paperlib.core.linalg import Rows
 from paperlib.core.rounds import Probe
 from paperlib.play import play

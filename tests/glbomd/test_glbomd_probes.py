@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
-from paperlib.glbomd.experiments.settings import ONE_TRIAL, paper_learners
-from paperlib.glbomd.experiments.growth import ecolog_iterations
+from companion.glbomd.experiments.settings import ONE_TRIAL, paper_learners
+from companion.glbomd.experiments.growth import ecolog_iterations
 from paperlib.core.trees import history_bytes, state_bytes
 from paperlib.glbomd.probes import memory
 from paperlib.core.linalg import Rows

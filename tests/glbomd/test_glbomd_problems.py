@@ -8,7 +8,7 @@ import torch
 
 from paperlib.core.describe import describe
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, kappa_ball
-from paperlib.glbomd.problems.covertype import Covertype
+from companion.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms

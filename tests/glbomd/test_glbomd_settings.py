@@ -1,6 +1,6 @@
 """Which learners the figures show, with which constants."""
 
-from paperlib.glbomd.experiments import settings
+from companion.glbomd.experiments import settings
 from paperlib.glbomd.model.links import Bernoulli, Poisson
 from paperlib.glbomd.problems.sphere import SphereArms
 

@@ -13,12 +13,7 @@ from paperlib.core.streams import Streams
 from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere, Surface
 from paperlib.goucb.learners.ellipsoid import Ellipsoid
 from paperlib.goucb.learners.goucb import GOUCB, printed_ridge
-from paperlib.goucb.learners.oracle import (
-    BoxLeastSquares,
-    Fit,
-    GradientDescent,
-    LevenbergMarquardt,
-)
+from paperlib.goucb.learners.oracle import BoxLeastSquares, Fit, GradientDescent, LevenbergMarquardt
 from paperlib.goucb.learners.radius import Constant, Printed
 from paperlib.goucb.model.function import FunctionModel
 from paperlib.goucb.model.network import TwoLayerNet

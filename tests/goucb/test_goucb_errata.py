@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.goucb.errata import ERRATA
+from companion.goucb.errata import ERRATA
 from paperlib.goucb.problems.synthetic import StyblinskiTang
 from paperlib.goucb.theory import bounds
-from paperlib.goucb.theory import errata_numbers as numbers
+from companion.goucb.proofs import errata_numbers as numbers
+from companion.goucb.proofs import lemmas
 
 EXPECTED = [
     (
@@ -89,11 +90,11 @@ def test_the_last_term_of_theorem_4_1():
 def test_counterexamples_as_statements():
     """E3 and E4: the printed steps fail, the corrected ones hold."""
     e3, e4 = numbers.e3(), numbers.e4()
-    assert bounds.lemma_c6_step([[e3["S_1"]]], [[0.0]]).verdict == "fails"
+    assert lemmas.lemma_c6_step([[e3["S_1"]]], [[0.0]]).verdict == "fails"
     assert e3["S_1"] <= e3["l_1"] <= e3["printed lemma"]
     u2, growth = [[e4["sum u^2"]]], [[math.log1p(e4["sum u^2"])]]
-    assert bounds.potential_printed(u2, growth).verdict == "fails"
-    assert bounds.potential(u2, growth, e4["sum u^2"]).verdict == "holds"
+    assert lemmas.potential_printed(u2, growth).verdict == "fails"
+    assert lemmas.potential(u2, growth, e4["sum u^2"]).verdict == "holds"
 
 
 def test_constants_grow_outside_w():

@@ -7,17 +7,17 @@ import pytest
 from matplotlib import pyplot as plt
 
 from paperlib.core.trace import Trace
-from paperlib.datasets.evaluations import evaluate
-from paperlib.goucb import claims
-from paperlib.goucb.styles import STYLES
+from companion.datasets.evaluations import evaluate
+from companion.goucb import claims
+from companion.goucb.styles import STYLES
 from paperlib import stats
-from paperlib.goucb.experiments import first_phase, settings, synthetic, ties, tuning
+from companion.goucb.experiments import first_phase, settings, synthetic, ties, tuning
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
 from paperlib.goucb.probes import heard, played
 from paperlib.goucb.problems.synthetic import SigmoidSum
 from paperlib.play import play
-from paperlib.store import Seconds
+from companion.store import Seconds
 
 
 def traced(each, best=None, trials=None):
@@ -455,7 +455,7 @@ def test_panels_return_what_they_draw():
 
 
 def test_cost_along_observations_compares_runs_of_one_batch_size():
-    from paperlib.goucb.experiments import cost
+    from companion.goucb.experiments import cost
 
     rounds = {(cost.OURS, 1): 4.0, (cost.OURS, 20): 40.0, (cost.USERS, 1): 9.0}
     seconds = Seconds(

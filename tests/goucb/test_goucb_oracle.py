@@ -8,12 +8,7 @@ import torch
 from gu_reference import fit as dense
 
 from paperlib.core.streams import Streams
-from paperlib.goucb.learners.oracle import (
-    BoxLeastSquares,
-    Fit,
-    GradientDescent,
-    LevenbergMarquardt,
-)
+from paperlib.goucb.learners.oracle import BoxLeastSquares, Fit, GradientDescent, LevenbergMarquardt
 from paperlib.goucb.model.function import FunctionModel
 from paperlib.goucb.model.network import TwoLayerNet
 

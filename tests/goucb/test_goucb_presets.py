@@ -15,11 +15,7 @@ from paperlib.goucb.learners import turbo
 from paperlib.goucb.learners.acquisition import Choice, Joint, Linearized, Sphere
 from paperlib.goucb.learners.gp import GP, PRIORS
 from paperlib.goucb.learners.goucb import GOUCB, TrustRegion
-from paperlib.goucb.learners.oracle import (
-    BoxLeastSquares,
-    GradientDescent,
-    LevenbergMarquardt,
-)
+from paperlib.goucb.learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, literal, practical
 from paperlib.goucb.learners.radius import Constant, Printed
 from paperlib.goucb.learners.search import History

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.goucb.experiments.along import DELTA, SAFE, Along, learner, learners, proved
+from companion.goucb.experiments.along import DELTA, SAFE, Along, learner, learners, proved
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.radius import Simulated
 from paperlib.goucb.learners.search import uniform
@@ -20,7 +20,8 @@ from paperlib.goucb.theory.growth import Risk
 from paperlib.goucb.theory.landscape import Landscape
 from paperlib.goucb.theory.replay import Replay
 from paperlib.play import play
-from paperlib.verdicts.checks import ByConstruction, Reported, Vacuous, statements
+from paperlib.checks import ByConstruction, Reported, Vacuous, statements
+from companion.goucb.proofs import lemmas, feasibility
 
 N, T, R = 20, 40, 10
 
@@ -206,27 +207,27 @@ def test_printed_settings():
 def test_the_printed_potential_is_reported_as_violated():
     u2 = [[1.5**2 / 0.1]]
     growth = np.log1p(u2)
-    check = bounds.potential_printed(u2, growth)
+    check = lemmas.potential_printed(u2, growth)
     assert fails(check) and check.observed[0, 0] == 22.5
     assert check.bound[0, 0] == pytest.approx(6.314, abs=5e-4)
-    assert holds(bounds.potential(u2, growth, 22.5)) and fails(bounds.potential(u2, growth, 20.0))
+    assert holds(lemmas.potential(u2, growth, 22.5)) and fails(lemmas.potential(u2, growth, 20.0))
     assert constants.LARGEST_K == pytest.approx(2.5129, abs=5e-5)
-    assert fails(bounds.potential_step(u2, growth))
+    assert fails(lemmas.potential_step(u2, growth))
     small = np.array([[2.5]])
-    assert holds(bounds.potential_printed(small, np.log1p(small)))
-    assert holds(bounds.potential_step(small, np.log1p(small)))
+    assert holds(lemmas.potential_printed(small, np.log1p(small)))
+    assert holds(lemmas.potential_step(small, np.log1p(small)))
     assert constants.stretch(0.0) == 1.0 and constants.stretch(1e-9) == pytest.approx(1.0)
 
 
 def test_the_printed_potential_is_that_of_the_dimension_not_of_the_determinant():
     """Two parameters, one gradient of norm 2 at lambda = 1: u^2 = 4, l_1 = ln 5, the printed logarithm 2 ln 3."""
     u2 = [[4.0]]
-    assert fails(bounds.potential_step(u2, [[np.log(5.0)]]))
-    assert holds(bounds.potential_printed(u2, [[2 * np.log(3.0)]]))
+    assert fails(lemmas.potential_step(u2, [[np.log(5.0)]]))
+    assert holds(lemmas.potential_printed(u2, [[2 * np.log(3.0)]]))
 
 
 def test_the_printed_step_of_lemma_c6():
-    assert fails(bounds.lemma_c6_step([[0.5]], [[0.0]]))
+    assert fails(lemmas.lemma_c6_step([[0.5]], [[0.0]]))
 
 
 # Equivalents ----------------------------------------------------------------------------------------------
@@ -278,7 +279,7 @@ def test_every_statement_holds_of_a_whole_run(run_a):
         assert check.verdict in allowed, check
     assert run_a.containment().by_trial.all() and run_a.functional().by_trial.all()
     assert not isinstance(run_a.containment(), Vacuous)
-    printed_54 = bounds.lemma_5_4_printed(run, run_a.root, 3.0, run_a.span)
+    printed_54 = feasibility.lemma_5_4_printed(run, run_a.root, 3.0, run_a.span)
     assert 0.05 < printed_54.slack.min() < 1.0
     start = run.distance2[:, 0].sqrt()
     assert 0.15 < float(start.mean()) < 0.5 and float(start.max()) < 1.2
@@ -335,20 +336,20 @@ def test_a_learner_with_half_the_bonus_and_one_that_forgets_the_ridge(run_a):
     problem = run_a.problem
     radius = Half(**fields(run_a.played.radius))
     half = recorded(problem, learner(problem, N, T**0.5, radius), trials=3)
-    assert fails(half.ball()) and holds(bounds.estimate(half.run))
+    assert fails(half.ball()) and holds(lemmas.estimate(half.run))
     light = recorded(problem, learner(problem, N, 1.0), trials=3)
     truth = problem.truth.w
     thought = Replay.of(light.trace, problem.network, N, T**0.5, truth)
-    assert fails(bounds.estimate(thought)) and fails(bounds.lemma_c4(thought))
-    assert fails(bounds.identity_13(thought)) and holds(bounds.estimate(light.run))
+    assert fails(lemmas.estimate(thought)) and fails(lemmas.lemma_c4(thought))
+    assert fails(feasibility.identity_13(thought)) and holds(lemmas.estimate(light.run))
 
 
 def test_noise_beyond_sigma_is_flagged(run_a):
     loud = Reference(name="A", noise=0.3)
     found = recorded(loud, learner(Reference(name="A"), N, T**0.5))
-    assert fails(bounds.lemma_b3(found.run, 0.1, DELTA / 2))
-    assert bounds.lemma_b3(found.run, 0.3, DELTA / 2).verdict != "fails"
-    assert holds(bounds.identity_13(found.run))
+    assert fails(lemmas.lemma_b3(found.run, 0.1, DELTA / 2))
+    assert lemmas.lemma_b3(found.run, 0.3, DELTA / 2).verdict != "fails"
+    assert holds(feasibility.identity_13(found.run))
 
 
 def test_a_small_lambda_breaks_the_potential_with_2(run_a):
@@ -390,9 +391,9 @@ def test_lambda_and_beta_of_the_proof(run_a, c_a):
     played, p = proved(run_a.problem, N, 20)
     found = recorded(run_a.problem, played, horizon=N + 20, trials=3)
     assert isinstance(found.containment(), Vacuous)
-    assert isinstance(bounds.localization(found.run, c_a, p), Vacuous)
+    assert isinstance(feasibility.localization(found.run, c_a, p), Vacuous)
     with pytest.raises(ValueError, match="ridge="):
-        bounds.localization(run_a.run, c_a, p)
+        feasibility.localization(run_a.run, c_a, p)
 
 
 def test_bounds_of_phase_1_can_fail(c_a):

@@ -19,10 +19,10 @@ import torch
 
 from paperlib.core.describe import describe
 from paperlib.core.streams import Streams
-from paperlib.datasets import classifiers, evaluations
-from paperlib.datasets import registry as datasets
-from paperlib.goucb.experiments import tuning as figures
-from paperlib.goucb.experiments.tuning import choose, failures
+from companion.datasets import classifiers, evaluations
+from companion.datasets import registry as datasets
+from companion.goucb.experiments import tuning as figures
+from companion.goucb.experiments.tuning import choose, failures
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.modern import MAPSAAS
@@ -31,11 +31,11 @@ from paperlib.goucb.learners.presets import practical
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.model.decode import SPACES, decode
 from paperlib.goucb.model.network import TwoLayerNet
-from paperlib.goucb.problems import tuning
-from paperlib.goucb.problems.tuning import Tuning, table
+from companion.goucb.problems import tuning
+from companion.goucb.problems.tuning import Tuning, table
 from paperlib.play import Probe, play
-from paperlib.store import keys
-from paperlib.store import results as store
+from companion.store import keys
+from companion.store import results as store
 
 TESTS = Path(__file__).parent
 F64 = torch.float64
@@ -541,7 +541,7 @@ def test_tasks_and_tables_agree():
 
 def test_importing_leaves_slow_packages_out():
     code = (
-        "import sys, paperlib.goucb, paperlib.goucb.problems.tuning, paperlib.datasets.evaluations; "
+        "import sys, paperlib.goucb, companion.goucb.problems.tuning, companion.datasets.evaluations; "
         "print({'sklearn', 'joblib', 'botorch', 'gpytorch'} & {*sys.modules})"
     )
     done = subprocess.run(

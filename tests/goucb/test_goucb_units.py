@@ -10,7 +10,7 @@ import torch
 
 from paperlib.asktell import AskTell
 from paperlib.core.linalg import Rows
-from paperlib.goucb.cases import CASES
+from companion.goucb.cases import CASES
 from paperlib.goucb.learners import turbo
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.goucb import GOUCB, TrustRegion

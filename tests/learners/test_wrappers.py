@@ -26,7 +26,7 @@ from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.scripted import Scripted
 from paperlib.learners.wrapper import Wrapper
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

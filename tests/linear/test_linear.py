@@ -16,7 +16,7 @@ from paperlib.linear.theory.bounds import theorem_2
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 from paperlib.core.streams import Streams
-from paperlib.verdicts.checks import statements
+from paperlib.checks import statements
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # the learners draw nothing

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco.experiments import along
+from companion.nsbco.experiments import along
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
 from paperlib.nsbco.probes import Optimistic, active, answer, live, point, restarts
@@ -14,6 +14,7 @@ from paperlib.nsbco.problems import Abrupt, Level, QuadraticDrift, Rotation
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.play import play
+from companion.nsbco.proofs import schedule
 
 T = 1200
 
@@ -90,12 +91,12 @@ def test_threads_know_what_is_theirs():
     probes = {"y": answer, "rbar": Optimistic(learner), "order": active}
     trace = play(learner, QuadraticDrift(), 127, 20, record="all", probes=probes)
     y, rbar, order = trace["y"], trace["rbar"], trace["order"].astype(int)
-    assert bounds.threads(y, rbar, order, 0.5, clip=False).verdict == "holds"
+    assert schedule.threads(y, rbar, order, 0.5, clip=False).verdict == "holds"
     late = np.concatenate([rbar[:, :1], rbar[:, :-1]], 1)
     everything = y.cumsum(1) / np.arange(1, 128) + 0.5 / np.sqrt(np.arange(1, 128))
     for wrong in (late, everything, rbar + 1e-6):
-        assert bounds.threads(y, wrong, order, 0.5, clip=False).verdict == "fails"
-    assert bounds.threads(y, rbar, order, 0.6, clip=False).verdict == "fails"
+        assert schedule.threads(y, wrong, order, 0.5, clip=False).verdict == "fails"
+    assert schedule.threads(y, rbar, order, 0.6, clip=False).verdict == "fails"
 
 
 def test_tests_of_a_run():

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from paperlib.core.rounds import Probe
-from paperlib.figures import panels
+from companion.figures import panels
 from paperlib.nsbco import probes
-from paperlib.nsbco.experiments import anatomy, pictures
+from companion.nsbco.experiments import anatomy, pictures
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.problems import QuadraticDrift
-from paperlib.nsbco.theory.shares import shares
+from companion.nsbco.proofs.shares import shares
 from paperlib.play import play
 
 

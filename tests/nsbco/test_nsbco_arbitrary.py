@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paperlib.nsbco.experiments import arbitrary
+from companion.nsbco.experiments import arbitrary
 from paperlib.nsbco.learners.gradient import Still
 from paperlib.play import play
 

@@ -27,10 +27,7 @@ from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
 from paperlib.nsbco.learners.glr import GLR
 from paperlib.nsbco.learners.gradient import FullInformation, Still
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
-from paperlib.nsbco.learners.least_squares import (
-    DiscountedLeastSquares,
-    SlidingWindowLeastSquares,
-)
+from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
 from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.learners.restarted import Restarted, batch_length
 from paperlib.nsbco.learners.spsa import SPSA

@@ -18,11 +18,13 @@ from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.grid import GridDrift
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
-from paperlib.nsbco.theory import bounds, reduction
+from paperlib.nsbco.theory import bounds
+from companion.nsbco.proofs import reduction
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, Weak, literal, practical, reference
 from paperlib.play import play
-from paperlib.verdicts.checks import Expected, Statement, Vacuous
+from paperlib.checks import Expected, Statement, Vacuous
+from companion.nsbco.proofs import weakly, reduced, lemmas, schedule
 
 
 def fails(check):
@@ -80,30 +82,30 @@ def test_variation_of_the_problem():
 # Bounds that say nothing here -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statement", [bounds.lemma_3_1, bounds.lemma_3_1_printed])
+@pytest.mark.parametrize("statement", [weakly.lemma_3_1, weakly.lemma_3_1_printed])
 def test_constants_of_the_theory_are_vacuous(statement):
     run = ascend(3, 500, h=1.0, N0=16)
     check = statement(run.y, 0.5, 0.0, literal())
     assert check.verdict == "vacuous here"
     first = check.informative_from
-    expected = 8.0e11 if statement is bounds.lemma_3_1 else 3.0e21
+    expected = 8.0e11 if statement is weakly.lemma_3_1 else 3.0e21
     assert first == pytest.approx(expected, rel=0.02) and "vacuous here" in str(check)
 
 
 def test_the_numeric_version_says_when_it_informs():
     run = ascend(3, 500)
-    assert bounds.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
+    assert weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
     known = reference(noise=0.1, slope=1.5, curvature=1.0, start=0.5, quadratic=True)
-    check = bounds.lemma_3_1_numeric(run.y, 0.5, 0.0, known)
+    check = weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, known)
     assert holds(check) and check.informative_from == 1
 
 
 def test_gradient_errors_are_vacuous_in_short_epochs():
     run = ascend(3, 30)  # n_0 = 1 alone is complete
     s = reference(noise=0.1, quadratic=True)
-    assert bounds.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
+    assert lemmas.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
     # ... but nonsense is seen all the same
-    assert fails(bounds.gradient_error(run.g + 9, run.slopes, s, 30))
+    assert fails(lemmas.gradient_error(run.g + 9, run.slopes, s, 30))
 
 
 def test_property_2_with_proved_constants():
@@ -112,14 +114,14 @@ def test_property_2_with_proved_constants():
     weak = theory.weak_corrected(s, T)
     kept = dict(h=1.0, N0=16, noise=0.3, clip=False)
     run = ascend(5, T, bonus=weak.bonus, **kept)
-    proved = bounds.closeness(run.rbar, run.y, 0.0, weak, clip=False)
+    proved = weakly.closeness(run.rbar, run.y, 0.0, weak, clip=False)
     first, roots = proved.informative_from, lambda t: (np.arange(1.0, t + 1) ** -0.5).sum()
     assert proved.verdict == "vacuous here" and first > T
     alone = 2 + weak.bonus * roots(10**6) / 10**6  # any answers, and what the bonuses add up to
     assert (weak.rho / 1e3 < alone) == (first <= 10**6)
-    assert bounds.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
+    assert weakly.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
     doubled = ascend(5, T, bonus=2 * weak.bonus, **kept)
-    assert fails(bounds.closeness(doubled.rbar, doubled.y, 0.0, weak, clip=False))
+    assert fails(weakly.closeness(doubled.rbar, doubled.y, 0.0, weak, clip=False))
 
 
 # Definition 2.1 -------------------------------------------------------------------------------------------
@@ -128,17 +130,17 @@ def test_property_2_with_proved_constants():
 def test_coverage_over_trials():
     run = ascend(60, 3000)
     for check in (
-        bounds.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1),
-        bounds.closeness(run.rbar, run.y, 0.0, practical(), delta=0.1),
+        weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1),
+        weakly.closeness(run.rbar, run.y, 0.0, practical(), delta=0.1),
     ):
         assert holds(check) and check.coverage.n == 60 and check.trivial == 2.0
-    assert bounds.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
-    assert bounds.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
+    assert weakly.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
+    assert weakly.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
     # one round of one trial is enough to break that trial
     run.rbar[7, 1500] = 0.3
-    check = bounds.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
+    check = weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
     assert (~check.by_trial).nonzero()[0].tolist() == [7]
-    assert fails(bounds.optimism(run.rbar, 0.5, 0.0, practical()))
+    assert fails(weakly.optimism(run.rbar, 0.5, 0.0, practical()))
 
 
 def test_the_regime_ends_where_the_drift_is_too_large():
@@ -148,21 +150,21 @@ def test_the_regime_ends_where_the_drift_is_too_large():
     rbar = np.full((R, T), 0.9)
     rbar[:, ~inside] = -1.0
     weak = practical()
-    check = bounds.optimism(rbar, 0.9, drift, weak)
+    check = weakly.optimism(rbar, 0.9, drift, weak)
     assert holds(check) and check.inputs["rounds in the regime"] == pytest.approx(inside.mean())
     rbar[2, inside.sum() - 1] = 0.9 - weak.lam * drift * (inside.sum() - 1) - 1e-3
-    assert fails(bounds.optimism(rbar, 0.9, drift, weak))
+    assert fails(weakly.optimism(rbar, 0.9, drift, weak))
     rbar[2, inside.sum() - 1] += 2e-3
-    assert holds(bounds.optimism(rbar, 0.9, drift, weak))
+    assert holds(weakly.optimism(rbar, 0.9, drift, weak))
     # f* that falls lowers what is asked for
     falling = 0.9 - 1e-3 * (t - 1)
-    assert holds(bounds.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
+    assert holds(weakly.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
     # drift by trial
-    assert holds(bounds.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
+    assert holds(weakly.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
     gone = rbar.copy()
     gone[0, 1] = -1.0
     by_trial = np.zeros((R, T - 1)) + 10.0 * (np.arange(R) == 0)[:, None]
-    assert bounds.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
+    assert weakly.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
 
 
 def test_rewards_that_fall_behind_break_property_2():
@@ -172,18 +174,18 @@ def test_rewards_that_fall_behind_break_property_2():
     y = run.y.copy()
     y[:, T // 2 :] -= 0.5
     rbar = np.minimum(1, y.cumsum(1) / np.arange(1, T + 1) + 2 / np.sqrt(np.arange(1, T + 1)))
-    assert fails(bounds.closeness(rbar, y, 0.0, practical()))
-    assert fails(bounds.optimism(rbar, 0.5, 0.0, practical()))
+    assert fails(weakly.closeness(rbar, y, 0.0, practical()))
+    assert fails(weakly.optimism(rbar, 0.5, 0.0, practical()))
 
 
 def test_series_must_be_of_every_round():
     y = np.zeros((3, 10))
     with pytest.raises(ValueError, match=r"y: shape \(3, 9\); allowed: R x T, as rbar has"):
-        bounds.closeness(y, y[:, 1:], 0.0, practical())
+        weakly.closeness(y, y[:, 1:], 0.0, practical())
     with pytest.raises(ValueError, match=r"rbar: shape \(10,\)"):
-        bounds.optimistic_value(y[0], None)
+        lemmas.optimistic_value(y[0], None)
     with pytest.raises(ValueError, match=r"drift: shape \(1, 10\); allowed: a number, 9 numbers"):
-        bounds.optimism(y, 0.0, np.zeros(10), practical())
+        weakly.optimism(y, 0.0, np.zeros(10), practical())
 
 
 # Regret ---------------------------------------------------------------------------------------------------
@@ -192,11 +194,11 @@ def test_series_must_be_of_every_round():
 def test_regret_adds_up():
     run = ascend(3, 300)
     regret = (0.5 - run.f).cumsum(1)
-    assert holds(bounds.regret_adds_up(regret, 0.5, run.f))
+    assert holds(lemmas.regret_adds_up(regret, 0.5, run.f))
     lost = regret.copy()
     lost[:, 100:] -= 1e-3
-    assert fails(bounds.regret_adds_up(lost, 0.5, run.f))
-    assert fails(bounds.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
+    assert fails(lemmas.regret_adds_up(lost, 0.5, run.f))
+    assert fails(lemmas.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
 
 
 HORIZONS = 2 ** np.arange(12, 21)
@@ -245,10 +247,10 @@ def named(checks):
 
 def of_schedule(order, live):
     checks = [
-        bounds.lowest_order(order, live),
-        bounds.windows(live),
-        bounds.shares(order),
-        bounds.runs(order),
+        schedule.lowest_order(order, live),
+        schedule.windows(live),
+        schedule.shares(order),
+        schedule.runs(order),
     ]
     return {c.statement.removeprefix("Algorithm 1, ") for c in checks if fails(c)}
 
@@ -280,9 +282,9 @@ def test_schedules(how, flagged):
 def test_windows_that_break_off():
     order, live = schedule(30, 31)
     live[4, 17, 4] = False  # in the middle of the block's own window
-    assert fails(bounds.lowest_order(live.argmax(2), live))
+    assert fails(schedule.lowest_order(live.argmax(2), live))
     with pytest.raises(ValueError, match="order: 5 trials; allowed: at least 20"):
-        bounds.runs(order[:5])
+        schedule.runs(order[:5])
 
 
 @pytest.fixture(scope="module")
@@ -314,19 +316,19 @@ def restarting():
 def test_restarts_are_those_of_the_tests(restarting, name, restarts):
     run, A1, A2 = restarting[name]
     assert run[3][0, -1] == restarts
-    assert holds(bounds.tests(*run, A1, A2))
+    assert holds(schedule.tests(*run, A1, A2))
 
 
 def test_other_tests_are_flagged(restarting):
     run, A1, A2 = restarting["Test 1"]
-    assert fails(bounds.tests(*run, 0.1 * A1, A2)) and fails(bounds.tests(*run, 2 * A1, A2))
-    assert fails(bounds.tests(*run, math.inf, A2))  # restarts without a test
-    assert fails(bounds.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
+    assert fails(schedule.tests(*run, 0.1 * A1, A2)) and fails(schedule.tests(*run, 2 * A1, A2))
+    assert fails(schedule.tests(*run, math.inf, A2))  # restarts without a test
+    assert fails(schedule.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
     run, A1, A2 = restarting["Test 2"]
-    assert fails(bounds.tests(*run, A1, 1.05 * A2)) and fails(bounds.tests(*run, A1, 0.95 * A2))
-    assert fails(bounds.tests(*run, A1, math.inf))
+    assert fails(schedule.tests(*run, A1, 1.05 * A2)) and fails(schedule.tests(*run, A1, 0.95 * A2))
+    assert fails(schedule.tests(*run, A1, math.inf))
     late = np.concatenate([np.zeros((1, 1)), run[3][:, :-1]], 1)
-    assert fails(bounds.tests(*run[:3], late, A1, A2))  # a round late
+    assert fails(schedule.tests(*run[:3], late, A1, A2))  # a round late
 
 
 # Lemma 4.1 ------------------------------------------------------------------------------------------------
@@ -347,11 +349,11 @@ def of_lemma(f, y, rt, rbar, drift=0.0):
     T = len(rt)
     points = np.stack([np.full(T, 0.5), np.zeros(T)], 1)
     checks = [
-        bounds.stationary_regret(f, points, rt),
-        bounds.lemma_4_1_statistic(rbar, y, rt),
-        bounds.lemma_4_1_optimism(rbar, 0.5, drift, rt),
-        bounds.lemma_4_1_closeness(rbar, y, drift, rt),
-        bounds.lemma_4_1_printed(rbar, y, drift, rt),
+        reduced.stationary_regret(f, points, rt),
+        reduced.lemma_4_1_statistic(rbar, y, rt),
+        reduced.lemma_4_1_optimism(rbar, 0.5, drift, rt),
+        reduced.lemma_4_1_closeness(rbar, y, drift, rt),
+        reduced.lemma_4_1_printed(rbar, y, drift, rt),
     ]
     return {c.statement.removeprefix("Lemma 4.1, ") for c in checks if fails(c)}
 
@@ -394,22 +396,22 @@ def test_lemma_4_1_of_exp3_ix():
     rt = rate.at(t)
     assert learner.rho(t) == pytest.approx(reduction.rho(rt, reduction.off(t, T)))
     checks = [
-        bounds.stationary_regret(played, np.tile(means, (T, 1)), rt),
-        bounds.lemma_4_1_statistic(rbar, y, rt),
-        bounds.lemma_4_1_optimism(rbar, means.max(), 0.0, rt),
-        bounds.lemma_4_1_closeness(rbar, y, 0.0, rt),
+        reduced.stationary_regret(played, np.tile(means, (T, 1)), rt),
+        reduced.lemma_4_1_statistic(rbar, y, rt),
+        reduced.lemma_4_1_optimism(rbar, means.max(), 0.0, rt),
+        reduced.lemma_4_1_closeness(rbar, y, 0.0, rt),
     ]
     assert all(map(holds, checks)) and checks[0].informative_from > 5000
     assert checks[3].ratio < 0.8
     assert all(5000 < check.informative_from < T for check in checks[2:])
-    printed = bounds.lemma_4_1_printed(rbar, y, 0.0, rt)
+    printed = reduced.lemma_4_1_printed(rbar, y, 0.0, rt)
     assert fails(printed) and not printed.by_trial.any()
     assert 1 - printed.held.mean() > 0.9
     # with the printed e in r-bar it is exceeded in fewer rounds
-    half = bounds.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
+    half = reduced.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert fails(half) and 0.15 < 1 - half.held.mean() < 0.22
     # with t in place of the printed T it is not
-    proof = bounds.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
+    proof = reduced.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert holds(proof) and 0.9 < proof.ratio < 1
     assert proof.bound[0, -1] == pytest.approx(half.bound[0, -1])  # they agree in round T
     assert (proof.bound[0, :-1] > half.bound[0, :-1]).all()

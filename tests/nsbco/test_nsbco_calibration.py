@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from paperlib.nsbco.experiments import calibration
+from companion.nsbco.experiments import calibration
 from paperlib.nsbco.problems import Abrupt, QuadraticDrift
 from paperlib.play import play
 

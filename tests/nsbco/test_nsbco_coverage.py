@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paperlib.core.trace import Trace
-from paperlib.nsbco.experiments import coverage
+from companion.nsbco.experiments import coverage
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.probes import Optimistic, Shortfall, answer
 from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Ramp, Step

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from paperlib.figures import panels
-from paperlib.nsbco.experiments import curves
+from companion.figures import panels
+from companion.nsbco.experiments import curves
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from ns_runs import run
 
-from paperlib.figures import panels
-from paperlib.nsbco.experiments import detection
-from paperlib.nsbco.experiments.regret import learner, problem, watch
+from companion.figures import panels
+from companion.nsbco.experiments import detection
+from companion.nsbco.experiments.regret import learner, problem, watch
 from paperlib.play import play
 
 HORIZON = 100

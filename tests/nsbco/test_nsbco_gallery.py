@@ -5,7 +5,7 @@ import pytest
 from ns_runs import run
 
 from paperlib import stats
-from paperlib.nsbco.experiments import gallery
+from companion.nsbco.experiments import gallery
 
 HORIZON = 64  # T^{2/3} = 16
 STILL, JUMPS = ("stationary", HORIZON), ("abrupt5", HORIZON)

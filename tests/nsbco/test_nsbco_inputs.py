@@ -23,7 +23,8 @@ from paperlib.nsbco.learners.presets import malg, practical, printed, single_sca
 from paperlib.nsbco.model.domain import Domain
 from paperlib.nsbco.model.task import check_task
 from paperlib.nsbco.probes import point
-from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk, prices
+from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk
+from companion.nsbco.problems import prices
 from paperlib.nsbco.problems.paths import Path, along
 from paperlib.play import play
 

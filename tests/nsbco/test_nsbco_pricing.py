@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from paperlib.core.trace import Trace
-from paperlib.datasets import registry as datasets
-from paperlib.nsbco.experiments import pricing
+from companion.datasets import registry as datasets
+from companion.nsbco.experiments import pricing
 from paperlib.nsbco.probes import point
-from paperlib.nsbco.problems import customers, prices
-from paperlib.nsbco.problems import pricing as problem
+from companion.nsbco.problems.prices import customers
+from companion.nsbco.problems import prices
+from companion.nsbco.problems.prices import pricing as problem
 from paperlib.play import Probe, play
 from paperlib.stats import proportion
 

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from paperlib.core.streams import Streams
-from paperlib.nsbco.experiments import reduced
+from companion.nsbco.experiments import reduced
 from paperlib.nsbco.probes import Optimistic, answer, point
 from paperlib.nsbco.problems.paths import Abrupt, Alternation
 from paperlib.play import play
-from paperlib.verdicts.checks import Check
+from paperlib.checks import Check
 
 T = 512
 

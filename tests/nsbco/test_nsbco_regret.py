@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from ns_runs import run
 
-from paperlib import stats, store
+from paperlib import stats
+from companion import store
 from paperlib.core.describe import frozen
-from paperlib.nsbco.experiments import regret
+from companion.nsbco.experiments import regret
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.problems import paths
 from paperlib.nsbco.problems.paths import Path
@@ -22,8 +23,8 @@ from paperlib.nsbco.problems import (
     Walk,
 )
 from paperlib.play import play
-from paperlib.verdicts.verdict import claims, short
-from paperlib.workflow import declared
+from companion.verdicts.verdict import claims, short
+from companion.workflow import declared
 
 
 def runs(cells):

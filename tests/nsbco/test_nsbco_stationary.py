@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from paperlib.core.trace import Trace
-from paperlib.nsbco.experiments import stationary
-from paperlib.nsbco.experiments.remark import Told, remark_3_2
+from companion.nsbco.experiments import stationary
+from companion.nsbco.experiments.remark import Told, remark_3_2
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.problems import QuadraticDrift
 from paperlib.play import play

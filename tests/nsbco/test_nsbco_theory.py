@@ -14,13 +14,15 @@ from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
-from paperlib.nsbco.theory.advice import advice
-from paperlib.nsbco.theory import bounds, firing, rates, reduction, shares
+from companion.nsbco.advice import advice
+from paperlib.nsbco.theory import bounds, firing, rates
+from companion.nsbco.proofs import reduction, shares
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, practical, reference
-from paperlib.nsbco.theory.replay import Replay
+from companion.nsbco.proofs.replay import Replay
 from paperlib.play import play
-from paperlib.verdicts.checks import Vacuous
+from paperlib.checks import Vacuous
+from companion.nsbco.proofs import lemmas, weakly
 
 
 def one(x):
@@ -320,22 +322,22 @@ def test_statements_hold_of_the_learner(d, h, N0, clip, noise):
     slopes, T = star - z[:, :-1], trace["y"].shape[1]
     f = 0.5 - ((trace["x"] - star) ** 2).sum(2) / 2
     checks = [
-        bounds.queries(trace["x"], run),
-        bounds.optimistic_value(trace["rbar"], run),
-        bounds.feasibility(trace["x"], trace["z"], task(d)),
-        bounds.contraction(z, star, run.g, slopes, s),
-        bounds.lemma_3_1_numeric(trace["y"], 0.5, 0.0, s),
-        bounds.optimism(trace["rbar"], 0.5, 0.0, practical(2.0)),
-        bounds.closeness(trace["rbar"], trace["y"], 0.0, practical(2.0), clip=clip),
-        bounds.regret_adds_up(trace["regret"], 0.5, f),
+        lemmas.queries(trace["x"], run),
+        lemmas.optimistic_value(trace["rbar"], run),
+        lemmas.feasibility(trace["x"], trace["z"], task(d)),
+        lemmas.contraction(z, star, run.g, slopes, s),
+        weakly.lemma_3_1_numeric(trace["y"], 0.5, 0.0, s),
+        weakly.optimism(trace["rbar"], 0.5, 0.0, practical(2.0)),
+        weakly.closeness(trace["rbar"], trace["y"], 0.0, practical(2.0), clip=clip),
+        lemmas.regret_adds_up(trace["regret"], 0.5, f),
         bounds.assumption_1(f, trace["y"]),
         bounds.assumption_4(star, task(d)),
-        bounds.gradient_error(g, slopes, s, T),
+        lemmas.gradient_error(g, slopes, s, T),
     ]
     if noise == 0:
         checks += [
-            bounds.contraction_exact(z, star, s),
-            bounds.noise_free(trace["regret"], star, s),
+            lemmas.contraction_exact(z, star, s),
+            lemmas.noise_free(trace["regret"], star, s),
         ]
     assert [str(c) for c in checks if not holds(c)] == []
     assert len(run.ends) == run.g.shape[1] == z.shape[1] - 1 >= 2
@@ -386,17 +388,17 @@ def found_broken(how, noise, T=2200, R=40):
     regret, delta = (0.5 - run.f).cumsum(1), 0.1 if noise else None
     E = min(run.g.shape[1], again.g.shape[1])
     checks = [
-        bounds.queries(run.x, again),
-        bounds.optimistic_value(run.rbar, again),
-        bounds.gradient_error(run.g[:, :E], run.slopes[:, :E], s, T),
-        bounds.contraction(run.z[:, : E + 1], run.star, again.g[:, :E], run.slopes[:, :E], s),
-        bounds.lemma_3_1_numeric(run.y, 0.5, 0.0, s),
-        bounds.optimism(run.rbar, 0.5, 0.0, practical(), delta),
-        bounds.closeness(run.rbar, run.y, 0.0, practical(), delta, clip=False),
+        lemmas.queries(run.x, again),
+        lemmas.optimistic_value(run.rbar, again),
+        lemmas.gradient_error(run.g[:, :E], run.slopes[:, :E], s, T),
+        lemmas.contraction(run.z[:, : E + 1], run.star, again.g[:, :E], run.slopes[:, :E], s),
+        weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, s),
+        weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta),
+        weakly.closeness(run.rbar, run.y, 0.0, practical(), delta, clip=False),
     ]
     if noise == 0:
-        checks.append(bounds.contraction_exact(run.z, run.star, s))
-        checks.append(bounds.noise_free(regret, run.star, s))
+        checks.append(lemmas.contraction_exact(run.z, run.star, s))
+        checks.append(lemmas.noise_free(regret, run.star, s))
     assert not any(isinstance(c, Vacuous) for c in checks)
     return {c.statement for c in checks if fails(c)}
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from paperlib.core.project import home
-from paperlib.pages import ledger
+from companion.project import home
+from companion.pages import ledger
 
 
 def ends(figure, *keys):

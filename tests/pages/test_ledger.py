@@ -9,27 +9,27 @@ from pathlib import Path
 import pytest
 
 import paperlib
-from paperlib.pages import ledger, markdown as ledger_text
+from companion.pages import ledger, markdown as ledger_text
 from paperlib import stats
-from paperlib.verdicts import verdict as verdicts
-from paperlib.workflow import plan as workflow
-from paperlib.output import write_json
-from paperlib.papers import papers
-from paperlib.pages.readme import blocks, replaced
-from paperlib.verdicts.checks import Check
+from companion.verdicts import verdict as verdicts
+from companion.workflow import plan as workflow
+from companion.output import write_json
+from companion.papers import papers
+from companion.pages.readme import blocks, replaced
+from paperlib.checks import Check
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = {
     "__init__": '"""A toy | of a paper.\n\nMore."""\n',
     "claims": """
-from paperlib.verdicts.verdict import Claim
+from companion.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "theta* | at most twice", "a test", side, threshold, "toy_1", **more)
 own = Claim("toy.C3.x", "ours, after Figure 1", "theta* | at most twice", "a test", "reported", None, "toy_1")
 CLAIMS = [say("C1.a", "below", 2), say("C1.b", "below", 2), say("C1", "parts", parts=("toy.C1.a", "toy.C1.b")), say("C2", "above", 0), own]
 """,
     "theory/__init__": "",
     "theory/bounds": '''
-from paperlib.verdicts.checks import Check, statement
+from paperlib.checks import Check, statement
 
 @statement("Theorem 1", "Toy (2020)")
 def theorem_1(x) -> Check:
@@ -283,7 +283,7 @@ def stale(found, readme):
         ),
     }
     return [
-        f"{name} is stale; python -m paperlib.pages.readme writes it anew"
+        f"{name} is stale; python -m companion.pages.readme writes it anew"
         for name, good in parts.items()
         if not good
     ]

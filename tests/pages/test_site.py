@@ -17,12 +17,12 @@ from axe_core_python.selenium import Axe
 from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib.pages import executed, ledger, markdown, papers, site
-from paperlib.papers import papers as names
-from paperlib.pages.saved import drawn, saved
-from paperlib.papers import room
-from paperlib.verdicts.verdict import Finding, short
-from paperlib.workflow import plan as workflow
+from companion.pages import executed, ledger, markdown, papers, site
+from companion.papers import papers as names
+from companion.pages.saved import drawn, saved
+from companion.papers import room
+from companion.verdicts.verdict import Finding, short
+from companion.workflow import plan as workflow
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -47,7 +47,7 @@ def test_signs_are_escaped_but_in_code():
 def test_committed_pages_are_fresh():
     for name, text in site.generated("paper").items():
         assert (DOCS / name).read_text() == text, (
-            f"docs/{name} is stale; python -m paperlib.pages.site write renews it"
+            f"docs/{name} is stale; python -m companion.pages.site write renews it"
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.pfbco.theory.bounds import Replay
+from companion.pfbco.proofs.replay import Replay
 from paperlib.pfbco.model.task import Task
 from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.maths.matrices import NuclearBall, Spectrahedron

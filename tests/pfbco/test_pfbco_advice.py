@@ -1,9 +1,9 @@
 """The advice of the guide to choosing: its numbers are those of the theory and of verdicts, and what is not known is not said."""
 
-from paperlib.pages import readme
-from paperlib.papers import papers
+from companion.pages import readme
+from companion.papers import papers
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.advice import DIMS, advice
+from companion.pfbco.advice import DIMS, advice
 from paperlib.pfbco.theory.constants import unit_ball
 from paperlib.pfbco.theory.vacuity import excess
 

@@ -8,8 +8,8 @@ import torch
 
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.pfbco.experiments import settings
-from paperlib.pfbco.experiments.along import (
+from companion.pfbco.experiments import settings
+from companion.pfbco.experiments.along import (
     along_leader,
     along_run,
     averages,
@@ -26,10 +26,11 @@ from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.pfbco.theory import bounds, constants as theory
-from paperlib.pfbco.theory.errata_numbers import worst_on_interval
-from paperlib.pfbco.theory.replay import Replay
+from companion.pfbco.proofs.errata_numbers import worst_on_interval
+from companion.pfbco.proofs.replay import Replay
 from paperlib.play import play
-from paperlib.verdicts.checks import Check, Expected, Reported
+from paperlib.checks import Check, Expected, Reported
+from companion.pfbco.proofs import lemmas, replay
 
 
 def test_loud_losses_are_legal_and_as_large_as_can_be():
@@ -382,7 +383,7 @@ def test_recorded_parts_sum_to_the_regret():
         play(PFBCO(1.0), problem, T, 8, record="all", probes=KEPT),
         settings.world(problem, T, 8, 0),
     )
-    parts = lambda world: bounds.split(
+    parts = lambda world: replay.split(
         Replay.of(trace, world.task.cset),
         world.vector.unsqueeze(1),
         world.best,
@@ -390,10 +391,10 @@ def test_recorded_parts_sum_to_the_regret():
     )
     assert (
         parts(world).regret.tolist() == trace["regret"][:, -1].tolist()
-        and bounds.decomposition(parts(world), theory.unit_ball(2), T).verdict == "holds"
+        and lemmas.decomposition(parts(world), theory.unit_ball(2), T).verdict == "holds"
     )
     elsewhere = parts(settings.world(problem, T, 8, 100))  # of other seeds
-    assert bounds.decomposition(elsewhere, theory.unit_ball(2), T).verdict == "fails"
+    assert lemmas.decomposition(elsewhere, theory.unit_ball(2), T).verdict == "fails"
 
 
 def test_parts_by_horizon():
@@ -464,6 +465,6 @@ def test_sets_and_losses_of_problems():
 
 def test_averages(monkeypatch):
     assert [check.verdict for check in averages(10**5)] == ["holds", "holds"]
-    one_point = bounds.one_point
+    one_point = lemmas.one_point
     monkeypatch.setattr(bounds, "one_point", lambda *args: 1.1 * one_point(*args))
     assert [check.verdict for check in averages(10**5)] == ["holds", "fails"]

@@ -8,9 +8,10 @@ import pytest
 import torch
 from pfbco_replay import F64, SETS, linear_task, record
 
-from paperlib.verdicts.checks import Check, Expected, Reported, Statement, statements
+from paperlib.checks import Check, Expected, Reported, Statement, statements
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco.theory import bounds, table_1, constants as theory
+from paperlib.pfbco.theory import bounds, constants as theory
+from companion.pfbco.proofs import table_1
 from paperlib.pfbco.problems.ball import BallLinear
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
@@ -23,12 +24,13 @@ from paperlib.play import play
 from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.maths.matrices import NuclearBall
 from paperlib.core.streams import Streams
+from companion.pfbco.proofs import lemmas, replay
 
 RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [
     ("ball", 257, 1.0),
     ("subsimplex", 257, 0.1),
 ]
-LEADERS = (bounds.be_the_leader, bounds.lemma_6, bounds.lemma_6_sharp)
+LEADERS = (lemmas.be_the_leader, lemmas.lemma_6, lemmas.lemma_6_sharp)
 
 
 def fails(check: Check) -> bool:
@@ -131,7 +133,7 @@ def test_nothing_is_claimed_for_an_oracle_that_is_not_the_sets():
     for check in (
         bounds.assumption_balls(cset),
         bounds.assumption_diameter(cset),
-        bounds.tracking(np.full((2, 5, 2), 9.0), exact=False),
+        lemmas.tracking(np.full((2, 5, 2), 9.0), exact=False),
     ):
         assert isinstance(check, Reported) and "oracle" in check.remark
     # the ball is not inside what the oracle answers for
@@ -197,12 +199,12 @@ def test_smoothing():
     f, G, delta = (x**2).sum(1) / 2, 2.0, 0.3
     smoothed = theory.smoothed_quadratic((x**2).sum(1), delta, 3)
     assert (
-        bounds.smoothing(f, smoothed, delta, G).verdict
-        == bounds.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict
+        lemmas.smoothing(f, smoothed, delta, G).verdict
+        == lemmas.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict
         == "holds"
     )
-    assert fails(bounds.smoothing(-f, -smoothed, delta, G))  # concave
-    assert fails(bounds.smoothing(f, smoothed + delta * G, delta, G))  # steeper than G
+    assert fails(lemmas.smoothing(-f, -smoothed, delta, G))  # concave
+    assert fails(lemmas.smoothing(f, smoothed + delta * G, delta, G))  # steeper than G
     inside = torch.randn(200_000, 3, generator=torch.Generator().manual_seed(0), **F64)
     inside = (
         inside
@@ -221,10 +223,10 @@ def test_estimates_are_unbiased():
     u = u / u.norm(dim=1, keepdim=True)
     a, x = torch.tensor([0.6, -0.8, 0.1], **F64), torch.tensor([0.2, 0.1, -0.5], **F64)
     for loss, gradient in ((lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)):
-        estimates = bounds.one_point(loss, x, u, delta)
-        assert bounds.unbiased_estimate(estimates, gradient).verdict == "holds"
-        assert fails(bounds.unbiased_estimate(estimates / 3, gradient))  # without n
-        assert fails(bounds.unbiased_estimate(estimates * delta, gradient))  # without 1 / delta
+        estimates = lemmas.one_point(loss, x, u, delta)
+        assert lemmas.unbiased_estimate(estimates, gradient).verdict == "holds"
+        assert fails(lemmas.unbiased_estimate(estimates / 3, gradient))  # without n
+        assert fails(lemmas.unbiased_estimate(estimates * delta, gradient))  # without 1 / delta
 
 
 @pytest.mark.parametrize("name, T, c", RUNS)
@@ -234,20 +236,20 @@ def test_every_statement_along_a_run_holds(name, T, c):
         played = record(PFBCO(c), SETS[name](), T, loss=loss)
         run, s = played.run, Setting.of(played.task, c)
         assert (
-            bounds.leader_step(run).verdict == bounds.accumulated(run, played.A).verdict == "holds"
+            lemmas.leader_step(run).verdict == lemmas.accumulated(run, played.A).verdict == "holds"
         )
         ideal = record(RegularizedLeader(c), SETS[name](), T, loss=loss)
         for statement in LEADERS:
             assert statement(ideal.run, ideal.star).verdict == "holds", statement(
                 ideal.run, ideal.star
             )
-        assert bounds.accumulated(ideal.run, ideal.A).verdict == "holds"
-        assert bounds.estimate_norm(run.norms, s, float(run.delta)).verdict == "holds"
-        assert bounds.tracking(run.ratios).verdict == "holds", bounds.tracking(run.ratios)
+        assert lemmas.accumulated(ideal.run, ideal.A).verdict == "holds"
+        assert lemmas.estimate_norm(run.norms, s, float(run.delta)).verdict == "holds"
+        assert lemmas.tracking(run.ratios).verdict == "holds", lemmas.tracking(run.ratios)
         distance = torch.stack(
             [(run.y[:, t] - run.cset.project(run.y[:, t])).norm(dim=1) for t in range(T)], 1
         )
-        assert bounds.feasibility(distance).verdict == "holds"
+        assert lemmas.feasibility(distance).verdict == "holds"
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -257,7 +259,7 @@ def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
     run = record(
         PFBCO(1.0, tie="vertex"), SETS[name](), T, loss=lambda a, y: torch.ones_like(y[:, 0])
     ).run
-    check = bounds.tracking(run.ratios)
+    check = lemmas.tracking(run.ratios)
     assert (
         check.verdict == "holds"
         and (run.ratios[..., 0].numpy() <= theory.worst_tracking(T) + 1e-9).all()
@@ -287,16 +289,16 @@ def test_probes_give_the_same_numbers():
     }
     trace = play(PFBCO(1.0), BallLinear(2), 50, 4, record="all", probes=probes)
     assert (
-        bounds.tracking(trace["tracking"]).verdict
-        == bounds.feasibility(trace["feasible"]).verdict
+        lemmas.tracking(trace["tracking"]).verdict
+        == lemmas.feasibility(trace["feasible"]).verdict
         == "holds"
     )
     s = Setting.recorded(trace["constants"][:, -1], 2, 1.0)
-    assert bounds.estimate_norm(trace["norm"], s, 50**-0.2).verdict == "holds" and fails(
-        bounds.estimate_norm(2 * trace["norm"], s, 50**-0.2)
+    assert lemmas.estimate_norm(trace["norm"], s, 50**-0.2).verdict == "holds" and fails(
+        lemmas.estimate_norm(2 * trace["norm"], s, 50**-0.2)
     )
     assert (
-        bounds.estimate_norm(
+        lemmas.estimate_norm(
             trace["norm"], s._replace(loss_bound=1.0), np.full(50, 50**-0.2)
         ).verdict
         == "holds"
@@ -315,32 +317,32 @@ class Outside(PFBCO):
 def test_broken_learners_are_flagged():
     cset, one = Ball.of(1, **F64), lambda a, y: torch.ones_like(y[:, 0])
     distance = lambda run: (run.y.norm(dim=2) - 1).clamp(min=0)
-    assert bounds.feasibility(distance(record(PFBCO(0.9), cset, 20).run)).verdict == "holds"
-    assert fails(bounds.feasibility(distance(record(Outside(0.9), cset, 20).run)))
+    assert lemmas.feasibility(distance(record(PFBCO(0.9), cset, 20).run)).verdict == "holds"
+    assert fails(lemmas.feasibility(distance(record(Outside(0.9), cset, 20).run)))
     # c < 1; enough trials for all sequences of four signs
     printed = lambda T: record(PFBCO(0.1, eta_rule="paper"), cset, T, trials=200, loss=one).run
-    assert fails(bounds.tracking(printed(4).ratios)) and float(
+    assert fails(lemmas.tracking(printed(4).ratios)) and float(
         printed(4).ratios[..., 0].max()
     ) == pytest.approx(3.0852048979)
     assert (
-        bounds.leader_step(printed(16)).verdict == "holds"
-        and fails(bounds.leader_step(printed(4)))
-        and fails(bounds.leader_step(printed(1)))
+        lemmas.leader_step(printed(16)).verdict == "holds"
+        and fails(lemmas.leader_step(printed(4)))
+        and fails(lemmas.leader_step(printed(1)))
     )
     lazy = record(PFBCO(1.0), cset, 200, loss=lambda a, y: y[:, 0]).run
-    assert bounds.tracking(lazy.ratios).verdict == "holds"
+    assert lemmas.tracking(lazy.ratios).verdict == "holds"
     # a thousand times the rate
     strong = record(PFBCO(1.0, scale=1e-3), cset, 200, loss=lambda a, y: y[:, 0]).run
-    assert fails(bounds.tracking(strong.ratios)) and fails(bounds.leader_step(strong))
+    assert fails(lemmas.tracking(strong.ratios)) and fails(lemmas.leader_step(strong))
     task = linear_task(cset)
     loud = record(PFBCO(1.0), cset, 20, loss=lambda a, y: 2 * torch.ones_like(y[:, 0]))
-    assert fails(bounds.estimate_norm(loud.run.norms, Setting.of(task, 1.0), float(loud.run.delta)))
+    assert fails(lemmas.estimate_norm(loud.run.norms, Setting.of(task, 1.0), float(loud.run.delta)))
 
 
 def test_printed_step_of_the_leader():
     """Of one round, with the printed rate: legal from c = 2^{1/5} / 4 = .2872 on, where it is attained; with the corrected rate for all c."""
     first = 2**0.2 / 4
-    check = lambda c, rule: bounds.leader_step(
+    check = lambda c, rule: lemmas.leader_step(
         record(
             PFBCO(c, eta_rule=rule),
             Ball.of(1, **F64),
@@ -361,23 +363,23 @@ def test_false_leaders_are_flagged(name):
     # a large rate, so that leaders reach the boundary
     run = record(PFBCO(1.0, scale=0.01), SETS[name](), 60).run
     assert (
-        bounds.be_the_leader(run, run.leaders).verdict
-        == bounds.lemma_6_sharp(run, run.leaders).verdict
+        lemmas.be_the_leader(run, run.leaders).verdict
+        == lemmas.lemma_6_sharp(run, run.leaders).verdict
         == "holds"
     )
     stuck = run.x[:, :1].expand_as(run.leaders)
-    assert fails(bounds.be_the_leader(run, stuck))
+    assert fails(lemmas.be_the_leader(run, stuck))
     zero = torch.zeros_like(run.g[:, :1])
     # without the regularizer
     vertices = torch.stack(
         [run.cset.lmo(row) for row in torch.cat([zero, run.g.cumsum(1)], 1).unbind(1)], 1
     )
     slow = record(PFBCO(1.0), SETS[name](), 60).run
-    assert fails(bounds.lemma_6(slow, vertices)) and fails(bounds.lemma_6_sharp(slow, vertices))
+    assert fails(lemmas.lemma_6(slow, vertices)) and fails(lemmas.lemma_6_sharp(slow, vertices))
     doubled = slow.leaders * 2
     # what the sharper constant sees
-    assert bounds.lemma_6(slow, doubled).verdict == "holds" and fails(
-        bounds.lemma_6_sharp(slow, doubled)
+    assert lemmas.lemma_6(slow, doubled).verdict == "holds" and fails(
+        lemmas.lemma_6_sharp(slow, doubled)
     )
 
 
@@ -430,13 +432,13 @@ def test_leaders_that_compute_something_else_are_flagged():
 
 def test_estimates_that_were_not_made_are_flagged():
     cset = Ball.of(3, **F64)
-    check = lambda played: bounds.accumulated(played.run, played.A)
+    check = lambda played: lemmas.accumulated(played.run, played.A)
     for learner in (PFBCO(1.0), RegularizedLeader(0.3), PFBCO(1.0, regularized=False)):
         assert check(record(learner, cset, 30)).verdict == "holds"
     for learner in (PFBCO(1.0, sham=True), Hasty(1.0), PFBCO(1.0, baseline=True)):
         assert fails(check(record(learner, cset, 30)))
     first = record(PFBCO(1.0), cset, 1)
-    assert not first.A.any() and fails(bounds.accumulated(first.run, first.A + 1e-9))
+    assert not first.A.any() and fails(lemmas.accumulated(first.run, first.A + 1e-9))
 
 
 # Tracking in closed form ----------------------------------------------------------------------------------
@@ -444,42 +446,42 @@ def test_estimates_that_were_not_made_are_flagged():
 
 def test_closed_forms():
     assert (
-        bounds.polynomial().verdict
-        == bounds.sum_of_steps([1, 2, 10, 1000, 10**5]).verdict
-        == bounds.tracking_induction().verdict
+        lemmas.polynomial().verdict
+        == lemmas.sum_of_steps([1, 2, 10, 1000, 10**5]).verdict
+        == lemmas.tracking_induction().verdict
         == "holds"
     )
-    assert not bounds.polynomial(1000, 2.0).held.any() and fails(bounds.tracking_induction(2.2))
+    assert not lemmas.polynomial(1000, 2.0).held.any() and fails(lemmas.tracking_induction(2.2))
     assert (
-        bounds.tracking_induction(2.2).held[:2].all()
-        and not bounds.tracking_induction(2.2).held[2:5].any()
+        lemmas.tracking_induction(2.2).held[:2].all()
+        and not lemmas.tracking_induction(2.2).held[2:5].any()
     )
-    assert bounds.tracking_recursion([1, 2, 3, 4, 16, 64, 1000]).verdict == "holds"
+    assert lemmas.tracking_recursion([1, 2, 3, 4, 16, 64, 1000]).verdict == "holds"
     assert (
-        fails(bounds.tracking_recursion([2, 4], kappa=2.0))
-        and fails(bounds.tracking_recursion([64], 0.1, "paper"))
-        and fails(bounds.tracking_recursion([64], 0.5, "paper"))
+        fails(lemmas.tracking_recursion([2, 4], kappa=2.0))
+        and fails(lemmas.tracking_recursion([64], 0.1, "paper"))
+        and fails(lemmas.tracking_recursion([64], 0.5, "paper"))
     )
 
 
 def test_a_false_sum_is_flagged(monkeypatch):
     monkeypatch.setattr(theory, "steps_total", lambda T: T**0.85)
-    assert fails(bounds.sum_of_steps([10, 1000]))
+    assert fails(lemmas.sum_of_steps([10, 1000]))
 
 
 def test_printed_tracking_is_reported():
     ratios = np.full((2, 3, 2), 1.0)
     ratios[0, 0] = [2.09, 1.445]
-    check = bounds.tracking_printed(ratios)
+    check = lemmas.tracking_printed(ratios)
     assert (
         isinstance(check, Reported)
         and check.verdict == "reported"
         and "E2" in check.remark
         and check.held.sum() == 10
     )
-    assert bounds.tracking(ratios).verdict == "holds" and fails(bounds.tracking(ratios + 0.3))
+    assert lemmas.tracking(ratios).verdict == "holds" and fails(lemmas.tracking(ratios + 0.3))
     with pytest.raises(ValueError, match="ratios"):
-        bounds.tracking(np.ones((2, 3)))
+        lemmas.tracking(np.ones((2, 3)))
 
 
 # What the regret is made of -------------------------------------------------------------------------------
@@ -489,16 +491,16 @@ def fixed(trials=60, T=128, dim=2, c=1.0):
     """One linear loss a trial: its parts, constants and horizon."""
     a = Streams(9, range(trials)).at(0).sphere("fixed", dim)
     run = record(PFBCO(c), Ball.of(dim, **F64), T, trials, loss=lambda _, y: (a * y).sum(1)).run
-    return bounds.split(run, a.unsqueeze(1), -a, run.loss.sum(1) + T), unit_ball(dim, c), T
+    return replay.split(run, a.unsqueeze(1), -a, run.loss.sum(1) + T), unit_ball(dim, c), T
 
 
 def test_decomposition():
     parts, s, T = fixed()
-    assert bounds.decomposition(parts, s, T).verdict == "holds"
+    assert lemmas.decomposition(parts, s, T).verdict == "holds"
     # up to T = 1024 no two points of (1 - alpha) K differ by as much as the bound
-    assert bounds.leader_regret(parts, s, T).verdict == "vacuous here"
+    assert lemmas.leader_regret(parts, s, T).verdict == "vacuous here"
     longer, s, T = fixed(T=2048)
-    assert bounds.leader_regret(longer, s, T).verdict == "holds"
+    assert lemmas.leader_regret(longer, s, T).verdict == "holds"
     parts, s, T = fixed()
     assert float(parts.shrink.mean()) == pytest.approx(T * T**-0.2) and torch.allclose(
         parts.regret, sum(parts[1:])
@@ -513,16 +515,16 @@ def test_false_parts_are_flagged():
     parts, s, T = fixed(20)
     for name in parts._fields:
         assert fails(
-            bounds.decomposition(parts._replace(**{name: getattr(parts, name) + 1e-3}), s, T)
+            lemmas.decomposition(parts._replace(**{name: getattr(parts, name) + 1e-3}), s, T)
         )
     assert fails(
-        bounds.decomposition(
+        lemmas.decomposition(
             parts._replace(shrink=parts.shrink * 1.1, regret=parts.regret + 0.1 * parts.shrink),
             s,
             T,
         )
     )
-    assert fails(bounds.leader_regret(parts._replace(leader=parts.leader + 1e5), s, T))
+    assert fails(lemmas.leader_regret(parts._replace(leader=parts.leader + 1e5), s, T))
 
 
 # Theorems -------------------------------------------------------------------------------------------------

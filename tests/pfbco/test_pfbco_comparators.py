@@ -5,11 +5,11 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from paperlib.datasets import registry as datasets
-from paperlib.pfbco.theory import comparators
-from paperlib.pfbco.theory.comparators import bcrp, best_completion
+from companion.datasets import registry as datasets
+from companion.pfbco.proofs import comparators
+from companion.pfbco.proofs.comparators import bcrp, best_completion
 from paperlib.pfbco.problems.completion import MatrixCompletion
-from paperlib.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.maths.matrices import NuclearBall, Spectrahedron, svec
 from paperlib.core.streams import Streams
 

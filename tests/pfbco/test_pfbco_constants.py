@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.pfbco.theory import table_1, constants as theory, vacuity
+from companion.pfbco.proofs import table_1
+from paperlib.pfbco.theory import constants as theory, vacuity
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.model.tracking import sigma
 from paperlib.pfbco.model.task import Task

@@ -11,11 +11,17 @@ from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
 from paperlib.maths.sets import Ball
 from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
-from paperlib.pfbco.experiments.calls import time_answers, time_oracles
-from paperlib.pfbco.experiments.cost import METHODS, methods, microseconds, time_calls, with_answers
+from companion.pfbco.experiments.calls import time_answers, time_oracles
+from companion.pfbco.experiments.cost import (
+    METHODS,
+    methods,
+    microseconds,
+    time_calls,
+    with_answers,
+)
 from paperlib.pfbco.probes import Leaves
 from paperlib.play import play
-from paperlib.store import Seconds
+from companion.store import Seconds
 
 PROBLEM = QuadraticPolytope(3, 2)
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from pfbco_replay import F64, record
 
-from paperlib.pfbco.theory import errata_numbers as numbers
+from companion.pfbco.proofs import errata_numbers as numbers
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.errata import ERRATA
+from companion.pfbco.errata import ERRATA
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.model.task import Task

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paperlib.pfbco.experiments.growth import (
+from companion.pfbco.experiments.growth import (
     doubling_slope,
     exponent_above,
     falling,

@@ -22,13 +22,13 @@ from paperlib.pfbco import (
     Doubling,
     MatrixCompletion,
     NuclearBall,
-    Portfolio,
     RegularizedLeader,
     StochOCG,
     SubSimplex,
     Task,
     practical,
 )
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.pfbco.learners.block import minimize
 from paperlib.pfbco.learners.leader import leader
 from paperlib.pfbco.model.tracking import sigma

@@ -7,8 +7,8 @@ import pytest
 
 from paperlib import stats
 from paperlib.core.trace import Trace
-from paperlib.pfbco.claims import CLAIMS, LEVEL
-from paperlib.pfbco.experiments.losses import (
+from companion.pfbco.claims import CLAIMS, LEVEL
+from companion.pfbco.experiments.losses import (
     agreed,
     average,
     averaged,
@@ -21,10 +21,10 @@ from paperlib.pfbco.experiments.losses import (
     noise_ratio,
     relative_difference,
 )
-from paperlib.pfbco.experiments.settings import RIVALS, learners
+from companion.pfbco.experiments.settings import RIVALS, learners
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.play import play
-from paperlib.verdicts.verdict import claim, decide
+from companion.verdicts.verdict import claim, decide
 
 RNG = np.random.default_rng(0)
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.datasets import registry as datasets
+from companion.datasets import registry as datasets
 from paperlib.learners.doubling import Doubling
 from paperlib.core.describe import describe
 from paperlib.core.trees import take
-from paperlib.datasets.tables import Prices
-from paperlib.pfbco.problems import market as markets
+from companion.datasets.tables import Prices
+from companion.pfbco.problems import market as markets
 from paperlib.pfbco.learners.fkm import FKM
-from paperlib.pfbco.problems.market import choose, market, price_ratios
+from companion.pfbco.problems.market import choose, market, price_ratios
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 from paperlib.core.streams import Streams

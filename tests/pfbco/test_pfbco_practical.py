@@ -7,7 +7,7 @@ import pytest
 
 from paperlib.core.trace import Trace
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco.experiments.practical import (
+from companion.pfbco.experiments.practical import (
     by_epoch,
     last_quarter,
     late,

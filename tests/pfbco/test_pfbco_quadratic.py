@@ -9,7 +9,7 @@ from scipy.optimize import LinearConstraint, linprog, minimize
 
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.problems import quadratic
-from paperlib.pfbco.theory.comparators import best_quadratic
+from companion.pfbco.proofs.comparators import best_quadratic
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO

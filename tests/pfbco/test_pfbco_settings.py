@@ -6,20 +6,20 @@ import torch
 
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.figures import drawing
+from companion.figures import drawing
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco import (
     FKM,
     PFBCO,
     BallLinear,
     MatrixCompletion,
-    Portfolio,
     QuadraticPolytope,
     RegularizedLeader,
     StochOCG,
 )
-from paperlib.pfbco.experiments import settings
-from paperlib.pfbco.experiments.settings import (
+from companion.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.experiments import settings
+from companion.pfbco.experiments.settings import (
     FIGURE,
     hindsight,
     learners,
@@ -28,7 +28,7 @@ from paperlib.pfbco.experiments.settings import (
     watch,
 )
 from paperlib.pfbco.probes import FixedLoss
-from paperlib.pfbco.problems.market import Choice
+from companion.pfbco.problems.market import Choice
 from paperlib.play import play
 
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, Portfolio, QuadraticPolytope, StochOCG
+from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, QuadraticPolytope, StochOCG
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.pfbco.problems import solved as s
 from paperlib.play import play
 from paperlib.maths.sets import Ball, SubSimplex

@@ -13,11 +13,12 @@ import torch
 from toy import Index
 
 import paperlib
-from paperlib.bkb import Confidence, LazyBKB, Matern, TableArms
-from paperlib.core.imports import digest
+from paperlib.bkb import Confidence, LazyBKB, Matern
+from companion.bkb.problems.real import TableArms
+from companion.imports import digest
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
 from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
-from paperlib.store import keys as content
+from companion.store import keys as content
 
 
 # ---- what renews a run ------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from toy import Coins, Index
 
 from paperlib.play import play
-from paperlib.store import progress, results as store, timing
-from paperlib.workflow.canonical import canonical
+from companion.store import progress, results as store, timing
+from companion.workflow.canonical import canonical
 
 CODE = Path(__file__).resolve().parents[2]
 SLOW = Index(nap=0.03)
@@ -371,7 +371,7 @@ IMPORTS = f"""import sys
 sys.path[:0] = [{str(CODE)!r}, {str(CODE / "tests")!r}]
 from toy import Coins, Index
 from paperlib import play, store
-from paperlib.store import progress
+from companion.store import progress
 play.PULSE = progress.PULSE = progress.PATIENCE = 0.1"""
 RUN = "traces = store.run(Coins(), {'a': Index(nap=0.05)}, 12, 1, seed=%d)"
 CELLS = {

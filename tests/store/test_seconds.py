@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paperlib.store import Seconds, time_runs
+from companion.store import Seconds, time_runs
 from toy import Coins, Index
 
 A, B = ("a", 3), ("b", 3)

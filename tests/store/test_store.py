@@ -16,7 +16,7 @@ import pytest
 from toy import Coins, Index
 
 import paperlib
-from paperlib.store import keys as content, results as store
+from companion.store import keys as content, results as store
 from paperlib.core.trace import Trace
 from paperlib.core.rounds import Probe
 from paperlib.play import play
@@ -182,7 +182,7 @@ def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(res
     code = f"""import os, sys
 sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}, {str(TESTS / "store")!r}]
 from pathlib import Path
-import paperlib.store
+import companion.store
 from test_store import run
 file = Path(paperlib.play.__file__)
 assert file.is_relative_to({str(tmp_path)!r})

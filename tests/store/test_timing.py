@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from paperlib.play import play
-from paperlib.store import timing
-from paperlib.store.timing import alone, computing, time_rounds
+from companion.store import timing
+from companion.store.timing import alone, computing, time_rounds
 from toy import Coins, Index
 
 HOLD = """
 import sys, time
-from paperlib.store.timing import alone, computing
+from companion.store.timing import alone, computing
 with {kind}():
     print("in", flush=True)
     sys.stdin.readline()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paperlib.papers import papers, room
+from companion.papers import papers, room
 
 ERRATA = {paper: room(paper, "errata").ERRATA for paper in papers() if room(paper, "errata")}
 

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 import paperlib
-from paperlib import output, stats
-from paperlib.verdicts import verdict as verdicts
+from companion import output
+from paperlib import stats
+from companion.verdicts import verdict as verdicts
 from paperlib.maths.informative import informative_from
-from paperlib.pages.markdown import counted
-from paperlib.verdicts.checks import ByConstruction, Check, Vacuous, statements
-from paperlib.verdicts.verdict import Claim
+from companion.pages.markdown import counted
+from paperlib.checks import ByConstruction, Check, Vacuous, statements
+from companion.verdicts.verdict import Claim
 
 CLAIMS = """
-from paperlib.verdicts.verdict import Claim
+from companion.verdicts.verdict import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "a sentence", "a test", side, threshold, "toy_1", **more)
 CLAIMS = [
     say("C1", "above", 0), say("C2.a", "below", 2), say("C2.b", "below", 2), say("C2", "parts", parts=("toy.C2.a", "toy.C2.b")),
@@ -25,7 +26,7 @@ CLAIMS = [
 ]
 """
 BOUNDS = '''
-from paperlib.verdicts.checks import statement
+from paperlib.checks import statement
 
 @statement("Lemma 2", "Toy (2020)")
 def lemma_2(x):

@@ -16,9 +16,9 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from papermill.exceptions import PapermillExecutionError
 
-from paperlib.pages import ledger, papers
-from paperlib.verdicts.verdict import Verdict
-from paperlib.workflow import canonical, declared, plan
+from companion.pages import ledger, papers
+from companion.verdicts.verdict import Verdict
+from companion.workflow import canonical, declared, plan
 
 CODE = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((CODE / "notebooks").glob("*.ipynb"))
@@ -29,7 +29,7 @@ delta: float = 0.1  # failure probability
 sizes: list[int] = [1, 2]  # some sizes"""
 FIRST = """import os
 from paperlib import output
-from paperlib.workflow import declared
+from companion.workflow import declared
 
 profile = declared.profile("toy_1", globals())"""
 LAST = """output.write_json(output.folder(profile) / "toy" / "numbers.json", {"profile": profile, "horizon": horizon})

@@ -12,10 +12,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from reliable import Space
 
-from paperlib import output
-from paperlib.core import project
-from paperlib.store import results as store
-from paperlib.workflow import declared, plan
+from companion import output
+from companion import project
+from companion.store import results as store
+from companion.workflow import declared, plan
 
 CODE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CODE))
@@ -25,7 +25,7 @@ NAMES = ("ROOT", "RESULTS", "FIGURES")
 TOY = [
     'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where',
     """from paperlib import output
-from paperlib.workflow import declared
+from companion.workflow import declared
 profile = declared.profile("toy_1", globals())
 output.write_json(output.folder(profile) / "toy" / "a.json", {})""",
 ]

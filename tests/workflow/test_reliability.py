@@ -13,7 +13,7 @@ import pytest
 from reliable import CODE, Space, Workflow, arrays, until
 from toy import Coins, Index
 
-from paperlib.store import results as store
+from companion.store import results as store
 
 pytestmark = pytest.mark.slow
 HORIZON, TRIALS, CHUNK, NAP = 256, 6, 2, 0.002

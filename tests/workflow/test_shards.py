@@ -16,8 +16,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401 (root is a fixture)
 from toy import Coins, Index
 
-from paperlib.workflow import declared, jobs, plan as workflow
-from paperlib.store import results as store
+from companion.workflow import declared, jobs, plan as workflow
+from companion.store import results as store
 from paperlib.core.trace import Trace
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -25,7 +25,7 @@ IMPORTS = f"""import sys
 sys.path.insert(0, {str(TESTS)!r})
 import numpy as np
 from toy import Coins, Index
-from paperlib.store import results as store
+from companion.store import results as store
 level = 2.0
 def scaled(round):
     return level * round.feedback
@@ -180,7 +180,7 @@ def test_a_shard_runs_experiments_and_what_stands_before_them(root):
 
 def job(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "paperlib.workflow.jobs", *arguments],
+        [sys.executable, "-m", "companion.workflow.jobs", *arguments],
         cwd=CODE,
         capture_output=True,
         text=True,
@@ -251,7 +251,7 @@ def test_a_job_that_nobody_listens_to_is_done(root):
     end, pipe = os.pipe()
     os.close(end)
     process = subprocess.Popen(
-        [sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick", "--shard", "1/1"],
+        [sys.executable, "-m", "companion.workflow.jobs", "toy_1", "quick", "--shard", "1/1"],
         cwd=CODE,
         stdout=pipe,
         stderr=subprocess.PIPE,

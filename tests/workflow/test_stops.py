@@ -10,7 +10,7 @@ import pytest
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
 
-from paperlib.workflow import jobs, plan
+from companion.workflow import jobs, plan
 
 CODE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CODE))
@@ -44,7 +44,7 @@ def write(root, *sources, profiles=""):
 
 def job(*arguments):
     """Exit status and output of one job, as Snakemake calls it."""
-    command = [sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick", *arguments]
+    command = [sys.executable, "-m", "companion.workflow.jobs", "toy_1", "quick", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(CODE)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout

@@ -1,4 +1,4 @@
-"""run.py, the Snakefile and paperlib.workflow, on small notebooks in a folder of their own."""
+"""run.py, the Snakefile and companion.workflow, on small notebooks in a folder of their own."""
 
 import contextlib
 import errno
@@ -19,10 +19,10 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paperlib import output
-from paperlib.core import imports
-from paperlib.papers import papers
-from paperlib.workflow import canonical, declared, plan as workflow
+from companion import output
+from companion import imports
+from companion.papers import papers
+from companion.workflow import canonical, declared, plan as workflow
 
 CODE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CODE))
@@ -263,7 +263,7 @@ def test_an_edited_style_in_a_copy_of_the_project_runs_a_notebook_again(tmp_path
     for name in ("paperlib", "notebooks"):
         shutil.copytree(CODE / name, tmp_path / name, ignore=ignored)
     (tmp_path / "data").symlink_to(CODE / "data")
-    look = """from paperlib.workflow import plan
+    look = """from companion.workflow import plan
 for stem in ("linear_1_ellipsoid", "glbomd_1_logistic"):
     print(plan.digest(plan.inputs(stem), plan.imports(stem)))"""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PAPERLIB_")}
@@ -277,7 +277,7 @@ for stem in ("linear_1_ellipsoid", "glbomd_1_logistic"):
 
 
 def test_inputs_hold_the_claims_of_the_notebooks_paper_and_its_data(root, monkeypatch, tmp_path):
-    from paperlib.datasets import registry as datasets
+    from companion.datasets import registry as datasets
 
     write(
         root, "glbomd_9", "from paperlib import datasets", '[glbomd_9]\ndatasets = ["covertype"]\n'
@@ -318,7 +318,7 @@ def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
 
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
-    write(root, "99_x", "from paperlib.pages import ledger")
+    write(root, "99_x", "from companion.pages import ledger")
     assert {"ledger.py", "claims.py", "bounds.py", "errata.py", "styles.py", "__init__.py"} <= {
         Path(path).name for path in workflow.inputs("99_x")
     }
@@ -709,7 +709,7 @@ def test_pages_are_written_after_a_call_of_the_paper_profile_alone(
     ]  # figures of a folder of the user's own: its pages are not in docs/
     monkeypatch.delenv("PAPERLIB_FIGURES")
     assert run.figures("python", call) == code
-    assert called[1:] == ["snakemake"] + ["paperlib.pages.site"] * (profile == "paper")
+    assert called[1:] == ["snakemake"] + ["companion.pages.site"] * (profile == "paper")
 
 
 @pytest.mark.parametrize(
@@ -938,7 +938,7 @@ def test_a_job_says_in_a_file_how_far_it_is_and_its_copy_holds_nothing_of_it(roo
     file = root / "results/quick/toy_1.progress"
     file.parent.mkdir(parents=True)
     file.write_text("of a try that was killed")
-    command = [sys.executable, "-m", "paperlib.workflow.jobs", "toy_1", "quick"]
+    command = [sys.executable, "-m", "companion.workflow.jobs", "toy_1", "quick"]
     assert subprocess.run(command, cwd=CODE).returncode == 0 and not file.exists()
     said = file.with_suffix(".seen").read_text()
     assert said.startswith("at first False")

@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...verdicts.checks import Check, Reported, Vacuous, statement
+from ...checks import Check, Reported, Vacuous, statement
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
-from .along import choice, posterior, radius, sampled
-from .lemmas import (
+from companion.bkb.proofs.along import choice, posterior, radius, sampled
+from companion.bkb.proofs.lemmas import (
     PAPER,
     effective_dimension,
     exact_at_first,
@@ -35,8 +35,8 @@ from .lemmas import (
     sum_of_variances,
 )
 from ..probes.state import NormalizedError, probes, sketch_probes
-from .replay import Replay
-from .sketch_lemmas import (
+from companion.bkb.proofs.replay import Replay
+from companion.bkb.proofs.sketch_lemmas import (
     Snapshot,
     corollary_4_2,
     determinant,

@@ -1,6 +1,6 @@
 """The problems of the paper's experiments and theory, by name."""
 
-from .covertype import Covertype
+pass  # DROPPED
 from .fixed import FixedArms
 from .given import GivenUniforms
 from .sphere import SphereArms

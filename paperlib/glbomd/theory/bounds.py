@@ -16,13 +16,22 @@ import torch
 from torch import Tensor
 
 from ... import stats
-from ...verdicts.checks import Check, statement
+from ...checks import Check, statement
 from ...maths.informative import informative_from
 from ...core.trace import Trace
-from .descent import PAPER, ROUNDING, lemma_1, lemma_4, lemma_4b, lemma_11, proposition_1, shortfall
-from .inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
+from companion.glbomd.proofs.descent import (
+    PAPER,
+    ROUNDING,
+    lemma_1,
+    lemma_4,
+    lemma_4b,
+    lemma_11,
+    proposition_1,
+    shortfall,
+)
+from companion.glbomd.proofs.inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
 from ..model.links import Link, kappa_ball
-from .mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
+from companion.glbomd.proofs.mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
 from ..probes import PROBES, Behind, RadiusRatio
 from .replay import Replay
 from .constants import condition, leading_order, regret_bound, regret_row, ridge_condition

@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 
 from ... import stats
-from ...verdicts.checks import ByConstruction, Check, Expected, Reported, statement
+from ...checks import ByConstruction, Check, Expected, Reported, statement
 from ..model.network import TwoLayerNet
 from . import constants as theory, printed, vacuity
 from .constants import Constants
 from .growth import Risk
 from .landscape import Landscape
-from .lemmas import (
+from companion.goucb.proofs.lemmas import (
     PAPER,
     ROUNDING,
     unless,
@@ -38,7 +38,7 @@ from .lemmas import (
     potential_step,
     lemma_b3,
 )
-from .feasibility import (
+from companion.goucb.proofs.feasibility import (
     identity_13,
     remainder,
     containment,

@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 
-from ...verdicts.checks import Check, statement
+from ...checks import Check, statement
 from ...core.trace import Trace
 from ..probes import Ellipsoid
 

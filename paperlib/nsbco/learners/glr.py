@@ -14,17 +14,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import (
-    Array,
-    Rows,
-    any_on_host,
-    by_trial,
-    light,
-    log,
-    needed,
-    places,
-    tensors,
-)
+from ...core.linalg import Array, Rows, any_on_host, by_trial, light, log, needed, places, tensors
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import positive, probability, refuse

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from ... import stats
-from ...verdicts.checks import Check, Expected, statement
+from ...checks import Check, Expected, statement
 from ..model.task import Task
 from . import rates
 from .constants import Setting, Weak
 from .firing import TRIVIAL, first_horizon
-from .lemmas import (
+from companion.nsbco.proofs.lemmas import (
     PAPER,
     ROUNDING,
     distances,
@@ -34,9 +34,15 @@ from .lemmas import (
     regret_adds_up,
     noise_free,
 )
-from .weakly import lemma_3_1, lemma_3_1_numeric, lemma_3_1_printed, optimism, closeness
-from .schedule import lowest_order, windows, shares, runs, threads, tests
-from .reduced import (
+from companion.nsbco.proofs.weakly import (
+    lemma_3_1,
+    lemma_3_1_numeric,
+    lemma_3_1_printed,
+    optimism,
+    closeness,
+)
+from companion.nsbco.proofs.schedule import lowest_order, windows, shares, runs, threads, tests
+from companion.nsbco.proofs.reduced import (
     stationary_regret,
     lemma_4_1_statistic,
     lemma_4_1_optimism,
@@ -44,7 +50,7 @@ from .reduced import (
     lemma_4_1_printed,
     lemma_4_1_with_t,
 )
-from .replay import Replay
+from companion.nsbco.proofs.replay import Replay
 
 __all__ = [
     "Replay",

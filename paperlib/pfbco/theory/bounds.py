@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...verdicts.checks import Check, Expected, Statement, statement
+from ...checks import Check, Expected, Statement, statement
 from ...maths.sets import ConvexSet, support
 from ...maths.oracles import DIRECTIONS
 from ...core.streams import Streams
 from . import constants as theory
-from .lemmas import (
+from companion.pfbco.proofs.lemmas import (
     HALF,
     PAPER,
     accumulated,
@@ -45,9 +45,9 @@ from .lemmas import (
     unbiased_estimate,
     unless,
 )
-from .replay import Replay, Split, split
+from companion.pfbco.proofs.replay import Replay, Split, split
 from .constants import Setting
-from .steps import exploration_step, frank_wolfe_step, rates
+from companion.pfbco.proofs.steps import exploration_step, frank_wolfe_step, rates
 from .vacuity import excess, first_informative
 
 __all__ = [

@@ -1,0 +1,251 @@
+"""What the bench measures of a learner: seconds of a round in ``select`` and ``update``, bytes of state, peak memory.
+
+The learners are those of the papers' ``CASES`` that have a registered look, but for the ``UNMEASURED``; the other
+cases are variants for the contract tests.
+Shapes: R trials, K arms, d dimensions.
+"""
+
+import dataclasses
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from paperlib.core.contracts import Case, optional_attribute
+from paperlib.core.trees import tree_map
+from paperlib.core.linalg import synchronize
+from ..papers import papers, room
+from paperlib.core.streams import Draw, Streams
+from ..styles import REFERENCES
+from ..store.timing import peak_bytes
+
+
+class Point(NamedTuple):
+    """Where a learner is measured."""
+
+    trials: int  # R, in one batch
+    played: int  # t, rounds played before those that are timed
+    arms: int | None  # K; None: the problem's own
+    dim: int | None  # d; None: the problem's own
+
+
+class Plan(NamedTuple):
+    """Which points: from ``base``, one field at a time takes its values in ``along``."""
+
+    base: Point
+    along: dict[str, tuple[int, ...]]
+    block: int  # rounds that are timed together
+    seconds: float  # a block is repeated for so long, at least five times
+
+
+FULL = Plan(
+    Point(100, 200, 20, 5),
+    {
+        "trials": (1, 10, 100, 1000),
+        "played": (100, 200, 1000, 3000),
+        "arms": (5, 20, 80),
+        "dim": (2, 5, 10, 20),
+    },
+    20,
+    0.5,
+)
+# On a device a round takes about the same time for 1 and for 1,000 trials, and hardly depends on the rounds before it. Therefore
+# its axes cross at 1,000 trials, and fewer rounds are played.
+DEVICE = Plan(
+    Point(1000, 100, 20, 5),
+    {
+        "trials": (1, 10, 100, 1000, 10000),
+        "played": (50, 100, 300),
+        "arms": (5, 20, 80),
+        "dim": (2, 5, 10, 20),
+    },
+    10,
+    0.1,
+)
+QUICK = Plan(
+    Point(10, 40, 20, 5),
+    {"trials": (1, 10), "played": (20, 40), "arms": (5, 20), "dim": (2, 5)},
+    5,
+    0.01,
+)
+
+
+PATIENCE = 60.0  # seconds of play on the way to a point; one that takes longer is left out
+
+
+class Subject(NamedTuple):
+    """A learner to measure, with a problem for it."""
+
+    paper: str
+    name: str
+    case: Case
+
+    @property
+    def on_host(self) -> bool:
+        """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
+        return optional_attribute(self.case.learner, "syncs") == "host"
+
+
+def plan_for(device: str, quick: bool) -> Plan:
+    """The plan of a device."""
+    return QUICK if quick else DEVICE if device.startswith("cuda") else FULL
+
+
+def subjects(only: str | None = None) -> list[Subject]:
+    """The learners of every paper, of one paper, or one of them by name.
+
+    Raises:
+        ValueError: ``only`` names neither a paper nor a learner.
+    """
+    packages = {paper: room(paper, "cases") for paper in papers()}
+    known = {*REFERENCES}.union(
+        *(getattr(room(paper, "styles"), "STYLES", {}) for paper in packages)
+    )
+    found = [
+        Subject(paper, name, case)
+        for paper, package in packages.items()
+        for name, case in package.CASES.items()
+        if name in known and name not in getattr(package, "UNMEASURED", {})
+    ]
+    wanted = [subject for subject in found if only in (None, subject.paper, subject.name)]
+    if not wanted:
+        names = dict.fromkeys([s.paper for s in found] + [s.name for s in found])
+        why = {*getattr(packages.get(only), "UNMEASURED", {}).values()}
+        left_out = f" ({only} is left out: {'; '.join(sorted(why))})" if why else ""
+        raise ValueError(f"only={only!r}; allowed: {', '.join(names)}{left_out}")
+    return wanted
+
+
+def base(subject: Subject, plan: Plan) -> Point:
+    """The point that the subject's axes cross in."""
+    own = plan.base._replace(**dict.fromkeys(lacking(subject)))
+    return own._replace(trials=1) if subject.on_host else own
+
+
+def points(subject: Subject, plan: Plan) -> list[Point]:
+    """Every point once; an axis that the problem lacks is left out (see ``lacking``), and on a device what works on the host."""
+    center, found = base(subject, plan), []
+    if plan == DEVICE and subject.on_host:
+        return []
+    for name, values in plan.along.items():
+        if name not in lacking(subject):
+            found += [center._replace(**{name: value}) for value in values]
+    return list(dict.fromkeys(found))
+
+
+def lacking(subject: Subject) -> dict[str, str]:
+    """Axis -> why the subject cannot be measured along it."""
+    fields = {field.name for field in dataclasses.fields(subject.case.problem)}
+    kind = type(subject.case.problem).__name__
+    return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
+
+
+class Heard(NamedTuple):
+    """What a learner is given in one round."""
+
+    draw: Draw
+    context: Any
+    feedback: Tensor
+
+
+class Run:
+    """A learner on its problem at a point, advanced by hand.
+
+    Args:
+        device: cpu or cuda.
+        horizon: rounds that will be played.
+    """
+
+    def __init__(self, case: Case, point: Point, device: str, horizon: int):
+        sizes = {"arms": point.arms, "dim": point.dim}
+        sizes = {name: size for name, size in sizes.items() if size is not None}
+        self.learner, self.problem = case.learner, dataclasses.replace(case.problem, **sizes)
+        self.t = 0
+        self.new_streams = lambda: Streams(0, range(point.trials), device)
+        self.streams = self.new_streams()
+        tkwargs, draw = {"dtype": torch.float64, "device": device}, self.streams.at(-1)
+        with torch.no_grad():
+            self.world = self.problem.init(point.trials, horizon, draw, **tkwargs)
+            context = self.problem.context(self.world, 0)
+            self.state = self.learner.init(point.trials, context, horizon, draw, **tkwargs)
+
+    def step(self) -> Heard:
+        """Play one round; returns what the learner was given in it."""
+        draw, context = self.streams.at(self.t), self.problem.context(self.world, self.t)
+        with torch.no_grad():
+            action, chosen = self.learner.select(self.state, context, draw)
+            feedback, _ = self.problem.respond(self.world, self.t, action, self.learner.wants, draw)
+            self.state = self.learner.update(chosen, context, action, feedback, draw)
+        self.t += 1
+        return Heard(draw, context, feedback)
+
+    def record(self, count: int) -> list[Heard]:
+        """Play ``count`` rounds; returns what was heard.
+
+        Their numbers are drawn at once, so that a replay draws none; of so many a round that they fill more than a
+        block of ``Streams`` it draws those again, as the learner's user would.
+        """
+        self.streams = self.new_streams()
+        return [self.step() for _ in range(count)]
+
+
+def copy(state: Any) -> Any:
+    """The same numbers in tensors of their own, so that a growing history has no successor yet."""
+    return tree_map(Tensor.clone, state)
+
+
+def replay(learner: Any, state: Any, heard: list[Heard], device: str) -> Any:
+    """The learner's own work in rounds that were played before, without the problem's; returns the state after them."""
+    with torch.no_grad():
+        for draw, context, feedback in heard:
+            action, chosen = learner.select(state, context, draw)
+            state = learner.update(chosen, context, action, feedback, draw)
+    synchronize(device)
+    return state
+
+
+def _play(case: Case, point: Point, device: str) -> None:
+    run = Run(case, point, device, point.played)
+    for _ in range(point.played):
+        run.step()
+
+
+def measure_memory(case: Case, point: Point, device: str) -> dict[str, int | None]:
+    """By how much a run of ``point.played`` rounds raises this process's peak; ``device``: peak of the tensors on a GPU."""
+    torch.set_num_threads(1)
+    _play(case, point._replace(trials=1, played=5), device)  # what loads on first use
+    before = peak_bytes()
+    if device.startswith("cuda"):
+        torch.cuda.reset_peak_memory_stats(device)
+    _play(case, point, device)
+    return {
+        "process": peak_bytes() - before,
+        "device": torch.cuda.max_memory_allocated(device) if device.startswith("cuda") else None,
+    }
+
+
+def _in_child(paper: str, name: str, point: Point, device: str) -> dict[str, int | None]:
+    return measure_memory(room(paper, "cases").CASES[name], point, device)
+
+
+def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, Any]:
+    """Peak memory with ``most`` trials, measured in a process that has done nothing but load the package.
+
+    Returns:
+        trials, process and device: see ``measure_memory``.
+
+    Raises:
+        RuntimeError: the process failed; with its error.
+    """
+    point = base(subject, plan)._replace(trials=most)
+    # forked from a server that has loaded the package once: a child's peak begins with what it then holds
+    server = multiprocessing.get_context("forkserver")
+    server.set_forkserver_preload(["companion.bench.measure"])
+    try:
+        with ProcessPoolExecutor(1, mp_context=server) as child:
+            found = child.submit(_in_child, subject.paper, subject.name, point, device).result()
+    except Exception as error:
+        raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {error!r}") from error
+    return {"trials": most, **found}

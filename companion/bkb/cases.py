@@ -1,0 +1,88 @@
+"""Learners and problems that the contract tests and the bench run."""
+
+from paperlib.learners.scripted import Scripted
+from paperlib.core.contracts import Case
+from paperlib.maths.gp import RBF, Linear, Matern
+from paperlib.learners.reference import UniformArm
+from paperlib.bkb.learners.bkb import BKB
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.learners.contextual import ContextualBKB
+from paperlib.bkb.learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
+from paperlib.bkb.learners.features import CBRAP, OFUL, RFFUCB
+from paperlib.bkb.learners.fixed import FixedDictionary
+from paperlib.bkb.learners.incremental import IncrementalBKB
+from paperlib.bkb.learners.lazy import LazyBKB
+from paperlib.bkb.learners.quadrature import QFFUCB
+from paperlib.bkb.problems.synthetic import RKHS, LinearArms
+from paperlib.bkb.learners.soful import SOFUL
+from paperlib.bkb.learners.uniform import UniformIn
+
+# Cases that the bench leaves out, and why.
+UNMEASURED = {
+    "GP-UCB, refitted": "its rounds cost t^3; notebook bkb_4_cost times the first ones",
+    "QFF 40": "its features are 40 to the power of the dimension, more than memory holds at d = 5",
+    "warm start": "a learner around another",
+    "uniform, first arms": "it learns nothing",
+}
+
+_problem = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3)
+_kernel, _radius = RBF(30.0), Confidence(0.3, 2.0)
+_linear, _own = LinearArms(arms=20, dim=4), Confidence(0.1, 1.0)
+_shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
+_sketch = _shared | {
+    "qbar": [0.0, -1.0],
+    "merge": ["other"],
+    "variance": ["fitc"],
+    "capacity": [0, "all"],
+    "root": ["svd"],
+    "chunk": [0],
+}
+
+CASES = {
+    "BKB": Case(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
+    "BKB, auto": Case(BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem),
+    "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear),
+    "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
+    "BKB, incremental": Case(
+        IncrementalBKB(_kernel, _radius, capacity=16),
+        _problem,
+        {name: bad for name, bad in _sketch.items() if name != "merge"},
+    ),
+    "LazyBKB": Case(
+        LazyBKB(_kernel, _radius, capacity=16),
+        _problem,
+        _sketch | {"threshold": [0.5, -1.0], "refresh": [0]},
+    ),
+    "LazyBKB, refreshing": Case(
+        LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24), _problem
+    ),
+    "ContextualBKB": Case(
+        ContextualBKB(_kernel, _radius, 3.0),
+        _problem,
+        _shared | {"qbar": [0.0], "root": ["svd"], "chunk": [-1]},
+    ),
+    "GP-UCB": Case(ExactGPUCB(_kernel, _radius), _problem, _shared),
+    "GP-UCB, unique": Case(UniqueGPUCB(_kernel, _radius), _problem),
+    "GP-UCB, refitted": Case(NaiveGPUCB(_kernel, _radius), _problem),
+    "DTC, fixed": Case(
+        FixedDictionary(_kernel, _radius, 8),
+        _problem,
+        _shared | {"size": [0, 2.5], "variance": ["fitc"]},
+    ),
+    "SoR, fixed": Case(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
+    "RFF 100": Case(
+        RFFUCB(_kernel, _radius, 100), _problem, {"size": [0, 3], "kernel": [Linear()]}
+    ),
+    "QFF 40": Case(
+        QFFUCB(_kernel, _radius, 40), _problem, {"size": [0, 2.5, 1000], "kernel": [Linear()]}
+    ),
+    "OFUL, ridge": Case(OFUL(_own), _linear),
+    "CBRAP 6": Case(CBRAP(_own, 6), _linear, {"size": [0]}),
+    "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}),
+    "warm start": Case(
+        Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10),
+        _problem,
+        {"rounds": [-1], "actions": [(1,), "first"]},
+    ),
+    "uniform, first arms": Case(UniformIn(12), _problem, {"count": [0, 2.5]}),
+}

@@ -1,0 +1,52 @@
+"""One large run in a process of its own: ``python -m companion.bkb.experiments.cost ARMS ROUNDS``.
+
+The command prints CPU seconds and peak memory of all that its process did. No face imports this
+file, and nothing here is kept: who asks ``store.once`` for ``large_run`` keeps it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import torch
+
+from paperlib.play import play
+from ...store.timing import alone, peak_bytes
+from paperlib.bkb.learners.lazy import LazyBKB
+from paperlib.bkb.model.confidence import Confidence
+from .settings import dense_1d
+
+
+def large_run(arms: int, rounds: int) -> dict[str, float]:
+    """LazyBKB on ``dense_1d(arms)``, one trial, with the machine to itself.
+
+    Returns:
+        "cpu", seconds, and "bytes", at most, of the whole process; "seconds" of the learner;
+        "dictionary", arms in it, and "regret" after the last round.
+
+    Raises:
+        RuntimeError: the process failed.
+    """
+    command = [sys.executable, "-m", "companion.bkb.experiments.cost", str(arms), str(rounds)]
+    with alone():
+        one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, env=one_thread)
+    if done.returncode:
+        raise RuntimeError(f"{arms} arms, {rounds} rounds: {done.stderr[-500:]}")
+    return json.loads(done.stdout)
+
+
+def _report(arms: int, rounds: int) -> dict[str, float]:
+    torch.set_num_threads(1)
+    problem = dense_1d(arms)
+    learner = LazyBKB(problem.kernel, Confidence(problem.noise, problem.norm))
+    trace = play(learner, problem, rounds, 1, record=1)
+    dictionary, regret = float(trace["report.dictionary"][0]), float(trace.last()[0])
+    spent = {"cpu": time.process_time(), "bytes": peak_bytes(), "seconds": float(trace.seconds[-1])}
+    return {**spent, "dictionary": dictionary, "regret": regret}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_report(*map(int, sys.argv[1:]))))

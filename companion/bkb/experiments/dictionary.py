@@ -1,0 +1,88 @@
+"""How large the dictionary is and how accurate its variance: statistics over trials.
+
+Source: Calandriello et al. (2019), Theorem 3.1 and Section 4.
+Letters: R trials, T rounds; d_eff effective dimension. Index t - 1 of a series is round t.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from paperlib import stats
+from paperlib.core.trace import Trace
+from paperlib.bkb.theory.constants import size_expected
+
+ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)  # factors within which a variance may lie
+
+
+def accuracy(ratio: np.ndarray) -> dict[str, list[float]]:
+    """Shares whose worst ratio of variances lies within each of ``ALPHAS``. ``ratio``: R x T.
+
+    Returns:
+        "rounds", shares of rounds, and "trials", of trials in all their rounds.
+    """
+    return {
+        "rounds": [float((ratio <= alpha).mean()) for alpha in ALPHAS],
+        "trials": [float((ratio.max(1) <= alpha).mean()) for alpha in ALPHAS],
+    }
+
+
+def falls(shares) -> int:
+    """Steps at which a sequence falls."""
+    return int((np.diff(np.asarray(shares, float)) < 0).sum())
+
+
+def expected_share(trace: Trace, qbar: float, eps: float = 0.5) -> np.ndarray:
+    """Mean of the expected pulls in the dictionary / (alpha qbar d_eff(t - 1) + 1), R.
+
+    Over the recorded rounds t with round t - 1 recorded too and a bound below t, the pulls that there are: it is vacuous in
+    others.
+
+    Args:
+        trace: with "expected size" and "dimension", R x T' each.
+
+    Raises:
+        ValueError: a trial without such a round.
+    """
+    after = np.flatnonzero(np.diff(trace.rounds) == 1) + 1
+    bound = size_expected(trace["dimension"][:, after - 1], qbar, eps)
+    says = bound < trace.rounds[after]
+    if not says.any(1).all():
+        raise ValueError(
+            f"trace: the bound is never below the rounds in {int((~says.any(1)).sum())} of {len(says)} trials; allowed: in none"
+        )
+    share = np.where(says, trace["expected size"][:, after] / bound, 0.0)
+    return share.sum(1) / says.sum(1)
+
+
+def excess(size: np.ndarray, unique: np.ndarray, drawn: np.ndarray) -> int:
+    """Rounds of all trials in which the dictionary has more arms than were pulled, or drawn.
+
+    Drawn are pulls, not arms. R x T each.
+    """
+    return int((size > np.minimum(unique, drawn)).sum())
+
+
+def growth_beside(trace: Trace, rounds: float) -> np.ndarray:
+    """How much faster the dictionary grows than the effective dimension, from a round to the last: m_T / m_t over d_T / d_t, R.
+
+    ``trace``: with "dictionary" and "dimension"; ``rounds``: t, or the first recorded one behind it.
+    """
+    first = int(np.searchsorted(trace.rounds, rounds))
+    grown = lambda series: series[:, -1] / series[:, first]
+    return grown(trace["dictionary"]) / grown(trace["dimension"])
+
+
+def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
+    """Rank correlation over problems of m_T and R_T, trial by trial, R. ``traces``: one a problem, with "dictionary".
+
+    Raises:
+        ValueError: fewer than three problems, or a trial in which all dictionaries or all regrets are equal.
+    """
+    sizes = np.stack([trace["dictionary"][:, -1] for trace in traces], 1)
+    found = stats.rank_correlations(sizes, np.stack([trace.last() for trace in traces], 1))
+    if len(traces) < 3 or not np.isfinite(found).all():
+        raise ValueError(
+            f"traces: {len(traces)}, {int(np.isnan(found).sum())} trials without an order; allowed: at least three, and an order in each trial"
+        )
+    return found

@@ -1,0 +1,74 @@
+"""The three estimators of Figure 2 as probes, and statistics of what they record.
+
+Source: Calandriello et al. (2019), Section 3 and Figure 2.
+Letters: R trials, T' recorded rounds.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from paperlib.maths.gp import Kernel
+from paperlib.bkb.learners.bkb import BKB
+from paperlib.bkb.learners.exact import ExactGPUCB
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.probes.variance import (
+    Band,
+    Curve,
+    Estimator,
+    Measures,
+    dictionary,
+    evaluations,
+    points,
+    truth,
+)
+
+
+def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:
+    """By name: "own", as the learner has it; "sor", subset of regressors; "exact".
+
+    "sor" has the state's dictionary and counters, "exact" the counters alone.
+    """
+    return {
+        "own": Estimator(confidence),
+        "sor": Estimator(confidence, BKB(kernel, confidence, variance="sor")),
+        "exact": Estimator(confidence, ExactGPUCB(kernel, confidence)),
+    }
+
+
+def measures(
+    kernel: Kernel, confidence: Confidence, names: tuple[str, ...] | None = None
+) -> Measures:
+    """Numbers of estimators, of all without ``names``; "sor" needs a learner with a dictionary."""
+    known = estimators(kernel, confidence)
+    return Measures(known["exact"], {name: known[name] for name in names or known})
+
+
+def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
+    """Probes of what a panel of Figure 2 shows, R x A each.
+
+    "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
+    """
+    drawn = {
+        f"{name} {part}": Curve(estimator, part)
+        for name, estimator in estimators(kernel, confidence).items()
+        for part in Band._fields
+    }
+    return {"x": points, "f": truth, "evaluations": evaluations, "dictionary": dictionary} | drawn
+
+
+def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
+    """Of all arms, the largest factor between a variance and the exact one, either way, R x T'.
+
+    ``values``: from ``Measures.read``.
+    """
+    with np.errstate(divide="ignore"):
+        return np.maximum(values[f"{kind} most"], 1 / values[f"{kind} least"])
+
+
+FLOOR = 1e-6  # variances that differ by less are equal: rounding differs between processors
+
+
+def worst_excess(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
+    """``worst_ratio`` minus 1, at least ``FLOOR``, R x T': what is equal up to 1e-6 is at the floor."""
+    return (worst_ratio(values, kind) - 1).clip(FLOOR)

@@ -1,0 +1,99 @@
+"""Real data sets as arms: every example is an arm, its target is f.
+
+Source: diabetes (Efron, Hastie, Johnstone & Tibshirani, 2004) and digits (Alpaydin & Kaynak, 1998), which scikit-learn
+ships; abalone and California housing, the sets of Calandriello et al. (2020), from the registry of ``datasets``.
+Letters: A arms, d dimensions, xi standard deviation of the noise.
+
+f need not lie in the kernel's space with a small norm: no guarantee applies.
+"""
+
+import functools
+from dataclasses import field
+
+import numpy as np
+import torch
+from scipy.spatial.distance import pdist
+
+from ...datasets import registry as datasets
+from paperlib.core.describe import frozen
+from paperlib.core.streams import Draw
+from paperlib.core.validation import nonnegative, one_of, positive
+from paperlib.bkb.problems.worlds import RBFArms, World
+
+BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
+PAIRS = 5000  # arms of which all pairs are measured
+
+
+def _standardized(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean(0)) / x.std(0)
+
+
+@functools.cache
+def table(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features and target of a data set as arms and f, rows in file order; equal rows are kept.
+
+    Columns have mean 0 and variance 1: diabetes' ten, abalone's ten (sex one-hot, then seven measures), California
+    housing's eight raw ones. Those of digits are pixels / 16. The target (of digits, the digit) has mean 0 and variance 1.
+
+    Returns:
+        A x d and A, float64, not writeable.
+
+    Raises:
+        ValueError: unknown name; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+    one_of("name", name, BUNDLED + FETCHED)
+    if name in FETCHED:
+        features, target, _ = datasets.load(name)
+    else:
+        from sklearn.datasets import load_diabetes, load_digits
+
+        features, target = {"diabetes": load_diabetes, "digits": load_digits}[name](return_X_y=True)
+    arms = features / 16 if name == "digits" else _standardized(features)
+    f = _standardized(target.astype(np.float64))
+    arms.flags.writeable = f.flags.writeable = False
+    return arms, f
+
+
+@functools.cache
+def median_gamma(name: str) -> float:
+    """.5 / median squared distance of two arms, to four digits, so that it is the same number on every machine.
+
+    The median is over all pairs of up to 5000 arms; of a larger set, over all pairs of 5000 arms at even steps.
+    """
+    arms, _ = table(name)
+    rows = np.arange(min(PAIRS, len(arms))) * len(arms) // min(PAIRS, len(arms))
+    return float(f"{0.5 / np.median(pdist(arms[rows], 'sqeuclidean')):.4g}")
+
+
+@frozen
+class TableArms(RBFArms):
+    """The examples of a data set as arms, its standardized target as f, the same in all trials, which differ in noise.
+
+    Attributes:
+        name: "diabetes" (442 x 10), "digits" (1797 x 64), "abalone" (4177 x 10) or "california_housing" (20640 x 8).
+        noise: xi >= 0.
+        gamma: > 0, of the kernel exp(-gamma ||x - y||^2) for learners; None becomes ``median_gamma(name)``.
+        data_checksum: SHA-256 of the file, under which results are kept; None for what scikit-learn ships.
+
+    Raises:
+        ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+
+    name: str = "diabetes"
+    noise: float = 0.3
+    gamma: float | None = None
+    data_checksum: str | None = field(init=False, default=None)
+
+    def __post_init__(self):
+        one_of("name", self.name, BUNDLED + FETCHED)
+        nonnegative("noise", self.noise)
+        if self.gamma is None:
+            object.__setattr__(self, "gamma", median_gamma(self.name))
+        positive("gamma", self.gamma)
+        if self.name in FETCHED:
+            object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The table; means are 1 x A, for all trials."""
+        arms, means = (torch.tensor(x, **tkwargs).unsqueeze(0) for x in table(self.name))
+        return World(arms, means, means.amax(1), None, None)

@@ -1,0 +1,280 @@
+"""Statements about one dictionary: what projection on its span does to determinants, variances and matrices.
+
+Everything is computed densely in a feature space of all arms, apart from how a learner embeds them.
+Source: Calandriello et al. (2019), Section 3, Appendices C and D.
+Letters: A arms, r features, Phi the A x r features of all arms with K = Phi Phi^T, P the projection on the span of the
+dictionary's rows, n pulls; A_t = Phi^T diag(n) Phi + lambda I, A~_t = P Phi^T diag(n) Phi P + lambda I.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paperlib.checks import Check, statement
+from paperlib.maths.gp import Kernel
+from .lemmas import PAPER, ROUNDING
+
+SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
+JITTERED = 1e-6  # allowed relative error of what a learner computes by way of a jittered K_SS
+JITTER = 1e-12  # of kappa2, that learners add to K_SS
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Arms, pulls and dictionary of one trial at one time.
+
+    Raises:
+        ValueError: shapes that do not fit.
+    """
+
+    kernel: Kernel
+    arms: Tensor  # A x d
+    n: Tensor  # A, pulls
+    mask: Tensor  # A bool, the dictionary
+    ridge: float  # lambda
+    s2: Tensor | None = None  # A, a learner's sketched variance
+    log_det: float | None = None  # a learner's ln det(A~ / lambda)
+    kept: Tensor | None = None  # A, how many pulls of each arm were kept, for the accuracy
+    probability: Tensor | None = None  # A, with which each was
+    mean: Tensor | None = None  # A, a learner's sketched mean
+    total: Tensor | None = None  # A, sums of rewards, for the mean
+
+    def __post_init__(self):
+        for name in ("n", "mask", "s2", "kept", "probability", "mean", "total"):
+            value = getattr(self, name)
+            if value is not None and value.shape != self.arms.shape[:1]:
+                raise ValueError(
+                    f"{name} has shape {tuple(value.shape)}; allowed: {tuple(self.arms.shape[:1])}"
+                )
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, arms: Tensor, state: Any, ridge: float, trial: int = 0
+    ) -> "Snapshot":
+        """One trial of a state with n, mask and s2, and its log_det where it keeps one. ``arms``: 1 x A x d or R x A x d."""
+        points = arms[0 if arms.shape[0] == 1 else trial]
+        n, mask, s2 = (x[trial] for x in (state.n, state.mask, state.s2))
+        log_det = getattr(state, "log_det", None)
+        return cls(
+            kernel,
+            points,
+            n,
+            mask,
+            ridge,
+            s2,
+            log_det if log_det is None else float(log_det[trial]),
+        )
+
+    @cached_property
+    def features(self) -> Tensor:
+        """Phi, A x r, by eigenvalues of K."""
+        values, vectors = torch.linalg.eigh(self.kernel(self.arms, self.arms))
+        return vectors * values.clamp(min=0).sqrt()
+
+    @cached_property
+    def diagonal(self) -> Tensor:
+        """k(x, x), A."""
+        return self.features.square().sum(1)
+
+    @cached_property
+    def projection(self) -> Tensor:
+        """P, r x r."""
+        _, values, right = torch.linalg.svd(self.features[self.mask], full_matrices=False)
+        basis = right[values > SPAN * values.max()] if len(values) else right
+        return basis.mT @ basis
+
+    @cached_property
+    def exact(self) -> Tensor:
+        """A_t / lambda, r x r."""
+        return self._matrix(self.features)
+
+    @cached_property
+    def sketched(self) -> Tensor:
+        """A~_t / lambda, r x r."""
+        return self._matrix(self.features @ self.projection)
+
+    def _matrix(self, rows: Tensor) -> Tensor:
+        eye = torch.eye(rows.shape[1], dtype=rows.dtype)
+        return eye + rows.mT @ (self.n.unsqueeze(1) * rows) / self.ridge
+
+    def _variance(self, matrix: Tensor, rows: Tensor) -> Tensor:
+        half = torch.linalg.solve_triangular(torch.linalg.cholesky(matrix), rows.mT, upper=False)
+        return half.square().sum(0) / self.ridge
+
+    @cached_property
+    def exact_s2(self) -> Tensor:
+        """phi^T A_t^{-1} phi, A."""
+        return self._variance(self.exact, self.features)
+
+    @cached_property
+    def sketched_s2(self) -> Tensor:
+        """phi^T A~_t^{-1} phi, A."""
+        return self._variance(self.sketched, self.features)
+
+    @cached_property
+    def sketched_mean(self) -> Tensor:
+        """phi^T A~_t^{-1} Phi~^T y, A."""
+        rows = self.features @ self.projection
+        factor = torch.linalg.cholesky(self.sketched)
+        weight = torch.cholesky_solve((rows.mT @ self.total).unsqueeze(1), factor)
+        return (self.features @ weight).squeeze(1) / self.ridge
+
+    @cached_property
+    def jitter_adds(self) -> Tensor:
+        """How far ``sketched_s2`` moves when K_SS is K_SS + ``JITTER`` kappa2 I, A: no fixed share, for K_SS may have smaller eigenvalues.
+
+        By eigenvalues, where learners have a Cholesky factor: k / lambda less what the embedding z of x explains.
+        """
+        rows = self.features[self.mask]
+        values, vectors = torch.linalg.eigh(rows @ rows.mT)
+        scale = (values.clamp(min=0) + JITTER * self.diagonal.max()).rsqrt()
+        z = (self.features @ rows.mT) @ (vectors * scale)
+        eye = torch.eye(z.shape[1], dtype=z.dtype)
+        matrix = eye + z.mT @ (self.n.unsqueeze(1) * z) / self.ridge
+        explained = z.square().sum(1) / self.ridge - self._variance(matrix, z)
+        return (self.diagonal / self.ridge - explained - self.sketched_s2).abs()
+
+    @cached_property
+    def regressors_s2(self) -> Tensor:
+        """The same of the projected phi: the variance of the subset of regressors, A."""
+        return self._variance(self.sketched, self.features @ self.projection)
+
+    @property
+    def claimed(self) -> Tensor:
+        """The learner's s2~ where it is given, else the dense one, A."""
+        return self.sketched_s2 if self.s2 is None else self.s2
+
+    @cached_property
+    def accuracy(self) -> float:
+        """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}||, W = diag(q / p): the dictionary is e-accurate."""
+        if self.kept is None or self.probability is None:
+            raise ValueError(
+                "kept=None; allowed: the multiplicities and probabilities of the dictionary"
+            )
+        weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0)
+        factor = torch.linalg.cholesky(self.exact)
+        half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
+        return float(torch.linalg.matrix_norm((half * (weight - self.n)) @ half.mT / self.ridge, 2))
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """For ``Check.inputs``."""
+        return {
+            "A": len(self.arms),
+            "pulls": int(self.n.sum()),
+            "m": int(self.mask.sum()),
+            "lambda": self.ridge,
+        }
+
+
+@statement("Section 3, posterior", f"{PAPER}, Section 3")
+def sketched_posterior(shot: Snapshot) -> Check:
+    """s2~(x) = phi^T A~^{-1} phi, and mu~ where it is given: a learner's against dense ones, up to what its jitter adds."""
+    s2 = shot.sketched_s2.clamp(min=1e-300)
+    observed, bound = (shot.claimed - s2).abs() / s2, JITTERED + shot.jitter_adds / s2
+    if shot.mean is not None:
+        scale = 1 + float(shot.sketched_mean.abs().max())
+        wrong = (shot.mean - shot.sketched_mean).abs() / scale
+        observed, bound = torch.cat([observed, wrong]), torch.cat([bound, bound])
+    inputs = shot.inputs | {"jitter adds at most": float((shot.jitter_adds / s2).max())}
+    formula = "|s2~ - phi^T A~^-1 phi| / s2~, |mu~ - phi^T A~^-1 Phi~^T y| / (1 + max |mu~|)"
+    return sketched_posterior.statement.check(formula, inputs, observed, bound)
+
+
+@statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
+def sketched_variance(shot: Snapshot) -> Check:
+    """s2~ <= s2 in the span of the dictionary, s2~ = k / lambda >= s2 beside it, and SoR's <= s2~ <= k / lambda always.
+
+    So s2~ bounds s2 from neither side in general.
+    """
+    claimed, prior = shot.claimed, shot.diagonal / shot.ridge
+    beside = (shot.features @ shot.projection).square().sum(1) <= 1e-14 * shot.diagonal
+    pairs = [
+        (claimed[shot.mask], shot.exact_s2[shot.mask]),
+        (prior[beside], claimed[beside]),
+        (shot.regressors_s2, claimed),
+        (claimed, prior),
+    ]
+    observed, bound = (torch.cat(side) for side in zip(*pairs))
+    bound = bound + 1e-9 * prior.max()
+    formula = "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S"
+    return sketched_variance.statement.check(
+        formula, shot.inputs, observed, bound, tolerance=JITTERED
+    )
+
+
+@statement("Appendix D.1, determinant", f"{PAPER}, Appendix D.1")
+def determinant(shot: Snapshot) -> Check:
+    """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it; and a learner's is the dense one."""
+    log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
+    sketched, exact = log_det(shot.sketched), log_det(shot.exact)
+    observed, bound = [sketched], [exact]
+    if shot.log_det is not None:
+        observed += [shot.log_det, abs(shot.log_det - sketched)]
+        bound += [exact, JITTERED * (1 + abs(sketched))]
+    formula = "ln det(A~ / lambda) <= ln det(A / lambda); a learner's is ln det(A~ / lambda)"
+    return determinant.statement.check(
+        formula,
+        shot.inputs,
+        *torch.tensor([observed, bound], dtype=torch.float64),
+        tolerance=JITTERED,
+    )
+
+
+def _factor(shot: Snapshot) -> float:
+    """a = (1 + e) / (1 - e), infinite for an inaccurate dictionary."""
+    return (1 + shot.accuracy) / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
+
+
+def _accurate(function: Callable, formula: str, shot: Snapshot, *held: Any, **more: Any) -> Check:
+    """The check of what a dictionary's accuracy e bounds: e is among the inputs, and a remark says where it is not below 1."""
+    e = shot.accuracy
+    remark = "" if e < 1 else f"accuracy {e:.3g}, not below 1"
+    return function.statement.check(formula, shot.inputs | {"e": e}, *held, remark=remark, **more)
+
+
+@statement("Lemma C.1", f"{PAPER}, Lemma C.1, without the minimum")
+def lemma_c1(shot: Snapshot) -> Check:
+    """A / a <= A~ <= a A with a = (1 + e) / (1 - e), e the accuracy: generalized eigenvalues. The paper's min{s2~, 1} is false (E5)."""
+    factor = torch.linalg.cholesky(shot.exact)
+    half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
+    values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
+    both, formula = torch.stack([1 / values, values]), "A / a <= A~ <= a A"
+    return _accurate(lemma_c1, formula, shot, both, _factor(shot), tolerance=ROUNDING)
+
+
+@statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
+def corollary_4_2(shot: Snapshot) -> Check:
+    """s2 / a <= s2~ <= a s2 for every arm, a = (1 + e) / (1 - e), e the accuracy."""
+    seen = shot.diagonal > 1e-12 * shot.diagonal.max()
+    ratio = shot.claimed[seen] / shot.exact_s2[seen]
+    both, formula = torch.stack([1 / ratio, ratio]), "s2 / a <= s2~ <= a s2"
+    return _accurate(corollary_4_2, formula, shot, both, _factor(shot), tolerance=JITTERED)
+
+
+@statement("Proposition D.3", f"{PAPER}, Proposition D.3")
+def proposition_d3(shot: Snapshot) -> Check:
+    """The pulls' part outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
+    rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
+    largest = float(torch.linalg.matrix_norm(rest, 2)) ** 2
+    bound = shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
+    formula = "||Phi (I - P) Phi^T|| <= lambda / (1 - e)"
+    return _accurate(proposition_d3, formula, shot, largest, bound)
+
+
+@statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
+def proposition_c3(accuracies, eps: float, delta: float) -> Check:
+    """With probability 1 - delta, for all t: the dictionary is eps-accurate. ``accuracies``: e, R x T'."""
+    return proposition_c3.statement.check(
+        "for all t: ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}|| <= eps, with probability 1 - delta",
+        {"eps": eps, "delta": delta},
+        np.asarray(accuracies, float),
+        eps,
+        delta,
+    )

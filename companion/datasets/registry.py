@@ -1,0 +1,356 @@
+"""Public data sets: where they come from, that they are the right bytes, and how they are read.
+
+A file is looked for in the folder that the environment variable PAPERLIB_DATA names, then in the user's
+cache, and is downloaded into the cache only then. In either folder it may be plain or end in .gz; the
+SHA-256 in data/registry.toml is that of the plain content. A file that differs is refused, by name: it is
+neither used nor replaced. ``python -m companion.datasets [names]`` shows and fetches.
+"""
+
+import errno
+import functools
+import gzip
+import hashlib
+import os
+import tarfile
+import tempfile
+import tomllib
+import warnings
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import requests
+
+with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it asks for ipywidgets
+    warnings.simplefilter("ignore")
+    import pooch
+
+from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
+from .derive import STEPS
+from .tables import Prices, Table, parse
+
+__all__ = [
+    "CovertypeArms",
+    "Dataset",
+    "Prices",
+    "REGISTRY",
+    "Table",
+    "available",
+    "cache_folder",
+    "checksum",
+    "covertype_arms",
+    "fetch",
+    "find",
+    "load",
+    "load_covertype",
+]
+DERIVED = "covertype_arms"  # the shipped table's name on the command line
+RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, and without a byte
+# OSErrors that are no fault of this machine's folders
+NETWORK = (requests.RequestException, ConnectionError, TimeoutError)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One entry of the registry; ``rows`` and ``columns`` as in the file, without a header line."""
+
+    file: str  # name of the plain file
+    sha256: str  # of the plain content
+    bytes: int  # size of the plain content
+    rows: int
+    columns: int
+    get: str  # how a person obtains the file
+    source: str
+    license: str
+    cite: str
+    # anonymous addresses of the file, gzipped or not, in order of preference
+    urls: tuple[str, ...] = ()
+    member: str = ""  # path inside the archive, where the addresses serve one
+    derive: str = ""  # step that makes the file of what the addresses serve, in ``derive.STEPS``
+    download: int = 0  # the most bytes that an address may send; 0: as many as the file has
+
+
+def _read_registry(path: Path) -> dict[str, Dataset]:
+    with path.open("rb") as file:
+        return {
+            name: Dataset(**entry | {"urls": tuple(entry["urls"])})
+            for name, entry in tomllib.load(file).items()
+        }
+
+
+REGISTRY = _read_registry(FOLDER / "registry.toml")
+
+
+def _entry(name: str) -> Dataset:
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise ValueError(f"name={name!r}; expected one of {', '.join(REGISTRY)}")
+    return REGISTRY[name]
+
+
+def checksum(name: str) -> str:
+    """SHA-256 (64 hexadecimal digits) of a data set's plain content, for a figure's provenance."""
+    return _entry(name).sha256
+
+
+def cache_folder() -> Path:
+    """Where downloads land: the operating system's cache folder for the user, outside the repository."""
+    return Path(pooch.os_cache("paperlib"))
+
+
+def _folders() -> list[Path]:
+    """PAPERLIB_DATA, where set, then the cache."""
+    own = os.environ.get("PAPERLIB_DATA", "")
+    if own and not Path(own).is_dir():
+        raise ValueError(f"PAPERLIB_DATA={own!r}; expected an existing folder")
+    return ([Path(own)] if own else []) + [cache_folder()]
+
+
+def _gzipped(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _open(path: Path):
+    """Binary stream of the plain content; the first bytes decide, not the name."""
+    return gzip.open(path) if _gzipped(path) else path.open("rb")
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(path: Path, *stamp: int) -> str:
+    """SHA-256 of the plain content. `stamp` (size, times, inode) makes a changed file a new question."""
+    try:
+        with _open(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        return f"none, its compression is damaged ({error})"
+
+
+def _verify(name: str, path: Path) -> Path:
+    stat = path.stat()
+    found = _digest(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+    if found != _entry(name).sha256:
+        raise ValueError(
+            f"{path}: not the file of data set {name!r}, so it is not used. SHA-256 of the content: "
+            f"expected {_entry(name).sha256}, actual {found}. Remove or replace it; how to get it: "
+            f"{_entry(name).get}"
+        )
+    return path
+
+
+def find(name: str) -> Path | None:
+    """Path of a verified local file, plain or .gz, or None. Never uses the network.
+
+    Args:
+        name: a key of ``REGISTRY``.
+
+    Raises:
+        ValueError: unknown name, PAPERLIB_DATA is no folder, or the first file found has other content.
+    """
+    file = _entry(name).file
+    places = (folder / candidate for folder in _folders() for candidate in (file, f"{file}.gz"))
+    return next((_verify(name, path) for path in places if path.is_file()), None)
+
+
+def available(name: str) -> bool:
+    """Whether ``load`` would work without the network; raises, as ``find`` does, for a file that differs."""
+    return find(name) is not None
+
+
+def _copy(source: BinaryIO, target: BinaryIO, most: int, what: str) -> None:
+    """At most so many bytes: a longer source is refused, not kept."""
+    while chunk := source.read(1 << 20):
+        most -= len(chunk)
+        if most < 0:
+            raise ValueError(f"{what} is longer than the registry says")
+        target.write(chunk)
+
+
+def _receive(url: str, part: Path, most: int) -> None:
+    """Download to a file; ends when more than ``most`` bytes have come."""
+    with requests.get(url, stream=True, timeout=TIMEOUT) as answer, part.open("wb") as file:
+        answer.raise_for_status()
+        for chunk in answer.iter_content(1 << 16):
+            most -= len(chunk)
+            if most < 0:
+                raise ValueError(f"{url} sends more bytes than the registry allows")
+            file.write(chunk)
+
+
+def _unpacked(entry: Dataset):
+    """A downloader for pooch that leaves the plain content, so that pooch's checksum is of the content."""
+
+    def download(url: str, output: str, pup) -> None:
+        part = Path(f"{output}.part")
+        try:
+            _receive(url, part, entry.download or entry.bytes)
+            with open(output, "wb") as plain:
+                if entry.derive:
+                    with _open(part) as content:
+                        plain.write(STEPS[entry.derive](content))
+                elif entry.member:
+                    with tarfile.open(part) as archive:
+                        member = archive.extractfile(entry.member)
+                        if member is None:
+                            raise ValueError(f"{entry.member} is no file")
+                        _copy(member, plain, entry.bytes, entry.member)
+                else:
+                    with _open(part) as content:
+                        _copy(content, plain, entry.bytes, "the content")
+        except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
+            # pooch retries a ValueError
+            raise ValueError(f"{url}: damaged archive ({error})") from error
+        finally:
+            part.unlink(missing_ok=True)
+
+    return download
+
+
+def _advice(name: str, failures: list[Exception]) -> str:
+    """What went wrong, how a person gets the file, and where it belongs; the second line stands alone."""
+    entry = _entry(name)
+    missing = (
+        "could not be downloaded."
+        if failures
+        else "has no public address that answers without an account."
+    )
+    places = f"the folder that PAPERLIB_DATA names, or into {cache_folder()}"
+    lines = [
+        f"data set {name!r}: {entry.file} {missing}",
+        f"How to get it: {entry.get}.",
+        f"Put it, plain or as {entry.file}.gz, into {places}; SHA-256 of the plain content: {entry.sha256}.",
+    ]
+    return "\n".join(lines + [f"Tried {url}: {error}" for url, error in zip(entry.urls, failures)])
+
+
+def _unwritable(error: OSError) -> OSError:
+    """The error of a cache that cannot be written: it names the folder, which is no file that is missing."""
+    why = f"the cache of data sets cannot be written ({error.strerror or error})"
+    return OSError(error.errno or errno.EIO, why, str(cache_folder()))
+
+
+def fetch(name: str) -> Path:
+    """Path of a verified file, downloaded if need be: PAPERLIB_DATA, then the cache, then the registry's addresses.
+
+    A download goes to a temporary file in the cache, is checked, and is moved into place; interrupted
+    or wrong it leaves nothing behind. Each address is tried three times. The cache is tried first, so that a folder
+    which cannot be written does not look like a failed download.
+
+    Args:
+        name: a key of ``REGISTRY``.
+
+    Returns:
+        Path of the file, plain or .gz.
+
+    Raises:
+        ValueError: as ``find``, or every address that answered sent other content.
+        FileNotFoundError: nowhere to be found; the text says how to get the file and where to put it.
+        OSError: the cache cannot be written, or its disk is full; it names the folder.
+    """
+    path = find(name)
+    if path is not None:
+        return path
+    entry, failures = _entry(name), []
+    if entry.urls:
+        try:
+            cache_folder().mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=cache_folder()):
+                pass
+        except OSError as error:
+            raise _unwritable(error) from error
+    # its notes would put paths of this machine into notebooks
+    pooch.get_logger().setLevel("WARNING")
+    for url in entry.urls:
+        try:
+            pup = pooch.create(
+                cache_folder(),
+                "",
+                registry={entry.file: f"sha256:{entry.sha256}"},
+                urls={entry.file: url},
+                retry_if_failed=RETRIES,
+            )
+            return Path(pup.fetch(entry.file, downloader=_unpacked(entry)))
+        except (ValueError, OSError) as error:
+            if isinstance(error, OSError) and not isinstance(error, NETWORK):
+                raise _unwritable(error) from error
+            failures.append(error)
+    # requests' errors are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content.
+    refused = any(
+        isinstance(error, ValueError) and not isinstance(error, OSError) for error in failures
+    )
+    raise (ValueError if refused else FileNotFoundError)(_advice(name, failures)) from (
+        failures or [None]
+    )[-1]
+
+
+def load(name: str) -> Table | Prices:
+    """A data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
+
+    Nothing is filled in, scaled or dropped except identifiers; see ``tables.parse``.
+
+    Raises:
+        ValueError, FileNotFoundError: as ``fetch``; ValueError also if rows or columns are not the registry's.
+    """
+    entry = _entry(name)
+    with _open(fetch(name)) as file:
+        return parse(name, file, (entry.rows, entry.columns))
+
+
+def load_covertype():
+    """All of Covertype.
+
+    Returns:
+        features, N x 54 int16, ten quantitative columns, then 4 wilderness areas and 40 soil types one-hot;
+        cover type, N int64 in 1..7. N = 581,012; the file is not in random order.
+    """
+    table = load("covertype")
+    return table.features, table.target
+
+
+def _rebuild() -> tuple[bool, str]:
+    """Derive the shipped table anew from all rows: (whether it may be trusted, one line)."""
+    import sklearn
+
+    shipped, note = read_table()
+    unequal = differences(build_table(*load_covertype()), shipped)
+    if not unequal:
+        return True, f"equal, rebuilt from all {note['rows']:,} rows"
+    versions = f"made with scikit-learn {note['scikit-learn']}, rebuilt with {sklearn.__version__}"
+    # Another version of K-means may cluster otherwise; with the same version it may not.
+    return note[
+        "scikit-learn"
+    ] != sklearn.__version__, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
+
+
+def main(names: list[str]) -> int:
+    """Fetch `names`, or all there is, and rebuild the derived table; one line each.
+
+    Returns:
+        Exit status: 1 if a file or the table differs, the cache cannot be written, or a data set asked for by name is
+        missing; else 0.
+    """
+    status, down = 0, set()
+    for name in names or [*REGISTRY, DERIVED]:
+        hosts = {url.split("/")[2] for url in REGISTRY[name].urls} if name in REGISTRY else set()
+        try:
+            if name == DERIVED and not names and not available("covertype"):
+                line = "shipped, not rebuilt: covertype is missing"
+            elif name == DERIVED:
+                good, line = _rebuild()
+                status |= not good
+            elif hosts and hosts <= down and not available(name):
+                line = f"missing: {', '.join(sorted(hosts))} cannot be reached. How to get it: {REGISTRY[name].get}."
+                status |= bool(names)
+            else:
+                line = f"sha256 ok  {fetch(name)}"
+        except FileNotFoundError as error:
+            line = "missing: " + (str(error) if names else str(error).splitlines()[1])
+            status |= bool(names)
+            if isinstance(error.__cause__, (requests.ConnectionError, requests.Timeout)):
+                down |= hosts  # not asked again in this run
+        except ValueError as error:
+            line, status = f"refused: {error}", 1
+        except OSError as error:
+            line, status = f"not fetched: {error}", 1
+        print(f"{name:24} {line}", flush=True)
+    return int(status)

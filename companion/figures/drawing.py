@@ -1,0 +1,439 @@
+"""Figures of one kind: the same learner looks the same everywhere, at the width of a journal's column.
+
+Nothing global is touched: the style is a dictionary that each function applies for itself (``with style():``
+around one's own plotting). A saved figure is a PDF, a PNG and a JSON that says where its numbers come from;
+written again from the same numbers, the files are equal byte for byte.
+"""
+
+import io
+import json
+import platform
+import re
+import sys
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import NullFormatter
+from scipy.optimize import isotonic_regression
+
+from paperlib import __version__, stats
+from ..store.keys import versions
+from paperlib.core.trace import Trace
+from ..output import folder, plain, write_bytes, write_json
+from ..papers import papers, room
+from ..styles import COLORS, REFERENCES, Style
+
+COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
+DPI = 200
+PROCESSOR = Path(__file__).with_name("processor.json")  # written by bench/last_bit.py
+QUARTILES = (0.25, 0.5, 0.75)
+DIAMOND = {  # a white one in a bar
+    "marker": "D",
+    "linestyle": "none",
+    "color": "white",
+    "markersize": 3,
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.6,
+}
+MARKERS = "oDsv^P"  # of learners that nobody declared
+END = "end of line"  # marks a label that belongs to the end of its line
+LOOK = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.2,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "legend.frameon": False,
+    "figure.dpi": DPI,
+    "savefig.dpi": DPI,
+    "pdf.fonttype": 42,
+    "text.usetex": False,
+    "figure.constrained_layout.use": True,
+    "hatch.linewidth": 0.6,
+}
+
+
+@contextmanager
+def style():
+    """The project's look, within the block."""
+    with matplotlib.rc_context(LOOK):
+        yield
+
+
+def styles() -> dict[str, Style]:
+    """How every learner looks, by name: of all papers, and the reference rules.
+
+    Raises:
+        ValueError: two papers that disagree, or an unknown color.
+    """
+    found = dict(REFERENCES)
+    for paper in papers():
+        for name, look in getattr(room(paper, "styles"), "STYLES", {}).items():
+            if found.setdefault(name, look) != look or look.color not in COLORS:
+                raise ValueError(
+                    f"{paper}: STYLES[{name!r}]={look!r}; allowed: one look a name ({found[name]!r}), colors {', '.join(COLORS)}"
+                )
+    return found
+
+
+_declared = styles  # panels have a parameter of that name
+
+
+def look(name: str, styles: Mapping[str, Style] | None = None) -> dict[str, Any]:
+    """Keywords for ``ax.plot``: color, marker, linestyle, width, order and label of a learner.
+
+    ``styles``: before what the papers declare. Names that nobody has declared are told apart by ``looks`` alone.
+    """
+    return looks([name], styles)[name]
+
+
+def looks(
+    names: Iterable[str], styles: Mapping[str, Style] | None = None
+) -> dict[str, dict[str, Any]]:
+    """The same for the learners of one panel: those that nobody has declared get colors that are free there.
+
+    Raises:
+        ValueError: a style in ``styles`` that is none.
+    """
+    known = {**_declared(), **(styles or {})}
+    names = list(names)
+    for name, s in (styles or {}).items():
+        if not isinstance(s, Style) or s.color not in COLORS:
+            raise ValueError(
+                f"styles[{name!r}]={s!r}; allowed: a Style with a color of {', '.join(COLORS)}"
+            )
+    taken = {known[name].color for name in names if name in known}
+    free = [c for c in COLORS if c not in (*taken, "gray")] or [*COLORS]
+    strangers = [name for name in names if name not in known]
+    known |= {
+        name: Style(free[i % len(free)], MARKERS[i % len(MARKERS)])
+        for i, name in enumerate(strangers)
+    }
+    return {name: _keywords(name, known[name]) for name in names}
+
+
+def _keywords(name: str, s: Style) -> dict[str, Any]:
+    width = 2.0 if s.emphasis else 0.8 if name in REFERENCES else 1.1
+    return {
+        "color": COLORS[s.color],
+        "marker": s.marker or None,
+        "linestyle": s.linestyle,
+        "linewidth": width,
+        "zorder": s.zorder + s.emphasis,
+        "label": s.label or name,
+    }
+
+
+def panels(
+    columns: int = 1, rows: int = 1, *, width: float | None = None, height: float = 2.3, **subplots
+) -> tuple[Figure, np.ndarray]:
+    """A figure and its rows x columns of axes, a column wide for one panel, else two columns.
+
+    ``width`` and ``height`` of a row in inches; other keywords go to ``Figure.subplots`` (``sharey=True``).
+    """
+    with style():
+        size = width or (COLUMN if columns == 1 else DOUBLE), height * rows
+        fig = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(fig)
+        return fig, fig.subplots(rows, columns, squeeze=False, **subplots)
+
+
+def regret_panel(
+    ax: Axes,
+    traces: dict[str, Trace],
+    *,
+    title: str = "",
+    series: str = "regret",
+    ylabel: str = "regret",
+    log_x: bool = False,
+    log_y: bool = False,
+    labels: bool = True,
+    level: float = stats.LEVEL,
+    bands: Container[str] | None = None,
+    styles: Mapping[str, Style] | None = None,
+) -> dict[str, dict]:
+    """Mean curves over trials with pointwise t-bands.
+
+    ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``bands``: names whose band is drawn,
+    where all would hide each other; None: all. ``styles``: how learners of one's own look; without it they get colors
+    that are free.
+
+    Returns:
+        name -> rounds, mean, low, high, n: the plotted numbers.
+    """
+    numbers, all_looks = {}, looks(traces, styles)
+    with style():
+        for i, (name, trace) in enumerate(traces.items()):
+            how, rounds = all_looks[name], trace.rounds
+            mean, low, high, n = stats.band(trace[series], level)
+            every = max(1, len(rounds) // 8)
+            ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
+            if n > 1 and (bands is None or name in bands):
+                shade = {"color": how["color"], "alpha": 0.2, "linewidth": 0}
+                ax.fill_between(rounds, low, high, zorder=how["zorder"] - 0.5, **shade)
+            numbers[name] = {"rounds": rounds, "mean": mean, "low": low, "high": high, "n": n}
+        ax.set(title=title, xlabel="rounds", ylabel=ylabel)
+        ax.set(xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+        ax.margins(x=0)
+        means = (curve["mean"] for curve in numbers.values())
+        # a band may reach below zero: the means set the range
+        ax.set_ylim(bottom=0.5 * min(mean[mean > 0].min() for mean in means) if log_y else 0)
+        if labels:
+            _label_ends(ax)
+    return numbers
+
+
+def time_panel(
+    ax: Axes,
+    seconds: dict[str, dict[str, Any]],
+    *,
+    batch: dict[str, dict[str, Any]] | None = None,
+    title: str = "",
+    ylabel: str = "seconds a round",
+    styles: Mapping[str, Style] | None = None,
+) -> dict[str, dict]:
+    """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
+
+    Args:
+        seconds: name -> setting -> sample of seconds of one trial, as ``Seconds.bars`` gives them.
+        batch: the same of one trial in a batch of many, whose median is a white diamond; learners that it
+            lacks cannot be batched, and get a star behind their names.
+        styles: as for ``regret_panel``.
+
+    Returns:
+        name -> setting -> median, quartiles, n, batch: the plotted numbers.
+
+    Raises:
+        ValueError: seconds that are not positive, or too many settings.
+    """
+    settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
+    numbers, ends, width = {}, [], 0.8 / len(settings)
+    all_looks = looks(seconds, styles)
+    hatches = ["", "////", "....", "xxxx", "----", "\\\\\\\\", "++++", "oooo"]
+    if len(settings) > len(hatches):
+        raise ValueError(f"seconds: {len(settings)} settings; allowed: at most {len(hatches)}")
+    with style():
+        for i, (name, samples) in enumerate(seconds.items()):
+            for setting, sample in samples.items():
+                j = settings.index(setting)
+                x = i + (j - (len(settings) - 1) / 2) * width
+                low, middle, high = map(float, np.quantile(np.asarray(sample, float), QUARTILES))
+                if low <= 0:
+                    raise ValueError(
+                        f"seconds[{name!r}][{setting!r}]: lower quartile {low}; allowed: above 0, for a log axis"
+                    )
+                ax.bar(
+                    x,
+                    middle,
+                    0.9 * width,
+                    yerr=[[middle - low], [high - middle]],
+                    facecolor=all_looks[name]["color"],
+                    edgecolor="white",
+                    linewidth=0,
+                    hatch=hatches[j],
+                    error_kw={"elinewidth": 0.7, "capsize": 1.5},
+                )
+                ends += [low, high]
+                shown = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
+                if setting in (batch or {}).get(name, {}):
+                    shown["batch"] = float(np.median(batch[name][setting]))
+                    ends.append(shown["batch"])
+                    ax.plot(x, shown["batch"], **DIAMOND)
+                numbers.setdefault(name, {})[setting] = shown
+        decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
+        top = max(decade + 1, np.ceil(np.log10(max(ends))))
+        ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        star = lambda name: "*" * (batch is not None and name not in batch)
+        labels = [all_looks[name]["label"] + star(name) for name in seconds]
+        ax.set_xticks(range(len(seconds)), labels, rotation=35, ha="right", rotation_mode="anchor")
+        ax.grid(visible=False, axis="x")
+        if len(settings) > 1:
+            patches = [
+                Patch(facecolor=COLORS["gray"], edgecolor="white", linewidth=0, hatch=h, label=s)
+                for h, s in zip(hatches, settings)
+            ]
+            ax.legend(
+                handles=patches,
+                loc="lower center",
+                bbox_to_anchor=(0.5, 1.0),
+                ncols=len(settings),
+                handlelength=1.4,
+                columnspacing=1,
+            )
+            ax.set_title(title, pad=16)
+    return numbers
+
+
+def legend(fig: Figure, *, columns: int = 4) -> None:
+    """One legend for the whole figure, above its panels."""
+    with style():
+        entries = {
+            label: line for ax in fig.axes for line, label in zip(*ax.get_legend_handles_labels())
+        }
+        fig.legend(
+            entries.values(),
+            entries.keys(),
+            loc="outside upper center",
+            ncols=columns,
+            handlelength=2.4,
+            columnspacing=1.2,
+        )
+
+
+def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
+    """What the bands are and over how many trials: a sentence for the caption."""
+    counts = {name: len(trace.trials) for name, trace in traces.items()}
+    most = max(counts.values())
+    fewer = ", ".join(f"{look(name)['label']} {n}" for name, n in counts.items() if n != most)
+    more = f" ({fewer})" if fewer else ""
+    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials{more}."
+
+
+def _label_ends(ax: Axes) -> None:
+    """Names at the line ends; ``_settle`` moves apart those that stand too close."""
+    for line in ax.get_lines():
+        if not line.get_label().startswith("_"):
+            ax.annotate(
+                line.get_label(),
+                (line.get_xdata()[-1], line.get_ydata()[-1]),
+                (4, 0),
+                textcoords="offset points",
+                color=line.get_color(),
+                va="center",
+                fontsize=7,
+                fontweight="bold" if line.get_linewidth() >= 2 else "normal",
+                annotation_clip=False,
+                gid=END,
+            )
+
+
+def _settle(fig: Figure) -> None:
+    """Lay the figure out for good, then give the labels at line ends the least moves that keep them apart."""
+    gap = 8.0  # points
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")
+    for ax in fig.axes:
+        labels = [text for text in ax.texts if text.get_gid() == END]
+        if labels:
+            ends = ax.transData.transform([label.xy for label in labels])[:, 1] * 72 / fig.dpi
+            order, steps = np.argsort(ends, kind="stable"), gap * np.arange(len(ends))
+            apart = isotonic_regression(ends[order] - steps).x + steps
+            for i, y in zip(order, apart):
+                labels[i].set_position((4, y - ends[i]))
+
+
+def save(
+    fig: Figure,
+    name: str,
+    *,
+    paper: str,
+    caption: str,
+    alt: str,
+    profile: str,
+    parameters: dict[str, Any],
+    seed: int,
+    trials: Any,
+    device: str = "cpu",
+    data_checksum: str | None = None,
+    numbers: Any = None,
+    claims: Sequence = (),
+    checks: Sequence = (),
+) -> None:
+    """Write ``<name>.pdf``, ``.png`` and ``.json``, show the figure once in a notebook, and close it.
+
+    The JSON file lists under "processor" those of its numbers that change with the processor, because an algorithm amplifies
+    rounding errors or because they are run times. ``bench/last_bit.py`` finds them. The list "quick" is of runs at the quick profile.
+    The list "paper" is of two runs at the paper's sizes; a figure without this list was not compared at these sizes.
+
+    Args:
+        name: file name without ending.
+        paper: package of the paper, the folder.
+        caption: says what a band is and over how many trials.
+        alt: the figure in words, for those who cannot see it.
+        profile: "quick", "paper" or "custom".
+        parameters: what the notebook ran with.
+        trials: how many, or by learner.
+        data_checksum: SHA-256 of the data shown, if there are any.
+        numbers: the plotted numbers, as the panels return them.
+        claims, checks: verdicts and checks that the figure shows.
+
+    Raises:
+        ValueError: an unknown profile, or nothing to say in ``caption`` or ``alt``.
+    """
+    for what, text in (("caption", caption), ("alt", alt)):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{what}={text!r}; allowed: a sentence")
+    for what, text in (("name", name), ("paper", paper)):  # they are a file's, and its folder's
+        if not isinstance(text, str) or not re.fullmatch(r"\w[\w.-]*", text):
+            raise ValueError(f"{what}={text!r}; allowed: letters, digits, '_', '-' and '.'")
+    place, title = folder(profile) / paper, f"{paper}: {name}"
+    about = f"{caption} Profile {profile}, seed {seed}."
+    with style():
+        _settle(fig)
+        pdf, png = io.BytesIO(), io.BytesIO()
+        creator = {"Creator": f"paperlib {__version__}", "CreationDate": None}
+        fig.savefig(pdf, format="pdf", metadata={"Title": title, "Subject": about, **creator})
+        words = {"Title": title, "Description": alt, "Comment": about}
+        fig.savefig(png, format="png", dpi=DPI, metadata=words)
+    # first what may be refused: numbers that are no JSON
+    write_json(
+        place / f"{name}.json",
+        {
+            "figure": name,
+            "paper": paper,
+            "profile": profile,
+            "caption": caption,
+            "alt": alt,
+            "parameters": parameters,
+            "seed": seed,
+            "trials": trials,
+            "device": device,
+            "data_checksum": data_checksum,
+            "versions": {
+                **versions(),
+                "python": platform.python_version(),
+                "matplotlib": matplotlib.__version__,
+                "paperlib": __version__,
+            },
+            "claims": [plain(verdict) for verdict in claims],
+            "checks": [plain(check) for check in checks],
+            "numbers": numbers,
+            "processor": json.loads(PROCESSOR.read_text()).get(f"{paper}/{name}", {"quick": []}),
+        },
+    )
+    write_bytes(place / f"{name}.pdf", pdf.getvalue())
+    write_bytes(place / f"{name}.png", png.getvalue())
+    _show(png.getvalue(), fig, alt)
+    if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
+        sys.modules["matplotlib.pyplot"].close(fig)
+
+
+def _show(png: bytes, fig: Figure, alt: str) -> None:
+    """The picture itself as output, of a fixed size, where an IPython kernel runs."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None:
+        from IPython.display import Image, display
+
+        display(Image(png, format="png", width=round(100 * fig.get_size_inches()[0]), alt=alt))

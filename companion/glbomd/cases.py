@@ -1,0 +1,74 @@
+"""Learners and problems that the contract tests and the bench run."""
+
+from paperlib.core.contracts import Case
+from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
+from paperlib.glbomd.learners.ecolog import ECOLog
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.learners.glmucb import GLMUCB
+from paperlib.glbomd.learners.gloc import GLOC
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.learners.ofuglb import OFUGLB
+from paperlib.glbomd.learners.ofulmlogb import OFULMLogB
+from paperlib.glbomd.learners.ofulogr import OFULogR
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.learners.reference import LongestArm, UniformArm
+from paperlib.glbomd.learners.rsglincb import RSGLinCB
+
+_fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
+_counts = SphereArms(Poisson(), 1.0, 3, 5)
+_own = FixedArms(norm=2.0, dim=3, arms=5, per_trial=True)
+_shared = {
+    "norm_bound": [0.0, -1.0, float("nan"), float("inf")],
+    "delta": [0.0, 1.5, -0.1, float("nan")],
+    "scale": [-1.0, float("nan")],
+}
+_link = {"link": ["exponential", None]}
+_ridge = {"ridge": [0.0, -2.0, float("nan"), "largest"]}
+_kappa = {"kappa": [0.0, -1.0, float("inf")]}
+
+CASES = {
+    "GLB-OMD": Case(
+        GLBOMD(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)], "refresh": [0]},
+    ),
+    "GLB-OMD, dim": Case(GLBOMD(Bernoulli(), 0.3, ridge="dim"), _own),  # projects often
+    "GLB-OMD, Poisson": Case(GLBOMD(Poisson(), 1.0, ridge="dim", refresh=16), _counts),
+    "GLB-OMD, Gaussian": Case(GLBOMD(Gaussian(0.25), 2.0), SphereArms(Gaussian(0.25), 2.0, 3, 5)),
+    "GLM-UCB": Case(
+        GLMUCB(Bernoulli(), 2.0), _fresh, _shared | _link | _kappa | {"reward_bound": [0.0]}
+    ),
+    "GLM-UCB, counts": Case(GLMUCB(Bernoulli(), 2.0, counts=True), _fixed),
+    "GLOC": Case(
+        GLOC(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0], "variant": ["other"]},
+    ),
+    "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts),
+    "ECOLog": Case(ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}),
+    "ECOLog, projecting": Case(ECOLog(0.3), _own),
+    "OFUL-MLogB": Case(
+        OFULMLogB(2.0),
+        _fresh,
+        _shared | {"ridge": [0.0, -2.0, float("nan"), "sharp"], "link": [Poisson()]},
+    ),
+    "OFUL-MLogB, dim": Case(OFULMLogB(0.3, ridge="dim"), _own),  # projects often
+    "RS-GLinCB": Case(
+        RSGLinCB(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _ridge | _kappa | {"constants": ["other"], "reward_bound": [-1.0]},
+    ),
+    "RS-GLinCB, counts": Case(RSGLinCB(Bernoulli(), 2.0, kappa=60.0, counts=True), _fixed),
+    "OFUGLB": Case(
+        OFUGLB(Bernoulli(), 2.0), _fresh, _shared | {"link": ["exponential", Gaussian()]}
+    ),
+    "OFUGLB, counts": Case(OFUGLB(Poisson(), 1.0, counts=True), FixedArms(Poisson(), 1.0, 3, 5)),
+    "OFULog-r": Case(OFULogR(2.0), _fresh, _shared | {"link": [Poisson()]}),
+    "OFULog-r, counts": Case(OFULogR(2.0, counts=True), _fixed),
+    "uniform": Case(UniformArm(), _fresh),
+    "longest": Case(LongestArm(), _fresh),
+    "Beta Thompson": Case(BetaThompson(), _fixed, {"successes": [0.0]}),
+    "UCB1": Case(UCB1(), _fixed, {"scale": [-1.0]}),
+    "Laplace Thompson": Case(LaplaceThompson(), _fixed, {"ridge": [0.0]}),
+}

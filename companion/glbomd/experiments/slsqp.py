@@ -1,0 +1,212 @@
+"""Optimism over a likelihood set by a generic solver: a constrained problem an arm, K + 1 a round.
+
+This is how the authors of likelihood-set methods compute their decisions, written as well as that
+allows: analytic gradients, vectorized over the history, warm starts. It proves nothing; it is the
+yardstick of what ``learners.likelihood_set`` saves, and an independent oracle for its decisions.
+Nothing here is kept: who asks ``store.once`` for it does that, and enters no measurement's key.
+Shapes: n observations, K arms, d dimensions; one trial, numpy.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy import ndarray
+from scipy.optimize import minimize
+from torch import Tensor
+
+from paperlib.core.contracts import Learner, Problem
+from paperlib.core.rounds import Round
+from paperlib.play import play
+from ...store.timing import alone, time_rounds
+from paperlib.glbomd.learners.certified import CertifiedOptimism
+from paperlib.glbomd.learners.likelihood_set import ConfidenceSet, family_terms, leader
+
+TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
+FAR = 2.0  # times S, where the solver looks outside of the ball: L goes on so that e^z stays finite
+SLACK = 1e-6  # violation of a constraint, relative to b or to S^2, that still counts as rounding
+
+
+class SLSQPDecision(NamedTuple):
+    """What the solver returned."""
+
+    arm: int  # argmax of the values, ties to the lowest index
+    values: ndarray  # K, UCB(x_k) up to the tolerance, from below or above
+    points: ndarray  # K x d, the maximizers: warm starts for the next round
+    estimate: ndarray  # d, maximum likelihood estimate
+
+    @property
+    def margin(self) -> float:
+        """Best value minus second best; inf for a single arm."""
+        return (
+            float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
+        )
+
+
+def slsqp_decision(
+    inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = TOLERANCE
+) -> SLSQPDecision:
+    """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
+
+    Args:
+        inside: the set, of which only data, budget, ball and ridge are used.
+        arms: K x d.
+        start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
+        tolerance: see ``TOLERANCE``.
+
+    Raises:
+        RuntimeError: the solver ended outside of the set, from every start.
+    """
+    likelihood, ball, ridge = inside.likelihood, inside.ball, inside.ridge
+    seen: dict = {}
+
+    def objective(theta: ndarray) -> tuple[float, ndarray]:
+        """L and its gradient; the solver asks for one and then for the other."""
+        key = theta.tobytes()
+        if seen.get("key") != key:
+            z = likelihood.points @ theta
+            near = z if ball is None else np.minimum(z, FAR * ball)
+            m, mu, _ = family_terms(likelihood.link, near)
+            m = m + mu * (z - near)  # the tangent beyond: still convex and smooth
+            if likelihood.weights is not None:
+                m, mu = likelihood.weights * m, likelihood.weights * mu
+            value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
+            gradient = mu @ likelihood.points - likelihood.moment + ridge * theta
+            seen.update(key=key, value=value, gradient=gradient)
+        return seen["value"], seen["gradient"]
+
+    in_ball = (
+        []
+        if ball is None
+        else [
+            {
+                "type": "ineq",
+                "fun": lambda theta: ball * ball - theta @ theta,
+                "jac": lambda theta: -2 * theta,
+            }
+        ]
+    )
+    options = {"maxiter": 200}
+    first = np.zeros(arms.shape[1]) if start is None or start.ndim > 1 else start
+    estimate = minimize(
+        objective,
+        first,
+        jac=True,
+        method="SLSQP",
+        constraints=in_ball,
+        options={**options, "ftol": 1e-12},
+    ).x
+    level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
+    likely = {
+        "type": "ineq",
+        "fun": lambda theta: (level - objective(theta)[0]) / unit,
+        "jac": lambda theta: -objective(theta)[1] / unit,
+    }
+    starts = np.broadcast_to(estimate if start is None else start, arms.shape)
+    options["ftol"] = tolerance
+
+    def solve(x: ndarray, begin: ndarray) -> ndarray:
+        """The best feasible point for one arm.
+
+        A start that leads outside of the set is given up for the estimate.
+        """
+        for origin in (begin, estimate):
+            point = minimize(
+                lambda theta: -(x @ theta),
+                origin,
+                jac=lambda theta: -x,
+                method="SLSQP",
+                constraints=[likely, *in_ball],
+                options=options,
+            ).x
+            if all(constraint["fun"](point) >= -SLACK for constraint in (likely, *in_ball)):
+                return point
+        raise RuntimeError(f"SLSQP left the set at {point!r} for the direction {x!r}")
+
+    points = np.stack([solve(x, begin) for x, begin in zip(arms, starts)])
+    values = np.einsum("kd,kd->k", arms, points)
+    return SLSQPDecision(leader(values), values, points, estimate)
+
+
+@dataclass(frozen=True)
+class SLSQPDecisions:
+    """A probe that decides again by SLSQP what a certified learner has just decided, and times it.
+
+    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best
+    arms. The solver starts from the round's maximum likelihood estimate: it is spared that search.
+    """
+
+    learner: CertifiedOptimism
+
+    def __call__(self, seen: Round) -> Tensor:
+        inside = self.learner.confidence_set(seen.before, seen.context)
+        start = time.perf_counter()
+        found = slsqp_decision(inside, seen.context[0].numpy(), seen.before.theta[0].numpy())
+        seconds = time.perf_counter() - start
+        same = found.arm == int(seen.action[0])
+        return torch.tensor([[seconds, same, found.margin]], dtype=torch.float64)
+
+
+def sampled(horizon: int, every: int) -> list[int]:
+    """Every ``every``-th round, but the first, in which there is no likelihood."""
+    return [t for t in range(every, horizon + 1, every) if t > 1]
+
+
+def decide_again(
+    learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
+) -> dict[str, ndarray]:
+    """SLSQP beside the certified decisions of one trial, alone on the machine.
+
+    Returns:
+        ``rounds``, every ``every``-th, and for each of them ``seconds`` of SLSQP, whether the arm
+        is the ``same``, and SLSQP's ``margin`` between its two best arms.
+    """
+    probes = {"slsqp": SLSQPDecisions(learner)}
+    with alone():
+        trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
+    seconds, same, margin = trace["slsqp"][0].T
+    return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
+
+
+def own_seconds(learner: Learner, problem: Problem, horizon: int, every: int) -> ndarray:
+    """The learner's own seconds in the rounds of ``sampled``, one trial, nothing beside it."""
+    found = time_rounds([(learner, problem)], horizon, 1, [1])["seconds"]
+    return found[0, 0, [t - 1 for t in sampled(horizon, every)]]
+
+
+def against_certified(
+    learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
+) -> dict[str, ndarray]:
+    """``decide_again``, with the learner's own seconds in these rounds as ``certified``.
+
+    They are the mean of a run before and one after.
+    """
+    with alone():
+        before = own_seconds(learner, problem, horizon, every)
+        found = decide_again(learner, problem, horizon, every)
+        after = own_seconds(learner, problem, horizon, every)
+    return {**found, "certified": (before + after) / 2}
+
+
+def time_decisions(
+    runs: Sequence[tuple[Learner, Problem]], horizon: int, every: int, repetitions: int
+) -> dict[str, ndarray]:
+    """Seconds of each ``every``-th round of one trial; in each repetition all runs take turns.
+
+    Of a learner over likelihood sets SLSQP's decision is timed, of another one its own round.
+
+    Returns:
+        "seconds": runs x N repetitions x rounds.
+    """
+    found: list[list[ndarray]] = [[] for _ in runs]
+    with alone():
+        for _ in range(repetitions):
+            for (learner, problem), seconds in zip(runs, found):
+                if isinstance(learner, CertifiedOptimism):
+                    seconds.append(decide_again(learner, problem, horizon, every)["seconds"])
+                else:
+                    seconds.append(own_seconds(learner, problem, horizon, every))
+    return {"seconds": np.array(found)}

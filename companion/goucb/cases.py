@@ -1,0 +1,138 @@
+"""Learners and problems that the contract tests run."""
+
+import math
+
+from paperlib.core.contracts import Case
+from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere
+from paperlib.goucb.learners.botorch_default import BoTorchDefault
+from paperlib.goucb.learners.controls import RepeatBest, UniformPoint
+from paperlib.goucb.learners.goucb import GOUCB
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
+from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
+from paperlib.goucb.learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
+from paperlib.goucb.learners.presets import algorithm1, literal, practical
+from paperlib.goucb.learners.radius import Simulated
+from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
+from paperlib.goucb.learners.turbo import TuRBO
+from paperlib.goucb.model.function import FunctionModel, paraboloid
+from paperlib.goucb.model.network import TwoLayerNet
+from paperlib.goucb.problems.reference import Reference
+from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
+from .problems.tuning import Tuning
+
+# Cases that the bench leaves out, and why.
+_REASON = "the bench plays 3000 rounds, and these methods play some hundreds; their costs are in goucb_5_cost"
+
+_small = {
+    "model": TwoLayerNet(3),
+    "oracle": LevenbergMarquardt(2, 8, 3),
+    "acquisition": Linearized(12, 4, 2, 3),
+}
+_gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
+_f2 = StyblinskiTang(2)
+_fewer = {"rounds": 8, "trials": 2}  # of seconds each
+_n = {"n_init": [0, 2.0, True, None]}
+
+
+def _by_proof() -> GOUCB:
+    """With the oracle and the radius that the theorems speak of, on a network that they hold for."""
+    truth = Reference().truth
+    radius = Simulated((truth.w,), 0.1, 3.0)
+    oracle, search = BoxLeastSquares(truth.lo, truth.hi, 2), Linearized(12, 4, 2, 3, 0.005)
+    return GOUCB(TwoLayerNet(1), 4, oracle, search, radius, scaling="none")
+
+
+CASES = {
+    "GO-UCB": Case(
+        literal(
+            2, 26.0, model=TwoLayerNet(3), oracle=GradientDescent(steps=5), acquisition=Joint(5)
+        ),
+        SigmoidSum(3),
+        {"n_init": [0, 2.0, "x"], "model": [None, TwoLayerNet], "radius": [0.2]},
+    ),
+    "GO-UCB, uniform start": Case(
+        literal(
+            2,
+            26.0,
+            model=TwoLayerNet(3),
+            oracle=GradientDescent(steps=5),
+            acquisition=Joint(5, start="uniform"),
+        ),
+        SigmoidSum(3),
+    ),
+    "GO-UCB, Algorithm 1": Case(
+        algorithm1(3, **_small),
+        Teacher(2, hidden=3, starts=8, steps=10),
+        {"ridge": [0.0, -1.0, math.nan], "scaling": ["all"]},
+        rounds=25,
+    ),
+    "GO-UCB, practical": Case(
+        practical(3, **_small),
+        _f2,
+        {"ridge": [0.0, -1.0], "trust": [0.2], "scaling": ["first", None], "refit": [1, None]},
+        rounds=25,
+    ),
+    "GO-UCB, no trust region": Case(practical(3, trust=None, **_small), Rastrigin(2), rounds=12),
+    "GO-UCB, sphere": Case(
+        algorithm1(
+            3,
+            model=TwoLayerNet(2),
+            oracle=LevenbergMarquardt(2, 8),
+            acquisition=Sphere(6, 2, 2, 2, turns=4),
+        ),
+        _f2,
+        rounds=25,
+    ),
+    "GO-UCB, function": Case(
+        practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
+    ),
+    "GO-UCB, proof": Case(_by_proof(), Reference(), rounds=15, trials=3),
+    # a fit takes .1 s; what is fitted is looked up afterwards
+    "GO-UCB, tuning": Case(practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2),
+    "GP-UCB, raw": Case(GP(3, "legacy-raw", "UCB", **_gp), SigmoidSum(3), _n, rounds=10),
+    "GP-EI, scaled": Case(
+        GP(3, "legacy-scaled", "EI", **_gp),
+        _f2,
+        {"prior": ["legacy", None], "acquisition": ["LogEI", 1]},
+        rounds=10,
+    ),
+    "GP-PI, modern": Case(
+        GP(3, "modern", "PI", **_gp),
+        _f2,
+        {"fit_steps": [-1], "candidates": [0], "around": [-1], "top": [0], "steps": [-1]},
+        rounds=10,
+    ),
+    "GP-UCB, modern": Case(
+        GP(3, "modern", "UCB", **_gp), _f2, {"beta": [-1.0], "rate": [0.0]}, rounds=10
+    ),
+    **{
+        f"GP-{name}, optimize_acqf": Case(
+            GPOptimizeAcqf(GP(3, "legacy-raw", name, **_gp), 1, 4),
+            SigmoidSum(3),
+            {"gp": [None, "UCB"], "restarts": [0], "raw_samples": [0]},
+            **_fewer,
+        )
+        for name in ("UCB", "EI", "PI")
+    },
+    "qLogNEI, modern": Case(
+        QLogNEI(3, samples=8, **_gp), _f2, {"samples": [0], "prior": ["new"]}, rounds=10
+    ),
+    "MAP-SAAS": Case(MAPSAAS(3, 1, 4, 2), _f2, _n | {"models": [0]}, **_fewer),
+    "BoTorch, default": Case(
+        BoTorchDefault(3, 1, 4), _f2, _n | {"restarts": [0], "raw_samples": [0]}, **_fewer
+    ),
+    "TuRBO-1": Case(
+        TuRBO(3, candidates=12, fit_steps=3, failures=2),
+        _f2,
+        _n
+        | {"candidates": [0], "least": [0.0], "first": [0.001], "most": [0.1], "gain": [-1.0]}
+        | {"successes": [0], "failures": [0], "noisy": [1, None], "fit_steps": [-1]},
+        rounds=20,
+    ),
+    "TPE": Case(Optuna(3), _f2, _n, rounds=20),
+    "scikit-optimize": Case(ScikitOptimize(3), _f2, _n, **_fewer),
+    "uniform": Case(UniformPoint(3), _f2, _n),
+    "repeat-best": Case(RepeatBest(3), _f2, _n),
+}
+UNMEASURED = dict.fromkeys(CASES, _REASON)

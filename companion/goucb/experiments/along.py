@@ -1,0 +1,257 @@
+"""Runs of Algorithm 1 on the reference problems, every statement held against them, and the same on what is wrong on purpose.
+
+Letters: R trials, T rounds of Phase II, n of Phase I.
+"""
+
+import dataclasses
+import math
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paperlib.core.trace import Trace
+from paperlib.checks import Check
+from paperlib.goucb.learners.acquisition import Linearized
+from paperlib.goucb.learners.goucb import GOUCB
+from paperlib.goucb.learners.oracle import BoxLeastSquares
+from paperlib.goucb.learners.presets import algorithm1
+from paperlib.goucb.learners.radius import Constant, Radius, Simulated
+from paperlib.goucb.problems.reference import HALF, Reference
+from paperlib.goucb.theory import bounds, constants
+from paperlib.goucb.theory.equivalents import equivalents
+from paperlib.goucb.theory.growth import Risk
+from ..proofs.lemmas import potential_bound
+from paperlib.goucb.theory.replay import Replay
+from paperlib.goucb.theory.vacuity import first_phase
+from ..proofs import feasibility, lemmas
+
+DELTA = 0.1
+SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)
+SEARCH = Linearized(256, 8, 4, 20, 0.005)
+RADII = (1e-4, 1e-2, 0.5)  # c of self-concordance
+POINTS = 1000  # of functional containment
+LOOKED_AT = 20  # rounds of functional containment
+
+
+def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = None) -> GOUCB:
+    """Algorithm 1 with the oracle that the theorems assume, on points and answers as they are.
+
+    Args:
+        problem: A or B.
+        n: rounds of Phase I.
+        ridge: lambda.
+        radius: None: the smallest that the proof of Lemma 5.3 gives for this very run.
+    """
+    truth = problem.truth
+    if radius is None:
+        same = tuple(map(tuple, equivalents(truth.w, truth.hidden).tolist()))
+        radius = Simulated(same, problem.noise, SAFE[problem.name], DELTA)
+    oracle = BoxLeastSquares(truth.lo, truth.hi)
+    return GOUCB(problem.network, n, oracle, SEARCH, radius, ridge=ridge, scaling="none")
+
+
+def learners(problem: Reference, n: int, T: int, loose: float = 0.1) -> dict[str, GOUCB]:
+    """With the radius of the proof and lambda = sqrt(T), with beta = 1, and with lambda = beta = ``loose``, where 2 will not do (E4)."""
+    return {
+        "proved radius": learner(problem, n, T**0.5),
+        "beta = 1": learner(problem, n, T**0.5, Constant(T**-0.25)),
+        f"lambda = beta = {loose:g}": learner(problem, n, loose, Constant(1.0)),
+    }
+
+
+class Along:
+    """A recorded run and what it is made of, computed anew.
+
+    Args:
+        trace: every round, with the probes of ``probes.recording``.
+        problem: that was played.
+        played: the learner.
+    """
+
+    def __init__(self, trace: Trace, problem: Reference, played: GOUCB):
+        self.trace, self.problem, self.played = trace, problem, played
+        self.truth, self.n = problem.truth, played.n_init
+        self.run = Replay.of(trace, problem.network, self.n, played.ridge, self.truth.w)
+        self.root = self.run.ball[:, :, 2]  # sqrt(beta_t), the learner's own
+        self.curvature = SAFE[problem.name]
+        self.slope = float(self.run.slope.max())
+
+    @cached_property
+    def risk(self) -> Risk:
+        """L."""
+        return Risk(self.problem)
+
+    @cached_property
+    def constants(self) -> constants.Constants:
+        """Those of the problem, with mu to the nearest of its parameters."""
+        return constants.Constants.of(self.problem, self.risk.on_box.mu, DELTA)
+
+    @cached_property
+    def span(self) -> float:
+        """The largest regret that a round can have, on a grid."""
+        w = torch.tensor([self.truth.w], dtype=torch.float64)
+        f = self.problem.network.value(w, self.points(2001).unsqueeze(0))
+        return self.problem.maximum - float(f.min())
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """Parameters of W, uniform ones and where mu is attained, 201 x dw."""
+        lo, hi = self.truth.lo, self.truth.hi
+        found = np.random.default_rng(0).uniform(lo, hi, (200, len(self.truth.w)))
+        return np.concatenate([found, self.risk.on_box.w[None]])
+
+    def points(self, count: int) -> Tensor:
+        """A grid of [-5, 5], count x 1."""
+        return torch.linspace(-HALF, HALF, count, dtype=torch.float64).unsqueeze(1)
+
+    def squared_error(self, w: Tensor) -> Tensor:
+        """sum (f_w(x_i) - y_i)^2 over Phase I, R. ``w``: R x dw."""
+        x, y = (torch.from_numpy(self.trace[name][:, : self.n].copy()) for name in ("x", "y"))
+        return (self.problem.network.value(w, x) - y).square().sum(1)
+
+    def regret(self) -> np.ndarray:
+        """Of both phases, R."""
+        return self.trace.last()
+
+    # Statements ------------------------------------------------------------------------------------------
+
+    def assumptions(self) -> list[Check]:
+        """Assumptions 3.1 to 3.3 on this network."""
+        c, run, risk = self.constants, self.run, self.risk
+        values = self.problem.maximum - run.gaps.numpy()
+        w = torch.from_numpy(self.inside)
+        return [
+            bounds.assumption_3_1(values, run, self.truth.lo, self.truth.hi),
+            bounds.assumption_3_2(self.problem.network, w, self.points(51), c),
+            bounds.assumption_3_2_along(run, self.slope, self.curvature),
+            bounds.growth_condition(risk, c.growth, self.inside, nearest=True),
+            *[bounds.self_concordance(risk, radius) for radius in RADII],
+        ]
+
+    def first_phase(self) -> list[Check]:
+        """Lemma 5.1 and Theorem 5.2, printed and corrected, Remark 4.4 and condition (8)."""
+        run, n, c = self.run, self.n, self.constants
+        w0, far2 = run.w[:, 0], run.distance2[:, 0]
+        risk = self.risk.value(w0)
+        return [
+            bounds.oracle(self.squared_error(w0), self.squared_error(run.truth)),
+            bounds.lemma_5_1(risk, n, c),
+            bounds.lemma_5_1_printed(risk, n, c),
+            bounds.theorem_5_2(far2, n, c),
+            bounds.theorem_5_2_printed(far2, n, c),
+            bounds.remark_4_4(self.trace.at(n), n, c.value),
+            bounds.condition_8(c, run.rounds, self.risk.zeta),
+        ]
+
+    def algorithm(self) -> list[Check]:
+        """What holds in every round of every run of Phase II, whatever the radius."""
+        run, along = self.run, self.run.along
+        K = self.slope**2 / run.ridge
+        return [
+            lemmas.estimate(run),
+            lemmas.query(run, self.points(101)),
+            lemmas.lemma_c4(run),
+            lemmas.lemma_c5(run, self.slope),
+            lemmas.lemma_c6(run),
+            lemmas.lemma_c6_printed(run, self.slope),
+            lemmas.lemma_c6_step(along.trace[:, 1:], along.growth[:, :-1]),
+            lemmas.potential(along.u2, along.growth[:, 1:], K),
+            lemmas.potential_printed(along.u2, potential_bound(run, self.slope)),
+            lemmas.potential_step(along.u2, along.growth[:, 1:]),
+            lemmas.lemma_b3(run, self.problem.noise, DELTA / 2),
+            feasibility.identity_13(run),
+            feasibility.remainder(run, self.curvature),
+            bounds.remark_4_2(run, self.problem.maximum),
+            bounds.remark_4_3(run),
+            bounds.square_sum(self.regret(), run, self.n, self.constants.value),
+        ]
+
+    def containment(self) -> Check:
+        """Lemma 5.3 with the learner's own radius."""
+        most = self.run.far_corner2(self.truth.lo, self.truth.hi).sqrt()
+        return feasibility.containment(self.run, self.root, DELTA, most)
+
+    def functional(self) -> Check:
+        """What it says of f, on a grid and in some rounds."""
+        step = max(1, self.run.rounds // LOOKED_AT)
+        rounds, x = range(0, self.run.rounds, step), self.points(POINTS)
+        rest = (self.curvature, self.constants.value, DELTA)
+        return feasibility.functional(self.run, self.root, x, rounds, *rest)
+
+    def regret_bounds(self) -> list[Check]:
+        """Lemmas 5.4 and 5.5 and Theorem 4.1, printed and corrected."""
+        run, root, c = self.run, self.root, self.constants
+        of = (run, root, self.curvature, self.span)
+        sums = (run, root, self.slope, self.curvature, self.span)
+        return [
+            feasibility.lemma_5_4(*of),
+            feasibility.lemma_5_4_printed(*of),
+            feasibility.lemma_5_5(*sums),
+            feasibility.lemma_5_5_printed(*sums),
+            bounds.theorem_4_1(self.regret(), self.n, run.rounds, c),
+            bounds.theorem_4_1_printed(self.regret(), run.rounds, c),
+        ]
+
+    def ball(self, share: float = 1.0) -> Check:
+        """That the learner's ball is the one of the proof. ``share``: by which its radius is multiplied before."""
+        root = self.run.root(self.problem.noise, self.curvature, DELTA)
+        seen = self.run.ball * torch.tensor([1.0, 1.0, share], dtype=self.run.ball.dtype)
+        return lemmas.ball(dataclasses.replace(self.run, ball=seen), root)
+
+    def broken(self) -> dict[str, Check]:
+        """Statements on the same run with one thing wrong; all must fail."""
+        run, along, noise = self.run, self.run.along, self.problem.noise
+        wrong = lambda **parts: dataclasses.replace(run, **parts)
+        behind = run.ball.clone()
+        behind[:, 1:, 0] = run.ball[:, :-1, 0]
+        around_0 = torch.cat([run.w[:, :1], run.w[:, 1:] - run.w[:, :1]], 1)
+        middle = torch.full_like(run.truth, (self.truth.lo + self.truth.hi) / 2)
+        K = self.slope**2 / run.ridge
+        return {
+            "answers a round late": lemmas.estimate(wrong(y=torch.roll(run.y, 1, 1))),
+            "a ridge of a tenth": lemmas.estimate(wrong(ridge=run.ridge / 10)),
+            "points in the middle": lemmas.query(wrong(x=0 * run.x), self.points(101)),
+            "half the bonus": self.ball(0.5),
+            "a potential a round late": lemmas.lemma_c4(wrong(ball=behind)),
+            "a tenth of C_g": lemmas.lemma_c5(run, self.slope / 10),
+            "twice the width": lemmas.potential(4 * along.u2, along.growth[:, 1:], K),
+            "twice the noise": lemmas.lemma_b3(run, noise / 2, DELTA / 2),
+            "noise not heard": feasibility.identity_13(wrong(y=run.true)),
+            "C_h of a linear model": feasibility.remainder(run, 0.0),
+            "a hundredth of beta_t": feasibility.containment(run, self.root / 10, DELTA),
+            "constants of W": bounds.assumption_3_2_along(
+                run, self.constants.slope, self.constants.curvature
+            ),
+            "mu near w* alone": bounds.growth_condition(
+                self.risk, self.risk.local, self.inside, nearest=True
+            ),
+            "an oracle that does not fit": bounds.oracle(
+                self.squared_error(middle), self.squared_error(run.truth)
+            ),
+            "a ridge around 0": bounds.remark_4_3(wrong(w=around_0)),
+            "an f* that is too low": bounds.remark_4_2(run, self.problem.maximum - 0.1),
+        }
+
+
+def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
+    """Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and what they are; B_0 is at most the diameter of W."""
+    c = constants.Constants.of(problem, Risk(problem).on_box.mu, DELTA)
+    p = constants.proof(c, n, T, capped=True)
+    return learner(problem, n, p.ridge, Constant(math.sqrt(p.beta / p.ridge))), p
+
+
+def stayed_inside(found: Along) -> np.ndarray:
+    """Share of the trials with w* in all balls up to a round, T."""
+    held = found.containment().held
+    return np.logical_and.accumulate(held, axis=1).mean(0)
+
+
+def growing(problem: Reference, T: int) -> dict[str, GOUCB]:
+    """Algorithm 1's recursion with kappa = .2, lambda = 1 and n = sqrt(T): with the oracle that the theorems assume, and with the preset's."""
+    n = first_phase(T)
+    return {
+        "exact oracle": learner(problem, n, 1.0, Constant(0.2)),
+        "algorithm1()": algorithm1(n, problem.network),
+    }

@@ -1,0 +1,162 @@
+"""Which learners with which settings, on which problems, in all figures of this paper."""
+
+from collections.abc import Sequence
+from importlib import metadata
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from paperlib.core.contracts import Learner, Problem
+from paperlib.goucb.learners.acquisition import Joint
+from paperlib.goucb.learners.controls import RepeatBest, UniformPoint
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
+from paperlib.goucb.learners.goucb import GOUCB
+from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
+from paperlib.goucb.learners.oracle import GradientDescent
+from paperlib.goucb.learners.presets import algorithm1, literal, practical
+from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
+from paperlib.goucb.learners.turbo import TuRBO
+from paperlib.goucb.model.network import TwoLayerNet
+from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
+
+PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five
+OWN = ["GP-UCB, optimize_acqf", "GP-EI, optimize_acqf", "GP-PI, optimize_acqf"]  # BoTorch's search
+CONTROLS = ["repeat-best", "uniform"]
+SECOND = [
+    "GO-UCB, practical",
+    "GO-UCB, Algorithm 1",
+    "GO-UCB, uniform start",
+    "GP-EI, scaled",
+    "GP-EI, modern",
+    "GP-PI, modern",
+]
+RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
+TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}  # what each does, in effect
+PACKAGES = {"TPE": "optuna", "scikit-optimize": "skopt"}  # of the extra "optimizers"
+ALONG = ["GO-UCB, practical", "GP-EI, modern", "uniform"]  # against the dimension
+
+
+class Size(NamedTuple):
+    """What the quick profile saves."""
+
+    ascent: int = 2000  # steps of the literal ascent; their sizes multiply to .2
+    fit: int | None = None  # steps of a GP's fit and of its acquisition's; None: the learner's own
+    candidates: int | None = None  # TuRBO's; None: min(100 d, 5000)
+
+
+class Setting(NamedTuple):
+    """A function of Figure 2."""
+
+    problem: Problem
+    n: int  # points of Phase I
+    T: int  # rounds of Phase II
+    F: float  # the largest |f|, which is not printed
+
+    @property
+    def horizon(self) -> int:
+        """n + T."""
+        return self.n + self.T
+
+
+FULL = Size()
+
+
+def chunk(name: str, trials: int) -> int:
+    """Trials that are played as one batch: a round of most costs little more for twenty than for one, TuRBO's more for each the more there are."""
+    return min(trials, 5) if name == "TuRBO-1" else trials
+
+
+def functions(rounds: int | None = None, gain: float = 3.0) -> dict[str, Setting]:
+    """f1 to f3 as printed and the teacher beside them; ``rounds``: T of f2, f3 and the teacher, None: the printed 64, and 40.
+
+    F is sup |f| over the box: not printed.
+    """
+    longer = 64 if rounds is None else rounds
+    return {
+        "f1": Setting(SigmoidSum(), 5, 25, 26.0),
+        "f2": Setting(StyblinskiTang(), 8, longer, 2500.0),
+        "f3": Setting(Rastrigin(), 8, longer, 807.066),
+        "teacher": Setting(Teacher(gain=gain), 10, min(longer, 40), 5.0),
+    }
+
+
+def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
+    """All learners of the figures by name, with ``n`` points of Phase I and |f| at most ``F``."""
+    rate = 0.2 / size.ascent
+    steps = {} if size.fit is None else {"fit_steps": size.fit, "steps": size.fit}
+    gp = lambda prior, acquisition: GP(n, prior, acquisition, **steps)
+    start = lambda name: literal(n, F, acquisition=Joint(size.ascent, rate, name))
+    return {
+        "GO-UCB": start("incumbent"),
+        "GO-UCB, uniform start": start("uniform"),
+        "GO-UCB, Algorithm 1": algorithm1(n),
+        "GO-UCB, practical": practical(n),
+        "GO-UCB, no trust region": practical(n, trust=None),
+        "GP-UCB, raw": gp("legacy-raw", "UCB"),
+        "GP-EI, raw": gp("legacy-raw", "EI"),
+        "GP-PI, raw": gp("legacy-raw", "PI"),
+        "GP-EI, scaled": gp("legacy-scaled", "EI"),
+        "GP-EI, modern": gp("modern", "EI"),
+        "GP-PI, modern": gp("modern", "PI"),
+        "GP-UCB, modern": gp("modern", "UCB"),
+        **{
+            f"GP-{name}, optimize_acqf": GPOptimizeAcqf(gp("legacy-raw", name))
+            for name in ("UCB", "EI", "PI")
+        },
+        "qLogNEI, modern": QLogNEI(n),
+        "MAP-SAAS": MAPSAAS(n),
+        "TuRBO-1": TuRBO(n, candidates=size.candidates),
+        "TPE": Optuna(n),
+        "scikit-optimize": ScikitOptimize(n),
+        "uniform": UniformPoint(n),
+        "repeat-best": RepeatBest(n),
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """Of the packages that the baselines rest on; None: not installed."""
+    found = {}
+    for package in ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def lacking(names: Sequence[str]) -> list[str]:
+    """Those whose optional package is not installed."""
+    return [name for name in names if name in PACKAGES and find_spec(PACKAGES[name]) is None]
+
+
+def plan(full: bool) -> dict[str, list[str]]:
+    """Which learners play which function; not ``full``: those that a minute allows."""
+    if full:
+        every = [*PAPER, *SECOND, "GP-UCB, modern", "GO-UCB, no trust region", *CONTROLS]
+        return dict.fromkeys(("f1", "f2", "f3", "teacher"), every)
+    few = ["GO-UCB", "GP-EI, raw", "GO-UCB, practical", *CONTROLS]
+    return {
+        "f1": [*PAPER, "GO-UCB, practical", "GO-UCB, uniform start", *CONTROLS],
+        "f2": [*few, "TuRBO-1"],
+        "f3": few,
+        "teacher": ["GO-UCB, practical", "GP-EI, modern", *CONTROLS],
+    }
+
+
+def starts(n: int, F: float, ascent: int) -> dict[str, GOUCB]:
+    """The printed settings with each start of the ascent, and each initialization of the network from the uniform start."""
+    rate = 0.2 / ascent
+    found = {
+        start: literal(n, F, acquisition=Joint(ascent, rate, start))
+        for start in ("incumbent", "uniform", "center", "last")
+    }
+    for weights in ("ones", "uniform01"):
+        oracle, joint = GradientDescent(start=weights), Joint(ascent, rate, "uniform")
+        found[f"uniform, weights {weights}"] = literal(n, F, oracle=oracle, acquisition=joint)
+    return found
+
+
+def kappas(n: int, values: list[float], trust: bool) -> dict[float, GOUCB]:
+    """The practical preset with each kappa, with or without its trust region."""
+    more = {} if trust else {"trust": None}
+    return {kappa: practical(n, TwoLayerNet(), kappa, **more) for kappa in values}

@@ -1,0 +1,367 @@
+"""Figure 2: what is read off the runs on f1, f2, f3 and the teacher, and their panels.
+
+Shapes: R trials, T' recorded rounds.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+
+from paperlib import stats
+from paperlib.core.contracts import Problem
+from paperlib.core.streams import Streams
+from paperlib.core.trace import Trace
+from ...figures.drawing import look, looks, regret_panel, style
+from ...output import number
+from ...styles import COLORS
+
+Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round
+UNIFORM = "uniform"
+WINDOW = 10  # rounds at the two ends of Phase II that "linear" compares
+LINE = ("color", "linestyle", "label")
+FLAT = 8  # last rounds that "flat" looks at
+SOON = 3  # first rounds of Phase II that "soon" leaves out
+RESAMPLES = 2000  # of the trials, for a band
+
+
+def between(trace: Trace, first: int, last: int) -> np.ndarray:
+    """Regret of rounds ``first``..``last``, counted from 1, R."""
+    return trace.at(last) - trace.at(first - 1)
+
+
+def phase2(trace: Trace, n: int) -> np.ndarray:
+    """Regret after the first n rounds, R."""
+    return trace.last() - trace.at(n)
+
+
+def bend(trace: Trace, n: int) -> stats.Interval:
+    """Regret of the last rounds over that of the first of Phase II: 1 where it grows linearly."""
+    window = min(WINDOW, (len(trace.rounds) - n) // 2)
+    first = between(trace, n + 1, n + window)
+    last = trace.last() - trace.at(len(trace.rounds) - window)
+    return stats.ratio(last, first, of="mean regret, last rounds over first")
+
+
+def flat(trace: Trace, uniform: Trace, rounds: int = FLAT) -> stats.Interval:
+    """Mean regret of the last ``rounds`` as a share of a uniform point's."""
+    total = len(trace.rounds)
+    rounds = min(rounds, total - 1)
+    last = trace.last() - trace.at(total - rounds)
+    share = uniform.last() * (rounds / total)
+    return stats.ratio(last, share, of="mean regret, last rounds over a uniform point's")
+
+
+def below(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Test:
+    """Whether ``name`` has less regret than each of the others."""
+    differences = {other: found[other].last() - found[name].last() for other in others}
+    return stats.weakest(stats.wilcoxon(differences))
+
+
+def spread(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Interval:
+    """Standard deviation of the final regret over the smallest of the others', resampling trials."""
+    x = np.stack([found[other].last() for other in (name, *others)], 1)
+    moments = np.concatenate([x, x**2], 1)
+    k = x.shape[1]
+
+    def statistic(means: np.ndarray) -> np.ndarray:
+        variance = np.maximum(means[..., k:] - means[..., :k] ** 2, 0.0)
+        return np.sqrt(variance[..., 0] / variance[..., 1:].min(-1))
+
+    return stats.bootstrap(moments, statistic, of="ratio of standard deviations")
+
+
+def saved(found: dict[str, Trace], name: str, others: Sequence[str]) -> np.ndarray:
+    """Share of the others' mean regret that ``name`` saves, R."""
+    mean = np.mean([found[other].last() for other in others], 0)
+    return 1 - found[name].last() / mean
+
+
+def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
+    """Rounds in which all of ``names`` have the same regret, as they have who ask for the same point, and all rounds, over trials."""
+    increments = np.stack([np.diff(found[name]["regret"], axis=1, prepend=0.0) for name in names])
+    # sums of other rounds differ in the last bits
+    same = np.ptp(increments, 0) <= 1e-9 * (1 + np.abs(increments).max(0))
+    return int(same.sum()), same.size
+
+
+def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
+    """Mean difference of two learners' regret as a share of a uniform point's mean regret."""
+    scale = found[UNIFORM].last().mean()
+    return stats.paired(found[a].last() / scale, found[b].last() / scale)
+
+
+def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
+    """The largest size of a difference: all lie within a band around 0 exactly when it does, one lies outside when it does."""
+    sizes = {}
+    for name, x in intervals.items():
+        ends = sorted((abs(x.low), abs(x.high)))
+        low = 0.0 if x.low <= 0 <= x.high else ends[0]
+        sizes[name] = x._replace(estimate=abs(x.estimate), low=low, high=ends[1])
+    return stats.greatest(sizes)
+
+
+def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
+    """Of all ratios the one farthest from 1, up or down, as a factor of at least 1."""
+    logs = {
+        name: x._replace(estimate=np.log(x.estimate), low=np.log(x.low), high=np.log(x.high))
+        for name, x in ratios.items()
+    }
+    far = farthest(logs)
+    ends = {key: float(np.exp(getattr(far, key))) for key in ("estimate", "low", "high")}
+    return far._replace(**ends)
+
+
+def simple(trace: Trace, maximum: float | np.ndarray) -> np.ndarray:
+    """Simple regret, R x T': f* minus the best noise-free value so far."""
+    return (
+        np.broadcast_to(np.asarray(maximum, float).reshape(-1, 1), trace["best"].shape)
+        - trace["best"]
+    )
+
+
+def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
+    """Traces with a series "simple"."""
+    return {
+        name: dataclasses.replace(trace, series={**trace.series, "simple": simple(trace, maximum)})
+        for name, trace in found.items()
+    }
+
+
+def sign_counts(
+    found: dict[str, Trace], name: str, others: Sequence[str], trials: int
+) -> dict[str, str]:
+    """In how many of the first trials, the paper's 5, ``name`` has less regret than another."""
+    mine = found[name].last()[:trials]
+    return {
+        other: f"{int((mine < found[other].last()[:trials]).sum())} of {trials}" for other in others
+    }
+
+
+def bootstrap_band(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of pointwise 95 % bootstrap intervals of the mean curve, T' each. ``curves``: R x T'.
+
+    Trials are resampled as a whole. Each resampled mean is nondecreasing if all curves are, and therefore so are both ends. The ends
+    stay within the range of the curves. The ends of a t-interval can fall, and can lie below 0.
+    """
+    R = len(curves)
+    counts = np.random.default_rng(0).multinomial(R, np.full(R, 1 / R), RESAMPLES)
+    low, high = np.quantile(counts @ curves / R, [0.025, 0.975], axis=0)
+    return low, high
+
+
+def band_panel(
+    ax: Axes,
+    traces: dict[str, Trace],
+    *,
+    bands: Sequence[str] | None = None,
+    folds: int | None = None,
+    **rest: Any,
+) -> dict[str, dict]:
+    """``figures.regret_panel`` with bootstrap bands in place of t-bands.
+
+    Args:
+        folds: trial i is of fold i % folds, and folds are resampled; None: trials are.
+        ax, traces, bands, rest: as there.
+    """
+    numbers = regret_panel(ax, traces, bands=(), **rest)
+    how, tops = looks(traces), [max(curve["mean"].max() for curve in numbers.values())]
+    with style():
+        for name, trace in traces.items():
+            curves = trace[rest.get("series", "regret")]
+            if folds is not None:
+                curves = np.stack([curves[k::folds].mean(0) for k in range(folds)])
+            low, high = bootstrap_band(curves)
+            numbers[name] |= {"low": low, "high": high}
+            if len(curves) > 1 and (bands is None or name in bands):
+                shade = {"color": how[name]["color"], "alpha": 0.2, "linewidth": 0}
+                ax.fill_between(trace.rounds, low, high, zorder=how[name]["zorder"] - 0.5, **shade)
+                tops.append(high.max())
+        ax.set_ylim(top=1.05 * max(tops))
+    return numbers
+
+
+def band_note(traces: dict[str, Trace]) -> str:
+    """A sentence for the caption: what the bands of ``band_panel`` are, and over how many trials."""
+    trials = sorted({len(trace.trials) for trace in traces.values()})
+    count = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
+    words = f"Bands: pointwise 95 % bootstrap intervals of the mean over {count} trials"
+    return f"{words}; they are too narrow where few trials have most of the regret."
+
+
+def twin_panels(
+    row: Sequence[Axes],
+    found: dict[str, Trace],
+    n: int,
+    *,
+    title: str,
+    maximum: Any,
+    labels: bool = False,
+    log: bool = False,
+) -> dict[str, dict]:
+    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends. ``log``: the axis of cumulative regret.
+
+    Returns:
+        The plotted numbers.
+    """
+    both = with_simple(found, maximum)
+    numbers = {
+        "cumulative": band_panel(
+            row[0], both, title=title, ylabel="cumulative regret", labels=labels, log_y=log
+        ),
+        "simple": band_panel(
+            row[1],
+            both,
+            title="best so far",
+            series="simple",
+            ylabel="simple regret",
+            labels=labels,
+        ),
+    }
+    for ax in row:
+        ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+        ax.set_xlabel("evaluations $t$")
+    return numbers
+
+
+def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[str]:
+    """Cumulative regret, regret per round of Phase II and simple regret at the end with t-intervals, one line per learner.
+
+    A simple regret whose interval lies below the noise's standard deviation is not printed: such values are ties.
+    """
+    heads = ("cumulative", "a round, Phase II", "simple")
+    lines = ["".join([f"{'':24s}", *[f"{head:>34s}" for head in heads]])]
+    rounds = len(next(iter(found.values())).rounds) - n
+    for name, trace in found.items():
+        cells = (trace.last(), phase2(trace, n) / rounds, simple(trace, maximum)[:, -1])
+        texts = [
+            f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
+            for x in map(stats.mean, cells)
+        ]
+        if stats.mean(cells[-1]).high < noise:
+            texts[-1] = f"below {noise:g}"
+        lines.append("".join([f"{name:24s}", *[f"{text:>34s}" for text in texts]]))
+    return lines
+
+
+def describe_values(values: dict[str, float], noise: float) -> str:
+    """Names with their values, the least first. Values below the noise's standard deviation are ties, and are not ranked."""
+    tied = [name for name in values if values[name] < noise]
+    rest = sorted((name for name in values if values[name] >= noise), key=values.get)
+    words = [f"{', '.join(tied)} below the noise's {number(noise)}"] if tied else []
+    return "; ".join(words + [f"{name} {number(values[name])}" for name in rest])
+
+
+def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
+    """Log-log slope of the mean over trials in a setting, resampling trials at all settings together. ``samples``: setting -> R."""
+    x = np.log(np.array(list(samples), float))
+    y = np.stack(list(samples.values()), 1)
+    line = lambda means: stats.slopes(x, np.log(means))
+    return stats.bootstrap(y, line, of=of)
+
+
+def along(
+    ax: Axes,
+    samples: dict[str, dict[float, np.ndarray]],
+    controls: dict[str, np.ndarray],
+    *,
+    title: str = "",
+    xlabel: str,
+    ylabel: str,
+) -> dict[str, Any]:
+    """Means with 95 % t-intervals, the settings side by side at equal distances; controls as lines across.
+
+    Args:
+        samples: name -> setting -> R.
+        controls: name -> R.
+
+    Returns:
+        The plotted numbers: name -> setting -> interval, of controls the interval.
+    """
+    settings = sorted({setting for sample in samples.values() for setting in sample})
+    numbers: dict[str, Any] = {name: stats.mean(x) for name, x in controls.items()}
+    with style():
+        for name, found in numbers.items():
+            ax.axhline(found.estimate, linewidth=0.9, **{key: look(name)[key] for key in LINE})
+        for name, sample in samples.items():
+            found = numbers[name] = {setting: stats.mean(sample[setting]) for setting in settings}
+            middle = np.array([x.estimate for x in found.values()])
+            ends = np.abs(np.array([(x.low, x.high) for x in found.values()]).T - middle)
+            ax.errorbar(
+                range(len(settings)), middle, ends, elinewidth=0.6, capsize=1.5, **look(name)
+            )
+        ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
+        ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+        ax.set_ylim(bottom=0)
+    return numbers
+
+
+def order(values: dict[str, float]) -> str:
+    """Names by their values, the least first; equal ones, to a millionth of the largest, with "=" between them."""
+    names = sorted(values, key=values.get)
+    near = 1e-6 * max(map(abs, values.values()))
+    rest = (f"{' = ' if values[b] - values[a] <= near else '; '}{b}" for a, b in pairwise(names))
+    return names[0] + "".join(rest)
+
+
+def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray:
+    """f* of the trials of a run, R or 1, which a trace does not keep."""
+    draw = Streams(seed, range(trials)).at(-1)
+    return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu").best.numpy()
+
+
+def bars(
+    ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
+) -> dict[str, dict[str, stats.Interval]]:
+    """A dot with its 95 % t-interval for each name's final regret; controls as lines across, over the trials that all have.
+
+    Returns:
+        The plotted numbers: "dots" and "lines", name -> interval each; the two may have a name in common.
+    """
+    count = min(len(trace.trials) for trace in (*found.values(), *controls.values()))
+    ends_of = lambda traces: {name: stats.mean(x.last()[:count]) for name, x in traces.items()}
+    dots, lines = ends_of(found), ends_of(controls)
+    with style():
+        for i, x in enumerate(dots.values()):
+            ends = [[x.estimate - x.low], [x.high - x.estimate]]
+            ax.errorbar(i, x.estimate, ends, fmt="o", color=COLORS["vermilion"], capsize=2, ms=4)
+        for name, x in lines.items():
+            line = {key: look(name)[key] for key in LINE}
+            ax.axhline(x.estimate, linewidth=0.9, **line)
+        labels = [name.replace(", ", ",\n") for name in found]
+        ax.set_xticks(range(len(found)), labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set(title=title, ylabel=ylabel)
+        ax.set_ylim(bottom=0)
+    return {"dots": dots, "lines": lines}
+
+
+def field_panels(
+    row: Sequence[Axes], found: dict[str, Trace], n: int, *, title: str, maximum: Any
+) -> dict[str, Any]:
+    """Mean simple regret against evaluations, with bands, and against mean seconds of choosing points, a trial.
+
+    Returns:
+        The plotted numbers.
+    """
+    both = with_simple(found, maximum)
+    numbers: dict[str, Any] = {
+        "evaluations": band_panel(
+            row[0], both, title=title, series="simple", ylabel="simple regret", labels=False
+        )
+    }
+    row[0].axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+    row[0].set_xlabel("evaluations $t$")
+    with style():
+        for name, trace in both.items():
+            seconds = trace.seconds / len(trace.trials)
+            late = trace.rounds > n
+            mean = trace["simple"].mean(0)
+            row[1].plot(seconds[late], mean[late], **{**look(name), "marker": None})
+            numbers.setdefault("seconds", {})[name] = {"seconds": seconds[late], "mean": mean[late]}
+        row[1].set(title=title, xlabel="seconds a trial", xscale="log")
+        row[1].set_ylim(row[0].get_ylim())
+    return numbers

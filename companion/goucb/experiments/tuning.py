@@ -1,0 +1,346 @@
+"""Figures 3 to 5: regret of tuning runs against the best accuracy that was found, and intervals over folds.
+
+Trial i of a run is fold i % folds and design i // folds: folds are what repeats, designs of one fold share its data.
+Shapes: R trials, T' recorded rounds.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from scipy.stats import rankdata, t
+
+from paperlib import stats
+from paperlib.core.trace import Trace
+from paperlib.core.validation import one_of
+from ...datasets import registry
+from ...datasets.evaluations import Evaluation
+from ...figures.drawing import look, style
+from ..problems.tuning import BUNDLED, Tuning
+from . import synthetic
+
+Found = dict[
+    str, Trace
+]  # learner -> trace with series "regret", which is cumulative accuracy, and "best", accuracy so far
+
+
+def folds_of(trials: int, folds: int) -> np.ndarray:
+    """Fold of each trial, R."""
+    return np.arange(trials) % folds
+
+
+def ceiling(found: Found, folds: int) -> np.ndarray:
+    """The best accuracy that any learner found in a fold, in any design, one a fold.
+
+    Raises:
+        ValueError: a run whose trial 0 has another fold than 0.
+    """
+    best = np.zeros(folds)
+    for name, trace in found.items():
+        seed = trace.about.get("seed", 0)
+        if seed % folds:
+            raise ValueError(f"seed={seed} of {name}; allowed: multiples of folds={folds}")
+        np.maximum.at(best, folds_of(len(trace.trials), folds), trace.last("best"))
+    return best
+
+
+def regrets(found: Found, folds: int) -> Found:
+    """Traces whose "regret" is against the fold's best accuracy, and with a series "simple"."""
+    best = ceiling(found, folds)
+    lost = {}
+    for name, trace in found.items():
+        top = best[folds_of(len(trace.trials), folds), None]
+        series = {**trace.series, "simple": top - trace["best"]}
+        whole = dataclasses.replace(trace, series=series)
+        lost[name] = whole.with_best(lambda trace, top=top: top * trace.rounds)
+    return lost
+
+
+def first(found: Found, trials: int) -> Found:
+    """Their first trials."""
+    return {
+        name: dataclasses.replace(
+            trace,
+            series={key: x[:trials] for key, x in trace.series.items()},
+            final={key: x[:trials] for key, x in trace.final.items()},
+            trials=trace.trials[:trials],
+        )
+        for name, trace in found.items()
+    }
+
+
+def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> stats.Interval:
+    """Mean over tasks of the mean over trials, with a 95 % t-interval over the folds of each data set.
+
+    What counts as independent is a fold of a data set: its designs, and all classifiers on it, share its rows. Data sets have variances of
+    their own, so that with several the degrees of freedom are Satterthwaite's. (A percentile bootstrap over five folds covers 84 %.)
+
+    Args:
+        samples: task -> R; of a task "data.classifier" the part before the point names the data set.
+        folds: >= 2, of each data set.
+        of: what it is, in words.
+    """
+    by_data: dict[str, list[np.ndarray]] = {}
+    for task, x in samples.items():
+        fold = folds_of(len(x), folds)
+        means = np.array([x[fold == k].mean() for k in range(folds)])
+        by_data.setdefault(task.partition(".")[0], []).append(means)
+    share = np.array([len(x) for x in by_data.values()]) / len(samples)
+    units = np.array([np.mean(x, 0) for x in by_data.values()])  # data sets x folds
+    center = float(share @ units.mean(1))
+    parts = share**2 * units.var(1, ddof=1) / folds
+    half = 0.0
+    if parts.any():
+        freedom = parts.sum() ** 2 / (parts**2 / (folds - 1)).sum()
+        half = float(t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
+    tasks = "" if len(samples) == 1 else f" of {len(samples)} tasks"
+    method = f"{of}, 95 % t-interval over {folds} folds of each data set{tasks}"
+    n = sum(len(x) for x in samples.values())
+    return stats.Interval(center, center - half, center + half, n, method)
+
+
+def differences(
+    tasks: dict[str, Found],
+    name: str,
+    others: Sequence[str],
+    folds: int,
+    of: Callable[[Trace], np.ndarray] = Trace.last,
+) -> dict[str, stats.Interval]:
+    """For each of the others, ``name``'s quantity minus its, in all tasks together."""
+    return {
+        other: clustered(
+            {task: of(found[name]) - of(found[other]) for task, found in tasks.items()},
+            folds,
+            "mean difference",
+        )
+        for other in others
+    }
+
+
+def greatest(
+    tasks: dict[str, Found],
+    name: str,
+    others: Sequence[str],
+    folds: int,
+    of: Callable[[Trace], np.ndarray] = Trace.last,
+) -> stats.Interval:
+    """Of ``differences`` the largest: ``name`` has less than all others exactly when it lies below 0, more than one when it lies above."""
+    return stats.greatest(differences(tasks, name, others, folds, of))
+
+
+def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
+    """Of all pairs, the largest size of the difference of regret, as a share of a uniform point's regret."""
+    scale = found[synthetic.UNIFORM].last().mean()
+    pairs = {
+        f"{a} - {b}": clustered(
+            {"": (found[a].last() - found[b].last()) / scale}, folds, "share of a uniform point's"
+        )
+        for i, a in enumerate(names)
+        for b in names[i + 1 :]
+    }
+    return synthetic.farthest(pairs)
+
+
+def bend(
+    found: Found, name: str, others: Sequence[str], folds: int, first: int, last: int, share: bool
+) -> stats.Interval:
+    """Regret of rounds ``first``..``last`` minus the mean of the others'; ``share``: of a uniform point's."""
+    window = lambda trace: synthetic.between(trace, first, last)
+    x = window(found[name]) - np.mean([window(found[other]) for other in others], 0)
+    if share:
+        x = x / window(found[synthetic.UNIFORM]).mean()
+    return clustered({"": x}, folds, "mean difference")
+
+
+def regret_curvature(
+    found: Found, name: str, folds: int, first: tuple[int, int], last: tuple[int, int]
+) -> stats.Interval:
+    """Regret of rounds ``last[0]``..``last[1]`` minus that of ``first[0]``..``first[1]``: below 0 where the line of regret is curved."""
+    x = synthetic.between(found[name], *last) - synthetic.between(found[name], *first)
+    return clustered({"": x}, folds, "mean difference")
+
+
+def ranks(
+    tasks: dict[str, Found], names: Sequence[str], of: Callable[[Trace], np.ndarray]
+) -> dict[str, float]:
+    """Mean rank of each name over tasks and trials, 1 the least; equal values share theirs."""
+    found = [
+        rankdata(np.stack([of(traces[name]) for name in names]), axis=0)
+        for traces in tasks.values()
+    ]
+    mean = np.concatenate(found, 1).mean(1)
+    return dict(zip(names, map(float, mean)))
+
+
+BANDS = ("GO-UCB", "TuRBO-1")  # more would hide each other
+
+
+def panels(row: Sequence[Axes], found: Found, n: int, folds: int, *, title: str) -> dict[str, Any]:
+    """Cumulative and simple regret side by side, a line where Phase I ends; bands of ``BANDS`` alone, which resample folds.
+
+    Returns:
+        The plotted numbers.
+    """
+    numbers = {}
+    for ax, series, word in zip(row, ("regret", "simple"), ("cumulative regret", "simple regret")):
+        numbers[series] = synthetic.band_panel(
+            ax,
+            found,
+            folds=folds,
+            title=title if series == "regret" else "best so far",
+            series=series,
+            ylabel=word,
+            labels=False,
+            bands=BANDS,
+        )
+        ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+        ax.set_xlabel("evaluations $t$")
+    return numbers
+
+
+def final_table(
+    ax: Axes, tasks: dict[str, Found], folds: int, heads: dict[str, str]
+) -> dict[str, dict[str, stats.Interval]]:
+    """Draw simple regret at the end as a table, a row per method and a column per task, in percent of accuracy.
+
+    The least of each task is bold.
+
+    Args:
+        ax: is left with the table alone.
+        tasks: task -> learner -> trace with the series "simple".
+        folds: of each data set.
+        heads: task -> head of its column.
+
+    Returns:
+        The numbers, as shares: task -> learner -> interval.
+    """
+    last = lambda trace: trace["simple"][:, -1]
+    numbers = {
+        task: {name: clustered({"": last(trace)}, folds) for name, trace in found.items()}
+        for task, found in tasks.items()
+    }
+    names = list(dict.fromkeys(name for found in tasks.values() for name in found))
+    with style():
+        ax.set_axis_off()
+        ax.set(xlim=(-2.6, len(tasks) - 0.5), ylim=(len(names) - 0.5, -2.2))
+        for row, name in enumerate(names):
+            ax.text(-2.6, row, look(name)["label"], va="center", fontsize=7)
+        for column, (task, found) in enumerate(numbers.items()):
+            ax.text(column, -1.3, heads[task], ha="center", va="center", fontsize=6.5)
+            cells = {name: f"{100 * x.estimate:.2f}" for name, x in found.items()}
+            least = min(cells.values(), key=float)
+            for row, name in enumerate(names):
+                if name in found:
+                    half = 100 * (found[name].high - found[name].estimate)
+                    weight = "bold" if cells[name] == least else "normal"
+                    text = f"{cells[name]}\n\N{PLUS-MINUS SIGN} {half:.2f}"
+                    ax.text(
+                        column, row, text, ha="center", va="center", fontsize=6, fontweight=weight
+                    )
+        ax.axhline(-0.5, color="0.6", linewidth=0.6)
+    return numbers
+
+
+def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, float]:
+    """A row a name with a dot at its average rank, the least at the top; returns the numbers in this order."""
+    names = sorted(ranks, key=ranks.get)
+    with style():
+        for row, name in enumerate(names):
+            how = look(name)
+            ax.plot(ranks[name], row, how["marker"] or "o", color=how["color"], markersize=5)
+        ax.set_yticks(range(len(names)), [look(name)["label"] for name in names])
+        ax.invert_yaxis()
+        ax.set(title=title, xlabel="average rank")
+    return {name: ranks[name] for name in names}
+
+
+DATA = {"breast": "breast_cancer", "australian": "australian", "diabetes": "pima"}
+CLASSIFIERS = ("forest", "perceptron", "boosting")
+
+
+def parts(task: str) -> tuple[str, str]:
+    """ "breast.forest" as its data and classifier.
+
+    Raises:
+        ValueError: another name.
+    """
+    data, _, classifier = task.partition(".")
+    if data not in DATA or classifier not in CLASSIFIERS:
+        allowed = f"{', '.join(DATA)}, a point, and {', '.join(CLASSIFIERS)}"
+        raise ValueError(f"task={task!r}; allowed: {allowed}")
+    return data, classifier
+
+
+SOURCES = ("bundled", "auto", "real")
+
+
+def choose(
+    tasks: Sequence[str], data: str, folds: int = 5, scale: bool = False
+) -> tuple[dict[str, Tuning], dict[str, str]]:
+    """The problem of each task, and by task what is to be said where that is another than the paper's, or none.
+
+    Args:
+        tasks: see ``parts``.
+        data: "bundled", the table that scikit-learn ships in place of every other; "auto", the paper's where they are at hand or can be
+            downloaded; "real", all of the paper's.
+        folds, scale: see ``Tuning``.
+
+    Raises:
+        ValueError: another word or task, or a file that is not the registry's.
+        FileNotFoundError: "real", and a file cannot be had; the text says how to get it.
+    """
+    one_of("data", data, SOURCES)
+    chosen, problems, notes = [(task, *parts(task)) for task in tasks], {}, {}
+    lacking = set() if data == "bundled" else _lacking({DATA[name] for _, name, _ in chosen}, data)
+    for task, name, classifier in chosen:
+        table = DATA[name]
+        if table in lacking:
+            notes[task] = f"left out: the file of {table} could not be had"
+            continue
+        if data == "bundled":
+            notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
+            table = BUNDLED
+        problems[task] = Tuning(table, classifier, folds, scale)
+    return problems, notes
+
+
+def _lacking(tables: set[str], data: str) -> set[str]:
+    """Those that cannot be had; an error where all must be."""
+    found = set()
+    for table in sorted(tables):
+        try:
+            registry.fetch(table)
+        except FileNotFoundError:
+            if data == "real":
+                raise
+            found.add(table)
+    return found
+
+
+def hours(runs: dict[str, Found], problems: dict[str, Tuning]) -> tuple[float, float]:
+    """Hours of one core that the runs took: of choosing points, and of all fits that are kept."""
+    choosing = sum(float(trace.seconds[-1]) for found in runs.values() for trace in found.values())
+    fitting = sum(
+        entry.seconds for problem in problems.values() for entry in _evaluations(problem)[1]
+    )
+    return choosing / 3600, fitting / 3600
+
+
+def _evaluations(problem: Tuning) -> tuple[list[int], list[Evaluation]]:
+    """The fold of each evaluation that is kept, and all of them."""
+    files = problem.files()
+    for file in files:
+        file.load()
+    kept = [(fold, entry) for fold, file in enumerate(files) for entry in file.entries()]
+    return [fold for fold, _ in kept], [entry for _, entry in kept]
+
+
+def failures(problem: Tuning) -> list[str]:
+    """Fits that raised and count as accuracy 0, of all runs whose evaluations are kept: fold, hyperparameters and error."""
+    return [
+        f"fold {fold}, {entry.parameters}: {entry.error}"
+        for fold, entry in zip(*_evaluations(problem))
+        if entry.error is not None
+    ]

@@ -1,0 +1,136 @@
+"""Hyperparameters of a classifier as points of [0, 10]^d, accuracy on a held-out fold as what is maximized.
+
+Source: Liu & Wang (2023), Section 6.2 and Appendix D.2.
+Shapes: R trials, d hyperparameters, N examples with k features.
+"""
+
+import functools
+import hashlib
+from dataclasses import field
+from typing import NamedTuple
+
+import numpy as np
+from torch import Tensor
+
+from paperlib.core.describe import frozen
+from paperlib.core.streams import Draw
+from paperlib.core.validation import one_of, refuse, whole
+from ...datasets import registry as datasets
+from ...datasets.classifiers import accuracy, versions
+from ...datasets.evaluations import Evaluations, evaluate
+from paperlib.maths.bounds import Bounds
+from paperlib.goucb.model.decode import SIDE, SPACES, decode
+
+BUNDLED, FETCHED = "wdbc", ("breast_cancer", "australian", "pima")
+
+
+@functools.cache
+def table(data: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features and classes 0 and 1 of a data set, rows in file order, without those that lack a value.
+
+    "wdbc" is scikit-learn's own copy, with 1 for malignant as in the registry's.
+
+    Returns:
+        N x k and N, not writeable.
+
+    Raises:
+        ValueError: unknown name; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+    one_of("data", data, (BUNDLED, *FETCHED))
+    if data in FETCHED:
+        features, target, _ = datasets.load(data)
+    else:
+        from sklearn.datasets import load_breast_cancer
+
+        features, benign = load_breast_cancer(return_X_y=True)
+        target = 1 - benign
+    whole_rows = ~np.isnan(features).any(1)
+    features, target = features[whole_rows], target[whole_rows]
+    features.flags.writeable = target.flags.writeable = False
+    return features, target
+
+
+class World(NamedTuple):
+    """The box, each trial's fold, and what is known of each fold."""
+
+    bounds: Bounds  # 1 x d
+    fold: Tensor  # R int64
+    files: tuple[Evaluations, ...]  # by fold
+
+
+@frozen
+class Tuning:
+    """Accuracy of a classifier by its hyperparameters, without noise. Trial i of seed s has the fold (s + i) % folds.
+
+    The best accuracy is not known: what ``respond`` gives for the regret is the accuracy itself, and "regret" of a run is cumulative
+    accuracy until ``Trace.with_best`` turns it. What has been fitted before is looked up, see ``datasets.evaluations``.
+
+    Attributes:
+        data: "wdbc" (569 x 30, with scikit-learn), "breast_cancer" (683 x 9), "australian" (690 x 14) or "pima" (768 x 8).
+        classifier: "forest" (d = 7), "perceptron" (8) or "boosting" (11).
+        folds: 2..100.
+        scale: whether features are standardized by the training rows.
+        data_checksum: SHA-256 of the file, under which results are kept; None for what scikit-learn ships.
+
+    Raises:
+        ValueError: a value out of range; from ``init``: ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+
+    data: str = BUNDLED
+    classifier: str = "forest"
+    folds: int = 5
+    scale: bool = False
+    data_checksum: str | None = field(init=False, default=None)
+
+    def __post_init__(self):
+        one_of("data", self.data, (BUNDLED, *FETCHED))
+        one_of("classifier", self.classifier, SPACES)
+        whole("folds", self.folds, 2, 100)
+        one_of("scale", self.scale, (False, True))
+        if self.data in FETCHED:
+            object.__setattr__(self, "data_checksum", datasets.checksum(self.data))
+
+    @property
+    def dim(self) -> int:
+        """d."""
+        return len(SPACES[self.classifier])
+
+    def files(self) -> tuple[Evaluations, ...]:
+        """The function of each fold, with what has been evaluated."""
+        features, target = table(self.data)
+        content = hashlib.sha256(features.tobytes() + target.tobytes()).hexdigest()
+        how = {"classifier": self.classifier, "folds": self.folds, "scale": self.scale}
+        about = {**how, "data": content, "versions": versions()}
+        fit = functools.partial(accuracy, features=features, target=target, **how)
+        return tuple(
+            Evaluations(
+                functools.partial(fit, fold=fold),
+                f"{self.data}-{self.classifier}-{fold}",
+                {**about, "fold": fold},
+            )
+            for fold in range(self.folds)
+        )
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """[0, 10]^d, and the fold of each trial."""
+        bounds = Bounds.of([0.0] * self.dim, [SIDE] * self.dim, **tkwargs)
+        return World(bounds, draw.seeds % self.folds, self.files())
+
+    def context(self, world: World, t: int) -> Bounds:
+        """The box."""
+        return world.bounds
+
+    def respond(
+        self, world: World, t: int, x: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
+        """The accuracy, twice.
+
+        Raises:
+            ValueError: a learner that wants anything but rewards.
+        """
+        if wants != "reward":
+            refuse("wants", wants, "reward")
+        points = zip(world.fold.tolist(), x.tolist())
+        asked = [(world.files[fold], decode(self.classifier, point)) for fold, point in points]
+        found = x.new_tensor(evaluate(asked))
+        return found, found

@@ -1,0 +1,220 @@
+"""Statements along Phase II of a run: what Algorithm 1 keeps, and Lemmas B.3 and C.4 to C.6; the ball's own are in ``feasibility``.
+
+Those without a failure probability hold on every run of the algorithm, so one violation means an error. Names are ours where no number is
+cited.
+Source: Liu & Wang (2023).
+Letters: as in ``replay``; l_t = ln(det Sigma_t / det lambda I), u_t = ||g_t|| in the norm of Sigma_t^{-1}, S_t = sum_{i < t} g_i^T Sigma_t^{-1} g_i,
+K = C_g^2 / lambda, kappa_K = K / ln(1 + K).
+"""
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paperlib.checks import Check, Vacuous, statement
+from paperlib.goucb.theory.constants import stretch
+from paperlib.goucb.theory.replay import Replay
+
+PAPER = "Liu & Wang (2023)"
+ROUNDING = 1e-8
+
+
+def unless(informs: bool, check: Check) -> Check:
+    """The check, ``Vacuous`` unless its bound is somewhere below what holds without it."""
+    if informs:
+        return check
+    return Vacuous(
+        **{field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
+    )
+
+
+def column(values: Any) -> np.ndarray:
+    """A number, or R or R x 1 of them, as R x 1."""
+    return np.asarray(values, float).reshape(-1, 1)
+
+
+# What Algorithm 1 keeps -----------------------------------------------------------------------------------
+
+
+@statement("Eq. (5), estimate", f"{PAPER}, (3) to (5)")
+def estimate(run: Replay) -> Check:
+    """w_t = Sigma_t^{-1} R_t, R_t = lambda w_0 + sum g_i (g_i^T w_i + y_i - f_{x_i}(w_i)), with gradients as they were at their queries.
+
+    Flags a gradient of another round, a ridge that is forgotten and answers of another round.
+    """
+    off = torch.linalg.vector_norm(run.w - run.along.center, dim=2)
+    bound = ROUNDING * (1 + torch.linalg.vector_norm(run.w, dim=2))
+    formula = "||w_t - Sigma_t^{-1} R_t|| <= 1e-8 (1 + ||w_t||)"
+    return estimate.statement.check(formula, run.inputs, off, bound)
+
+
+@statement("Ball_t", f"{PAPER}, Algorithm 1; beta_t of Lemma 5.3")
+def ball(run: Replay, root: Tensor) -> Check:
+    """The learner's l_t, u_t and sqrt(beta_t) u_t are those of its gradients and of ``root``.
+
+    Flags a bonus that is halved, and a matrix of another round.
+
+    ``root``: sqrt(beta_t), R x T, as ``Replay.root`` has it.
+    """
+    along, T = run.along, run.rounds
+    u = along.u2.sqrt()
+    expected = torch.stack([along.growth[:, :T], u, root * u], 2)
+    seen = run.ball.clone()
+    seen[:, :, 2] *= seen[:, :, 1]
+    formula = "|l_t, u_t, sqrt(beta_t) u_t less those computed anew| <= 1e-8 (1 + size)"
+    bound = ROUNDING * (1 + expected.abs())
+    return ball.statement.check(formula, run.inputs, (seen - expected).abs(), bound)
+
+
+@statement("Query", f"{PAPER}, Algorithm 1, argmax")
+def query(run: Replay, x: Tensor, off: float = 0.1) -> Check:
+    """a(x_t) is nearly the largest of a(x) = f_x(w_t) + sqrt(beta_t) u_t(x) on a grid: the rest is a share ``off`` of its range.
+
+    Flags a bonus that is left out, and a search that stops early.
+
+    Args:
+        run: with the learner's own sqrt(beta_t).
+        x: the grid, N x d.
+        off: what the search may miss.
+    """
+    found, root = [], run.ball[:, :, 2]
+    at_query = run.value + root * run.along.u2.sqrt()
+    for t in range(run.rounds):
+        a = torch.stack(run.surface(t, x.unsqueeze(0), root[:, t])).sum(0)
+        found.append((a.amax(1) - at_query[:, t]) / (a.amax(1) - a.amin(1)).clamp(min=1e-12))
+    formula, inputs = "max a - a(x_t) <= off (max a - min a)", {"points": len(x), "off": off}
+    return query.statement.check(formula, run.inputs | inputs, torch.stack(found, 1), off)
+
+
+# Lemmas B.3 and C.4 to C.6 --------------------------------------------------------------------------------
+
+
+@statement("Lemma C.4", f"{PAPER}, Lemma C.4")
+def lemma_c4(run: Replay) -> Check:
+    """det Sigma_t = det Sigma_0 prod_{i < t} (1 + u_i^2): the learner's l_t against the sum.
+
+    Flags a potential with a round less.
+    """
+    total = torch.log1p(run.along.u2).cumsum(1)
+    total = torch.cat([torch.zeros_like(total[:, :1]), total[:, :-1]], 1)
+    off = (run.ball[:, :, 0] - total).abs()
+    formula = "|l_t - sum_{i < t} ln(1 + u_i^2)| <= 1e-8 (1 + l_t)"
+    return lemma_c4.statement.check(formula, run.inputs, off, ROUNDING * (1 + total))
+
+
+@statement("Lemma C.5", f"{PAPER}, Lemma C.5")
+def lemma_c5(run: Replay, slope: Any) -> Check:
+    """l_t <= dw ln(1 + t C_g^2 / (dw lambda)).
+
+    Flags a C_g that the run exceeds.
+
+    ``slope``: C_g, a number or R x 1.
+    """
+    growth = run.along.growth[:, 1:]
+    formula, inputs = (
+        "l_t <= dw ln(1 + t C_g^2 / (dw lambda))",
+        {"C_g": float(column(slope).max())},
+    )
+    bound = potential_bound(run, slope) + 1e-12
+    return lemma_c5.statement.check(formula, run.inputs | inputs, growth, bound)
+
+
+def potential_bound(run: Replay, slope: Any) -> np.ndarray:
+    """dw ln(1 + t C_g^2 / (dw lambda)) for t = 1, ..., T, R x T."""
+    t, dw = np.arange(1, run.rounds + 1), run.w.shape[2]
+    return dw * np.log1p(t * column(slope) ** 2 / (dw * column(run.ridge)))
+
+
+@statement("Lemma C.6", f"{PAPER}, Lemma C.6, with 1 for 2")
+def lemma_c6(run: Replay) -> Check:
+    """S_t = dw - lambda tr Sigma_t^{-1} <= min{t, dw, l_t}: x / (1 + x) <= ln(1 + x) (E3).
+
+    Flags an S_t that another matrix has.
+    """
+    along, dw = run.along, run.w.shape[2]
+    S, growth = along.trace[:, 1:], along.growth[:, 1:]
+    t = torch.arange(1, run.rounds + 1, dtype=S.dtype)
+    least = torch.minimum(growth, t.clamp(max=dw))
+    return lemma_c6.statement.check(
+        "S_t <= min{t, dw, l_t}, |S_t - (dw - lambda tr Sigma_t^{-1})| <= 1e-8",
+        run.inputs,
+        torch.stack([S, (S - along.resolvent[:, 1:]).abs()], 2),
+        torch.stack([least + 1e-12, torch.full_like(least, ROUNDING)], 2),
+    )
+
+
+@statement("Lemma C.6, printed", f"{PAPER}, Lemma C.6")
+def lemma_c6_printed(run: Replay, slope: Any) -> Check:
+    """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true. ``slope``: C_g, a number or R x 1."""
+    formula, bound = "S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda))", 2 * potential_bound(run, slope)
+    return lemma_c6_printed.statement.check(formula, run.inputs, run.along.trace[:, 1:], bound)
+
+
+@statement("Lemma C.6, printed step", f"{PAPER}, proof of Lemma C.6")
+def lemma_c6_step(trace: Any, growth: Any) -> Check:
+    """S_t <= 2 l_{t-1}: false, at t = 1 the right side is 0 (E3).
+
+    Args:
+        trace: S_t for t = 1, ..., T, R x T.
+        growth: l_0, ..., l_{T-1}, R x T.
+    """
+    trace = np.asarray(trace, float)
+    formula, bound = "S_t <= 2 l_{t-1}", 2 * np.asarray(growth, float)
+    return lemma_c6_step.statement.check(formula, {"T": trace.shape[1]}, trace, bound)
+
+
+@statement("Elliptical potential", f"{PAPER}, proof of Lemma 5.5, corrected")
+def potential(u2: Any, growth: Any, K: Any) -> Check:
+    """sum_{i < t} u_i^2 <= kappa_K l_t (E4).
+
+    Flags widths in which the ridge is forgotten.
+
+    Args:
+        u2: u_0^2, ..., u_{T-1}^2, R x T.
+        growth: l_1, ..., l_T, R x T.
+        K: C_g^2 / lambda, a number or R x 1.
+    """
+    total, factor = np.asarray(u2, float).cumsum(1), stretch(column(K))
+    formula, inputs = "sum u_i^2 <= kappa_K l_t", {"kappa_K": float(factor.max())}
+    bound = factor * np.asarray(growth, float)
+    return potential.statement.check(formula, inputs, total, bound, tolerance=ROUNDING)
+
+
+@statement("Elliptical potential, printed", f"{PAPER}, proof of Lemma 5.5")
+def potential_printed(u2: Any, bound: Any) -> Check:
+    """sum_{i < t} u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda)), for every t as the horizon: Lemma C.6 where it does not apply (E4).
+
+    False where few large u_i^2 come first.
+
+    Args:
+        u2: u_0^2, ..., u_{T-1}^2, R x T.
+        bound: dw ln(1 + t C_g^2 / (dw lambda)), see ``potential_bound``, R x T.
+    """
+    u2, bound = np.asarray(u2, float), 2 * np.asarray(bound, float)
+    formula = "sum u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda))"
+    inputs = {"largest u^2": float(u2.max())}
+    return potential_printed.statement.check(formula, inputs, u2.cumsum(1), bound)
+
+
+@statement("Elliptical potential, with 2", f"{PAPER}, proof of Lemma 5.5, by Lemma C.4")
+def potential_step(u2: Any, growth: Any) -> Check:
+    """sum_{i < t} u_i^2 <= 2 l_t, what the proof would need of x <= 2 ln(1 + x): false where u_i^2 exceeds 2.51 (E4). Arguments: as of ``potential``."""
+    u2, bound = np.asarray(u2, float), 2 * np.asarray(growth, float)
+    inputs = {"largest u^2": float(u2.max())}
+    return potential_step.statement.check("sum u_i^2 <= 2 l_t", inputs, u2.cumsum(1), bound)
+
+
+@statement("Lemma B.3", f"{PAPER}, Lemma B.3")
+def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
+    """With probability 1 - delta, for all t: ||sum_{i < t} g_i eta_i||^2 <= sigma^2 (l_t + 2 ln(1 / delta)) in the norm of Sigma_t^{-1}.
+
+    No union over t is needed (E3). Flags noise that is larger than sigma.
+    """
+    bound = noise**2 * (run.along.growth[:, 1:] + 2 * math.log(1 / delta))
+    formula = "||sum g_i eta_i||^2_{Sigma_t^{-1}} <= sigma^2 (l_t + 2 ln(1 / delta))"
+    inputs = run.inputs | {"sigma": noise}
+    return lemma_b3.statement.check(formula, inputs, run.along.noise2[:, 1:], bound, delta)

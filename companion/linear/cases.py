@@ -1,0 +1,25 @@
+"""Learners and problems that the contract tests and the bench run."""
+
+from paperlib.core.contracts import Case
+from paperlib.learners.reference import UniformArm
+from paperlib.linear.learners.confidence_ball import ConfidenceBall
+from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.problems import Circle, FreshArms
+
+_shared = {
+    "noise": [0.0, -1.0, float("nan"), "large"],
+    "delta": [0.0, 1.5, -0.1, float("nan")],
+    "scale": [-1.0, float("inf")],
+    "refresh": [0, 1.5],
+}
+
+CASES = {
+    "OFUL": Case(
+        OFUL(0.1, 1.0),
+        FreshArms(3, arms=5),
+        _shared | {"norm_bound": [0.0, float("inf")], "ridge": [0.0, True]},
+    ),
+    "OFUL, circle": Case(OFUL(0.1, 1.0, ridge=0.5, refresh=16), Circle(arms=7)),
+    "ConfidenceBall": Case(ConfidenceBall(0.1), FreshArms(3, arms=5), _shared),
+    "uniform": Case(UniformArm(), FreshArms(3, arms=5)),
+}

@@ -1,0 +1,68 @@
+"""The guide to choosing a learner, docs/guides/choosing.md: its paragraph on MASTER.
+
+``pages.readme.choosing`` puts there what ``advice`` returns; every number is part of a claim's verdict or is computed here.
+"""
+
+from collections.abc import Mapping
+
+from paperlib.nsbco.theory.constants import bonus_corrected, literal, reference, weak_printed
+from paperlib.nsbco.theory.firing import first_of_any, tight
+
+# learners by the short names of the claims' words
+NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
+
+GAIN = 100.0  # of the tracker in the figures
+DIM = 20  # dimensions of the example
+
+
+def advice(claims: Mapping[str, dict]) -> str:
+    """A paragraph of Markdown. ``claims``: of the paper profile by id, with their statistics; one without is passed over."""
+    known = {id.removeprefix("nsbco."): claim for id, claim in claims.items()}
+    said = lambda id: known.get(id, {}).get("statistic")
+    s = literal(2)
+    printed = first_of_any(lambda T: weak_printed(s, T))
+    corrected = first_of_any(lambda T: tight(float(bonus_corrected(s, T)))(T))
+    each = lambda found: " and ".join(
+        f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
+    )
+    theorem = (
+        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
+        f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
+        "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
+    )
+    words = [theorem]
+    if said("N1") is not None:
+        n, ends = known["N1"].get("n"), known["N1"].get("interval")
+        over = f", over {n} trials" if n else ""
+        interval = f" [{_short(ends[0])}, {_short(ends[1])}]" if ends else ""
+        words.append(
+            f"With them, the tests leave {_short(said('N1'))}{interval} of the schedule's regret at T = 2^20 and four changes{over} (N1)"
+            + (
+                f", and a warm start leaves {_short(said('N2'))} of that (N2)."
+                if said("N2")
+                else "."
+            )
+        )
+    for id, where in (("N3", "abrupt changes"), ("N4", "smooth drift"), ("N6", "both")):
+        reason = known.get(id, {}).get("reason")
+        if known.get(id, {}).get("verdict") == "holds" and reason:
+            for short, learner in NAMES.items():
+                reason = reason.replace(f" {short}'s", f" {learner}'s")
+            words.append(f"On paths with {where}, T = 2^17, {reason} ({id}).")
+    words.append(
+        "What these rules lack is a proof: GLR restarts where the level of the rewards changes, even if the maximizer does not, and needs the noise's "
+        "variance; constant gain and discounting never stop exploring, and their gain and window fit one speed of drift. For example, "
+        f"`KieferWolfowitz({GAIN:.1f})` averages over {2 * GAIN:.0f} d rounds and falls behind what moves faster; "
+        '`Optimizer(policy="track", drift=...)` computes the gain from the speed of the drift.'
+    )
+    steps = [f"{reference(DIM).rounds_before_step(step):,}" for step in (1, 2, 3)]
+    words.append(
+        "No learner can beat a fixed point before its center has moved. GLR and MASTER take the steps of Algorithm 2: in "
+        f"{DIM} dimensions with sigma / L = 1/2 and n_0 = 1 after {', '.join(steps[:-1])} and {steps[-1]} rounds. "
+        "`Optimizer.rounds_before_step` computes them for your settings."
+    )
+    return " ".join(words)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}"

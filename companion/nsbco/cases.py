@@ -1,0 +1,88 @@
+"""Learners and problems that the contract tests and the bench run."""
+
+import math
+
+from paperlib.core.contracts import Case
+from paperlib.learners.multiscale import Multiscale
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.bob import BanditOverBandit
+from paperlib.nsbco.learners.egs import EGS
+from paperlib.nsbco.learners.exp3 import Exp3IX
+from paperlib.nsbco.learners.glr import GLR
+from paperlib.nsbco.learners.gradient import FullInformation, Still
+from paperlib.nsbco.learners.kiefer import KieferWolfowitz
+from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
+from paperlib.nsbco.learners.presets import malg, practical, printed
+from paperlib.nsbco.learners.reduction import StationaryToWeak
+from paperlib.nsbco.learners.restarted import Restarted
+from paperlib.nsbco.learners.spsa import SPSA
+from paperlib.nsbco.problems.drifts import Rotation, Walk
+from paperlib.nsbco.problems.grid import GridDrift
+from paperlib.nsbco.problems.paths import Abrupt, Alternation
+from paperlib.nsbco.problems.quadratic import QuadraticDrift
+
+# Cases that the bench leaves out, and why.
+UNMEASURED = {
+    "MASTER, printed": "MASTER with other constants",
+    "MASTER, box": "MASTER over a box",
+    "MASTER, Exp3-IX": "MASTER around the reduction, at a size of its own",
+    "Exp3-IX, weak": "Exp3-IX, which also keeps a sum",
+}
+
+_abrupt, _turn = QuadraticDrift(Abrupt(4)), QuadraticDrift(Rotation(3.0), 3)
+_warm = GradientAscent(warm_start=True)
+_weak = StationaryToWeak(Exp3IX(), 5.0, 20.0, 64)
+_tests = {
+    "A1": [0.0, -1.0, math.nan, "x", True],
+    "A2": [0.0, -1.0, math.nan, -math.inf],
+    "logarithmic": ["A1", ("A3",), None],
+    "least_order": [-1, 0.5, None],
+    "base": [None, GradientAscent, EGS()],
+}
+
+CASES = {
+    "MASTER": Case(practical(), _abrupt, _tests),
+    "MASTERw": Case(practical(_warm), _turn),
+    "MASTER, printed": Case(printed(GradientAscent(bonus=1e8)), _abrupt),
+    "MASTER, box": Case(
+        Multiscale(GradientAscent(bonus=0.4), 0.1, 4.0, least_order=2),
+        QuadraticDrift(Abrupt(3), 2, (0.3, 0.4), "rademacher", cset="box"),
+    ),
+    "MASTER, Exp3-IX": Case(Multiscale(_weak, 0.5, 9.0), GridDrift(Alternation(8))),
+    "MALG": Case(malg(), _abrupt),
+    "Algorithm 2": Case(
+        GradientAscent(),
+        _abrupt,
+        {
+            "h": [0.0, -1.0, math.nan, "x"],
+            "N0": [0, 1.5, -3],
+            "bonus": [0.0, -2.0, math.inf],
+            "clip": [None, 1],
+            "warm_start": [None],
+            "start": [(), 0.5, (math.nan, 0.0)],
+        },
+    ),
+    "Algorithm 2, oracle": Case(
+        Restarted(GradientAscent()), _abrupt, {"kappa": [0.0, -1.0, math.nan], "base": [None]}
+    ),
+    "EGS": Case(EGS(), _turn, {"h": [0.0, math.nan]}),
+    "EGS, oracle": Case(Restarted(EGS()), _turn),
+    "KW": Case(KieferWolfowitz(), _abrupt, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
+    "KW, oracle": Case(Restarted(KieferWolfowitz(), 0.3), QuadraticDrift(Walk(0.01))),
+    "KWtrack": Case(KieferWolfowitz(100.0), _turn),
+    "SPSA": Case(SPSA(), _turn, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
+    "BoB": Case(BanditOverBandit(), _abrupt, {"base": [None]}),
+    "GLR": Case(
+        GLR(delta=0.9), _abrupt, {"variance": [0.0, -1.0], "delta": [0.0, 2.0], "base": [EGS()]}
+    ),
+    "D-LS": Case(
+        DiscountedLeastSquares(8), _turn, {"W": [0, "x", 1.5], "ridge": [0.0], "h": [0.0]}
+    ),
+    "SW-LS": Case(SlidingWindowLeastSquares("oracle"), _abrupt, {"W": [0, None]}),
+    "Exp3-IX": Case(Exp3IX(), GridDrift(Abrupt(2))),
+    "Exp3-IX, weak": Case(
+        _weak, GridDrift(Alternation(8)), {"a": [-1.0, math.nan], "c": [-1.0], "horizon": [0, 1.5]}
+    ),
+    "full information": Case(FullInformation(), _abrupt),
+    "static baseline": Case(Still(), _abrupt),
+}

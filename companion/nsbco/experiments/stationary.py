@@ -1,0 +1,96 @@
+"""Algorithm 2 and steps that diminish where nothing moves: units, bounds that are wrong, and how far regret spreads.
+
+Letters: R trials, T rounds, T' recorded rounds.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from paperlib import stats
+from paperlib.core.contracts import Learner
+from paperlib.core.streams import Streams
+from paperlib.core.trace import Trace
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.model.task import Task
+from paperlib.nsbco.problems.quadratic import QuadraticDrift
+from ..proofs.errata_numbers import printed_first
+
+RESAMPLES = 10_000
+TAIL = 0.95  # the quantile that is large where regret spreads
+PLACES = 4  # recorded rounds an octave
+
+# The paper's units, h = 1 and N_0 = 16, with two kinds of noise; L = 2, sigma = 1 and c_0 = 1/2 as elsewhere.
+LITERAL = GradientAscent(h=1.0)
+AT_THE_EDGE = GradientAscent(
+    h=1.0, start=(0.5, 0.0)
+)  # of (1 - c_0) X, where the first query is farthest out
+LOUD = {
+    "h = 1, noise ±0.375": QuadraticDrift(amplitude=0.375),
+    "h = 1, coin flips": QuadraticDrift(noise="bernoulli"),
+}
+
+
+def octaves(last: int, places: int = PLACES) -> list[int]:
+    """Rounds 1, ..., 2^last, evenly spaced on a log axis, the powers of two among them."""
+    return sorted({round(2 ** (i / places)) for i in range(places * last + 1)})
+
+
+def slope(trace: Trace, first: int, last: int) -> stats.Interval:
+    """Log-log slope of mean regret at the powers of two from 2^first to 2^last."""
+    at = trace.thin([2**k for k in range(first, last + 1)])
+    return stats.growth(at.rounds, at["regret"], 2**first, resamples=RESAMPLES)
+
+
+def spread(regret: np.ndarray) -> np.ndarray:
+    """95 % quantile over median, along the first axis. ``regret``: R x ...."""
+    return np.quantile(regret, TAIL, axis=0) / np.median(regret, axis=0)
+
+
+def spread_ratio(a: np.ndarray, b: np.ndarray, seed: int = 0) -> stats.Interval:
+    """``spread`` of a over that of b, with a bootstrap over the trials together. ``a``, ``b``: R each."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(
+            f"a: {a.shape}, b: {b.shape}; allowed: one number a trial, the same trials"
+        )
+    rows = np.random.default_rng(seed).integers(0, len(a), (RESAMPLES, len(a)))
+    found = spread(a[rows].T) / spread(b[rows].T)
+    low, high = np.quantile(found, [(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2])
+    method = f"ratio of spreads, {100 * stats.LEVEL:g} % bootstrap over trials together"
+    return stats.Interval(float(spread(a) / spread(b)), float(low), float(high), len(a), method)
+
+
+def optimistic_in(worst: np.ndarray, bonus: float) -> stats.Interval:
+    """Share of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
+    return stats.proportion(int((np.asarray(worst) <= bonus).sum()), len(worst))
+
+
+def by_smoothness(bounds: Sequence[float]) -> dict[float, QuadraticDrift]:
+    """REF, with the learner told another L; the functions stay the same."""
+    return {L: QuadraticDrift(smoothness=L) for L in bounds}
+
+
+# What the printed N_0 would ask for --------------------------------------------------------------------------
+
+
+def task_of(problem: QuadraticDrift) -> Task:
+    """What a learner is told of a problem."""
+    draw = Streams(0, [0]).at(-1)
+    world = problem.init(1, 2, draw, dtype=torch.float64, device="cpu")
+    return problem.context(world, 0)
+
+
+def first_query(learner: Learner, problem: QuadraticDrift) -> np.ndarray:
+    """The first query of a learner whose settings nobody has checked, d numbers."""
+    task, draw = task_of(problem), Streams(0, [0])
+    first = {"dtype": torch.float64, "device": "cpu"}
+    state = learner.init(1, task, None, draw.at(-1), **first)
+    return learner.select(state, task, draw.at(0))[0][0].numpy()
+
+
+def printed_start(margin: float = 0.5, dim: int = 2) -> GradientAscent:
+    """Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie."""
+    edge = (1 - margin, *[0.0] * (dim - 1))
+    return GradientAscent(h=1.0, N0=printed_first(margin), start=edge)

@@ -1,0 +1,122 @@
+"""Dynamic pricing of a product whose demand drifts as a real price series does: the paper's motivating application.
+
+Linear demand alpha_t - p gives a seller the revenue 2 p*_t p - p^2, exactly quadratic in the price p with a moving best
+price and a moving value. Only the drift of the optimum is real, not the demand: the level of a series of prices on a log
+scale, mapped to [0, 1] by its least and largest value, is s; then theta = s - 1/2, p* = 1 + theta / 2, x = 2 (p - 1), and
+f(x) = revenue - .8 = b - (x - theta)^2 / 4 with b = .2 + theta + theta^2 / 4.
+Ours: the paper has no experiment.
+Shapes: R trials, D days.
+"""
+
+import functools
+from dataclasses import field
+
+import numpy as np
+
+from paperlib.core.describe import frozen
+from paperlib.core.validation import one_of, refuse, whole
+from ...datasets import registry as datasets
+from paperlib.nsbco.problems.paths import Path, along
+from paperlib.nsbco.problems.quadratic import QuadraticDrift
+
+SERIES = ("google", "stocks")
+FIRST, LAST = np.datetime64("2013-02-18"), np.datetime64("2017-11-27")  # of the table "stocks"
+CUSTOMERS = 64  # a day
+
+
+@functools.cache
+def closes(series: str) -> np.ndarray:
+    """Closing prices, series x D: one of Google's, 2004 to 2008, or those of the table "stocks" that lack no day, by ticker.
+
+    Raises:
+        ValueError: another name; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+    one_of("series", series, SERIES)
+    if series == "google":  # among matplotlib's sample data, adjusted
+        from matplotlib.cbook import get_sample_data
+
+        return get_sample_data("goog.npz")["price_data"]["adj_close"][None].astype(float)
+    prices = datasets.load("stocks")
+    close = prices.close[(prices.dates >= FIRST) & (prices.dates <= LAST)]
+    whole_ones = ~np.isnan(close).any(0)
+    return close[:, whole_ones][:, np.argsort(prices.tickers[whole_ones])].T
+
+
+@frozen
+class Prices(Path):
+    """theta = s - 1/2 with the level s of a price series, the same for a day's 64 customers.
+
+    Attributes:
+        series: "google", one for all trials, or "stocks", of which a trial has the one that its seed counts to.
+        days: the first so many; None: all.
+        data_checksum: SHA-256 of the table, under which results are kept; None for what Matplotlib ships.
+
+    Raises:
+        ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+
+    series: str = "google"
+    days: int | None = None
+    data_checksum: str | None = field(init=False, default=None)
+    values = (-0.2375, 0.7625)
+
+    def __post_init__(self):
+        one_of("series", self.series, SERIES)
+        if self.days is not None:
+            whole("days", self.days, 2)
+        if self.series == "stocks":
+            object.__setattr__(self, "data_checksum", datasets.checksum(self.series))
+
+    @property
+    def drawn(self):
+        """Whether trials have series of their own."""
+        return self.series == "stocks"
+
+    def begin(self, seeds, horizon, dim, reach, vary):
+        """theta by day, R x D.
+
+        Raises:
+            ValueError: a horizon or a number of days that the series does not have, or days in which it does not move.
+        """
+        found = closes(self.series)
+        if self.days is not None and self.days > found.shape[1]:
+            refuse("days", self.days, f"at most {found.shape[1]}")
+        if dim != 1:
+            refuse("dim", dim, "1")
+        log = np.log(found[[seed % len(found) for seed in seeds], : self.days])
+        if horizon > log.shape[1] * CUSTOMERS:
+            refuse("horizon", horizon, f"at most {log.shape[1] * CUSTOMERS}")
+        low, high = log.min(1, keepdims=True), log.max(1, keepdims=True)
+        if still := [seed % len(found) for seed, flat in zip(seeds, low == high) if flat.all()]:
+            refuse("days", self.days, f"as many as series {still[0]} needs to change")
+        return (log - low) / (high - low) - 0.5
+
+    def theta(self, part, t, horizon, dim, reach):
+        """The day's."""
+        return along(part[:, t // CUSTOMERS], dim)
+
+    def value(self, part, t, horizon):
+        """b = .2 + theta + theta^2 / 4."""
+        theta = part[:, t // CUSTOMERS]
+        return 0.2 + theta + theta**2 / 4
+
+    def turns(self, part, trial):
+        """The first customer of each day."""
+        return CUSTOMERS * np.arange(1, part.shape[1])
+
+
+def pricing(series: str = "google", days: int | None = None) -> QuadraticDrift:
+    """The revenue as a drifting quadratic: H = 1/2, a = .2, L = 1."""
+    return QuadraticDrift(Prices(series, days), 1, curvature=0.5, amplitude=0.2, smoothness=1.0)
+
+
+def customers(series: str = "google", days: int | None = None) -> int:
+    """Rounds of the whole series, or of its first days.
+
+    Raises:
+        ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+    most = closes(series).shape[1]
+    if days is not None:
+        days = whole("days", days, 2, most)
+    return CUSTOMERS * int(most if days is None else days)

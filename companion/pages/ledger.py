@@ -1,0 +1,143 @@
+"""All that the papers say and what became of it: claims, statements of theory and errata, as ``claims.json``.
+
+``notebooks/99_claims.ipynb`` calls ``write``; ``python -m companion.pages.readme`` does the same for the paper profile
+from the files that its notebooks left, and brings README up to date. Papers and their rooms
+(``claims``, ``bounds``, ``errata``) are discovered; one that a paper lacks adds nothing.
+"""
+
+import inspect
+import json
+import math
+import re
+from collections import Counter
+from typing import Any
+
+from ..verdicts import verdict as verdicts
+from ..workflow import plan as workflow
+from paperlib.checks import Statement, statements
+from ..output import folder, plain, write_json
+from ..papers import heading, papers, room
+
+
+def gather(profile: str) -> dict[str, Any]:
+    """What is declared, left-joined with what the notebooks of a profile left.
+
+    Verdicts and their numbers are those of record, of the paper profile. What a run at other sizes came to decides nothing, and is the
+    text ``run`` of a claim.
+
+    Returns:
+        ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
+        counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
+    """
+    return {"profile": profile, "papers": {paper: _paper(paper, profile) for paper in papers()}}
+
+
+def _paper(paper: str, profile: str) -> dict[str, Any]:
+    claims = _claims(paper, profile)
+    counts = {"paper": Counter(), "ours": Counter()}
+    for claim in claims:
+        if not claim["parts"]:
+            counts["ours" if claim["source"].startswith("ours") else "paper"][claim["verdict"]] += 1
+    return {
+        "title": heading(paper)[0],
+        "counts": counts,
+        "claims": claims,
+        "statements": _statements(paper, profile),
+        "errata": _errata(paper),
+    }
+
+
+def _claims(paper: str, profile: str) -> list[dict]:
+    found = []
+    for row in verdicts.table(profile, paper):
+        kept = row.kept if profile == "paper" else verdicts.of_record(row.claim.id)
+        claim = {**plain(row.claim), **kept, "notebook": row.claim.notebook}
+        if profile != "paper":
+            claim["run"] = f"{profile} run: {row.seen()}"
+        found.append(claim)
+    return found
+
+
+def _statements(paper: str, profile: str) -> list[dict]:
+    """The statements of a paper's ``bounds`` with the checks of them that its figures hold."""
+    checks: dict[str, list[dict]] = {}
+    for path in sorted((folder(profile) / paper).glob("*.json")):
+        for check in json.loads(path.read_text()).get("checks", []):
+            checks.setdefault(check["statement"], []).append({**check, "figure": path.stem})
+    return [_statement(found, checks.get(found.name, [])) for found in statements(paper)]
+
+
+def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
+    """One statement: verdicts and worst numbers of the checks within its conditions, verdicts of those beyond."""
+    within = [check for check in checks if not check["remark"]]
+    beyond = [check for check in checks if check["remark"]]
+    covered = [check["coverage"] for check in within if check["coverage"]]
+    starts = {check["informative_from"] for check in within} - {None}
+    return {
+        "name": statement.name,
+        "source": statement.source,
+        "summary": statement.summary,
+        "checkable": _returns_check(statement),
+        "within": dict(Counter(check["verdict"] for check in within)),
+        "beyond": dict(Counter(check["verdict"] for check in beyond)),
+        "coverage": min(covered, key=lambda share: share["low"], default=None),
+        "ratio": max((check["ratio"] for check in within), key=float_of, default=None),
+        "slack": min((check["slack"] for check in within), key=float_of, default=None),
+        "informative_from": [f(starts, key=float_of) for f in (min, max)] if starts else None,
+        "checks": [
+            {key: value for key, value in check.items() if key not in ("statement", "source")}
+            for check in checks
+        ],
+    }
+
+
+def _returns_check(statement: Statement) -> bool:
+    """Whether its function computes a Check: a table that is shown as it stands does not."""
+    kind = inspect.signature(statement.function).return_annotation
+    return getattr(kind, "__name__", kind) == "Check"
+
+
+def float_of(x: float | str) -> float:
+    """A number as ``output.plain`` writes it; "never" comes after all."""
+    return math.inf if x == "never" else float(x)
+
+
+def _errata(paper: str) -> list[dict]:
+    module, cells = room(paper, "errata"), _notebook_cells(paper)
+    found = []
+    for erratum in module.ERRATA if module else ():
+        notebook, cell = _place(erratum.id, cells)
+        text = {key: value for key, value in erratum._asdict().items() if key != "function"}
+        found.append({**text, "notebook": notebook, "cell": cell})
+    return found
+
+
+def _notebook_cells(paper: str) -> list[tuple[str, dict]]:
+    """Stem and cell, of all notebooks of a paper."""
+    return [
+        (stem, cell)
+        for stem in workflow.stems(paper)
+        for cell in json.loads(workflow.notebook(stem).read_text())["cells"]
+    ]
+
+
+def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[None, None]:
+    """Notebook and cell of an erratum: the text cell that begins with its id in bold, else one whose output lists it."""
+    for stem, cell in cells:
+        heading = re.match(r"\*\*([^*]+?)\.?\*\*", "".join(cell["source"]))
+        if cell["cell_type"] == "markdown" and heading and id in heading[1].split(", "):
+            return stem, cell["id"]
+    for stem, cell in cells:
+        if any(
+            re.search(rf"^{re.escape(id)}  ", "".join(output.get("text", "")), re.MULTILINE)
+            for output in cell.get("outputs", [])
+        ):
+            return stem, cell["id"]
+    return None, None
+
+
+def write(profile: str) -> dict[str, Any]:
+    """Gather, and keep it as ``claims.json`` beside the profile's figures."""
+    found = plain(gather(profile))
+    write_json(folder(profile) / "claims.json", found)
+    return found

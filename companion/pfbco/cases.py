@@ -1,0 +1,73 @@
+"""Learners and problems that the contract tests and the bench run."""
+
+from paperlib.learners.doubling import Doubling
+from paperlib.core.contracts import Case
+from paperlib.pfbco.learners.block import BlockPFBCO
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.learners.leader import RegularizedLeader
+from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.onepoint import practical
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.learners.remembering import Remembering
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
+from paperlib.pfbco.problems.completion import MatrixCompletion
+from .problems.portfolio import Portfolio
+from paperlib.pfbco.problems.quadratic import QuadraticPolytope
+
+# Cases that the bench leaves out, and why.
+UNMEASURED = {
+    f"{name}, one epoch": "the anytime form is measured in its place"
+    for name in ("PF", "FKM", "StochOCG", "Leader", "Block")
+} | {"PF, remembering": "PF, which also sums up its centers"}
+
+_ball, _bowl = BallLinear(3), BallQuadratic(3)
+_shared = {
+    "c": [0.0, -1.0, float("nan"), float("inf"), True],
+    "scale": ["x", 0.0, -1.0, float("nan")],
+    "start": [(), (float("nan"), 0.0, 0.0), 0.5, ("a",)],
+    "baseline": ["no"],
+    "warm_start": [None],
+    "sham": [0.5],
+}
+_tie = {"tie": ["other", None]}
+
+CASES = {
+    "PF": Case(Doubling(PFBCO(0.5)), _ball, {"base": [None, "PF"]}),
+    "PF, vertex": Case(Doubling(PFBCO(0.5, tie="vertex")), QuadraticPolytope(3, 2)),
+    "PF, sham": Case(Doubling(PFBCO(0.5, sham=True)), _bowl),
+    "PF, practical": Case(Doubling(practical(PFBCO(1.0))), _bowl),
+    "PF, remembering": Case(Doubling(Remembering(PFBCO(0.5))), _ball),
+    "PF, matrices": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "nuclear")),
+    "PF, printed": Case(
+        Doubling(PFBCO(1.0, eta_rule="paper")), MatrixCompletion(3, 2, "paper_lmo")
+    ),
+    "PF, traces": Case(Doubling(PFBCO(0.5)), MatrixCompletion(3, 2, "psd")),
+    "PF, stocks": Case(Doubling(PFBCO(0.1)), Portfolio(5, "synthetic")),
+    "PF, one epoch": Case(
+        PFBCO(0.5, start=(0.3, 0.0, -0.3)),
+        _ball,
+        _shared | _tie | {"eta_rule": ["other"], "regularized": ["no"]},
+    ),
+    "Unregularized": Case(Doubling(PFBCO(0.5, regularized=False)), _ball),
+    "FKM": Case(Doubling(FKM(0.5)), _ball),
+    "FKM 2005": Case(Doubling(FKM(0.5, variant="2005")), _ball),
+    "FKM, warm": Case(
+        Doubling(practical(FKM(0.5, variant="2005"))), MatrixCompletion(3, 2, "nuclear")
+    ),
+    "FKM, one epoch": Case(FKM(0.5), Portfolio(5, "synthetic"), _shared | {"variant": ["2006"]}),
+    "StochOCG": Case(Doubling(StochOCG()), _ball),
+    "StochOCG, matrices": Case(
+        Doubling(StochOCG(bound="noisy", tie="vertex")), MatrixCompletion(3, 2, "psd")
+    ),
+    "StochOCG, one epoch": Case(
+        StochOCG(noise=0.5), _ball, _tie | {"noise": [-1.0, float("nan")], "bound": ["other"]}
+    ),
+    "Leader": Case(Doubling(RegularizedLeader(0.5)), _ball),
+    "Leader, one epoch": Case(
+        RegularizedLeader(0.5, baseline=True),
+        Portfolio(5, "synthetic"),
+        _shared | {"tie": ["other", None, "vertex"], "regularized": [False]},
+    ),
+    "Block": Case(Doubling(BlockPFBCO(0.5)), _ball),
+    "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared),
+}

@@ -1,0 +1,148 @@
+"""The statements of the theory along runs on sets of all kinds, and those that need no run.
+
+Letters: R trials, T rounds, n dimensions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from paperlib.core.contracts import Problem
+from paperlib.core.trace import Trace
+from paperlib.checks import Check, Expected
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
+from paperlib.pfbco.problems.completion import MatrixCompletion
+from ..problems.portfolio import Portfolio
+from paperlib.pfbco.problems.quadratic import QuadraticPolytope
+from paperlib.pfbco.theory import bounds
+from paperlib.pfbco.theory.constants import Setting, smoothed_quadratic, unit_ball
+from ..proofs.replay import Replay, Split, split
+from .settings import world
+from ..proofs import lemmas, steps
+
+
+def small_problems(c: float) -> dict[str, Problem]:
+    """One of each kind, small enough to project in every round.
+
+    ``c``: of the learner, which the portfolio's M and G depend on.
+    """
+    return {
+        "ball, linear": BallLinear(3),
+        "ball, quadratic": BallQuadratic(3),
+        "polytope": QuadraticPolytope(4, 4),
+        "sub-simplex": Portfolio(8, "synthetic", c),
+        "nuclear ball": MatrixCompletion(4, 3, "nuclear"),
+        "spectrahedron": MatrixCompletion(4, 3, "psd"),
+    }
+
+
+def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
+    """Statements that hold on every run of Algorithm 1, and the printed tracking beside.
+
+    ``task``: the run's set and bounds.
+    """
+    run, s = Replay.of(trace, task.cset), Setting.of(task, c)
+    return [
+        bounds.assumption_bounded(trace["loss"], s.loss_bound),
+        bounds.assumption_gradient(trace["steepness"], s.grad_bound),
+        lemmas.estimate_norm(run.norms, s, float(run.delta[0])),
+        lemmas.feasibility(trace["distance"]),
+        steps.rates(run, s),
+        steps.exploration_step(run),
+        lemmas.accumulated(run, trace["A"]),
+        steps.frank_wolfe_step(run, torch.from_numpy(trace["end"])),
+        lemmas.leader_step(run),
+        lemmas.tracking(run.ratios),
+        lemmas.tracking_printed(run.ratios),
+    ]
+
+
+def along_leader(trace: Trace, cset: Any) -> list[Check]:
+    """Statements about the leaders that ``RegularizedLeader`` computed, recorded with ``KEPT``."""
+    run = Replay.of(trace, cset)
+    star = torch.cat([run.x, torch.from_numpy(trace["end"]).unsqueeze(1)], 1)
+    return [
+        lemmas.accumulated(run, trace["A"]),
+        lemmas.be_the_leader(run, star),
+        lemmas.lemma_6(run, star),
+        lemmas.lemma_6_sharp(run, star),
+    ]
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """One statement, held against several runs, as one check.
+
+    Raises:
+        ValueError: none, several statements, or such as speak of a probability or a mean.
+    """
+    if len({check.statement for check in checks}) != 1 or any(
+        check.delta is not None or isinstance(check, Expected) for check in checks
+    ):
+        raise ValueError(
+            f"checks={list(checks)}; allowed: at least one, all of one statement that holds on every run"
+        )
+    flat = lambda name: np.concatenate([getattr(check, name).ravel() for check in checks])
+    return replace(
+        checks[0], inputs={"runs": len(checks)}, observed=flat("observed"), bound=flat("bound")
+    )
+
+
+def parted(
+    runs: dict[int, Trace], problem: BallLinear, trials: int, seed: int
+) -> tuple[dict[int, Split], list[Check], list[Check]]:
+    """Parts of the regret by horizon, what holds throughout, and the leader's regret at each.
+
+    Args:
+        runs: horizon -> a run of PF with the probes ``KEPT``.
+        problem: that was played.
+        trials, seed: of the runs.
+    """
+    parts, throughout, ends, s = {}, [], [], unit_ball(problem.dim)
+    for T, trace in runs.items():
+        played = world(problem, T, trials, seed)
+        run = Replay.of(trace, played.task.cset)
+        parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
+        error = run.g - played.vector.unsqueeze(1)  # of the gradient, which is that of the average
+        throughout.append(
+            (
+                lemmas.decomposition(parts[T], s, T),
+                lemmas.accumulated(run, trace["A"]),
+                lemmas.unbiased_estimate(error.flatten(0, 1), torch.zeros(problem.dim)),
+            )
+        )
+        ends.append(lemmas.leader_regret(parts[T], s, T))
+    return parts, [joined(checks) for checks in zip(*throughout)], ends
+
+
+def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Check]:
+    """What is assumed of sets and losses: balls, diameters, and that a round's losses are convex.
+
+    The losses of round 3 are looked at between vertices and other points of the set, in directions
+    that are drawn the same way each time.
+    """
+    balls, diameters, convexity, draw = [], [], [], np.random.default_rng(0)
+    for problem in problems.values():
+        played = world(problem, 8, trials, seed)
+        cset, loss = played.task.cset, lambda y: problem.loss(played, 3, y, played.streams.at(3))
+        point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))
+        balls.append(bounds.assumption_balls(cset))
+        diameters.append(bounds.assumption_diameter(cset))
+        convexity.append(bounds.assumption_convex(loss, point(), 0.5 * point()))
+    return [joined(checks) for checks in (balls, diameters, convexity)]
+
+
+def averages(directions: int = 10**6) -> list[Check]:
+    """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
+    x, a = torch.tensor([[0.2, 0.1, -0.5], [0.6, -0.8, 0.0]], dtype=torch.float64)
+    u = np.random.default_rng(0).normal(size=(directions, 3))
+    u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
+    square = np.linspace(0.0, 1.0, 11)
+    losses = [(lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)]
+    unbiased = [
+        lemmas.unbiased_estimate(lemmas.one_point(f, x, u, 0.4), gradient) for f, gradient in losses
+    ]
+    smoothing = lemmas.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
+    return [smoothing, joined(unbiased)]

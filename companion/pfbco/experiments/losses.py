@@ -1,0 +1,211 @@
+"""Average losses: of a learner, against its rivals, beside other norms, and in a table.
+
+Letters: R trials, T' recorded rounds.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import scipy.stats
+
+from paperlib import stats
+from paperlib.core.trace import Trace
+from ...output import number
+from .settings import FIGURE
+
+RESAMPLES = 2000  # of each bootstrap
+Found = TypeVar("Found", stats.Interval, stats.Test)
+
+
+def average(
+    trace: Trace, last: int | None = None, first: int = 0, name: str = "regret"
+) -> np.ndarray:
+    """Mean loss in the rounds after ``first`` up to ``last``, R; by default in all.
+
+    Args:
+        trace: with the summed loss.
+        last, first: recorded rounds; 0 stands before the first.
+        name: of the sum, "regret" for the points played.
+
+    Raises:
+        ValueError: a round that was not recorded.
+    """
+    last = int(trace.rounds[-1]) if last is None else last
+    return (trace.at(last, name) - trace.at(first, name)) / (last - first)
+
+
+def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Mean loss in the last whole epoch, and in the one before; R each."""
+    m = (int(trace.rounds[-1]) + 1).bit_length() - 1
+    last, middle, first = (2**k - 1 for k in (m, m - 1, m - 2))
+    return average(trace, last, middle), average(trace, middle, first)
+
+
+def decline(trace: Trace) -> stats.Interval:
+    """Last over largest value of the mean curve."""
+    return stats.bootstrap(
+        trace["regret"] / trace.rounds,
+        lambda mean: mean[..., -1] / mean.max(-1),
+        of="last / largest",
+        resamples=RESAMPLES,
+    )
+
+
+def ratio(
+    a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float = stats.LEVEL
+) -> stats.Interval:
+    """Ratio of means, trials resampled together. ``a``, ``b``: R each."""
+    return stats.ratio(a, b, of=of, resamples=RESAMPLES, level=level)
+
+
+def beats(
+    traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False
+) -> stats.Test:
+    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons.
+
+    Raises:
+        ValueError: other trials.
+    """
+    sign = -1.0 if largest else 1.0
+    return stats.weakest(
+        stats.wilcoxon({rival: sign * _difference(traces[rival], traces[name]) for rival in rivals})
+    )
+
+
+def _difference(a: Trace, b: Trace) -> np.ndarray:
+    """Final average losses of a less those of b, R; an infinite loss counts as a very large one."""
+    if list(a.trials) != list(b.trials):
+        raise ValueError(
+            f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial"
+        )
+    return np.nan_to_num(average(a), posinf=1e300) - np.nan_to_num(average(b), posinf=1e300)
+
+
+def relative_difference(
+    a: np.ndarray, b: np.ndarray, gain: np.ndarray | None = None
+) -> stats.Interval:
+    """Mean of a - b over the mean of b, with the t-interval of the paired differences.
+
+    ``a``, ``b``: R each, the same trials. With ``gain``, what there was to gain, over its mean instead.
+    """
+    if len(a) != len(b):
+        raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
+    found, base = stats.paired(a, b), float((b if gain is None else gain).mean())
+    low, high = sorted((found.low / base, found.high / base))
+    of = "relative mean difference" if gain is None else "mean difference over the gain"
+    words = f"{of}, 95 % t-interval over paired trials"
+    return stats.Interval(found.estimate / base, low, high, len(a), words)
+
+
+def agreed(found: dict[str, Found]) -> Found:
+    """Results on several data sets as one.
+
+    It holds where all hold, fails where all fail, and decides nothing otherwise.
+    """
+    first, n = next(iter(found.values())), min(x.n for x in found.values())
+    if isinstance(first, stats.Test):
+        name, worst = max(found.items(), key=lambda item: item[1].p)
+        opposite = max(test.opposite for test in found.values())
+        return worst._replace(opposite=opposite, n=n, method=f"{worst.method} ({name})")
+    low, high = min(x.low for x in found.values()), max(x.high for x in found.values())
+    method = f"{first.method}, hull over {', '.join(found)}"
+    return first._replace(low=low, high=high, n=n, method=method)
+
+
+def averaged(
+    traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None
+) -> dict[str, Trace]:
+    """The traces at some rounds with the series "average", the average loss so far.
+
+    ``beside``: R x T', what a fixed point lost until then, is taken off.
+    """
+    found = {}
+    for name, trace in traces.items():
+        trace = trace.thin(rounds)
+        loss = (trace["regret"] - (0.0 if beside is None else beside)) / trace.rounds
+        found[name] = replace(trace, series={**trace.series, "average": loss})
+    return found
+
+
+def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
+    """Mean norm of PF's estimates over that of the noise of a StochOCG, all rounds alike."""
+    return ratio(ours.last("norm"), theirs.last("noise"), of="mean norms")
+
+
+def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
+    """What an order of losses is to be read with: how near PF's control ends, and how unlike is what StochOCG hears.
+
+    ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
+    """
+    away, longer = [], []
+    for traces in tables:
+        control = relative_difference(average(traces["PF"]), average(traces["PF, sham"]), gain)
+        away.append(abs(control.estimate))
+        longer.append(noise_ratio(traces["PF"], traces["StochOCG"]).estimate)
+    times = " to ".join(dict.fromkeys(map(number, (min(longer), max(longer)))))
+    apart = f"{number(100 * max(away))} %"
+    near = (
+        f"within {apart} of it"
+        if gain is None
+        else f"away from it by {apart} of all there is to gain"
+    )
+    return f"PF's sham control ends {near}; PF's estimates are {times} times as long as StochOCG's noise"
+
+
+def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
+    """Of PF's estimates, and of StochOCG's noise: over rounds and trials."""
+    return _a_round(found["PF"], "norm"), _a_round(found["StochOCG"], "noise")
+
+
+def _a_round(trace: Trace, name: str) -> float:
+    """A sum over rounds as the mean over rounds and trials."""
+    return float(trace.last(name).mean() / trace.rounds[-1])
+
+
+class Row(NamedTuple):
+    """A learner's line of a table: final average losses."""
+
+    loss: stats.Interval
+    center: float | None  # what its centers lose, mean over trials
+    difference: stats.Interval | None  # its loss less that of whom it is held against, paired
+    p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
+
+    def __str__(self) -> str:
+        words = [bracket(self.loss)]
+        if self.difference is not None:
+            words.append(f"difference {bracket(self.difference)}, p {self.p:.2g}")
+        if self.center is not None:
+            words.append(f"centers {number(self.center)}")
+        return "  ".join(words)
+
+
+def bracket(x: stats.Interval) -> str:
+    """Estimate [low, high]."""
+    return f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
+
+
+def loss_table(
+    traces: dict[str, Trace], against: str = "PF", family: tuple[str, ...] = FIGURE
+) -> dict[str, Row]:
+    """Average losses of all learners, each held against one of them.
+
+    Holm's method over ``family``, and over the rest.
+
+    Raises:
+        As ``beats``.
+    """
+    test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
+    inside, outside = {}, {}
+    for name, trace in traces.items():
+        if name != against:
+            p = test(_difference(trace, traces[against]))
+            (inside if name in family else outside)[name] = p
+    adjusted, base = stats.holm(inside) | stats.holm(outside), average(traces[against])
+    found = {}
+    for name, trace in traces.items():
+        value = average(trace)
+        center = _a_round(trace, "center") if "center" in trace.series else None
+        difference = None if name == against else stats.paired(value, base)
+        found[name] = Row(stats.mean(value), center, difference, adjusted.get(name))
+    return found

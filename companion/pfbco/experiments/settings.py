@@ -1,0 +1,112 @@
+"""Which learners the notebooks play, on which prices, what they record, and what was best.
+
+Letters: R trials, T rounds.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from paperlib.core.contracts import Problem
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
+from paperlib.learners.doubling import Doubling
+from paperlib.pfbco.learners.fkm import FKM
+from paperlib.pfbco.learners.leader import RegularizedLeader
+from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.probes import CenterLoss, Constants, FixedLoss, GradientNorm, NoiseNorm
+from paperlib.pfbco.problems.completion import MatrixCompletion
+from ..problems.market import REAL, SYNTHETIC, choose
+from ..problems.portfolio import Portfolio
+from ..proofs.comparators import bcrp, best_completion, best_quadratic
+
+RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's, beside PF
+FIGURE = ("PF", "PF, sham", *RIVALS)  # the curves of a panel
+TITLES = ("close prices", "adjusted close prices")  # of the real tables
+
+
+def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]:
+    """Those of Figure 1 with sham controls, the FKM of 2005 and the exact leader, by doubling.
+
+    ``scale``: M, as in ``OnePoint``.
+    """
+    return {
+        "PF": Doubling(PFBCO(c, scale=scale)),
+        "PF, sham": Doubling(PFBCO(c, scale=scale, sham=True)),
+        "FKM": Doubling(FKM(c, scale=scale)),
+        "FKM, sham": Doubling(FKM(c, scale=scale, sham=True)),
+        "FKM 2005": Doubling(FKM(c, scale=scale, variant="2005")),
+        "Unregularized": Doubling(PFBCO(c, scale=scale, regularized=False)),
+        "StochOCG": Doubling(StochOCG()),
+        "Leader": Doubling(RegularizedLeader(c, scale=scale)),
+    }
+
+
+def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
+    """Probes of a learner: sums of what its centers lose, of the norms of a StochOCG's noise.
+
+    With "PF" also of the norms of its estimates and of what fixed points lose.
+    """
+    if isinstance(learner.base, StochOCG):
+        return {"noise": Probe(NoiseNorm(learner.base), "sum")}
+    found = {"center": Probe(CenterLoss(problem), "sum")}
+    if name == "PF":
+        found |= {
+            "norm": Probe(GradientNorm(), "sum"),
+            "origin": Probe(FixedLoss(problem), "sum"),
+            "constants": Probe(Constants(), "final"),
+        }
+        if isinstance(problem, Portfolio):
+            found["uniform"] = Probe(FixedLoss(problem, 1.0), "sum")
+    return found
+
+
+def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
+    """Tables of a run by their titles, and why claims about both real ones cannot be judged, or "".
+
+    The real ones that are at hand, else the synthetic market. ``data``: as in ``market.choose``.
+
+    Raises:
+        As ``market.choose``.
+    """
+    found = {title: choose(data, table).table for title, table in zip(TITLES, REAL)}
+    real = {title: table for title, table in found.items() if table != SYNTHETIC}
+    if not real:
+        return {"synthetic market": SYNTHETIC}, "synthetic market"
+    return real, ", ".join(f"no {title}" for title in found if title not in real)
+
+
+def recorded(horizon: int, count: int = 60) -> list[int]:
+    """Rounds evenly spaced on a log axis, the ends of all epochs, 2^m - 1, and the last round."""
+    spaced = np.geomspace(1, horizon, count).round().astype(int).tolist()
+    ends = [2**m - 1 for m in range(1, (horizon + 1).bit_length())]
+    shares = {(horizon + 1) // 16, 3 * (horizon + 1) // 4, horizon} - {0}
+    return sorted({*spaced, *ends, *shares})
+
+
+def world(problem: Problem, horizon: int, trials: int, seed: int) -> Any:
+    """What the problem of a run was, which a trace does not keep."""
+    draw = Streams(seed, range(trials)).at(-1)
+    return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu")
+
+
+def hindsight(problem: Problem, horizon: int, trials: int, seed: int = 0) -> np.ndarray:
+    """Average loss of the best fixed point, chosen after the last round; R.
+
+    Of a portfolio the best constant rebalanced one; of matrices the best of the problem's set,
+    whatever its oracle.
+    """
+    played = world(problem, horizon, trials, seed)
+    cset = played.task.cset
+    if isinstance(problem, Portfolio):
+        return bcrp(played.history(horizon)).value.numpy()
+    if isinstance(problem, MatrixCompletion):
+        sums = played.totals
+        best = best_completion(sums.weight, sums.target, cset, 1e-6 * horizon)
+        return ((best.value + sums.constant) / horizon).numpy()
+    Q, w = (x.numpy() for x in problem.total(played, horizon))
+    C, rho = cset.normals.numpy(), cset.rho.numpy()[:, None]
+    d = (C @ cset.center.numpy()[:, :, None])[:, :, 0] + rho * cset.offsets.numpy()
+    return np.array([best_quadratic(*of)[1] for of in zip(C, d, Q, w)]) / horizon

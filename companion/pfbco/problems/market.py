@@ -1,0 +1,135 @@
+"""Daily price ratios of stocks: two real tables, and a market made up where neither is at hand.
+
+Source: "stocks", S&P 500 closes from the registry of ``datasets``, adjusted for splits but not for dividends and spin-offs;
+"stocks_adjusted", adjusted closes collected elsewhere; the window is that of Chen, Zhang & Karbasi (2019).
+Letters: T ratios, K tickers.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from ...datasets import registry as datasets
+from ...datasets.tables import Prices
+from paperlib.core.streams import Streams
+from paperlib.core.validation import one_of, whole
+
+REAL, SYNTHETIC = ("stocks", "stocks_adjusted"), "synthetic"
+# the first is a holiday: trading begins the day after
+FIRST, LAST = (np.datetime64("2013-02-18"), np.datetime64("2017-11-27"))
+LEAST, MOST = 0.1, 10.0  # a ratio outside is a fault of the table
+SHAPE = (1203, 470)  # of the synthetic market, as that of "stocks"
+DRIFT, FACTOR, OWN = 5e-4, 0.008, 0.014  # its daily log return: DRIFT + FACTOR m_t + OWN eps
+
+
+class Market(NamedTuple):
+    """Closing prices over those of the trading day before."""
+
+    tickers: np.ndarray  # K, text, sorted
+    # T, datetime64[D], the later day of a ratio; of a synthetic market the numbers 1..T
+    dates: np.ndarray
+    ratios: np.ndarray  # T x K, not writeable
+
+
+class Choice(NamedTuple):
+    """A table to use, and the word that every figure of it has to carry; "" for real prices."""
+
+    table: str
+    word: str
+
+
+def choose(data: str = "auto", table: str = "stocks") -> Choice:
+    """Which table a run can use.
+
+    Args:
+        data: "auto", the real table where it is at hand or can be downloaded, else the synthetic market; "real", the real
+            one; "synthetic".
+        table: the real one, "stocks" or "stocks_adjusted".
+
+    Raises:
+        ValueError: another word, or a file that is not the registry's; FileNotFoundError: "real", and it cannot be had.
+    """
+    one_of("data", data, ("auto", "real", SYNTHETIC))
+    one_of("table", table, REAL)
+    if data != SYNTHETIC:
+        try:
+            datasets.fetch(table)
+            return Choice(table, "")
+        except FileNotFoundError:
+            if data == "real":
+                raise
+    return Choice(SYNTHETIC, SYNTHETIC)
+
+
+@functools.cache
+def market(table: str = "stocks") -> Market:
+    """Ratios of a table: "stocks" (1203 x 470), "stocks_adjusted" (1203 x 467) or "synthetic" (1203 x 470).
+
+    Raises:
+        ValueError: another table; ValueError, FileNotFoundError: as ``datasets.load``.
+    """
+    one_of("table", table, (*REAL, SYNTHETIC))
+    found = synthetic() if table == SYNTHETIC else price_ratios(datasets.load(table))
+    found.ratios.flags.writeable = False
+    return found
+
+
+def price_ratios(prices: Prices, fill: int = 0) -> Market:
+    """Ratios within the window, of the tickers that have a price on each of its days, in the order of their names.
+
+    Args:
+        prices: dates down, tickers across.
+        fill: gaps of up to so many days are bridged by the last price before, at the window's end too; 0: a ticker with any gap
+            is left out. Bridging gaps of up to 5 days would admit BMY, ICE and ORCL to "stocks", ESS and MMC to "stocks_adjusted".
+
+    Raises:
+        ValueError: fewer than two days or no complete ticker in the window, or a ratio outside (0.1, 10), by ticker and date.
+    """
+    fill = whole("fill", fill, least=0)
+    inside = (prices.dates >= FIRST) & (prices.dates <= LAST)
+    dates, close = prices.dates[inside], _bridged(prices.close[inside], fill)
+    complete = ~np.isnan(close).any(0) & (len(close) > 0)
+    if len(close) < 2 or not complete.any():
+        raise ValueError(
+            f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker"
+        )
+    tickers = prices.tickers[complete]
+    order = np.argsort(tickers)
+    tickers, close = tickers[order], close[:, complete][:, order]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = close[1:] / close[:-1]
+    bad = np.argwhere(~((ratios > LEAST) & (ratios < MOST)))
+    if len(bad):
+        t, k = bad[0]
+        raise ValueError(
+            f"prices: {tickers[k]} on {dates[t + 1]} is at {ratios[t, k]:g} times the price of the day before; "
+            f"allowed: between {LEAST:g} and {MOST:g} times"
+        )
+    return Market(tickers, dates[1:], ratios)
+
+
+def _bridged(close: np.ndarray, most: int) -> np.ndarray:
+    """Gaps of at most ``most`` rows filled from the row before the gap; longer ones stay whole. ``close``: T x K."""
+    filled, gap = close.copy(), np.isnan(close)
+    since = np.zeros(close.shape[1], int)
+    for t in range(len(close)):  # rows since the last price
+        since = np.where(gap[t], since + 1, 0)
+        short = (since > 0) & (since <= most) & (t > 0)
+        filled[t, short] = filled[t - 1, short]
+    until = np.zeros(close.shape[1], int)
+    # a gap's first rows do not count as bridged where its last do not
+    for t in range(len(close))[::-1]:
+        until = np.where(gap[t], until + np.isnan(filled[t]), 0)
+        filled[t, gap[t] & (until > 0)] = np.nan
+    return filled
+
+
+def synthetic() -> Market:
+    """A market of one factor, log r = 5e-4 + .008 m_t + .014 eps with standard normal m_t and eps, from a fixed stream."""
+    T, K = SHAPE
+    draw = Streams(0, [0]).at(-1)
+    factor = draw.normal("market factor", T, 1)[0].numpy()
+    own = draw.normal("market own", T, K)[0].numpy()
+    tickers = np.array([f"S{k:03d}" for k in range(1, K + 1)])
+    return Market(tickers, np.arange(1, T + 1), np.exp(DRIFT + FACTOR * factor + OWN * own))

@@ -1,0 +1,151 @@
+"""The best fixed point in hindsight, with which regret compares.
+
+Letters: n dimensions, q constraints; R trials, T rounds, p x p matrices.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paperlib.maths.matrices import NuclearBall, Spectrahedron, smat, svec
+from paperlib.maths.polytopes import closest
+from paperlib.core.validation import positive
+
+STEPS = 20_000  # of an iteration that has not converged
+FLOOR = 1e-30  # least weight of a stock: from 0 no factor could lift it again
+
+
+class Best(NamedTuple):
+    """A point that is best up to a gap, which is proven."""
+
+    point: Tensor  # R x n, or R x p x p
+    value: Tensor  # R
+    gap: Tensor  # R, value - least value is at most this
+
+
+def best_quadratic(
+    C: np.ndarray, d: np.ndarray, Q: np.ndarray, w: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """argmin over {x: C x <= d} of x^T Q x / 2 + w^T x, n, and the least value; exact, by a projection.
+
+    With Q = L L^T and u = L^T x + L^{-1} w the objective is ||u||^2 / 2 + const, and the best u is that of least norm.
+
+    Args:
+        C: q x n.
+        d: q.
+        Q: n x n, symmetric positive definite.
+        w: n.
+
+    Raises:
+        ValueError: a Q that is not positive definite.
+    """
+    C, d, Q, w = (np.asarray(x, float) for x in (C, d, Q, w))
+    # a sum over many rounds, so that the tolerance of the projection means the same for each
+    scale = np.trace(Q) / len(w)
+    try:
+        L = np.linalg.cholesky(Q / scale)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"Q: least eigenvalue {np.linalg.eigvalsh(Q)[0]:g}; allowed: a positive definite matrix"
+        ) from error
+    shift, rows = np.linalg.solve(L, w / scale), np.linalg.solve(L, C.T).T  # C L^{-T}
+    x = np.linalg.solve(L.T, closest(rows, d + rows @ shift, np.zeros(len(w))) - shift)
+    return x, float(x @ Q @ x / 2 + w @ x)
+
+
+def bcrp(ratios, tolerance: float = 1e-5) -> Best:
+    """Best constant rebalanced portfolio: the weights x >= 0 of sum 1 with the least mean loss, -mean_t log(r_t . x).
+
+    EM, x_i <- x_i mean_t(r_ti / r_t . x), from equal weights; the factor is taken to a power that rises while the mean grows and
+    falls where it does not: daily ratios are so near 1 that the plain step, power 1, which always gains, has not arrived after 4000.
+    The gap, max_i mean_t(r_ti / r_t . x) - 1, is that of the linearized loss.
+
+    Args:
+        ratios: R x T x n, or T x n of one trial; above 0.
+        tolerance: of the gap, > 0.
+
+    Raises:
+        ValueError: ratios that are not finite and above 0, or a tolerance that is not.
+        RuntimeError: the gap is not reached within 20000 steps.
+    """
+    tolerance = positive("tolerance", tolerance)
+    r = torch.as_tensor(ratios)
+    r = r.unsqueeze(0) if r.dim() == 2 else r
+    if r.dim() != 3 or 0 in r.shape or not bool((r.isfinite() & (r > 0)).all()):
+        raise ValueError(
+            f"ratios: shape {tuple(r.shape)}; allowed: R x T x n finite numbers above 0"
+        )
+    x = torch.full_like(r[:, 0], 1 / r.shape[2])
+    power = torch.ones_like(x[:, :1])
+    value, factor = _mean_loss(r, x)
+    for _ in range(STEPS):
+        gap = factor.amax(1) - 1
+        moves = (gap > tolerance).unsqueeze(1)
+        if not bool(moves.any()):
+            return Best(x, value, gap)
+        z = (x * (power * factor.log()).clamp(-9.0, 9.0).exp()).clamp(min=FLOOR)
+        z = z / z.sum(1, keepdim=True)
+        lower, after = _mean_loss(r, z)
+        gains = moves & (lower <= value).unsqueeze(1)
+        x, factor = torch.where(gains, z, x), torch.where(gains, after, factor)
+        value = torch.where(gains.squeeze(1), lower, value)
+        power = torch.where(gains, 1.5 * power, (power / 4).clamp(min=1.0))
+    raise RuntimeError(f"EM: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}")
+
+
+def _mean_loss(r: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    """-mean_t log(r_t . x), R, and mean_t(r_t / r_t . x), R x n."""
+    wealth = torch.bmm(r, x.unsqueeze(2)).squeeze(2)
+    total = torch.bmm(wealth.reciprocal().unsqueeze(1), r).squeeze(1)
+    return -wealth.log().mean(1), total / r.shape[1]
+
+
+def best_completion(
+    W: Tensor, S: Tensor, cset: NuclearBall | Spectrahedron, tolerance: float
+) -> Best:
+    """argmin over a set of symmetric matrices of 1/2 <W, X o X> - <S, X>, by FISTA; ``value`` lacks the losses' constant.
+
+    Args:
+        W: R x p x p, symmetric, at least 0.
+        S: R x p x p, symmetric.
+        cset: the matrices; where its oracle is not its own, its own serves for the gap.
+        tolerance: of the Frank-Wolfe gap <grad, X - lmo(grad)>, > 0; 1e-6 a round is plenty.
+
+    Raises:
+        ValueError: matrices of other shapes than the set's, a weight below 0 or none above, or a bad tolerance.
+        RuntimeError: the gap is not reached within 20000 steps.
+    """
+    tolerance = positive("tolerance", tolerance)
+    p, rho = cset.p, cset.rho
+    if (
+        W.shape != S.shape
+        or W.shape[1:] != (p, p)
+        or not bool((W.isfinite() & (W >= 0) & S.isfinite()).all() & (W.amax((1, 2)) > 0).all())
+    ):
+        raise ValueError(
+            f"W, S: shapes {tuple(W.shape)}, {tuple(S.shape)}; allowed: R x {p} x {p}, finite, W at least 0 and somewhere above"
+        )
+    cset = cset if cset.exact else cset._replace(exact=True)
+    native = lambda y: smat(cset.to_native(y), p)
+    slope = lambda y: rho * svec(W * native(y) - S)
+    step = 1 / (rho**2 * W.amax((1, 2))).unsqueeze(1)
+    ratio = (W.amin((1, 2)) / W.amax((1, 2))).sqrt().unsqueeze(1)
+    most = (1 - ratio) / (1 + ratio)  # momentum that suits W's condition: more of it only swings
+    y = look = W.new_zeros(len(W), cset.dim)
+    momentum, gradient = 1.0, slope(y)
+    for _ in range(STEPS):
+        gap = (gradient * (y - cset.lmo(gradient))).sum(-1)
+        moves = (gap > tolerance).unsqueeze(1)
+        if not bool(moves.any()):
+            X = native(y)
+            return Best(X, (W * X * X / 2 - S * X).sum((1, 2)), gap)
+        after = cset.project(look - step * slope(look))
+        rate = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+        look = torch.where(moves, after + most.clamp(max=(momentum - 1) / rate) * (after - y), look)
+        y, momentum = torch.where(moves, after, y), rate  # a trial that has arrived stands still
+        gradient = slope(y)
+    raise RuntimeError(
+        f"FISTA: gap {gap.max().item():.3g} after {STEPS} steps; wanted {tolerance:g}"
+    )

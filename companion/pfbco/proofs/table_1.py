@@ -1,0 +1,78 @@
+"""Table 1 as data, and Theorem 1 in numbers on the unit ball.
+
+Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is ours.
+Letters: as in ``constants``.
+"""
+
+from typing import NamedTuple
+
+from paperlib.pfbco.theory.constants import coefficients, theorem_1, theorem_1_printed, unit_ball
+from paperlib.pfbco.theory.vacuity import first_informative
+
+
+class Kind(NamedTuple):
+    """One kind of algorithm."""
+
+    feedback: str  # "full information" or "bandit"
+    projection_free: bool
+    regret: str  # as a formula
+    exponent: float  # of T, logarithms aside
+    source: str
+    note: str = ""
+    since: str = ""  # what became known after the paper
+
+
+TABLE_1 = (
+    Kind("full information", False, "O(T^{1/2})", 1 / 2, "Zinkevich (2003)"),
+    Kind(
+        "bandit",
+        False,
+        "O(T^{3/4})",
+        3 / 4,
+        "Flaxman, Kalai & McMahan (2005)",
+        "Lipschitz losses; O(T^{5/6}) without",
+    ),
+    Kind(
+        "bandit",
+        False,
+        "O~(T^{1/2})",
+        1 / 2,
+        "Bubeck et al. (2015, 2017), Hazan & Li (2016)",
+        "up to logarithms",
+    ),
+    Kind("full information", True, "O(T^{3/4})", 3 / 4, "Hazan & Kale (2012)"),
+    Kind(
+        "bandit",
+        True,
+        "O(T^{4/5})",
+        4 / 5,
+        "Chen, Zhang & Karbasi (2019)",
+        "this paper",
+        "O(T^{3/4}) expected regret with O(T) calls of the linear oracle (Garber & Kretzu, 2020)",
+    ),
+)
+
+
+class BallRow(NamedTuple):
+    """Theorem 1 on the unit ball with linear losses of norm 1."""
+
+    dim: int
+    A: float
+    B: float
+    corrected: float  # at a horizon
+    printed: float
+    corrected_from: int | None  # first horizon with the bound below 2 M T
+    printed_from: int | None
+
+
+def ball_row(dim: int, horizon: int, c: float = 1.0) -> BallRow:
+    """Coefficients, bounds at a horizon, and when they say something; c at least 1."""
+    s = unit_ball(dim, c)
+    return BallRow(
+        dim,
+        *coefficients(s),
+        theorem_1(s, horizon),
+        theorem_1_printed(s, horizon),
+        first_informative(theorem_1, s),
+        first_informative(theorem_1_printed, s),
+    )

@@ -1,0 +1,19 @@
+"""Where the project's folder is, and its figures."""
+
+import os
+from pathlib import Path
+
+from paperlib.core.files import CHECKOUT
+
+
+def home() -> Path:
+    """The project's folder: PAPERLIB_ROOT, else the checkout; of an installed package, which has none, the working folder."""
+    if own := os.environ.get("PAPERLIB_ROOT"):
+        return Path(own).resolve()
+    ours = all((CHECKOUT / name).is_file() for name in ("run.py", "Snakefile"))
+    return CHECKOUT if ours else Path.cwd()
+
+
+def figures() -> Path:
+    """Folder of figures and verdicts of all profiles: PAPERLIB_FIGURES, else ``figures`` in the project's folder."""
+    return Path(os.environ.get("PAPERLIB_FIGURES") or home() / "figures")

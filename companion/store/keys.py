@@ -1,0 +1,314 @@
+"""Keys of results by content: the configuration, and the source of all code it runs.
+
+Code of the package and of a user's own modules enters with the files it imports, transitively (read, not executed:
+an import by a name that is made at run time is not seen), each by its syntax tree: words about the code do not count.
+Code written in a notebook enters with its bytecode, what it captures and the notebook's own names it uses; other
+people's packages with the versions of those that the files import.
+"""
+
+import dataclasses
+import dis
+import functools
+import hashlib
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+import torch
+
+import paperlib
+
+from paperlib.core.describe import PLAIN, describe, name as public
+from .. import imports
+
+
+# what ``dataclass`` writes into a class
+GENERATED = {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"}
+
+
+def versions(files: Iterable[Path] = ()) -> dict[str, str]:
+    """Versions of what computes, and of the other packages that ``files`` import, "none" of those not installed."""
+    found = {
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "torch": torch.__version__.split("+")[0],
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+    return found | {name: version(name) for name in sorted(imports.packages(files) - found.keys())}
+
+
+@functools.cache
+def version(package: str) -> str:
+    """Version of an installed package by the name it is imported by, "none" if it is not installed."""
+    owners = _distributions().get(package, ())  # more than one share a namespace
+    return ", ".join(metadata.version(owner) for owner in sorted(set(owners))) or "none"
+
+
+_distributions = functools.cache(metadata.packages_distributions)  # it reads all that is installed
+
+
+# ---- which code -------------------------------------------------------------------------------------------
+
+
+def _code(x: Any) -> list[Any]:
+    """Classes, functions and methods in a configuration: of dataclasses, tuples, containers, partial functions."""
+    if isinstance(x, type):
+        return [base for base in x.__mro__ if base.__module__ != "builtins"]
+    if isinstance(x, (FunctionType, MethodType)):
+        return [x]
+    own = [x.func] if isinstance(x, functools.partial) else []
+    own += [type(x)] if dataclasses.is_dataclass(x) or hasattr(x, "_fields") else []
+    return [part for kid in (*own, *_kids(x)) for part in _code(kid)]
+
+
+def _kids(x: Any) -> list[Any]:
+    """What a configuration holds, a level down."""
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return [getattr(x, f.name) for f in dataclasses.fields(x)]
+    if isinstance(x, functools.partial):
+        return [*x.args, *x.keywords.values()]
+    if isinstance(x, dict):
+        return list(x.values())
+    return list(x) if isinstance(x, (list, tuple)) else []
+
+
+def _tuples(x: Any, place: str = "") -> list[list[str]]:
+    """Places and classes of named tuples in a configuration, which ``describe`` shows as plain lists."""
+    named = isinstance(x, tuple) and hasattr(x, "_fields")
+    own = [["tuple", place, public(type(x))]] if named else []
+    kids = [x[key] for key in sorted(x)] if isinstance(x, dict) else _kids(x)
+    return own + [found for i, kid in enumerate(kids) for found in _tuples(kid, f"{place}.{i}")]
+
+
+def _told_apart(x: Any) -> None:
+    """Raise ValueError for what two configurations may differ in and ``describe`` does not show."""
+    if isinstance(x, dict) and (odd := [key for key in x if not isinstance(key, str)]):
+        raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        held = [item for owner in type(x).__mro__ for item in vars(owner).items()]
+        cached = {name for name, value in held if isinstance(value, functools.cached_property)}
+        known = {f.name for f in dataclasses.fields(x)} | cached
+        if odd := sorted(getattr(x, "__dict__", {}).keys() - known):
+            raise ValueError(
+                f"{type(x).__name__} has {odd[0]!r}, which is no field of it; allowed, to be told apart: fields of a dataclass"
+            )
+    for kid in _kids(x):
+        _told_apart(kid)
+
+
+def _file(part: Any) -> Path | None:
+    """The file of a class or function, unless it was typed into a notebook or belongs to an installed package."""
+    if _typed(part):
+        return None
+    if part.__module__.split(".")[0] == "paperlib":
+        return imports.module_file(part.__module__)
+    path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
+    if path is None or os.path.realpath(path).startswith(imports.INSTALLED):
+        return None
+    return Path(path)
+
+
+def _typed(part: Any) -> bool:
+    """Whether a class or function has no module file: it was typed into a notebook."""
+    module = sys.modules.get(part.__module__ or "__main__")
+    return part.__module__ == "__main__" or (
+        getattr(module, "__file__", None) is None and getattr(module, "__spec__", None) is None
+    )
+
+
+def _bytecode(code: CodeType) -> list:
+    """What a function does, apart from where it stands and how it is commented."""
+    text = lambda c: repr(sorted(c, key=repr) if isinstance(c, frozenset) else c)
+    constants = [_bytecode(c) if isinstance(c, CodeType) else text(c) for c in code.co_consts]
+    counts = [code.co_flags, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount]
+    caught = code.co_exceptiontable.hex()
+    return [code.co_code.hex(), code.co_names, code.co_varnames, constants, counts, caught]
+
+
+def _globals(code: CodeType) -> set[str]:
+    own = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return own.union(*(_globals(c) for c in code.co_consts if isinstance(c, CodeType)))
+
+
+def _inner(x: Any) -> Any:
+    """The function of a property, a cached one, or a static or class method; else ``x``."""
+    inner = (getattr(x, name, None) for name in ("fget", "func", "__func__"))
+    return next((f for f in inner if isinstance(f, FunctionType)), x)
+
+
+def _functions(owner: type) -> list[FunctionType]:
+    """The functions that a typed class defines; what ``dataclass`` and ``NamedTuple`` generate is none of it."""
+    made = GENERATED if dataclasses.is_dataclass(owner) else ()
+    found = [_inner(value) for name, value in vars(owner).items() if name not in made]
+    return [f for f in found if isinstance(f, FunctionType) and f.__module__ == owner.__module__]
+
+
+class _Text:
+    """The part of a key that speaks for code without a file, and for what functions have captured."""
+
+    def __init__(self):
+        self.parts: list = []
+        self.files: set[Path] = set()
+        self.seen: list = []  # kept alive, so that ids stay their own
+
+    def add(self, x: Any) -> None:
+        _told_apart(x)
+        self.parts += _tuples(x)
+        for part in _code(x):
+            if any(part is other for other in self.seen):
+                continue
+            self.seen.append(part)
+            if isinstance(part, MethodType):
+                self.parts.append([part.__qualname__, describe(part.__self__)])
+                self.add(part.__self__)
+                self.add(part.__func__)
+                continue
+            imports.follow(_file(part), self.files)
+            if isinstance(part, FunctionType):
+                self.function(part)
+            elif _typed(part):
+                plain = (*PLAIN, tuple, list, dict, np.ndarray, torch.Tensor)
+                constants = {
+                    k: describe(v)
+                    for k, v in vars(part).items()
+                    if isinstance(v, plain) and not k.startswith("__")
+                }
+                self.parts.append([part.__qualname__, constants])
+                for f in _functions(part):
+                    self.function(f)
+
+    def function(self, f: FunctionType) -> None:
+        """Its bytecode, unless its file and name say it all; what it has captured; a typed function's globals."""
+        typed = _typed(f)
+        unnamed = typed or "<" in f.__qualname__
+        part = [f.__qualname__, _bytecode(f.__code__) if unnamed else None]
+        self.parts.append(part)
+        cells = zip(f.__code__.co_freevars, f.__closure__ or ())
+        names = {name: cell.cell_contents for name, cell in cells if name != "__class__"}
+        if unnamed:
+            defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
+            names |= {f"default {i}": value for i, value in enumerate(defaults)}
+        if typed:
+            used = sorted(_globals(f.__code__) & f.__globals__.keys())
+            names |= {name: f.__globals__[name] for name in used}
+        for name, value in names.items():
+            if isinstance(value, ModuleType):
+                imports.follow_name(value.__name__, self.files)
+            elif isinstance(value, (type, FunctionType, MethodType)):
+                self.add(value)
+            else:
+                try:
+                    part.append([name, describe(value)])
+                except ValueError as error:
+                    kind = type(value).__name__
+                    raise ValueError(
+                        f"{f.__qualname__} uses {name}, a {kind}; allowed, to be told apart: numbers, arrays, configurations, functions"
+                    ) from error
+                self.add(value)
+
+
+def sources(*names: Any) -> list[Path]:
+    """Files of the package that the named code stands in and imports, transitively.
+
+    Args:
+        names: modules ("paperlib.play"), names in them ("paperlib.glbomd.GLBOMD": the file that defines it),
+            or objects: configurations, classes, functions.
+
+    Raises:
+        ValueError: a name that is not in the package.
+    """
+    found: set[Path] = set()
+    for name in names:
+        if isinstance(name, str):
+            if (file := imports.resolve(name)) is None:
+                raise ValueError(f"name={name!r}; allowed: a module of paperlib, or a name in one")
+            imports.follow(file, found)
+        else:
+            text = _Text()
+            text.add(name)
+            found |= text.files
+    return sorted(file for file in found if imports.inside(file))
+
+
+# What this process runs: of the package the text at its import, of other files the text when first asked for, which
+# stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
+_first = {file: file.read_bytes() for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
+_package, _began = frozenset(_first), time.time_ns() - 20_000_000
+
+
+class Key(NamedTuple):
+    """What a result depends on."""
+
+    content: dict
+    files: tuple[Path, ...]
+
+    def digest(self, **more: Any) -> str:
+        """SHA-256 in hexadecimal, of the content and whatever else tells results apart."""
+        text = json.dumps({**self.content, **describe(more)}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def edited(self) -> list[str]:
+        """Files that changed while this process ran: what it computes may come from their older text."""
+        return [imports.label(file) for file in self.files if _late(file) or _differs(file)]
+
+
+def _late(file: Path) -> bool:
+    """Whether a file outside the package may be newer than what this process has imported of it."""
+    try:
+        return file not in _package and file.stat().st_mtime_ns > _began
+    except OSError:  # moved
+        return True
+
+
+def _differs(file: Path) -> bool:
+    """Whether a file holds other code than this process runs."""
+    try:
+        first, now = _first[file], file.read_bytes()
+        return first != now and imports.digest(first, str(file)) != imports.digest(now, str(file))
+    except (OSError, SyntaxError):  # moved, or half an edit
+        return True
+
+
+def _by_name(probes: dict[str, Any]) -> dict[str, list]:
+    """Probes without a name of their own in a file, by the name they are recorded under.
+
+    Functions that one function has made have one text: what they captured tells them apart.
+    """
+    found = {}
+    for name, probe in probes.items():
+        text = _Text()
+        text.add(probe)
+        if any(isinstance(part[1], list) for part in text.parts):
+            found[name] = text.parts
+    return found
+
+
+def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
+    """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
+
+    Raises:
+        ValueError: inputs, or something a function in them has captured, whose content cannot be told.
+    """
+    text = _Text()
+    text.add(inputs)
+    files = sorted(text.files | set(sources(*also)))
+    texts = [file.read_bytes() for file in files]
+    for file, now in zip(files, texts):
+        _first.setdefault(file, now)
+    # pairs: two files may share a label
+    digests = (imports.digest(now, str(file)) for file, now in zip(files, texts))
+    named = sorted([imports.label(file), code] for file, code in zip(files, digests))
+    content = {"inputs": describe(inputs), "files": named}
+    content |= {"code": text.parts, "versions": versions(files)}
+    if typed := _by_name(inputs.get("probes", {})):
+        content["typed"] = typed
+    return Key(content, tuple(files))

@@ -1,0 +1,136 @@
+"""Timings that stand alone: one thread, nothing else of paperlib running on the machine.
+
+Experiments compute under ``computing()`` (shared), timings under ``alone()`` (exclusive). A turnstile in
+front keeps a waiting timing from being passed by for ever. For processes, not for threads of one.
+"""
+
+import fcntl
+import os
+import re
+import resource
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
+
+from paperlib.core.contracts import Learner, Problem
+from .progress import line
+from paperlib.play import play
+
+
+def _open(name: str) -> int:
+    folder = Path(os.environ.get("PAPERLIB_LOCKS") or tempfile.gettempdir())
+    return os.open(folder / f"paperlib-{os.getuid()}.{name}", os.O_CREAT | os.O_RDWR, 0o600)
+
+
+_held: list[int] = []  # what this process holds, outermost first: LOCK_SH or LOCK_EX
+_locks: list[int] = []  # and the open files that hold it
+
+
+@contextmanager
+def _locked(kind: int) -> Iterator[None]:
+    if fcntl.LOCK_EX in _held or kind in _held:  # nested in something at least as strong
+        yield
+        return
+    turnstile, lock = _open("turnstile"), _open("lock")
+    with _let_go():
+        try:
+            fcntl.flock(turnstile, fcntl.LOCK_EX)  # a timing waits here with the turnstile in hand
+            try:
+                fcntl.flock(lock, kind)
+            finally:
+                fcntl.flock(turnstile, fcntl.LOCK_UN)
+            _held.append(kind)
+            _locks.append(lock)
+            try:
+                yield
+            finally:
+                _held.pop()
+                _locks.pop()
+        finally:  # the system lets go of both, also when the process is killed
+            os.close(lock)
+            os.close(turnstile)
+
+
+@contextmanager
+def _let_go() -> Iterator[None]:
+    """A timing inside shared work gives up the share meanwhile: it would wait for itself."""
+    if not _locks:
+        yield
+        return
+    fcntl.flock(_locks[-1], fcntl.LOCK_UN)
+    try:
+        yield
+    finally:
+        fcntl.flock(_locks[-1], fcntl.LOCK_SH)
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """Work that others may do beside, in any number of processes, but not while one of them times."""
+    with _locked(fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """The machine for this process alone, as far as paperlib is concerned, with one thread."""
+    threads = torch.get_num_threads()
+    with _locked(fcntl.LOCK_EX), threadpool_limits(1):
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+
+
+def time_rounds(
+    runs: Sequence[tuple[Learner, Problem]],
+    horizon: int,
+    repetitions: int,
+    trials: Sequence[int],
+    seed: int = 0,
+    anew: bool = False,
+    device: str = "cpu",
+) -> dict[str, np.ndarray]:
+    """Seconds of each round in ``select`` and ``update``, the problem's own time left out.
+
+    In each repetition all runs take turns, so that a drift of the machine's speed meets all of
+    them alike.
+
+    Args:
+        runs: learners and problems.
+        horizon: rounds T.
+        repetitions: N, after one short warm-up of each run.
+        trials: of each run, played as one batch; seconds are of the batch, not of a trial.
+        seed: of all repetitions.
+        anew: whether each repetition draws for itself: the next one has the next seed.
+
+    Returns:
+        "seconds": runs x N x T.
+    """
+    found = np.empty((len(runs), repetitions, horizon))
+    with line("timing", len(runs) * repetitions, still=True) as shown, alone():
+        for (learner, problem), R in zip(runs, trials, strict=True):
+            play(learner, problem, min(horizon, 20), R, seed, device=device)
+        for n in range(repetitions):
+            own = seed + n if anew else seed
+            for i, ((learner, problem), R) in enumerate(zip(runs, trials)):
+                shown.begin(type(learner).__name__)  # between the runs, not in them
+                trace = play(learner, problem, horizon, R, own, device=device, record="all")
+                found[i, n] = np.diff(trace.seconds, prepend=0.0)
+                shown.end()
+    return {"seconds": found}
+
+
+def peak_bytes() -> int:
+    """The largest resident size that this process has had."""
+    status = Path("/proc/self/status")
+    # Linux: getrusage counts in what the parent held when it started this process
+    if status.exists():
+        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS: in bytes

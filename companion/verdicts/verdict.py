@@ -1,0 +1,360 @@
+"""What the papers say about results, and what came out.
+
+A ``Claim`` is a sentence of a paper, or of ours beside it, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) and
+judged in a notebook; the head of that file says what was known when it was declared, and what changed later.
+``Check``, a theorem's bound against what was observed, stands in ``checks``. Papers are found when they are asked
+for: importing this module imports none of them.
+"""
+
+import difflib
+import json
+import logging
+import math
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paperlib import stats
+from ..project import home
+from ..output import folder, number, plain, write_json
+from ..papers import papers, room
+
+log = logging.getLogger(__name__)
+WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
+SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence about results, with the test that decides it.
+
+    ``side`` says how the statistic is held against ``threshold``: "above", "below" (a number), "within" (low,
+    high), "equal" (a number, or several), "test" (the level of a ``stats.Test``), "parts" (decided by the
+    claims named in ``parts``), "reported" (shown, never decided). Fewer trials than ``trials`` leave it inconclusive.
+    """
+
+    id: str  # "glbomd.C5.S3": the paper's package, then the claim
+    source: str  # where the paper says it, "Figure 1a"; what it does not say begins with "ours"
+    sentence: str  # what it says, in our words
+    test: str  # statistic and interval, in words
+    side: str
+    threshold: Any = None
+    notebook: str = ""  # where it is judged; "" for parents that the table derives
+    parts: tuple[str, ...] = ()
+    trials: int = 0  # the fewest that decide it, for statistics with heavy tails
+
+    def __post_init__(self):
+        if self.side not in SIDES:
+            raise ValueError(f"{self.id}: side={self.side!r}; allowed: {', '.join(SIDES)}")
+        if (self.side == "parts") != bool(self.parts):
+            raise ValueError(
+                f"{self.id}: parts={self.parts!r} with side={self.side!r}; allowed: parts go with side 'parts', and only with it"
+            )
+        size = {"above": 0, "below": 0, "test": 0, "within": 1}.get(self.side)
+        if size is not None and (self.threshold is None or np.ndim(self.threshold) != size):
+            raise ValueError(
+                f"{self.id}: threshold={self.threshold!r}; allowed for side {self.side!r}: {'a pair' if size else 'a number'}"
+            )
+
+
+class Finding(NamedTuple):
+    """A sentence of ours about the results of a paper's claims.
+
+    An entry of ``FINDINGS`` is a finding, or a tuple of alternatives, of which the pages show the first that the verdicts
+    bear out.
+    """
+
+    text: str  # "{C1.f1}" stands for the number of claim C1.f1
+    rests: dict[str, str]  # claim -> the verdict without which the sentence would not be true
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim as judged.
+
+    ``line`` is one short, rounded line, stable enough to compare. ``str`` is that line in the paper profile. Of a run at other sizes
+    it is the claim's sentence, the verdict of record, and the run's number, which is marked as none.
+    """
+
+    id: str
+    verdict: str
+    profile: str
+    statistic: Any = None
+    interval: tuple[float, float] | None = None
+    n: int | None = None
+    method: str = ""
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        mark = "" if self.profile == "paper" else f" ({self.profile})"
+        words = [short(self.id), self.verdict + mark, self.number, self.reason]
+        return "  ".join(filter(None, words))
+
+    @property
+    def number(self) -> str:
+        """The statistic with its interval and the number of trials; "" without one."""
+        if self.statistic is None:
+            return ""
+        exact = self.interval is None and self.n is None
+        text = lambda v: f"{v:.6g}" if exact and isinstance(v, float) else number(v)
+        value = ", ".join(map(text, np.atleast_1d(self.statistic).tolist()))
+        if self.interval is not None:
+            value += f" [{number(self.interval[0])}, {number(self.interval[1])}]"
+        value += f", n {self.n}" if self.n is not None else ""
+        return f"{self.method.split(',')[0]} {value}".strip()
+
+    def __str__(self) -> str:
+        if self.profile == "paper":
+            return self.line
+        lines = f"of record: {record(self.id)}", f"{self.profile} run: {self.seen()}"
+        return "\n     ".join([f"{short(self.id)}  {claim(self.id).sentence}", *lines])
+
+    __repr__ = __str__
+
+    def seen(self) -> str:
+        """What a run came to that decides nothing, because its sizes are not the paper profile's."""
+        if self.verdict == "not run":
+            return "not run" + f", {self.reason}" * bool(self.reason)
+        if self.statistic is None:  # its reason would be verdicts of its parts
+            return "see its parts, not a verdict"
+        return "; ".join(filter(None, (f"{self.number}, not a verdict", self.reason)))
+
+
+def short(id: str) -> str:
+    """A claim's id within its paper."""
+    return id.split(".", 1)[-1]
+
+
+def claims(paper: str) -> dict[str, Claim]:
+    """What a paper declares, by id.
+
+    Raises:
+        ValueError: an id declared twice, without the paper's name in front, or a part that is not declared.
+    """
+    module = room(paper, "claims")
+    found: dict[str, Claim] = {}
+    for claim in module.CLAIMS if module else ():
+        if claim.id in found or not claim.id.startswith(f"{paper}."):
+            raise ValueError(f"claim {claim.id!r}; allowed: declared once, as {paper + '.<id>'!r}")
+        found[claim.id] = claim
+    for claim in found.values():
+        if missing := [part for part in claim.parts if part not in found]:
+            raise ValueError(f"claim {claim.id!r}: parts {missing} are not declared")
+    return found
+
+
+def claim(id: str) -> Claim:
+    """The declared claim.
+
+    Raises:
+        ValueError: nobody declared it.
+    """
+    paper = id.split(".")[0]
+    known = claims(paper) if paper in papers() else {}
+    if id not in known:
+        near = difflib.get_close_matches(id, known or papers(), 3)
+        raise ValueError(
+            f"id={id!r}; allowed: a claim declared in <paper>/claims.py"
+            + (f", for example {', '.join(near)}" if near else "")
+        )
+    return known[id]
+
+
+def of_record(id: str) -> dict[str, Any]:
+    """Return the verdict of record of a claim: that of the project's committed files, wherever this run writes its own."""
+    c = claim(id)
+    return _judged(c, claims(id.split(".")[0]), "paper", home() / "figures")
+
+
+def record(id: str) -> str:
+    """Return the verdict of record of a claim as text, for example "holds  1.23 [1.20, 1.30], n 100".
+
+    Raises:
+        ValueError: nobody declared the claim.
+    """
+    if not claim(id).parts and not _file(id, "paper", home() / "figures").is_file():
+        return "none, because no run of the paper profile has judged it"
+    return of_record(id)["line"].split("  ", 1)[1]
+
+
+def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
+    """``holds`` when the whole interval is on the claimed side, ``fails`` when wholly on the other.
+
+    A statistic without an interval is exact: it holds or fails, and on the threshold it holds. Of a
+    ``stats.Test`` its p decides, and that of its opposite.
+    """
+    if c.side == "reported":
+        return "reported"
+    if c.side == "equal":
+        equal = np.array_equal(np.atleast_1d(statistic), np.atleast_1d(c.threshold))
+        return "holds" if equal else "fails"
+    if c.side == "test":
+        right, wrong = statistic.p < c.threshold, statistic.opposite < c.threshold
+        return "holds" if right else "fails" if wrong else "inconclusive"
+    low, high = (statistic, statistic) if interval is None else interval
+    if c.side == "within":
+        least, most = c.threshold
+        right, wrong = least <= low and high <= most, high < least or low > most
+    elif c.side == "above":
+        right, wrong = low >= c.threshold, high <= c.threshold
+    else:
+        right, wrong = high <= c.threshold, low >= c.threshold
+    if interval is None:
+        return "holds" if right else "fails"
+    return "inconclusive" if right == wrong else "holds" if right else "fails"
+
+
+def judge(
+    id: str,
+    statistic: Any,
+    interval: tuple[float, float] | None = None,
+    n: int | None = None,
+    profile: str | None = None,
+    *,
+    reason: str = "",
+) -> Verdict:
+    """Hold a claim against what came out, and keep the verdict in ``claims/<id>.json``.
+
+    Args:
+        id: a declared claim.
+        statistic: a ``stats.Interval`` or ``stats.Test``, which bring interval and n; or a number (for side
+            "equal" also several, rounded as the claim says) with or without ``interval``.
+        profile: "quick", "paper" or "custom".
+        reason: a remark to show behind the verdict.
+
+    Raises:
+        ValueError: an unknown id or profile, NaN, or a statistic that does not go with the claim's side.
+    """
+    if not isinstance(id, str):
+        raise ValueError(f"id={id!r}; allowed: the id of a declared claim, as 'glbomd.C1'")
+    c, method = claim(id), ""
+    if c.side == "parts":
+        raise ValueError(f"id={id!r} is decided by its parts; allowed: conclude({id!r}, profile)")
+    if c.side != "reported" and (c.side == "test") != isinstance(statistic, stats.Test):
+        raise ValueError(
+            f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there"
+        )
+    if isinstance(statistic, stats.Test):
+        found, n, method = decide(c, statistic, None), statistic.n, f"p, {statistic.method}"
+        return _keep(Verdict(id, found, profile, statistic.p, None, n, method, reason))
+    if isinstance(statistic, stats.Interval):
+        statistic, low, high, n, method = statistic
+        interval = low, high
+    numbers = (*np.atleast_1d(statistic), *(interval or ()))
+    if np.asarray(numbers).dtype.kind not in "biuf":
+        raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: numbers")
+    if any(isinstance(v, (float, np.floating)) and math.isnan(v) for v in numbers):
+        raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN")
+    if interval is not None and not interval[0] <= interval[1]:
+        raise ValueError(f"{id}: interval={interval!r}; allowed: its lower end first")
+    found = decide(c, statistic, interval)
+    if too_few := _too_few(c, n):
+        found, reason = "inconclusive", "; ".join(filter(None, (reason, too_few)))
+    return _keep(Verdict(id, found, profile, statistic, interval, n, method, reason))
+
+
+def _too_few(c: Claim, n: int | None) -> str:
+    """Why ``n`` trials do not decide a claim, in words; "" where they do."""
+    return f"decided by at least {c.trials} trials" if (n or 0) < c.trials else ""
+
+
+def not_run(id: str, reason: str, profile: str) -> Verdict:
+    """Keep that a claim was not tested in this run, and why (its data is missing, say)."""
+    return _keep(Verdict(claim(id).id, "not run", profile, reason=reason))
+
+
+def conclude(id: str, profile: str) -> Verdict:
+    """The verdict on a claim with parts: holds if all hold, fails if one fails, else inconclusive.
+
+    Raises:
+        ValueError: an unknown id, or a claim without parts.
+    """
+    if not claim(id).parts:
+        raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
+    return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile))
+
+
+def _conclusion(
+    c: Claim, known: dict[str, Claim], profile: str, top: Path | None = None
+) -> Verdict:
+    parts = {part: _judged(known[part], known, profile, top)["verdict"] for part in c.parts}
+    found = set(parts.values())
+    if "fails" in found:
+        verdict = "fails"
+    elif found == {"holds"}:
+        verdict = "holds"
+    else:
+        verdict = "not run" if found == {"not run"} else "inconclusive"
+    reason = ", ".join(f"{short(part)} {v}" for part, v in parts.items())
+    return Verdict(c.id, verdict, profile, reason=reason)
+
+
+def _file(id: str, profile: str, top: Path | None = None) -> Path:
+    return (top or folder(profile)) / "claims" / f"{id}.json"
+
+
+def _keep(verdict: Verdict) -> Verdict:
+    content = {**plain(verdict), "line": verdict.line, "notebook": claim(verdict.id).notebook}
+    write_json(_file(verdict.id, verdict.profile), content)
+    return verdict
+
+
+def _judged(
+    c: Claim, known: dict[str, Claim], profile: str, top: Path | None = None
+) -> dict[str, Any]:
+    """What a claim's file holds, with a warning nothing if it is damaged; of a parent always what its parts give.
+
+    ``top``: the folder of figures, where it is not that of this run.
+    """
+    path = _file(c.id, profile, top)
+    if not c.parts and path.is_file():
+        try:
+            kept = json.loads(path.read_bytes())
+            if kept["verdict"] in WORDS and isinstance(kept["line"], str):
+                return _as_declared(c, kept)
+        # no JSON, one nested too deep, or no object with these entries
+        except (ValueError, RecursionError, TypeError, KeyError):
+            pass
+        log.warning("%s is damaged: counted as not run", path.name)
+    missing = Verdict(c.id, "not run", profile)
+    verdict = _conclusion(c, known, profile, top) if c.parts else missing
+    return {**plain(verdict), "line": verdict.line}
+
+
+def _as_declared(c: Claim, kept: dict[str, Any]) -> dict[str, Any]:
+    """A verdict as its file has it; inconclusive where the claim has come to ask for more trials than were judged."""
+    too_few = _too_few(c, kept["n"]) if kept.get("statistic") is not None else ""
+    if not too_few or too_few in kept["reason"]:
+        return kept
+    interval = tuple(kept["interval"]) if kept["interval"] else None
+    of = {key: kept[key] for key in ("id", "profile", "statistic", "n", "method")}
+    reason = "; ".join(filter(None, (kept["reason"], too_few)))
+    verdict = Verdict(verdict="inconclusive", interval=interval, reason=reason, **of)
+    return {**plain(verdict), "line": verdict.line}
+
+
+class Row(NamedTuple):
+    """One line of the table: what was declared, and what became of it."""
+
+    claim: Claim
+    verdict: str
+    line: str
+    kept: dict[str, Any]  # the whole verdict, as its file has it
+
+    def seen(self) -> str:
+        """See ``Verdict.seen``."""
+        known = {field.name for field in fields(Verdict)}
+        return Verdict(**{k: x for k, x in self.kept.items() if k in known}).seen()
+
+
+def table(profile: str = "paper", paper: str | None = None) -> list[Row]:
+    """Every declared claim with its verdict in this profile, "not run" included."""
+    rows = []
+    for name in papers() if paper is None else [paper]:
+        known = claims(name)
+        judged = ((c, _judged(c, known, profile)) for c in known.values())
+        rows += [Row(c, kept["verdict"], kept["line"], kept) for c, kept in judged]
+    return rows

@@ -1,0 +1,109 @@
+"""Notebooks as they are committed: with the quick profile's outputs, in one canonical form.
+
+``python -m companion.workflow.canonical NOTEBOOK ...`` writes the outputs of the executed copies back into
+the notebooks; ``python3 run.py figures --commit-notebooks`` calls it after a run.
+"""
+
+import sys
+
+import nbformat
+
+from paperlib.core.files import write_atomically
+from .declared import differences, notebook, values
+from .plan import results
+
+ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
+
+
+def canonical(source, executed):
+    """`source` with the outputs of `executed`, and nothing that differs from machine to machine.
+
+    Args:
+        source: the notebook as committed (an nbformat node, unchanged).
+        executed: papermill's copy of it.
+
+    Returns:
+        A notebook with execution counts 1..n, kernelspec ``python3``, tags as its only cell
+        metadata, stable cell ids, and no injected cell, stderr, widget state or output without content.
+
+    Raises:
+        ValueError: the code cells differ, or an output is an error.
+    """
+    result = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}})
+    result.metadata.kernelspec = {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    }
+    result.metadata.language_info = {"name": "python"}
+    cells = [c for c in executed.cells if c.cell_type == "code"]
+    ran = [c for c in cells if not ADDED & set(c.metadata.get("tags", []))]
+    if [c.source for c in ran] != [c.source for c in source.cells if c.cell_type == "code"]:
+        raise ValueError("the executed copy has other code cells than the notebook; run it again")
+    remaining, count = iter(ran), 0
+    for i, cell in enumerate(source.cells):
+        tags = cell.metadata.get("tags", [])
+        new = {
+            "cell_type": cell.cell_type,
+            "id": cell.get("id", f"cell-{i}"),
+            "metadata": {"tags": tags} if tags else {},
+            "source": cell.source,
+        }
+        if cell.cell_type == "code":
+            count += 1
+            kept = [o for o in next(remaining).outputs if o.get("name") != "stderr"]
+            new["execution_count"] = count
+            cleaned = [_clean(output, count) for output in kept]
+            # without content: what a line of progress leaves, see store.progress
+            new["outputs"] = _whole([o for o in cleaned if o.get("data") != {}])
+        result.cells.append(nbformat.from_dict(new))
+    return result
+
+
+def _whole(outputs: list) -> list:
+    """The outputs with text in one piece where the kernel sent it in several, as time had it."""
+    found = []
+    for output in outputs:
+        if found and output.output_type == found[-1].output_type == "stream":
+            found[-1].text += output.text
+        else:
+            found.append(output)
+    return found
+
+
+def _clean(output, count: int):
+    if output.output_type == "error":
+        raise ValueError(
+            f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed"
+        )
+    output = output.copy()
+    if "execution_count" in output:
+        output.execution_count = count
+    if "data" in output:
+        output.data = {k: value for k, value in output.data.items() if "jupyter.widget" not in k}
+    return output
+
+
+def commit(stem: str) -> None:
+    """Write the outputs of the quick profile's executed copy into the notebook itself.
+
+    Raises:
+        ValueError: its parameters are not those that git has, so that its outputs are of a custom run.
+    """
+    path = notebook(stem)
+    if apart := differences(stem, "quick", values(stem, "quick")):
+        raise ValueError(
+            f"{stem}: {apart}; `git add` the notebook to declare that, and run it again"
+        )
+    source = nbformat.reads(path.read_text(), as_version=4)
+    new = canonical(source, nbformat.read(results("quick") / path.name, as_version=4))
+    nbformat.validate(new)
+    write_atomically(path, lambda file: file.write(f"{nbformat.writes(new)}\n".encode()))
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        try:
+            commit(name)
+        except ValueError as error:
+            sys.exit(f"Not written back: {error}")

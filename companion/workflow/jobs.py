@@ -1,0 +1,306 @@
+"""One job of the workflow: ``python -m companion.workflow.jobs NOTEBOOK PROFILE [--shard K/N]``.
+
+A notebook is run by papermill in a kernel. A shard of one fills the store beforehand: it runs, in plain Python,
+the cells tagged ``experiment`` and what stands before the first of them (parameters, imports), and none of the
+plots, checks and timings. Its experiment cells may not look at results; see ``store.run``.
+"""
+
+import argparse
+import builtins
+import contextlib
+import errno
+import json
+import linecache
+import os
+import re
+import sys
+import tempfile
+import textwrap
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from .declared import PROFILES, checked, notebook, place
+from paperlib.core.files import write_atomically
+from ..project import figures
+from .plan import code, products, results, settings, stems, timeout
+
+# how the store's warnings of a damaged file, and of one that cannot be written, end
+MENDED = (": computed again", ": the next run computes it again")
+ROOM = "make room there"
+RIGHTS = "make it writable, or name other folders by PAPERLIB_RESULTS and PAPERLIB_FIGURES"
+REMEDY = {  # what to do about errors of the machine, by what the system calls them
+    os.strerror(errno.ENOSPC): ROOM,
+    os.strerror(errno.EDQUOT): ROOM,
+    os.strerror(errno.EROFS): RIGHTS,
+    os.strerror(errno.EACCES): RIGHTS,
+}
+NOISE = "Kernel is running over TCP without encryption"  # ipykernel 7 says it at each start
+
+
+class Stopped(Exception):
+    """A notebook came to no end, for a reason that the message tells; ``again``: another try may."""
+
+    def __init__(self, text: str, again: bool):
+        super().__init__(text)
+        self.again = again
+
+
+class CellFailed(Exception):
+    """A cell of a shard raised; the fields are those of papermill's own exception."""
+
+    def __init__(self, number: int, error: Exception):
+        super().__init__(traceback.format_exc())
+        self.exec_count, self.ename, self.evalue = number, type(error).__name__, error
+
+
+def shard_cells(stem: str) -> list[tuple[int, dict]]:
+    """What a shard runs: (number of the code cell from 1, cell).
+
+    Raises:
+        ValueError: no cell is tagged experiment.
+    """
+    cells = list(enumerate(code(stem), 1))
+    numbers = [number for number, cell in cells if "experiment" in cell["tags"]]
+    if not numbers:
+        raise ValueError(
+            f"{stem}: no cell is tagged experiment, so that there is nothing to share among shards"
+        )
+    return [
+        (number, cell)
+        for number, cell in cells
+        if number in numbers or (number < numbers[0] and "timing" not in cell["tags"])
+    ]
+
+
+def run_cells(stem: str, values: dict, part: str) -> None:
+    """Run shard `part` ("2/4") of a notebook in this process, which becomes the notebook's own: folder, ``__main__``.
+
+    Raises:
+        CellFailed: a cell raised.
+    """
+    folder = notebook(stem).parent.resolve()
+    cells = shard_cells(stem)
+    os.chdir(folder)  # as in JupyterLab, papermill and nbval
+    sys.path.insert(0, str(folder))
+    # what cells define is keyed as in a kernel
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    with tempfile.TemporaryDirectory() as scratch:  # a shard leaves no figure and no verdict
+        os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch, MPLBACKEND="Agg")
+        for number, cell in cells:
+            file = f"{stem}, code cell {number}"
+            source = cell["source"]
+            lines = f"{source}\n".splitlines(keepends=True)
+            linecache.cache[file] = (len(source), None, lines, file)  # as IPython does
+            try:
+                exec(compile(source, file, "exec", dont_inherit=True), vars(main))
+            except Exception as error:
+                raise CellFailed(number, error) from error
+            if "parameters" in cell["tags"]:
+                vars(main).update(values)
+
+
+def run_notebook(stem: str, values: dict, copy: Path, seconds: int) -> None:
+    """Run a notebook in a kernel; `copy` is the executed one, `seconds` what a cell may take.
+
+    Raises:
+        Stopped: a cell took longer, or the kernel died.
+    """
+    # a grammar for jsonschema that none of it needs and that takes 2 s to load
+    sys.modules.setdefault("rfc3987_syntax", None)
+    import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+    before = killed_for_memory()
+    try:
+        papermill.execute_notebook(
+            str(notebook(stem)),
+            str(copy),
+            parameters=values,
+            kernel_name="python3",
+            cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
+            progress_bar=False,
+            stderr_file=sys.stderr,
+            start_timeout=120,
+            execution_timeout=seconds,
+        )
+    except CellTimeoutError:
+        text = f"took longer than {seconds} s; `timeout` in the notebook's section of profiles.toml allows more"
+        raise Stopped(f"{last_cell(copy)}: {text}", again=False) from None
+    except DeadKernelError:
+        text = "the kernel died; most often it is killed because the memory is full"
+        if killed_for_memory() > before:
+            text = "the kernel was killed, for the memory was full"
+        text += ": give it more, or fewer jobs at a time (--jobs)"
+        raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
+
+
+def killed_for_memory() -> int:
+    """How many processes the system has killed since its start because the memory was full; 0 where it does not count."""
+    try:
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found[1]) if found else 0
+
+
+def last_cell(copy: Path) -> str:
+    """The last cell that an executed copy says was begun, counted as papermill does: "cell 3"."""
+    try:
+        cells = json.loads(copy.read_bytes())["cells"]
+    except (OSError, ValueError):
+        return "a cell"
+    begun = [
+        bool(cell["metadata"].get("papermill", {}).get("start_time"))
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+    return f"cell {sum(begun)}"
+
+
+def passing(error: Exception) -> bool:
+    """Whether another try may go well: after an error of the machine. One of the code would come again."""
+    if isinstance(error, Stopped):
+        return error.again
+    if hasattr(error, "ename"):  # a cell's
+        kind = getattr(builtins, error.ename, Exception)
+        machine = isinstance(kind, type) and issubclass(kind, (OSError, MemoryError))
+        return machine or error.ename == "OutOfMemoryError"  # torch's, of a GPU
+    return not isinstance(error, ValueError)
+
+
+def written_by(stem: str, values: dict, folder: Path, seconds: int) -> dict[str, str]:
+    """Run a notebook, its executed copy in `folder`; returns ``products``: the figures and verdicts that it wrote."""
+    with tempfile.TemporaryDirectory() as scratch:
+        written = Path(scratch) / "written"
+        os.environ["PAPERLIB_WRITTEN"] = str(written)
+        try:
+            run_notebook(stem, values, folder / f"{stem}.ipynb", seconds)
+        finally:
+            del os.environ["PAPERLIB_WRITTEN"]
+        return products(written)
+
+
+@contextlib.contextmanager
+def _output_to(path: Path) -> Iterator[Callable[[str], None]]:
+    """Send this process's output and its kernel's to `path`; yields a function that prints to the user."""
+    sys.stdout.flush(), sys.stderr.flush()
+    user, errors = os.dup(1), os.dup(2)
+    clear = "\r\x1b[K" if os.isatty(user) else ""  # run.py's line of progress stands there
+    with open(path, "w") as log:
+        os.dup2(log.fileno(), 1), os.dup2(log.fileno(), 2)
+
+    def say(line: str) -> None:
+        # nobody listens any more: a closed pipe or connection is no reason to fail
+        with contextlib.suppress(OSError):
+            os.write(user, f"{clear}{line}\n".encode())
+
+    try:
+        yield say
+    finally:
+        with contextlib.suppress(OSError):  # a full disk
+            sys.stdout.flush(), sys.stderr.flush()
+        os.dup2(user, 1), os.dup2(errors, 2), os.close(user), os.close(errors)
+        with contextlib.suppress(OSError):
+            lines = path.read_text(errors="replace").splitlines(keepends=True)
+            path.write_text("".join(line for line in lines if NOISE not in line))
+
+
+def reason(error: Exception, profile: str, place: Path) -> str:
+    """One line: the cell, if one failed, the error, and what to do where the machine is the cause; ``place``: of figures."""
+    text = str(error) if isinstance(error, Stopped) else f"{type(error).__name__}: {error}"
+    if hasattr(error, "ename"):
+        text = f"cell {error.exec_count}: {error.ename}: {error.evalue}"
+    if remedy := next((remedy for cause, remedy in REMEDY.items() if cause in text), ""):
+        text += f" (results are written to {results(profile).parent}, figures to {place}; {remedy} and call again: what is finished is kept)"
+    return " ".join(text.split())
+
+
+def execute(
+    stem: str, profile: str, device: str = "auto", part: str | None = None, attempt: int = 1
+) -> bool:
+    """Run a notebook, or shard `part` of one; executed copy and log lie in ``results/<profile>/``, of custom runs in ``results/custom/``.
+
+    Args:
+        attempt: from the second on nothing is run where the first failed in a way that would come again.
+
+    Returns:
+        True, with seconds and products in ``<stem>.done`` (of a shard, ``<stem>.shard2of4.done``); False when a
+        cell fails: the log's last line then says which and why.
+    """
+    # both before a shard has a place of its own
+    folder, shown_in = results(place(stem, profile)).resolve(), figures()
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{stem}.shard{part.replace('/', 'of')}" if part else stem
+    shown = f"{stem} {part}" if part else stem
+    done, final = folder / f"{name}.done", folder / f"{name}.failed"
+    if attempt > 1 and final.exists():
+        return False
+    final.unlink(missing_ok=True)
+    done.unlink(missing_ok=True)
+    far = folder / f"{name}.progress"  # for run.py's line
+    far.unlink(missing_ok=True)  # of a try that was killed
+    os.environ["PAPERLIB_PROGRESS"] = str(far)
+    with _output_to(folder / f"{name}.log") as say:
+        start = time.perf_counter()
+        try:
+            values = checked(stem, settings(stem, profile, device))
+            if part:
+                run_cells(stem, values, part)
+                made = {}
+            else:
+                made = written_by(stem, values, folder, timeout(stem, profile))
+        except Exception as error:
+            story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, shown_in)
+            # on a full disk; past Python's buffer, which would keep the text
+            with contextlib.suppress(OSError):
+                os.write(2, f"{story}\n{why}\n".encode())
+                if not passing(error):
+                    final.touch()
+            # run.py's table has it in full
+            say(f"  {shown}  failed, {textwrap.shorten(why, 160, placeholder=' ...')}")
+            return False
+        seconds = round(time.perf_counter() - start, 1)
+        kept = {"notebook": stem, "profile": profile, "seconds": seconds, "products": made}
+        write_atomically(done, lambda file: file.write(json.dumps(kept).encode()))
+        for line in (folder / f"{name}.log").read_text(errors="replace").splitlines():
+            if line.endswith(MENDED):
+                say(f"  {shown}  {line}")
+        say(f"  {shown}  done in {seconds:.0f} s")
+    return True
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one notebook in one profile, or one shard of it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m companion.workflow.jobs", description=main.__doc__
+    )
+    parser.add_argument("notebook", help="stem or path")
+    parser.add_argument("profile", choices=PROFILES)
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
+    parser.add_argument(
+        "--shard",
+        metavar="K/N",
+        help="compute every N-th chunk of its experiments, from the K-th on",
+    )
+    parser.add_argument("--attempt", type=int, default=1, help="which try this is, from 1")
+    options = parser.parse_args(argv)
+    for name in ("PAPERLIB_RESULTS", "PAPERLIB_FIGURES"):  # a kernel works in notebooks/
+        if given := os.environ.get(name):
+            os.environ[name] = os.path.abspath(given)
+    path = notebook(options.notebook)
+    if not path.exists():
+        parser.error(f"no notebook {options.notebook!r}; there are {', '.join(stems()) or 'none'}")
+    shown_in = figures()
+    how = (options.profile, options.device, options.shard, options.attempt)
+    try:
+        return 0 if execute(path.stem, *how) else 1
+    except OSError as error:  # results/ cannot be written, not even the log
+        print(f"  {path.stem}  failed, {reason(error, options.profile, shown_in)}")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

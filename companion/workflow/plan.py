@@ -1,0 +1,277 @@
+"""From a notebook to its results: what it is given and what it depends on.
+
+The Snakefile asks ``stems``, ``section``, ``shards``, ``after``, ``settings``, ``fingerprint``, ``inputs`` and ``digest``; its
+jobs run in ``workflow.jobs``. A notebook is called by its stem (``glbomd_1_logistic``); its own parameters
+cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
+"""
+
+import ast
+import contextlib
+import hashlib
+import json
+import math
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+from .declared import PROFILES, convert, differences, notebook, values
+from paperlib.core.files import CHECKOUT, PACKAGE, write_atomically
+from ..imports import follow, module_file, origin, resolve
+from ..project import figures, home
+from ..papers import papers
+
+SECTION = {  # of a notebook in profiles.toml
+    "after": list[str],  # notebooks whose results it reuses
+    "datasets": list[str],  # names in the registry
+    "timing": bool,  # it runs alone, on one thread
+    "shards": int,  # see ``shards``
+    "timeout": int,  # see ``timeout``
+    **dict.fromkeys(PROFILES, dict),  # parameters
+}
+TIMEOUT = {"quick": 3600, "paper": 172_800}  # seconds that a cell may take
+STEM = r"[a-z0-9]+_\w+"  # as in run.py: JupyterLab's Untitled and -Copy1 are no part of the project
+PATH = 1000  # characters of a path, of which no system takes many more
+LARGE = 10_000_000  # bytes; hashing more would slow down every call
+LAST = "99_"  # begins the stems of notebooks that show what all others left
+
+
+def results(profile: str) -> Path:
+    """Folder of executed copies, logs and ``.done`` files (``PAPERLIB_RESULTS``, else results/); those of custom runs apart."""
+    return Path(os.environ.get("PAPERLIB_RESULTS") or home() / "results") / profile
+
+
+def stems(paper: str | None = None) -> list[str]:
+    """Every notebook of the project, or of a paper, in order; those with names of another form are not."""
+    found = sorted(path.stem for path in (home() / "notebooks").glob("*.ipynb"))
+    of = rf"{paper}_\w+" if paper else STEM
+    return [stem for stem in found if re.fullmatch(of, stem)]
+
+
+def section(stem: str) -> dict:
+    """A notebook's section of profiles.toml, checked; for its keys see ``SECTION``.
+
+    Raises:
+        ValueError: a key, a type or a notebook in ``after`` is unknown.
+    """
+    path = home() / "notebooks" / "profiles.toml"
+    found = tomllib.loads(path.read_text()).get(stem, {}) if path.exists() else {}
+    here = f"profiles.toml [{stem}]"
+    for key, value in found.items():
+        if key not in SECTION:
+            raise ValueError(f"{here}: unknown key {key!r}; allowed: {', '.join(SECTION)}")
+        convert(value, SECTION[key], f"{here}: {key}")
+    for key in ("shards", "timeout"):
+        if found.get(key, 1) < 1:
+            raise ValueError(f"{here}: {key} is {found[key]}; it must be at least 1")
+    for other in found.get("after", []):
+        if other not in stems() or other == stem:
+            raise ValueError(f"{here}: after names {other!r}; there are {', '.join(stems())}")
+    return found
+
+
+def shards(stem: str, profile: str) -> int:
+    """Jobs among which a notebook's chunks are shared before it runs itself: in the quick profile 1, which means none."""
+    return section(stem).get("shards", 1) if profile == "paper" else 1
+
+
+def timeout(stem: str, profile: str) -> int:
+    """Seconds that one cell of a notebook may take: as its section says, else as is usual in the profile."""
+    return section(stem).get("timeout", TIMEOUT[profile])
+
+
+def note_custom(profile: str) -> list[str]:
+    """Keep, in ``custom.json`` beside a profile's logs, which notebooks would run with other parameters than it declares.
+
+    Returns:
+        A line on each of them.
+    """
+    apart = {stem: differences(stem, profile, values(stem, profile)) for stem in stems()}
+    found = {stem: why for stem, why in apart.items() if why}
+    text = json.dumps(found).encode()
+    write_atomically(results(profile) / "custom.json", lambda file: file.write(text))
+    return [
+        f"  {stem}  is a custom run: {why} (`git add` would declare it)"
+        for stem, why in found.items()
+    ]
+
+
+def after(stem: str) -> list[str]:
+    """Notebooks that run before this one: those that its section names; before one of the last, all that are not."""
+    before = {*section(stem).get("after", [])}
+    if stem.startswith(LAST):
+        before.update(other for other in stems() if not other.startswith(LAST))
+    return sorted(before)
+
+
+def settings(stem: str, profile: str, device: str = "auto") -> dict:
+    """What is injected into a notebook: profile, device, and its table in profiles.toml."""
+    if profile not in PROFILES:
+        raise ValueError(f"profile is {profile!r}; allowed: {', '.join(PROFILES)}")
+    return {"profile": profile, "device": device, **section(stem).get(profile, {})}
+
+
+def code(stem: str) -> list[dict]:
+    """Tags and source of a notebook's code cells: the part of the file that decides its results."""
+    cells = json.loads(notebook(stem).read_text())["cells"]
+    return [
+        {"tags": cell["metadata"].get("tags", []), "source": "".join(cell["source"])}
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
+
+
+def fingerprint(stem: str) -> str:
+    """SHA-256 of the code cells: equal after a change of outputs, text cells or file times."""
+    return hashlib.sha256(json.dumps(code(stem)).encode()).hexdigest()
+
+
+def imports(stem: str) -> list[str]:
+    """Return what a notebook's cells import from paperlib, as dotted names of the places that define it.
+
+    ``from paperlib.pfbco import PFBCO`` counts as the module that defines ``PFBCO``, not as all modules from which the package
+    hands names on: its ``__init__.py`` does nothing else (``tests/test_house.py``). Lines of IPython's own (%, !) are left
+    out; a cell that is no Python even so stands for the whole package.
+    """
+    names = set()
+    for cell in code(stem):
+        lines = cell["source"].splitlines()
+        python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
+        try:
+            tree = ast.parse("\n".join(python))
+        except SyntaxError:  # it may import anything: rather run too often than miss an edit
+            names |= everything()
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names |= {
+                    node.module if alias.name == "*" else f"{node.module}.{alias.name}"
+                    for alias in node.names
+                }
+    return sorted({origin(name) for name in names if name.split(".")[0] == "paperlib"})
+
+
+def rooms(stem: str, files: Iterable[Path]) -> list[str]:
+    """Return the modules that a notebook uses and no import statement names, because they are looked up by a paper's name.
+
+    They are the claims of its own paper and of those whose files it uses, and, if it draws, their line styles. The last notebooks
+    show what every paper declares.
+
+    Args:
+        files: what the notebook uses by its imports.
+    """
+    if stem.startswith(LAST):
+        shown = ("claims", "theory.bounds", "errata", "styles")
+        return [f"paperlib.{paper}.{room}" for paper in papers() for room in shown]
+    uses = lambda package: any(file.is_relative_to(PACKAGE / package) for file in files)
+    own = [paper for paper in papers() if paper == stem.split("_")[0] or uses(paper)]
+    shown = ("claims", "styles") if uses("figures") else ("claims",)
+    return [f"paperlib.{paper}.{room}" for paper in own for room in shown]
+
+
+def everything() -> set[str]:
+    """Every module of the package, as dotted names."""
+    paths = (path.relative_to(CHECKOUT).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return {".".join(path.parts).removesuffix(".__init__") for path in paths}
+
+
+def inputs(stem: str) -> list[str]:
+    """Files that a notebook's results depend on, beside its own cells and settings.
+
+    They are the package's modules that it uses, directly or through others, the tables that the
+    project ships where one of them reads data, and those of its data sets that are on this machine.
+    """
+    found = {home() / "requirements.lock"} if (home() / "requirements.lock").exists() else set()
+    # read, not executed: a call with nothing to do need not wait for torch
+    for name in imports(stem):
+        follow(resolve(name), found)
+    for name in rooms(stem, [*found]):
+        follow(module_file(name), found)
+    if stem.startswith(LAST):  # their docstrings, which are the titles of the papers
+        found |= {module_file(f"paperlib.{paper}") for paper in papers()}
+    paths = sorted(found)
+    if any(path.is_relative_to(PACKAGE / "datasets") for path in paths):
+        tables = (CHECKOUT / "data").glob("*")
+        paths += sorted(path for path in tables if path.suffix in {".csv", ".toml", ".json"})
+    for name in section(stem).get("datasets", []):
+        # here: Snakemake asks often, and few notebooks have any
+        from ..datasets import registry as datasets
+
+        # a file with a wrong checksum: the notebook refuses it
+        with contextlib.suppress(ValueError):
+            paths += filter(None, [datasets.find(name)])
+    return [
+        str(path.relative_to(home()) if path.is_relative_to(home()) else path) for path in paths
+    ]
+
+
+def records(stem: str, profile: str) -> list[str]:
+    """Return the verdicts of record that a notebook prints beside its own numbers: in the paper profile none, because it writes them."""
+    paper = "*" if stem.startswith(LAST) else stem.split("_")[0]
+    found = (home() / "figures" / "claims").glob(f"{paper}.*.json")
+    return [] if profile == "paper" else sorted(str(path.relative_to(home())) for path in found)
+
+
+def digest(files: list[str], names: Iterable[str] = ()) -> str:
+    """SHA-256 over names and contents of ``inputs``: what file times miss, an edit during a run or a ``cp -p``.
+
+    Of a large file size and time stand for the content: it is a data set, whose SHA-256 ``datasets.find`` has checked.
+    ``names``: ``imports``, for a package may hand on another thing under the same name.
+    """
+    total = hashlib.sha256(" ".join(names).encode())
+    for name in files:
+        stat = (path := home() / name).stat()
+        large = f"{stat.st_size} {stat.st_mtime_ns}".encode()
+        text = large if stat.st_size > LARGE else path.read_bytes()
+        total.update(f"{name} {hashlib.sha256(text).hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def products(written: Path) -> dict[str, str]:
+    """Figures and verdicts that `written` names, a line each: path relative to their folder -> SHA-256."""
+    lines = written.read_text().splitlines() if written.exists() else []
+    top = figures().resolve()
+    paths = {Path(line).relative_to(top) for line in lines if Path(line).is_relative_to(top)}
+    return {str(path): _sha256(top / path) for path in sorted(paths)}
+
+
+def _sha256(path: Path) -> str:
+    """Of a file's content; "" where there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def outcome(done: Path) -> dict | None:
+    """What a ``.done`` file says; None where there is none, or none that can be read."""
+    try:
+        found = json.loads(done.read_bytes())
+        seconds, paths = found["seconds"], found["products"]
+        took = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+        wrote = isinstance(paths, dict) and all(len(path) < PATH for path in paths)
+        return found if took and 0 <= seconds < math.inf and wrote else None
+    except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        return None
+
+
+def forget_incomplete(stem: str, profile: str) -> str:
+    """Drop a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
+
+    Returns:
+        Why, in a line; "" where nothing was dropped.
+    """
+    done = results(profile) / f"{stem}.done"
+    if not done.exists():
+        return ""
+    if (found := outcome(done)) is None:
+        why = f"{done.name} is damaged"
+    else:
+        other = [
+            name for name, sha in found["products"].items() if _sha256(figures() / name) != sha
+        ]
+        if not other:
+            return ""
+        why = f"{', '.join(other[:3])}{' and others are' if other[3:] else ' is' if len(other) == 1 else ' are'} not what it wrote"
+    done.unlink()
+    return f"  {stem}  runs again: {why}"

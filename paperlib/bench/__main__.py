@@ -1,7 +1,0 @@
-"""``python -m paperlib.bench``: times every learner on this machine."""
-
-import sys
-
-from .report import main
-
-sys.exit(main())

@@ -1,7 +1,0 @@
-"""``python -m paperlib.datasets [names]``: shows the data sets and fetches them."""
-
-import sys
-
-from .registry import main
-
-sys.exit(main(sys.argv[1:]))
