@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import t as student
 
-from companion.output import number, plain
-from companion.papers import room
+from .core.text import number, plain
 from .stats import Interval, proportion
 
 
@@ -34,7 +33,7 @@ class Statement(NamedTuple):
 def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
     """Mark a function of ``bounds.py`` as the computation of a paper's statement.
 
-    The function gets an attribute ``statement``; ``statements(paper)`` lists them all.
+    The function gets an attribute ``statement``, by which the companion lists them all.
     """
 
     def mark(function: Callable) -> Callable:
@@ -43,13 +42,6 @@ def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
         return function
 
     return mark
-
-
-def statements(paper: str) -> list[Statement]:
-    """Every statement that a paper's ``bounds`` registers, in the order of the file."""
-    module = room(paper, "theory.bounds")
-    found = [getattr(value, "statement", None) for value in vars(module).values()] if module else []
-    return list({id(s.function): s for s in found if isinstance(s, Statement)}.values())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -264,3 +256,14 @@ class Expected(Check):
             return "holds"
         above = self.lower > self.bound + self.tolerance * np.abs(self.bound)
         return "fails" if above.any() else "inconclusive"
+
+
+def recast(kind: type[Check], check: Check, **more: Any) -> Check:
+    """Return the check as one of another kind, with some fields changed."""
+    kept = {field.name: getattr(check, field.name) for field in fields(Check)}
+    return kind(**kept | more)
+
+
+def unless(informs: bool, check: Check) -> Check:
+    """Return the check, as ``Vacuous`` unless its bound is somewhere below what holds without it."""
+    return check if informs else recast(Vacuous, check)

@@ -174,7 +174,9 @@ def build(profile: str, out: Path) -> int:
 
 def main(argv: list[str]) -> int:
     """Renew the pages that hold results, or build the site."""
-    parser = argparse.ArgumentParser(prog="python -m companion.pages.site", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m companion.pages.site", description=main.__doc__
+    )
     parser.add_argument("what", choices=("write", "build"))
     parser.add_argument("profile", nargs="?", choices=FOLDERS, default="paper")
     options = parser.parse_args(argv)

@@ -21,7 +21,7 @@ from .optimizer import Optimizer
 from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from .learners.sketch import nystrom_posterior
 from .learners.soful import SOFUL
-pass  # DROPPED
+
 
 __all__ = [
     "BKB",  # the paper's method

@@ -13,7 +13,7 @@ from .model.links import Bernoulli, Binomial, Gaussian, Poisson
 from .learners.ofuglb import OFUGLB
 from .learners.ofulmlogb import OFULMLogB
 from .learners.ofulogr import OFULogR
-pass  # DROPPED
+
 from .problems.fixed import FixedArms
 from .problems.given import GivenUniforms
 from .problems.sphere import SphereArms

@@ -23,7 +23,7 @@ from .optimizer import Optimizer
 from .problems.drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
 from .problems.grid import GridDrift
 from .problems.paths import Abrupt, Alternation, Level, Stationary, Step
-pass  # DROPPED
+
 from .problems.quadratic import QuadraticDrift
 
 __all__ = [

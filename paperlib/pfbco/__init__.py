@@ -17,7 +17,7 @@ from .optimizer import Optimizer
 from .learners.pfbco import PFBCO
 from .problems.ball import BallLinear, BallQuadratic
 from .problems.completion import MatrixCompletion
-pass  # DROPPED
+
 from .problems.quadratic import QuadraticPolytope
 from .model.task import Task
 

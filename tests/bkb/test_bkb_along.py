@@ -11,8 +11,6 @@ from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.ucb import KernelUCB, first_best
 from paperlib.bkb.probes.along import own_numbers
-from companion.bkb.proofs import along
-from paperlib.bkb.theory import bounds
 from companion.bkb.proofs.errata_numbers import reference_arms
 from companion.bkb.proofs.snapshots import in_all
 from paperlib.play import play

@@ -50,7 +50,11 @@ ALONG = (
     lemmas.sum_of_variances,
     lemmas.least_variance,
 )
-SNAPS = (sketch_lemmas.sketched_posterior, sketch_lemmas.sketched_variance, sketch_lemmas.determinant)
+SNAPS = (
+    sketch_lemmas.sketched_posterior,
+    sketch_lemmas.sketched_variance,
+    sketch_lemmas.determinant,
+)
 ACCURATE = (sketch_lemmas.lemma_c1, sketch_lemmas.corollary_4_2, sketch_lemmas.proposition_d3)
 
 
@@ -325,7 +329,10 @@ def test_variances_that_a_learner_got_wrong_are_flagged():
             == sketch_lemmas.corollary_4_2(wrong).verdict
             == "fails"
         )
-    assert sketch_lemmas.sketched_variance(replace(shot, s2=0.999 * shot.regressors_s2)).verdict == "fails"
+    assert (
+        sketch_lemmas.sketched_variance(replace(shot, s2=0.999 * shot.regressors_s2)).verdict
+        == "fails"
+    )
     assert (
         sketch_lemmas.determinant(
             replace(shot, log_det=1.01 * float(torch.linalg.slogdet(shot.exact).logabsdet))

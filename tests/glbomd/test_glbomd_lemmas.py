@@ -326,7 +326,9 @@ def test_lemma_9():
     rng = np.random.default_rng(0)
     walk = np.cumsum(0.3 * rng.normal(size=(2000, 100)) - 0.045, 1)
     assert inequalities.lemma_9(torch.from_numpy(walk), 0.1).verdict == "holds"
-    assert inequalities.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
+    assert (
+        inequalities.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
+    )
 
 
 def test_lemma_10_at_equality():

@@ -8,7 +8,6 @@ import torch
 
 from companion.goucb.errata import ERRATA
 from paperlib.goucb.problems.synthetic import StyblinskiTang
-from paperlib.goucb.theory import bounds
 from companion.goucb.proofs import errata_numbers as numbers
 from companion.goucb.proofs import lemmas
 

@@ -11,7 +11,6 @@ from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
 from paperlib.nsbco.probes import Optimistic, active, answer, live, point, restarts
 from paperlib.nsbco.problems import Abrupt, Level, QuadraticDrift, Rotation
-from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.play import play
 from companion.nsbco.proofs import schedule

@@ -24,7 +24,7 @@ from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, Weak, literal, practical, reference
 from paperlib.play import play
 from paperlib.checks import Expected, Statement, Vacuous
-from companion.nsbco.proofs import weakly, reduced, lemmas, schedule
+from companion.nsbco.proofs import weakly, reduced, lemmas, schedule as scheduled
 
 
 def fails(check):
@@ -247,10 +247,10 @@ def named(checks):
 
 def of_schedule(order, live):
     checks = [
-        schedule.lowest_order(order, live),
-        schedule.windows(live),
-        schedule.shares(order),
-        schedule.runs(order),
+        scheduled.lowest_order(order, live),
+        scheduled.windows(live),
+        scheduled.shares(order),
+        scheduled.runs(order),
     ]
     return {c.statement.removeprefix("Algorithm 1, ") for c in checks if fails(c)}
 
@@ -282,9 +282,9 @@ def test_schedules(how, flagged):
 def test_windows_that_break_off():
     order, live = schedule(30, 31)
     live[4, 17, 4] = False  # in the middle of the block's own window
-    assert fails(schedule.lowest_order(live.argmax(2), live))
+    assert fails(scheduled.lowest_order(live.argmax(2), live))
     with pytest.raises(ValueError, match="order: 5 trials; allowed: at least 20"):
-        schedule.runs(order[:5])
+        scheduled.runs(order[:5])
 
 
 @pytest.fixture(scope="module")
@@ -316,19 +316,21 @@ def restarting():
 def test_restarts_are_those_of_the_tests(restarting, name, restarts):
     run, A1, A2 = restarting[name]
     assert run[3][0, -1] == restarts
-    assert holds(schedule.tests(*run, A1, A2))
+    assert holds(scheduled.tests(*run, A1, A2))
 
 
 def test_other_tests_are_flagged(restarting):
     run, A1, A2 = restarting["Test 1"]
-    assert fails(schedule.tests(*run, 0.1 * A1, A2)) and fails(schedule.tests(*run, 2 * A1, A2))
-    assert fails(schedule.tests(*run, math.inf, A2))  # restarts without a test
-    assert fails(schedule.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
+    assert fails(scheduled.tests(*run, 0.1 * A1, A2)) and fails(scheduled.tests(*run, 2 * A1, A2))
+    assert fails(scheduled.tests(*run, math.inf, A2))  # restarts without a test
+    assert fails(scheduled.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
     run, A1, A2 = restarting["Test 2"]
-    assert fails(schedule.tests(*run, A1, 1.05 * A2)) and fails(schedule.tests(*run, A1, 0.95 * A2))
-    assert fails(schedule.tests(*run, A1, math.inf))
+    assert fails(scheduled.tests(*run, A1, 1.05 * A2)) and fails(
+        scheduled.tests(*run, A1, 0.95 * A2)
+    )
+    assert fails(scheduled.tests(*run, A1, math.inf))
     late = np.concatenate([np.zeros((1, 1)), run[3][:, :-1]], 1)
-    assert fails(schedule.tests(*run[:3], late, A1, A2))  # a round late
+    assert fails(scheduled.tests(*run[:3], late, A1, A2))  # a round late
 
 
 # Lemma 4.1 ------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from paperlib.maths.sets import Ball
 from companion.nsbco.errata import ERRATA
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
-from paperlib.nsbco.theory import bounds
 from companion.nsbco.proofs import reduction
 from companion.nsbco.proofs import errata_numbers as numbers
 from paperlib.nsbco.theory.constants import Setting, literal

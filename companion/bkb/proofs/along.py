@@ -19,7 +19,7 @@ from paperlib.core.trace import Trace
 from paperlib.core.validation import one_of
 from paperlib.checks import Check, statement
 from paperlib.bkb.model.confidence import Confidence
-from .lemmas import PAPER, ROUNDING
+from paperlib.bkb.theory.constants import PAPER, ROUNDING
 from .replay import Replay
 from .sketch_lemmas import Snapshot
 

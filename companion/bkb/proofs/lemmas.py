@@ -18,9 +18,7 @@ from paperlib.bkb.model.confidence import Confidence
 from .information import Gain
 from .replay import Replay
 from paperlib.bkb.theory.constants import exact_horizon, potential_factor, size_failure
-
-PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
-ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
+from paperlib.bkb.theory.constants import PAPER, ROUNDING
 
 
 def _inputs(run: Replay) -> dict[str, float]:

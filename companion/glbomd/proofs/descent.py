@@ -12,16 +12,7 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.theory.replay import Replay
-
-PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"
-ROUNDING = 1e-10  # allowed relative error of identities that involve sums of cancelling terms
-
-
-def shortfall(ridge: float, least: float) -> str:
-    """A remark where the ridge is below a condition."""
-    if ridge >= least * (1 - 1e-9):
-        return ""
-    return f"ridge {ridge:.3g} is below the condition, {least:.3g}"
+from paperlib.glbomd.theory.constants import PAPER, ROUNDING, shortfall
 
 
 def surrogate_gradient(run: Replay) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, statement
-from .descent import PAPER
+from paperlib.glbomd.theory.constants import PAPER
 from paperlib.glbomd.model.links import Link, loss
 from .quadrature import mixed
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, statement
-from .descent import PAPER, shortfall
+from paperlib.glbomd.theory.constants import PAPER, shortfall
 from .quadrature import expectation, mixed
 from paperlib.glbomd.theory.replay import Replay
 from paperlib.glbomd.model.setting import Setting

@@ -13,7 +13,9 @@ from torch import Tensor
 
 from paperlib.checks import Check, Statement, statement
 from paperlib.goucb.theory.constants import Constants, Proof, stretch
-from .lemmas import PAPER, ROUNDING, column, potential_bound, unless
+from .lemmas import column, potential_bound
+from paperlib.goucb.theory.constants import PAPER, ROUNDING
+from paperlib.checks import unless
 from paperlib.goucb.theory.replay import Replay
 
 # Lemma 5.3 ------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ Letters: as in ``replay``; l_t = ln(det Sigma_t / det lambda I), u_t = ||g_t|| i
 K = C_g^2 / lambda, kappa_K = K / ln(1 + K).
 """
 
-import dataclasses
 import math
 from typing import Any
 
@@ -15,21 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.checks import Check, Vacuous, statement
+from paperlib.checks import Check, statement
 from paperlib.goucb.theory.constants import stretch
 from paperlib.goucb.theory.replay import Replay
-
-PAPER = "Liu & Wang (2023)"
-ROUNDING = 1e-8
-
-
-def unless(informs: bool, check: Check) -> Check:
-    """The check, ``Vacuous`` unless its bound is somewhere below what holds without it."""
-    if informs:
-        return check
-    return Vacuous(
-        **{field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
-    )
+from paperlib.goucb.theory.constants import PAPER, ROUNDING
 
 
 def column(values: Any) -> np.ndarray:

@@ -18,7 +18,6 @@ from paperlib.nsbco.learners.presets import practical
 from paperlib.nsbco.problems.drifts import Ramp, Rotation
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
-from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Weak
 from ..proofs.lemmas import variation

@@ -16,7 +16,6 @@ from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.problems.drifts import Ramp
 from paperlib.nsbco.problems.grid import GridDrift
 from paperlib.nsbco.problems.paths import Abrupt, Alternation, Stationary
-from paperlib.nsbco.theory import bounds
 from ..proofs import reduction
 from ..proofs import reduced
 

@@ -6,31 +6,20 @@ Source: Wang (2025), Algorithm 2, proof of Lemma 3.1.
 Letters: as in ``constants``; R trials, T rounds, E epochs, Delta_t short for Delta_[1,t].
 """
 
-import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from paperlib.checks import Check, Vacuous, statement
+from paperlib.checks import Check, statement
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.theory import constants as theory, rates
 from paperlib.nsbco.theory.constants import Setting
 from .replay import Replay
+from paperlib.nsbco.theory.bounds import distances
+from paperlib.checks import unless
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING
 
-PAPER = "Wang (2025)"
 PROOF = f"{PAPER}, proof of Lemma 3.1"
-ROUNDING = 1e-9
-
-
-def unless(informs: bool, check: Check) -> Check:
-    """The check, ``Vacuous`` unless its bound is somewhere below what holds without it."""
-    if informs:
-        return check
-    kept = {field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
-    return Vacuous(**kept)
 
 
 def series(**named: Any) -> list[np.ndarray]:
@@ -56,12 +45,6 @@ def variation(drift: Any, horizon: int) -> np.ndarray:
         raise ValueError(f"drift: shape {step.shape}; allowed: {allowed}")
     step = np.broadcast_to(step, (len(step), horizon - 1))
     return np.concatenate([np.zeros((len(step), 1)), step.cumsum(1)], 1)
-
-
-def distances(points: Any, task: Task, onto: Callable[[Tensor], Tensor]) -> np.ndarray:
-    """How far points are from their projections, flat. ``points``: ... x d; ``onto``: of N x d."""
-    p = torch.as_tensor(np.asarray(points, float)).reshape(-1, task.cset.dim)
-    return torch.linalg.vector_norm(p - onto(p), dim=1).numpy()
 
 
 # What Algorithm 2 does ------------------------------------------------------------------------------------

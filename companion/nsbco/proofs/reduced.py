@@ -13,7 +13,9 @@ import numpy as np
 from paperlib.checks import Check, statement
 from . import reduction
 from paperlib.nsbco.theory.firing import TRIVIAL
-from .lemmas import PAPER, ROUNDING, series, unless, variation
+from .lemmas import series, variation
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING
+from paperlib.checks import unless
 from .weakly import from_above, from_below
 
 LEMMA = f"{PAPER}, Lemma 4.1"

@@ -14,7 +14,8 @@ from scipy.stats import binom
 
 from paperlib.checks import Check, statement
 from . import shares as numbers
-from .lemmas import PAPER, ROUNDING, series
+from .lemmas import series
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING
 
 SCHEDULE = f"{PAPER}, Algorithm 1"
 ERRORS = 5.0  # standard errors

@@ -17,7 +17,9 @@ from paperlib.checks import Check, Statement, statement
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, Weak
 from paperlib.nsbco.theory.firing import TRIVIAL, first_horizon
-from .lemmas import PAPER, series, unless, variation
+from .lemmas import series, variation
+from paperlib.nsbco.theory.constants import PAPER
+from paperlib.checks import unless
 
 FAR = 10**40  # largest round to look for
 

@@ -6,7 +6,6 @@ Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
 Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,41 +13,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from paperlib.checks import Check, Expected, Reported, Statement, Vacuous, statement
+from paperlib.checks import Check, Expected, Statement, statement
 from paperlib.pfbco.theory import constants as theory
 from .replay import ROUNDING, Replay, Split
 from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, TAIL, Setting
+from paperlib.pfbco.theory.bounds import HALF, beyond, if_own, by_trial
+from paperlib.checks import unless
+from paperlib.pfbco.theory.constants import PAPER
 
-PAPER = "Chen, Zhang & Karbasi (2019)"
 PROOF = f"{PAPER}, proof of Theorem 1"
-NOT_ITS_OWN = "not applicable: the oracle is not that of the set (E7)"
-HALF = "not applicable: proved with half the smoothness of F_t (E2)"
-
-
-def beyond(check: Check, remark: str) -> Check:
-    """The check as ``Reported``, since its statement does not apply; with an empty remark, as it is."""
-    return _as(Reported, check, remark=remark) if remark else check
-
-
-def unless(informs: bool, check: Check) -> Check:
-    """The check, ``Vacuous`` unless its bound is somewhere below what holds without it."""
-    return check if informs else _as(Vacuous, check)
-
-
-def _as(kind: type[Check], check: Check, **more) -> Check:
-    kept = {field.name: getattr(check, field.name) for field in dataclasses.fields(Check)}
-    return kind(**kept | more)
-
-
-def if_own(check: Check, exact: bool) -> Check:
-    """The check, ``Reported`` where the set's oracle is not its own."""
-    return check if exact else beyond(check, NOT_ITS_OWN)
-
-
-def by_trial(value, like: np.ndarray) -> np.ndarray:
-    """A number, or one a trial, beside R x ...."""
-    value = np.asarray(value, float)
-    return value.reshape(-1, *(1,) * (like.ndim - 1)) if value.ndim else value
 
 
 # Estimates ------------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from torch.nn.functional import pad
 from paperlib.checks import Check, statement
 from paperlib.pfbco.model.tracking import sigma
 from paperlib.pfbco.theory.constants import Setting
-from .lemmas import PAPER, if_own
+from paperlib.pfbco.theory.constants import PAPER
+from paperlib.pfbco.theory.bounds import if_own
 from .replay import ROUNDING, Replay
 
 ALGORITHM = f"{PAPER}, Algorithm 1"

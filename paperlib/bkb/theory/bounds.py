@@ -19,33 +19,7 @@ from ...checks import Check, Reported, Vacuous, statement
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
-from companion.bkb.proofs.along import choice, posterior, radius, sampled
-from companion.bkb.proofs.lemmas import (
-    PAPER,
-    effective_dimension,
-    exact_at_first,
-    fixed_dictionary,
-    information,
-    least_variance,
-    log_determinant,
-    proposition_b1,
-    proposition_b3,
-    proposition_c4,
-    proposition_d4,
-    sum_of_variances,
-)
-from ..probes.state import NormalizedError, probes, sketch_probes
-from companion.bkb.proofs.replay import Replay
-from companion.bkb.proofs.sketch_lemmas import (
-    Snapshot,
-    corollary_4_2,
-    determinant,
-    lemma_c1,
-    proposition_c3,
-    proposition_d3,
-    sketched_posterior,
-    sketched_variance,
-)
+from .constants import PAPER
 from .constants import (
     exact_horizon,
     failure,
@@ -59,48 +33,6 @@ from .constants import (
     trivial_regret,
     validity,
 )
-
-__all__ = [
-    "NormalizedError",
-    "Replay",
-    "Reported",
-    "Snapshot",
-    "assumption_kernel",
-    "assumption_noise",
-    "assumption_norm",
-    "certificate",
-    "choice",
-    "corollary_4_2",
-    "determinant",
-    "effective_dimension",
-    "exact_at_first",
-    "posterior",
-    "fixed_dictionary",
-    "information",
-    "least_variance",
-    "lemma_c1",
-    "log_determinant",
-    "probes",
-    "proposition_b1",
-    "proposition_b3",
-    "proposition_c3",
-    "proposition_c4",
-    "proposition_d3",
-    "proposition_d4",
-    "radius",
-    "sampled",
-    "sketch_probes",
-    "sketched_posterior",
-    "sketched_variance",
-    "sum_of_variances",
-    "theorem_3_1_accuracy",
-    "theorem_3_1_expected",
-    "theorem_3_1_size",
-    "theorem_3_1_tight",
-    "theorem_4_1",
-    "theorem_4_1_printed",
-    "theorem_d1",
-]
 
 
 def first_below(rounds, bound, trivial) -> int | None:

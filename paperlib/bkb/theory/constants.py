@@ -17,6 +17,9 @@ from ...maths.informative import informative_from
 from ...core.validation import nonnegative, one_of, positive
 from ..model.confidence import Confidence, Tally, open_interval
 
+PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
+ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
+
 # where alpha / eps^2 is smallest: the fifth power of the golden ratio
 BEST_EPS = (math.sqrt(5) - 1) / 2
 # P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean

@@ -1,6 +1,5 @@
 """The problems of the paper's experiments and theory, by name."""
 
-pass  # DROPPED
 from .fixed import FixedArms
 from .given import GivenUniforms
 from .sphere import SphereArms

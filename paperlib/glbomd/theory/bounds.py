@@ -19,63 +19,11 @@ from ... import stats
 from ...checks import Check, statement
 from ...maths.informative import informative_from
 from ...core.trace import Trace
-from companion.glbomd.proofs.descent import (
-    PAPER,
-    ROUNDING,
-    lemma_1,
-    lemma_4,
-    lemma_4b,
-    lemma_11,
-    proposition_1,
-    shortfall,
-)
-from companion.glbomd.proofs.inequalities import lemma_8, lemma_9, lemma_10, lemma_12, lemma_13
+from .constants import PAPER, ROUNDING, shortfall
 from ..model.links import Link, kappa_ball
-from companion.glbomd.proofs.mixloss import lemma_5, lemma_6, lemma_7, lemma_7_free, lemma_7_sharp
-from ..probes import PROBES, Behind, RadiusRatio
 from .replay import Replay
-from .constants import condition, leading_order, regret_bound, regret_row, ridge_condition
-from ..model.setting import Setting, setting
-
-__all__ = [
-    "PROBES",
-    "Behind",
-    "Order",
-    "Replay",
-    "RadiusRatio",
-    "Setting",
-    "assumption_1",
-    "assumption_2",
-    "assumption_3",
-    "choice",
-    "curvature_along",
-    "lemma_1",
-    "lemma_10",
-    "lemma_11",
-    "lemma_12",
-    "lemma_13",
-    "lemma_4",
-    "lemma_4b",
-    "lemma_5",
-    "lemma_6",
-    "lemma_7",
-    "lemma_7_free",
-    "lemma_7_sharp",
-    "lemma_8",
-    "lemma_9",
-    "optimism",
-    "proposition_1",
-    "regret_bound",
-    "regret_order",
-    "regret_row",
-    "ridge_condition",
-    "setting",
-    "table_1",
-    "table_1_kappa",
-    "table_2",
-    "theorem_1",
-    "theorem_2",
-]
+from .constants import condition, leading_order, regret_bound, regret_row
+from ..model.setting import Setting
 
 
 def _grid(reach: float, points: int = 2001) -> Tensor:

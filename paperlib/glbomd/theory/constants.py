@@ -20,6 +20,17 @@ from ..model.links import Link, kappa_ball
 from ...core.validation import one_of
 from ..model.setting import Setting
 
+PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"
+ROUNDING = 1e-10  # allowed relative error of identities that involve sums of cancelling terms
+
+
+def shortfall(ridge: float, least: float) -> str:
+    """A remark where the ridge is below a condition."""
+    if ridge >= least * (1 - 1e-9):
+        return ""
+    return f"ridge {ridge:.3g} is below the condition, {least:.3g}"
+
+
 FORMS = ("theory", "free", "sharp")
 
 

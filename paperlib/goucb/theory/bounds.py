@@ -21,80 +21,10 @@ from . import constants as theory, printed, vacuity
 from .constants import Constants
 from .growth import Risk
 from .landscape import Landscape
-from companion.goucb.proofs.lemmas import (
-    PAPER,
-    ROUNDING,
-    unless,
-    estimate,
-    ball,
-    query,
-    lemma_c4,
-    lemma_c5,
-    lemma_c6,
-    lemma_c6_printed,
-    lemma_c6_step,
-    potential,
-    potential_printed,
-    potential_step,
-    lemma_b3,
-)
-from companion.goucb.proofs.feasibility import (
-    identity_13,
-    remainder,
-    containment,
-    localization,
-    functional,
-    lemma_5_4,
-    lemma_5_4_printed,
-    lemma_5_5,
-    lemma_5_5_printed,
-)
+from .constants import PAPER, ROUNDING
+from ...checks import unless
 from .replay import Replay
 
-__all__ = [
-    "Constants",
-    "Replay",
-    "assumption_3_1",
-    "assumption_3_2",
-    "assumption_3_2_along",
-    "ball",
-    "condition_8",
-    "containment",
-    "estimate",
-    "exponent",
-    "figure_1",
-    "functional",
-    "growth_condition",
-    "identity_13",
-    "lemma_5_1",
-    "lemma_5_1_printed",
-    "lemma_5_4",
-    "lemma_5_4_printed",
-    "lemma_5_5",
-    "lemma_5_5_printed",
-    "lemma_b3",
-    "lemma_c4",
-    "lemma_c5",
-    "lemma_c6",
-    "lemma_c6_printed",
-    "lemma_c6_step",
-    "localization",
-    "oracle",
-    "potential",
-    "potential_printed",
-    "potential_step",
-    "query",
-    "remainder",
-    "remark_4_2",
-    "remark_4_3",
-    "remark_4_4",
-    "self_concordance",
-    "square_sum",
-    "theorem_4_1",
-    "theorem_4_1_printed",
-    "theorem_5_2",
-    "theorem_5_2_printed",
-]
 LEVEL = 0.98  # two-sided, 99 % on each side
 
 # Assumptions ----------------------------------------------------------------------------------------------

@@ -17,6 +17,9 @@ from ...core.describe import frozen
 from ...core.validation import number, positive, probability, size
 from ..problems.reference import HALF, Reference
 
+PAPER = "Liu & Wang (2023)"
+ROUNDING = 1e-8
+
 WIDE = 40.0  # the logistic function's derivatives are below 1e-17 beyond
 
 

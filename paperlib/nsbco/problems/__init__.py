@@ -3,7 +3,7 @@
 from .drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
 from .grid import GridDrift
 from .paths import Abrupt, Alternation, Dyadic, Level, Several, Stationary, Step
-pass  # DROPPED
+
 from .quadratic import QuadraticDrift
 
 __all__ = [

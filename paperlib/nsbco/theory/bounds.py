@@ -1,7 +1,6 @@
 """Assumptions and theorems of the paper, each a function that returns a ``Check``.
 
-Statements along a run of Algorithm 2 stand in ``lemmas`` and ``weakly``, those about the schedule in ``schedule``, Lemma
-4.1 in ``reduced``; all are imported here, so that ``checks.statements("nsbco")`` lists them.
+The lemmas of the proofs are in ``companion.nsbco.proofs``.
 Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials. Where a
 bound lies below 2 T at none of the horizons nothing could break it, and the check is ``checks.Vacuous``.
 Source: Wang (2025).
@@ -13,83 +12,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from ... import stats
-from ...checks import Check, Expected, statement
+from ...checks import Check, Expected, statement, unless
 from ..model.task import Task
 from . import rates
-from .constants import Setting, Weak
+from .constants import PAPER, ROUNDING, Setting, Weak
 from .firing import TRIVIAL, first_horizon
-from companion.nsbco.proofs.lemmas import (
-    PAPER,
-    ROUNDING,
-    distances,
-    unless,
-    queries,
-    optimistic_value,
-    feasibility,
-    gradient_error,
-    contraction,
-    contraction_exact,
-    regret_adds_up,
-    noise_free,
-)
-from companion.nsbco.proofs.weakly import (
-    lemma_3_1,
-    lemma_3_1_numeric,
-    lemma_3_1_printed,
-    optimism,
-    closeness,
-)
-from companion.nsbco.proofs.schedule import lowest_order, windows, shares, runs, threads, tests
-from companion.nsbco.proofs.reduced import (
-    stationary_regret,
-    lemma_4_1_statistic,
-    lemma_4_1_optimism,
-    lemma_4_1_closeness,
-    lemma_4_1_printed,
-    lemma_4_1_with_t,
-)
-from companion.nsbco.proofs.replay import Replay
 
-__all__ = [
-    "Replay",
-    "Setting",
-    "Weak",
-    "assumption_1",
-    "assumption_2",
-    "assumption_3",
-    "assumption_4",
-    "closeness",
-    "contraction",
-    "contraction_exact",
-    "exponent",
-    "feasibility",
-    "gradient_error",
-    "lemma_3_1",
-    "lemma_3_1_numeric",
-    "lemma_3_1_printed",
-    "lemma_4_1_closeness",
-    "lemma_4_1_optimism",
-    "lemma_4_1_printed",
-    "lemma_4_1_statistic",
-    "lemma_4_1_with_t",
-    "lowest_order",
-    "noise_free",
-    "optimism",
-    "optimistic_value",
-    "queries",
-    "regret_adds_up",
-    "runs",
-    "shares",
-    "silent",
-    "stationary_regret",
-    "tests",
-    "theorem_3_4",
-    "threads",
-    "variation_budget",
-    "windows",
-]
+
+def distances(points: Any, task: Task, onto: Callable[[Tensor], Tensor]) -> np.ndarray:
+    """How far points are from their projections, flat. ``points``: ... x d; ``onto``: of N x d."""
+    p = torch.as_tensor(np.asarray(points, float)).reshape(-1, task.cset.dim)
+    return torch.linalg.vector_norm(p - onto(p), dim=1).numpy()
+
+
 LEVEL = 0.98  # two-sided, 99 % on each side
 
 # Assumptions ----------------------------------------------------------------------------------------------

@@ -16,6 +16,9 @@ from ...core.describe import frozen
 from ...core.validation import nonnegative, number, positive, whole
 from ..model.task import Task
 
+PAPER = "Wang (2025)"
+ROUNDING = 1e-9
+
 GUARD = 1e-9  # what rounding may add to a number that is rounded up
 GRID = 400  # rounds at which the numeric version is computed
 

@@ -2,7 +2,7 @@
 
 from .ball import BallLinear, BallQuadratic
 from .completion import MatrixCompletion
-pass  # DROPPED
+
 from .quadratic import QuadraticPolytope
 
 __all__ = ["BallLinear", "BallQuadratic", "MatrixCompletion", "Portfolio", "QuadraticPolytope"]

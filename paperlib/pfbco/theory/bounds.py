@@ -1,6 +1,6 @@
 """Assumptions and theorems of the paper, each a function that returns a ``Check``.
 
-Statements along a run stand in ``lemmas`` and ``steps``; all are imported here, so that ``checks.statements("pfbco")`` lists them.
+The lemmas of the proofs are in ``companion.pfbco.proofs``.
 Theorems bound the expected regret: what is held against them is the upper 99 % t-limit of the mean over trials at every
 horizon, each with its own trials' M, G, D and R (``checks.Expected``); the regret of one trial may be above, or negative.
 Where a bound lies below 2 M T at none of the horizons nothing could break it, and the check is ``checks.Vacuous``.
@@ -14,81 +14,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...checks import Check, Expected, Statement, statement
+from ...checks import Check, Expected, Reported, Statement, recast, statement, unless
 from ...maths.sets import ConvexSet, support
 from ...maths.oracles import DIRECTIONS
 from ...core.streams import Streams
 from . import constants as theory
-from companion.pfbco.proofs.lemmas import (
-    HALF,
-    PAPER,
-    accumulated,
-    be_the_leader,
-    beyond,
-    by_trial,
-    decomposition,
-    estimate_norm,
-    feasibility,
-    if_own,
-    leader_regret,
-    leader_step,
-    lemma_6,
-    lemma_6_sharp,
-    one_point,
-    polynomial,
-    smoothing,
-    sum_of_steps,
-    tracking,
-    tracking_induction,
-    tracking_printed,
-    tracking_recursion,
-    unbiased_estimate,
-    unless,
-)
-from companion.pfbco.proofs.replay import Replay, Split, split
-from .constants import Setting
-from companion.pfbco.proofs.steps import exploration_step, frank_wolfe_step, rates
+from .constants import PAPER, Setting
 from .vacuity import excess, first_informative
 
-__all__ = [
-    "Replay",
-    "Setting",
-    "Split",
-    "accumulated",
-    "assumption_balls",
-    "assumption_bounded",
-    "assumption_convex",
-    "assumption_diameter",
-    "assumption_exploration",
-    "assumption_gradient",
-    "assumption_oblivious",
-    "be_the_leader",
-    "block_variant",
-    "decomposition",
-    "estimate_norm",
-    "exploration_step",
-    "feasibility",
-    "fkm",
-    "frank_wolfe_step",
-    "leader_regret",
-    "leader_step",
-    "lemma_6",
-    "lemma_6_sharp",
-    "one_point",
-    "polynomial",
-    "rates",
-    "smoothing",
-    "split",
-    "sum_of_steps",
-    "theorem_1",
-    "theorem_1_printed",
-    "theorem_2",
-    "tracking",
-    "tracking_induction",
-    "tracking_printed",
-    "tracking_recursion",
-    "unbiased_estimate",
-]
+
+NOT_ITS_OWN = "not applicable: the oracle is not that of the set (E7)"
+HALF = "not applicable: proved with half the smoothness of F_t (E2)"
+
+
+def beyond(check: Check, remark: str) -> Check:
+    """The check as ``Reported``, since its statement does not apply; with an empty remark, as it is."""
+    return recast(Reported, check, remark=remark) if remark else check
+
+
+def if_own(check: Check, exact: bool) -> Check:
+    """The check, ``Reported`` where the set's oracle is not its own."""
+    return check if exact else beyond(check, NOT_ITS_OWN)
+
+
+def by_trial(value, like: np.ndarray) -> np.ndarray:
+    """A number, or one a trial, beside R x ...."""
+    value = np.asarray(value, float)
+    return value.reshape(-1, *(1,) * (like.ndim - 1)) if value.ndim else value
+
 
 # Assumptions ----------------------------------------------------------------------------------------------
 

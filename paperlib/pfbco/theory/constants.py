@@ -14,6 +14,8 @@ import numpy as np
 from ...core.validation import one_of, positive, whole
 from ..model.tracking import sigma
 
+PAPER = "Chen, Zhang & Karbasi (2019)"
+
 KAPPA = 2.3  # with which the induction on h_t goes through; the paper's 2 needs a smoothness that F_t has not (E2)
 KAPPA_PRINTED = 2.0
 TAIL = 11  # from this t on the induction is proved by one inequality, before it by evaluation
