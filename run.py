@@ -651,7 +651,7 @@ def clean(everything: bool) -> int:
         *(ROOT / name for name in ("site", "site-quick", "site-custom", "jupyter_execute")),
         *(top / name for top in dict.fromkeys((ROOT, desk())) for name in caches),
     ]
-    for top in ("paperlib", "tests", "notebooks", "bench", "docs"):
+    for top in ("paperlib", "companion", "tests", "notebooks", "bench", "docs"):
         found += (ROOT / top).rglob("__pycache__")
     stored = 0
     for path in found:

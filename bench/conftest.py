@@ -3,8 +3,8 @@
 import pytest
 
 from companion.bench import measure as speed
-from paperlib.core.linalg import pick_device
 from companion.store.timing import alone
+from paperlib.core.linalg import pick_device
 
 
 def pytest_addoption(parser):

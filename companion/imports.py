@@ -12,8 +12,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import NamedTuple
 
+import companion
 import paperlib
 
+PACKAGES = {"paperlib": paperlib, "companion": companion}
 INSTALLED = tuple(
     {
         os.path.join(os.path.realpath(sysconfig.get_path(kind)), "")
@@ -22,12 +24,17 @@ INSTALLED = tuple(
 )
 
 
+def roots() -> list[tuple[str, str]]:
+    """Name and folder of the library and of the companion."""
+    return [(name, root) for name, package in PACKAGES.items() for root in package.__path__]
+
+
 def module_file(name: str) -> Path | None:
-    """The file of a module of the package, if there is one."""
+    """The file of a module of the library or the companion, if there is one."""
     package, *rest = name.split(".")
-    if package != "paperlib":
+    if package not in PACKAGES:
         return None
-    for root in paperlib.__path__:
+    for root in PACKAGES[package].__path__:
         path = os.path.join(root, *rest)
         # asked often: no Path before it is there
         for file in (os.path.join(path, "__init__.py"), f"{path}.py"):
@@ -75,16 +82,16 @@ def _own_files(name: str) -> list[Path]:
 
 def _home(file: Path) -> list[str]:
     """Names of the packages that a file lies in, the outermost first."""
-    for root in paperlib.__path__:
+    for name, root in roots():
         if file.is_relative_to(root):
-            return ["paperlib", *file.relative_to(root).parent.parts]
+            return [name, *file.relative_to(root).parent.parts]
     top = file.parent
     while (top / "__init__.py").exists():
         top = top.parent
     # no __init__.py: perhaps a namespace package, below an entry of sys.path
     if top == file.parent:
-        roots = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
-        top = Path(max(roots, key=len, default=top))
+        above = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
+        top = Path(max(above, key=len, default=top))
     return list(file.parent.relative_to(top).parts)
 
 
@@ -136,7 +143,7 @@ def packages(files: Iterable[Path]) -> set[str]:
                 name.split(".")[0]
                 for name in ([module] if level == 0 else [name for name, _ in names])
             }
-    return {name for name in found - {"paperlib"} - sys.stdlib_module_names if _others(name)}
+    return {name for name in found - PACKAGES.keys() - sys.stdlib_module_names if _others(name)}
 
 
 def _others(name: str) -> bool:
@@ -165,9 +172,7 @@ def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
             (base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names
         ]
     return [
-        (name, local)
-        for name, local in found
-        if name.split(".")[0] == "paperlib" or not inside(file)
+        (name, local) for name, local in found if name.split(".")[0] in PACKAGES or not inside(file)
     ]
 
 
@@ -182,17 +187,15 @@ def follow(file: Path | None, found: set[Path]) -> None:
 
 def follow_name(name: str, found: set[Path]) -> None:
     """The same for what stands behind a dotted name."""
-    for file in [resolve(name)] if name.split(".")[0] == "paperlib" else _own_files(name):
+    for file in [resolve(name)] if name.split(".")[0] in PACKAGES else _own_files(name):
         follow(file, found)
 
 
 def inside(file: Path) -> bool:
-    return any(file.is_relative_to(root) for root in paperlib.__path__)
+    return any(file.is_relative_to(root) for _, root in roots())
 
 
 def label(file: Path) -> str:
     """A file's name apart from where the package lies."""
-    root = next(
-        (Path(root) for root in paperlib.__path__ if file.is_relative_to(root)), file.parent
-    )
+    root = next((Path(root) for _, root in roots() if file.is_relative_to(root)), file.parent)
     return f"{root.name}/{file.relative_to(root).as_posix()}"

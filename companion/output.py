@@ -7,6 +7,7 @@ from typing import Any
 
 from paperlib.core.files import write_atomically
 from paperlib.core.text import plain
+
 from .project import figures
 
 FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}  # below that of all figures

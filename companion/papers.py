@@ -7,12 +7,12 @@ import pkgutil
 from pathlib import Path
 from types import ModuleType
 
-import paperlib
+import companion
 
 
 def papers() -> list[str]:
-    """The papers' packages, by name."""
-    there = (found for found in pkgutil.iter_modules(paperlib.__path__) if found.ispkg)
+    """The papers' packages, by name: those of the companion that declare claims."""
+    there = (found for found in pkgutil.iter_modules(companion.__path__) if found.ispkg)
     return sorted(
         found.name
         for found in there
@@ -31,14 +31,14 @@ def heading(paper: str) -> tuple[str, str]:
 
 
 def room(paper: str, name: str) -> ModuleType | None:
-    """Module ``name`` ("claims", "bounds") of a paper's package, or None where it has none.
+    """Module ``name`` ("claims", "errata") of a paper's package in the companion, or None where it has none.
 
     Raises:
         ValueError: no such paper.
     """
     if paper not in papers():
         raise ValueError(f"paper={paper!r}; allowed: {', '.join(papers())}")
-    full = f"paperlib.{paper}.{name}"
+    full = f"companion.{paper}.{name}"
     try:
         there = importlib.util.find_spec(full)
     except ModuleNotFoundError as error:

@@ -10,8 +10,8 @@ from pathlib import Path
 import sklearn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from paperlib.datasets.registry import REGISTRY, load_covertype
 from paperlib.datasets.covertype import build_table, write_table
+from paperlib.datasets.registry import REGISTRY, load_covertype
 
 if __name__ == "__main__":
     clusters, seed = 60, 7

@@ -23,15 +23,15 @@ from torch import Tensor
 
 from .core import contracts, saved
 from .core.contracts import Learner, Problem
-from .core.files import check_writable
-from .core.trace import Trace
 from .core.describe import brief, describe
-from .core.trees import pack, unpack
+from .core.files import check_writable
 from .core.linalg import pick_device, synchronize
-from .core.streams import Streams
+from .core.rounds import REDUCE, Probe, Round
 from .core.settings import for_trials, listed
+from .core.streams import Streams
+from .core.trace import Trace
+from .core.trees import pack, unpack
 from .core.validation import whole
-from .core.rounds import Probe, REDUCE, Round
 
 __all__ = ["Probe", "Round", "play", "recorded"]
 

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from companion.papers import papers, room
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import OFUL as RidgeOFUL
@@ -27,11 +29,11 @@ from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.optimizer import Optimizer as Search
 from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
+from paperlib.core.describe import brief
 from paperlib.core.linalg import Rows
 from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves
-from paperlib.core.describe import brief
 from paperlib.glbomd.learners.controls import UCB1
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
@@ -49,13 +51,11 @@ from paperlib.maths.matrices import NuclearBall, Spectrahedron
 from paperlib.maths.oracles import oracle_set
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import Ball, SubSimplex
-from companion.papers import papers, room
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.optimizer import Optimizer as Descent
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.pfbco.problems.loud import Loud
-from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from toy import Coins, Index
 
 import paperlib
+from companion.papers import papers, room
 from paperlib.asktell import AskTell
 from paperlib.bkb.model.apart import together
 from paperlib.core.contracts import Case
@@ -24,9 +26,7 @@ from paperlib.core.linalg import Rows, shortcuts
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, pack, take, tree_map, unpack
 from paperlib.learners.wrapper import Wrapper
-from companion.papers import papers, room
 from paperlib.play import play
-from toy import Coins, Index
 
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 

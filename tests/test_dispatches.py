@@ -16,12 +16,12 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from companion.pages.papers import ON_A_DEVICE
+from companion.papers import room
 from paperlib.core import linalg
 from paperlib.core.streams import Streams
 from paperlib.glbomd import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.model.links import Link
-from companion.pages.papers import ON_A_DEVICE
-from companion.papers import room
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -20,10 +20,10 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-import run  # noqa: E402
-
 import paperlib  # noqa: E402
+import run  # noqa: E402
 from companion.pages import site  # noqa: E402
+from companion.papers import papers  # noqa: E402
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
@@ -45,7 +45,13 @@ SERIES = [  # the versions of Python that the package declares, the lowest first
     for name in PROJECT["classifiers"]
     if re.fullmatch(r"Programming Language :: Python :: \d+\.\d+", name)
 ]
-WHEEL = {"paperlib", "data", "pyproject.toml", "README.md", "LICENSE"}  # what a wheel is built of
+WHEEL = {
+    "paperlib",
+    "companion",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+}  # what a wheel is built of
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -84,7 +90,7 @@ def test_the_environment_is_the_locked_one(requirement):
 def test_imports_of_the_package_are_declared():
     names = {"skopt": "scikit-optimize", "sklearn": "scikit-learn", "yaml": "pyyaml"}
     found = set()
-    for path in (ROOT / "paperlib").rglob("*.py"):
+    for path in [*(ROOT / "paperlib").rglob("*.py"), *(ROOT / "companion").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 found |= {alias.name.split(".")[0] for alias in node.names}
@@ -92,7 +98,7 @@ def test_imports_of_the_package_are_declared():
                 found.add(node.module.split(".")[0])
     outside = {
         canonicalize_name(names.get(name, name))
-        for name in found - set(sys.stdlib_module_names) - {"paperlib"}
+        for name in found - set(sys.stdlib_module_names) - {"paperlib", "companion"}
     }
     assert outside <= {canonicalize_name(Requirement(r).name) for r in DIRECT}
 
@@ -109,18 +115,17 @@ def test_what_botorch_leaves_beside_itself_hides_no_package():
     assert Path(found.strip()) == ROOT / "paperlib" / "__init__.py"
 
 
-# What only those who ask for it shall wait for, or need to have.
-LATE = ("botorch", "gpytorch", "linear_operator", "joblib", "sklearn", "optuna", "skopt")
-
-
-def test_importing_the_package_imports_no_outside_optimizer():
-    """Each module of paperlib by itself, all in one process: BoTorch adds a quarter to torch's time."""
+def test_importing_the_library_imports_its_three_dependencies_alone():
+    """Each module of paperlib by itself, all in one process: an extra is imported where a learner that needs it starts."""
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in sorted((ROOT / "paperlib").rglob("*.py"))
         if path.name not in ("__init__.py", "__main__.py")
     ]
-    code = f"import importlib, sys\nfor name in {modules}: importlib.import_module(name)\nprint([name for name in {LATE} if name in sys.modules])"
+    assert [Requirement(r).name for r in PROJECT["dependencies"]] == ["torch", "numpy", "scipy"]
+    others = {Requirement(r).name.replace("-", "_") for r in DIRECT} - {"torch", "numpy", "scipy"}
+    late = sorted(others | {"sklearn", "skopt", "companion"})
+    code = f"import importlib, sys, torch\nalready = set(sys.modules)\nfor name in {modules}: importlib.import_module(name)\nprint([name for name in {late} if name in set(sys.modules) - already])"
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (found.returncode, found.stdout.strip()) == (0, "[]"), found.stderr[-2000:]
 
@@ -167,10 +172,14 @@ def installed(tmp_path_factory):
     return ran
 
 
-def test_an_installed_package_has_its_data(installed):
-    """Every paper can be imported and its tables read."""
-    code = "import paperlib.bkb, paperlib.glbomd, paperlib.pfbco; from paperlib import datasets; print(len(datasets.covertype_arms().mean))"
-    assert installed(code) == ["60"]
+def test_an_installed_package_holds_the_library_without_the_companion(installed):
+    """Every paper can be imported, and a theorem's bound be computed."""
+    code = """
+import importlib, importlib.util, pathlib, paperlib
+names = sorted(path.parent.name for path in pathlib.Path(paperlib.__path__[0]).glob("*/learners"))
+for name in names: importlib.import_module(f"paperlib.{name}")
+print(names, importlib.util.find_spec("companion"))"""
+    assert installed(code) == [f"{papers()} None"]
 
 
 def test_an_installed_package_says_what_it_is(installed):

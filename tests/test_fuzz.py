@@ -6,8 +6,8 @@ import fuzz
 import pytest
 from fuzz import Subject, call, calls, finite
 
-from paperlib.bkb.problems import synthetic
 from companion.papers import papers, room
+from paperlib.bkb.problems import synthetic
 
 PARTS = range(20)
 

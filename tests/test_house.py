@@ -1,121 +1,101 @@
-"""Who may import whom: the rooms of the package, and the wall that keeps words about results out of their keys.
-
-What reads results (theory, statistics, verdicts, figures) may change without a result being computed again, for
-what computes them cannot import it.
+"""Who may import whom: the companion imports the library, never the reverse; inside a paper the order is model, then learners,
+problems and probes, then theory. What reads results cannot be imported by what computes them, and so is no part of their keys.
 """
 
 import ast
 import subprocess
 import sys
 from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+import companion
 import paperlib
-from companion.papers import papers, room as module
+from companion.papers import papers
+from companion.papers import room as module
 from companion.store import sources
 
-TOP = Path(paperlib.__file__).parent
-FILES = sorted(TOP.rglob("*.py"))
-BASE = {"core", "maths", "learners"}  # shared, below every paper's learners
-SHARED = {  # a line names lines before it alone: the order of the floors
-    "core": set(),
-    "stats": set(),
-    "styles": set(),
-    "papers": set(),
-    "datasets": {"core"},
-    "maths": {"core"},
-    "output": {"core"},
-    "play": {"core"},
-    "asktell": {"core"},
-    "learners": {"core", "maths"},
-    "store": {"core", "stats", "play"},
-    "verdicts": {"core", "maths", "stats", "output", "papers"},
-    "figures": {"core", "stats", "styles", "output", "papers", "store"},
-    "workflow": {"core", "papers", "datasets"},
-    "pages": {"core", "output", "papers", "verdicts", "workflow"},
-    "bench": {"core", "output", "papers", "styles", "store", "figures", "workflow"},
+TOPS = {
+    name: Path(package.__file__).parent
+    for name, package in (("paperlib", paperlib), ("companion", companion))
 }
-PAPER = {  # a name with a dot is a room of the file's own paper
-    "model": {"core", "maths"},
-    "learners": BASE | {".model"},
-    "problems": {"core", "maths", "datasets", ".model"},
-    "probes": {"core", "maths", ".model"},
-    "theory": {"core", "maths", "stats", "verdicts", ".model", ".problems", ".probes"},
-    "experiments": {*SHARED} - {"workflow", "pages", "bench"}
-    | {".model", ".learners", ".problems", ".probes", ".theory"},
-    "claims": {"verdicts"},
-    "errata": {"verdicts", ".theory"},
-    "optimizer": BASE | {"asktell", ".model", ".learners"},
-    "cases": BASE | {".model", ".learners", ".problems"},
-    "styles": {"styles"},
-    "__init__": BASE | {".model", ".learners", ".problems", ".optimizer"},
+FILES = sorted(file for top in TOPS.values() for file in top.rglob("*.py"))
+ORDER = {
+    "model": 0,
+    "learners": 1,
+    "problems": 1,
+    "probes": 1,
+    "theory": 2,
+    "optimizer": 2,
+    "__init__": 3,
 }
-KEYED = BASE | {"play", "datasets", ".model", ".learners", ".problems", ".probes"}  # above the wall
+COMPUTES = {
+    "model",
+    "learners",
+    "problems",
+    "probes",
+}  # rooms of a paper whose code is part of the keys of results
+READS = {"stats", "checks", "asktell"}  # shared files of the library that are no part of them
 
 # Packages whose __init__.py hands names on, to notebooks and users; all others are empty.
-FACES = {"", "asktell", "store", "verdicts", "figures", "datasets"}
+FACES = {"paperlib", "companion", "paperlib.asktell"}
+FACES |= {f"companion.{room}" for room in ("store", "verdicts", "figures", "datasets")}
 FACES |= {
-    ".".join(filter(None, (paper, room)))
+    ".".join(filter(None, (package, paper, room)))
     for paper in papers()
-    for room in ("", "experiments", "problems", "probes")
+    for package, room in (
+        ("paperlib", ""),
+        ("paperlib", "problems"),
+        ("paperlib", "probes"),
+        ("companion", "experiments"),
+    )
 }
 
 
 def parts_of(file):
-    return file.relative_to(TOP).with_suffix("").parts
+    """("paperlib", "glbomd", "learners", "gloc") of a file."""
+    name = next(name for name, top in TOPS.items() if file.is_relative_to(top))
+    return (name, *file.relative_to(TOPS[name]).with_suffix("").parts)
 
 
 def place(parts):
-    """(paper or "", room) of a dotted name below paperlib."""
-    if not parts:
-        return "", "__init__"
-    if parts[0] in papers():
-        return parts[0], parts[1] if len(parts) > 1 else "__init__"
-    return "", parts[0]
-
-
-def rooms(files):
-    """Rooms that files lie in, those of papers with a dot in front."""
-    places = (place(parts_of(file)) for file in files)
-    return {f".{room}" if paper else room for paper, room in places}
+    """(package, paper or "", room) of a dotted name."""
+    package, *rest = parts
+    if rest and rest[0] in papers():
+        return package, rest[0], rest[1] if len(rest) > 1 else "__init__"
+    return package, "", rest[0] if rest else "__init__"
 
 
 def imported(file):
-    """What a file imports of the package: (module, name in it or None), without ``paperlib``."""
-    home = file.relative_to(TOP).parent.parts
+    """What a file imports of the two packages: (module, name in it or None)."""
+    home = parts_of(file)[:-1]
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-            yield from ((tuple(name[1:]), None) for name in names if name[0] == "paperlib")
+            names = [tuple(alias.name.split(".")) for alias in node.names]
+            yield from ((name, None) for name in names if name[0] in TOPS)
         elif isinstance(node, ast.ImportFrom):
-            module = (node.module or "").split(".") if node.module else []
-            if node.level:
-                base = (*home[: len(home) + 1 - node.level], *module)
-            elif module[0] == "paperlib":
-                base = tuple(module[1:])
-            else:
-                continue
-            yield from ((base, alias.name) for alias in node.names)
+            base = tuple(node.module.split(".")) if node.module else ()
+            base = (*home[: len(home) + 1 - node.level], *base) if node.level else base
+            if base[0] in TOPS:
+                yield from ((base, alias.name) for alias in node.names)
 
 
 def is_file(parts):
-    return bool(parts) and TOP.joinpath(*parts).with_suffix(".py").exists()
+    return TOPS[parts[0]].joinpath(*parts[1:]).with_suffix(".py").exists() and len(parts) > 1
 
 
 def is_package(parts):
-    return (TOP.joinpath(*parts) / "__init__.py").exists()
+    return (TOPS[parts[0]].joinpath(*parts[1:]) / "__init__.py").exists()
 
 
-def allowed(here, there):
-    """Whether a file of the place ``here`` may import from the place ``there``; both (paper, room)."""
-    (paper, room), (other, name) = here, there
-    if here == there or there == ("", "__init__"):  # the package's own name, path and version
-        return True
-    if other not in ("", paper):  # another paper, or a paper from a shared room
-        return False
-    return (f".{name}" if other else name) in (PAPER if paper else SHARED).get(room, set())
+def arrows():
+    """Pairs (file, module that it imports), the latter as parts."""
+    for file in FILES:
+        for base, name in imported(file):
+            full = (*base, name) if name else base
+            yield file, full if is_file(full) or is_package(full) else base
 
 
 def handed_on(package):
@@ -139,54 +119,73 @@ def is_dataclass(node):
 # ---- rooms ------------------------------------------------------------------------------------------------
 
 
-def test_a_line_of_the_plan_names_lines_before_it_alone():
-    before = set()
-    for room, below in SHARED.items():
-        assert below <= before, room
-        before.add(room)
+def allowed(here, there):
+    """Whether a file of the place ``here`` may import from the place ``there``; both (package, paper, room)."""
+    (package, paper, room), (other_package, other, name) = here, there
+    if (package, other_package) == ("paperlib", "companion"):
+        return False
+    if here == there or not other or (name == "__init__" and not other):
+        return True
+    if paper != other:  # another paper, or a paper from a shared room
+        return False
+    return package == "companion" or ORDER[name] < ORDER[room]
 
 
-def test_every_file_lies_in_a_room_of_the_plan():
-    for file in FILES:
-        paper, room = place(parts_of(file))
-        assert room in (PAPER if paper else {**SHARED, "__init__": set()}), file
-
-
-def test_a_file_takes_only_from_rooms_below():
-    wrong = set()
-    for file in FILES:
-        for base, name in imported(file):
-            full = (*base, name) if name else base
-            there = full if is_file(full) or is_package(full) else base
-            if not allowed(place(parts_of(file)), place(there)):
-                wrong.add(f"{file.relative_to(TOP)} <- {'.'.join(there)}")
+def test_the_companion_imports_the_library_and_inside_a_paper_the_order_is_kept():
+    wrong = {
+        f"{file} <- {'.'.join(there)}"
+        for file, there in arrows()
+        if not allowed(place(parts_of(file)), place(there))
+    }
     assert not wrong, "\n" + "\n".join(sorted(wrong))
 
 
-# ---- the wall ---------------------------------------------------------------------------------------------
+def test_rooms_import_in_no_circle():
+    graph = {}
+    for file, there in arrows():
+        here, to = place(parts_of(file)), place(there)
+        if here != to and to[2] != "__init__" and here[2] != "__init__":
+            graph.setdefault(here, set()).add(to)
+    assert list(TopologicalSorter(graph).static_order())  # raises where there is one
+
+
+# ---- keys -------------------------------------------------------------------------------------------------
+
+
+def computes(file):
+    """Whether a file may be part of a result's key."""
+    package, paper, room = place(parts_of(file))
+    if package == "companion":
+        return (
+            room == "datasets" or room in ("imports", "project") or (paper and room == "problems")
+        )
+    return room in COMPUTES if paper else room not in READS
 
 
 @pytest.mark.parametrize("paper", papers())
-def test_runs_are_keyed_by_what_is_above_the_wall(paper):
+def test_runs_are_keyed_by_what_computes_them(paper):
     for name, case in module(paper, "cases").CASES.items():
-        found = rooms(sources(case.learner, case.problem, "paperlib.play"))
-        assert found <= KEYED, (name, found - KEYED)
+        found = [
+            file
+            for file in sources(case.learner, case.problem, "paperlib.play")
+            if not computes(file)
+        ]
+        assert not found, (name, found)
 
 
 @pytest.mark.parametrize("paper", papers())
-def test_probes_are_keyed_by_what_is_above_the_wall(paper):
+def test_probes_are_keyed_by_what_computes_them(paper):
     """Whichever of them a notebook takes."""
     for file in FILES:
-        if place(parts_of(file)) == (paper, "probes"):
-            name = ".".join(["paperlib", *parts_of(file)]).removesuffix(".__init__")
-            found = rooms(sources(name))
-            assert found <= KEYED, (name, found - KEYED)
+        if place(parts_of(file)) == ("paperlib", paper, "probes"):
+            name = ".".join(parts_of(file)).removesuffix(".__init__")
+            assert all(computes(found) for found in sources(name)), name
 
 
 def test_what_computes_results_reads_no_words_about_itself():
     """Docstrings are no part of keys."""
     for file in FILES:
-        if rooms([file]) <= KEYED:
+        if computes(file) and parts_of(file)[0] == "paperlib":
             text = file.read_text()
             assert "__doc__" not in text and "getdoc" not in text, file
 
@@ -196,7 +195,7 @@ def test_what_computes_results_reads_no_words_about_itself():
 
 def test_faces_alone_have_names():
     for file in FILES:
-        package = ".".join(file.relative_to(TOP).parent.parts)
+        package = ".".join(parts_of(file)[:-1])
         if file.name == "__init__.py" and package not in FACES:
             assert not file.read_text().strip(), file
 
@@ -221,9 +220,12 @@ def test_code_of_the_package_imports_from_files():
     for file in FILES:
         for base, name in imported(file):
             full = (*base, name) if name else base
-            root = full in ((), ("__version__",))  # the package's path and version
+            root = len(full) == 1 or full == (
+                "paperlib",
+                "__version__",
+            )  # the package's path and version
             if not (root or is_file(full) or is_file(base)):
-                wrong.append(f"{file.relative_to(TOP)} <- {'.'.join(full)}")
+                wrong.append(f"{file} <- {'.'.join(full)}")
     assert not wrong, "\n" + "\n".join(wrong)
 
 
@@ -254,7 +256,7 @@ def test_names_of_configurations_are_unique(paper):
     """Saved files tell a class by its paper and name, wherever its file has moved."""
     count = Counter()
     for file in FILES:
-        if place(parts_of(file))[0] in ("", paper):
+        if place(parts_of(file))[1] in ("", paper):
             tree = ast.parse(file.read_text())
             classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
             count.update(node.name for node in classes if is_dataclass(node))
@@ -264,4 +266,4 @@ def test_names_of_configurations_are_unique(paper):
 def test_the_workflow_does_without_torch():
     """Snakemake asks it often, and is not to wait."""
     code = "import sys; sys.modules['torch'] = None; import companion.workflow.plan"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=TOP.parent)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=TOPS["companion"].parent)

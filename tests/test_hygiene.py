@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("paperlib", "tests", "notebooks", "docs", "bench", "profiles", "data", "figures", ".ci", ".github", ".binder")  # fmt: skip
+FOLDERS = ("paperlib", "companion", "tests", "notebooks", "docs", "bench", "profiles", "data", "figures", ".ci", ".github", ".binder")  # fmt: skip
 HIDDEN = {"quick", "custom", "__pycache__", ".ipynb_checkpoints"}
 # Put together here, so that this file does not find itself.
 MACHINE = re.compile(

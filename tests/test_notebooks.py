@@ -11,13 +11,14 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from companion.workflow import declared, plan as workflow
-from companion.workflow.canonical import canonical
+from companion import verdicts
 from companion.pages import saved
 from companion.pages.saved import notebooks
 from companion.papers import papers
-from companion import verdicts
 from companion.verdicts.verdict import claims
+from companion.workflow import declared
+from companion.workflow import plan as workflow
+from companion.workflow.canonical import canonical
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FIGURES = NOTEBOOKS.parent / "figures"

@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 import torch
+from toy import Coins, Index
 
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
-from paperlib.play import play, recorded
 from paperlib.core.validation import whole
-from toy import Coins, Index
+from paperlib.play import play, recorded
 
 
 def reference(seed, rounds, bonus=1.0, arms=4):

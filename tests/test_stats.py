@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from paperlib import stats
 from companion import verdicts
+from paperlib import stats
 
 rng = np.random.default_rng
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+
+from companion.papers import room
 from paperlib.core.linalg import ROUNDING, first_best, shortcuts
 from paperlib.glbomd import Bernoulli, RSGLinCB
 from paperlib.maths.sets import SubSimplex
-from companion.papers import room
 from paperlib.play import Probe, play
 
 PACKAGE = Path(__file__).parents[1] / "paperlib"

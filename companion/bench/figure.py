@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from paperlib.core.text import number
+
 from ..figures import drawing as figures
 from ..figures.drawing import look, style
-from ..output import number
 from .measure import PATIENCE
 
 AXES = {

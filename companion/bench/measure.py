@@ -14,12 +14,13 @@ import torch
 from torch import Tensor
 
 from paperlib.core.contracts import Case, optional_attribute
-from paperlib.core.trees import tree_map
 from paperlib.core.linalg import synchronize
-from ..papers import papers, room
 from paperlib.core.streams import Draw, Streams
-from ..styles import REFERENCES
+from paperlib.core.trees import tree_map
+
+from ..papers import papers, room
 from ..store.timing import peak_bytes
+from ..styles import REFERENCES
 
 
 class Point(NamedTuple):

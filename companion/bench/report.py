@@ -18,17 +18,19 @@ from typing import Any
 
 import torch
 
-from . import measure as speed
-from .figure import along, draw, shown_name, slug
-from ..store.keys import versions
 from paperlib.core.files import CHECKOUT
-from ..project import home
 from paperlib.core.linalg import pick_device
+from paperlib.core.text import plain
 from paperlib.core.validation import refuse
-from ..output import folder, plain, write_text
+
+from ..output import folder, write_text
 from ..papers import papers
+from ..project import home
+from ..store.keys import versions
 from ..store.timing import computing
 from ..workflow.plan import results
+from . import measure as speed
+from .figure import along, draw, shown_name, slug
 
 TESTS = CHECKOUT / "bench" / "test_speed.py"
 

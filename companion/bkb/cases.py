@@ -1,11 +1,6 @@
 """Learners and problems that the contract tests and the bench run."""
 
-from paperlib.learners.scripted import Scripted
-from paperlib.core.contracts import Case
-from paperlib.maths.gp import RBF, Linear, Matern
-from paperlib.learners.reference import UniformArm
 from paperlib.bkb.learners.bkb import BKB
-from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.learners.contextual import ContextualBKB
 from paperlib.bkb.learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
 from paperlib.bkb.learners.features import CBRAP, OFUL, RFFUCB
@@ -13,9 +8,14 @@ from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.quadrature import QFFUCB
-from paperlib.bkb.problems.synthetic import RKHS, LinearArms
 from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.learners.uniform import UniformIn
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.problems.synthetic import RKHS, LinearArms
+from paperlib.core.contracts import Case
+from paperlib.learners.reference import UniformArm
+from paperlib.learners.scripted import Scripted
+from paperlib.maths.gp import RBF, Linear, Matern
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

@@ -10,7 +10,6 @@ Letters: N rows, K clusters, n_k members of cluster k, j one of the 10 quantitat
 
 import csv
 import hashlib
-import importlib.metadata
 import io
 import json
 import math
@@ -21,22 +20,7 @@ import numpy as np
 
 from paperlib.core.files import CHECKOUT
 
-
-def _folder() -> Path:
-    """``data/`` of the checkout; of an installed package, ``share/paperlib``, wherever the installer put that."""
-    try:
-        recorded = importlib.metadata.files("paperlib") or ()
-    except importlib.metadata.PackageNotFoundError:
-        recorded = ()
-    places = [
-        CHECKOUT / "data",
-        CHECKOUT / "share" / "paperlib",
-    ]  # the second: pip install --target
-    places += [Path(file.locate()).parent for file in recorded if file.name == "registry.toml"]
-    return next((place for place in places if (place / "registry.toml").is_file()), places[0])
-
-
-FOLDER = _folder()
+FOLDER = CHECKOUT / "data"
 TABLE, NOTE = FOLDER / "covtype_arms.csv", FOLDER / "covtype_arms.json"
 QUANTITATIVE, CLASSES, REWARDED = 10, 7, 2
 HEADER = (

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from threadpoolctl import threadpool_limits
 
 from paperlib.core.errors import told
+
 from ..project import home
 
 log = logging.getLogger(__name__)

@@ -10,9 +10,9 @@ from matplotlib.ticker import NullFormatter
 
 from paperlib import stats
 from paperlib.core.trace import Trace
-from .drawing import QUARTILES, look, looks, style
-from ..styles import COLORS, Style
 
+from ..styles import COLORS, Style
+from .drawing import QUARTILES, look, looks, style
 
 # a name on a line, some points off
 SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}

@@ -25,10 +25,12 @@ from matplotlib.ticker import NullFormatter
 from scipy.optimize import isotonic_regression
 
 from paperlib import __version__, stats
-from ..store.keys import versions
+from paperlib.core.text import plain
 from paperlib.core.trace import Trace
-from ..output import folder, plain, write_bytes, write_json
+
+from ..output import folder, write_bytes, write_json
 from ..papers import papers, room
+from ..store.keys import versions
 from ..styles import COLORS, REFERENCES, Style
 
 COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches

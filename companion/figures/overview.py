@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .drawing import looks, panels, style
 from ..output import folder
 from ..papers import papers, room
 from ..styles import COLORS, Cover
+from .drawing import looks, panels, style
 
 SHADES = {
     "holds": COLORS["green"],

@@ -6,14 +6,14 @@ from paperlib.glbomd.learners.ecolog import ECOLog
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.learners.glmucb import GLMUCB
 from paperlib.glbomd.learners.gloc import GLOC
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.ofulmlogb import OFULMLogB
 from paperlib.glbomd.learners.ofulogr import OFULogR
+from paperlib.glbomd.learners.rsglincb import RSGLinCB
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
-from paperlib.glbomd.learners.rsglincb import RSGLinCB
 
 _fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
 _counts = SphereArms(Poisson(), 1.0, 3, 5)

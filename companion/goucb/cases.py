@@ -19,6 +19,7 @@ from paperlib.goucb.model.function import FunctionModel, paraboloid
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.problems.reference import Reference
 from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
+
 from .problems.tuning import Tuning
 
 # Cases that the bench leaves out, and why.

@@ -12,11 +12,14 @@ import re
 from collections import Counter
 from typing import Any
 
-from ..verdicts import verdict as verdicts
-from ..workflow import plan as workflow
-from paperlib.checks import Statement, statements
-from ..output import folder, plain, write_json
+from paperlib.checks import Statement
+from paperlib.core.text import plain
+
+from ..output import folder, write_json
 from ..papers import heading, papers, room
+from ..verdicts import verdict as verdicts
+from ..verdicts.statements import statements
+from ..workflow import plan as workflow
 
 
 def gather(profile: str) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .ledger import float_of
-from ..output import number
+from paperlib.core.text import number
+
 from ..verdicts.verdict import short
+from .ledger import float_of
 
 # verdicts in the plural
 MANY = {

@@ -9,15 +9,16 @@ import json
 import re
 from collections.abc import Sequence
 
+from paperlib.core.linalg import CPU_PRODUCT, CPU_ROUND, CPU_TRIAL, DEVICE_ROUND, first_on_cuda
+from paperlib.core.text import number
+
+from .. import project
+from ..papers import heading, room
+from ..verdicts.statements import statements
+from ..verdicts.verdict import Finding, short
 from . import markdown as md
 from .markdown import NOTHING, Text, escape, prose, spoken
 from .saved import Saved, drawn, notebooks, saved
-from paperlib.core.linalg import CPU_PRODUCT, CPU_ROUND, CPU_TRIAL, DEVICE_ROUND, first_on_cuda
-from .. import project
-from ..output import number
-from ..papers import heading, room
-from paperlib.checks import statements
-from ..verdicts.verdict import Finding, short
 
 MARKS = {
     "holds": "✓",
@@ -416,7 +417,7 @@ def all_claims(found: dict) -> str:
             row = md.row(claim)
             rows.append((claim["sentence"], chip(claim["verdict"]), paper, link, whose, *row[1:]))
     head = ("claim", "verdict", "paper", "id", "whose", "number [interval]", "n")
-    heads = ", ".join(f"[{x}'s](../paperlib/{x}/claims.py)" for x in found["papers"])
+    heads = ", ".join(f"[{x}'s](../companion/{x}/claims.py)" for x in found["papers"])
     about = f"Every claim of every paper, declared before the run that it is judged by; what was known by then, and what was changed later, stands at the head of each declaration ({heads}). One holds when the whole interval of its statistic lies on the claimed side, fails when it lies on the other, and is else inconclusive (of a p-value: when it is below the level, and when that of the opposite is; a number without an interval is taken as exact); a claim with parts holds if all of them do; what is reported has no test. An id leads to source, test and figures."
     mark = "" if found["profile"] == "paper" else f"\n\n{SIZES[found['profile']]}"
     return f"{NOTE}# All claims\n\n{about}{mark}\n\n{md.table(head, rows)}\n"

@@ -10,14 +10,14 @@ import sys
 from collections import Counter
 from importlib import import_module
 
+from ..output import write_text
+from ..papers import heading, papers, room
+from ..project import home
+from ..verdicts.verdict import short
 from . import ledger
 from .markdown import Text, escape, table
 from .papers import anchor, finding, findings, tally
 from .saved import notebooks
-from ..project import home
-from ..output import write_text
-from ..papers import heading, papers, room
-from ..verdicts.verdict import short
 
 MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!-- {0}: end -->"
 
@@ -111,7 +111,7 @@ def measured_block(found: dict) -> str:
 
 def advice_block(paper: str, claims: list[dict]) -> str:
     """What a paper's ``theory.advice`` says of when its learners are the ones to take, and when not; "" without one."""
-    module, known = room(paper, "theory.advice"), {claim["id"]: claim for claim in claims}
+    module, known = room(paper, "advice"), {claim["id"]: claim for claim in claims}
 
     def link(match: re.Match) -> str:
         """ "(N4)" as a link to the claim, if that is one."""

@@ -12,12 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from paperlib.core.text import plain
+
+from ..output import FOLDERS, folder, write_text
+from ..project import home
+from ..workflow import plan as workflow
 from . import executed, ledger, papers, readme
 from .markdown import spoken
 from .saved import saved
-from ..project import home
-from ..output import FOLDERS, folder, plain, write_text
-from ..workflow import plan as workflow
 
 
 def generated(profile: str) -> dict[str, str]:
@@ -84,7 +86,7 @@ def renew(target: Path, profile: str) -> list[str]:
 
 
 CODE = re.compile(
-    r"\[([^]]*)\]\((?:\.\./)*(paperlib/[\w/]+)\.py(?:#(\w+))?\)"
+    r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)"
 )  # a link to a file of the package
 BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"", re.MULTILINE)
 

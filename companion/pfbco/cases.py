@@ -1,7 +1,7 @@
 """Learners and problems that the contract tests and the bench run."""
 
-from paperlib.learners.doubling import Doubling
 from paperlib.core.contracts import Case
+from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.leader import RegularizedLeader
@@ -11,8 +11,9 @@ from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.learners.remembering import Remembering
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
-from .problems.portfolio import Portfolio
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
+
+from .problems.portfolio import Portfolio
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

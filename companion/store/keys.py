@@ -25,11 +25,10 @@ import numpy as np
 import scipy
 import torch
 
-import paperlib
+from paperlib.core.describe import PLAIN, describe
+from paperlib.core.describe import name as public
 
-from paperlib.core.describe import PLAIN, describe, name as public
 from .. import imports
-
 
 # what ``dataclass`` writes into a class
 GENERATED = {"__init__", "__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"}
@@ -109,7 +108,7 @@ def _file(part: Any) -> Path | None:
     """The file of a class or function, unless it was typed into a notebook or belongs to an installed package."""
     if _typed(part):
         return None
-    if part.__module__.split(".")[0] == "paperlib":
+    if part.__module__.split(".")[0] in imports.PACKAGES:
         return imports.module_file(part.__module__)
     path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
     if path is None or os.path.realpath(path).startswith(imports.INSTALLED):
@@ -241,7 +240,7 @@ def sources(*names: Any) -> list[Path]:
 
 # What this process runs: of the package the text at its import, of other files the text when first asked for, which
 # stands for the imported one only if the file is older than this process. File systems' clocks lag by milliseconds.
-_first = {file: file.read_bytes() for top in paperlib.__path__ for file in Path(top).rglob("*.py")}
+_first = {file: file.read_bytes() for _, top in imports.roots() for file in Path(top).rglob("*.py")}
 _package, _began = frozenset(_first), time.time_ns() - 20_000_000
 
 

@@ -6,8 +6,8 @@ write the same file. A shard (PAPERLIB_SHARD=k/n) computes every n-th chunk of a
 without that variable loads what the shards have left.
 """
 
-import functools
 import errno
+import functools
 import itertools
 import logging
 import os
@@ -19,20 +19,21 @@ from typing import Any
 
 import numpy as np
 
-from .keys import Key, key
-from .progress import line
+from paperlib.core import saved
 from paperlib.core.contracts import Learner, Problem, extent
 from paperlib.core.describe import brief
-from paperlib.core import saved
-from paperlib.core.trace import Trace
 from paperlib.core.files import check_writable, write_atomically
 from paperlib.core.linalg import pick_device
-from ..project import home
 from paperlib.core.rounds import Probe
 from paperlib.core.settings import for_trials, listed
-from paperlib.play import play
-from .timing import computing
+from paperlib.core.trace import Trace
 from paperlib.core.validation import whole
+from paperlib.play import play
+
+from ..project import home
+from .keys import Key, key
+from .progress import line
+from .timing import computing
 
 log = logging.getLogger(__name__)
 _numbers = itertools.count()  # of the chunks that this process has been asked for, over all calls

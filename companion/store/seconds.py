@@ -12,6 +12,7 @@ import numpy as np
 from paperlib import stats
 from paperlib.core.contracts import Learner, Problem
 from paperlib.core.validation import one_of
+
 from .results import once
 from .timing import time_rounds
 

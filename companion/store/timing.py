@@ -18,8 +18,9 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from paperlib.core.contracts import Learner, Problem
-from .progress import line
 from paperlib.play import play
+
+from .progress import line
 
 
 def _open(name: str) -> int:

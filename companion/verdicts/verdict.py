@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paperlib import stats
-from ..project import home
-from ..output import folder, number, plain, write_json
+from paperlib.core.text import number, plain
+
+from ..output import folder, write_json
 from ..papers import papers, room
+from ..project import home
 
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be

@@ -9,6 +9,7 @@ import sys
 import nbformat
 
 from paperlib.core.files import write_atomically
+
 from .declared import differences, notebook, values
 from .plan import results
 

@@ -22,9 +22,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from .declared import PROFILES, checked, notebook, place
 from paperlib.core.files import write_atomically
+
 from ..project import figures
+from .declared import PROFILES, checked, notebook, place
 from .plan import code, products, results, settings, stems, timeout
 
 # how the store's warnings of a damaged file, and of one that cannot be written, end

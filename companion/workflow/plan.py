@@ -16,11 +16,12 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from .declared import PROFILES, convert, differences, notebook, values
-from paperlib.core.files import CHECKOUT, PACKAGE, write_atomically
-from ..imports import follow, module_file, origin, resolve
-from ..project import figures, home
+from paperlib.core.files import CHECKOUT, write_atomically
+
+from ..imports import PACKAGES, follow, module_file, origin, resolve, roots
 from ..papers import papers
+from ..project import figures, home
+from .declared import PROFILES, convert, differences, notebook, values
 
 SECTION = {  # of a notebook in profiles.toml
     "after": list[str],  # notebooks whose results it reuses
@@ -151,7 +152,7 @@ def imports(stem: str) -> list[str]:
                     node.module if alias.name == "*" else f"{node.module}.{alias.name}"
                     for alias in node.names
                 }
-    return sorted({origin(name) for name in names if name.split(".")[0] == "paperlib"})
+    return sorted({origin(name) for name in names if name.split(".")[0] in PACKAGES})
 
 
 def rooms(stem: str, files: Iterable[Path]) -> list[str]:
@@ -164,18 +165,35 @@ def rooms(stem: str, files: Iterable[Path]) -> list[str]:
         files: what the notebook uses by its imports.
     """
     if stem.startswith(LAST):
-        shown = ("claims", "theory.bounds", "errata", "styles")
-        return [f"paperlib.{paper}.{room}" for paper in papers() for room in shown]
-    uses = lambda package: any(file.is_relative_to(PACKAGE / package) for file in files)
-    own = [paper for paper in papers() if paper == stem.split("_")[0] or uses(paper)]
-    shown = ("claims", "styles") if uses("figures") else ("claims",)
-    return [f"paperlib.{paper}.{room}" for paper in own for room in shown]
+        shown = ("claims", "errata", "styles")
+        named = [f"companion.{paper}.{room}" for paper in papers() for room in shown]
+        return named + [module for paper in papers() for module in stated(paper)]
+    uses = lambda name: any(file.is_relative_to(CHECKOUT / name) for file in files)
+    of = lambda paper: uses(f"paperlib/{paper}") or uses(f"companion/{paper}")
+    own = [paper for paper in papers() if paper == stem.split("_")[0] or of(paper)]
+    shown = ("claims", "styles") if uses("companion/figures") else ("claims",)
+    return [f"companion.{paper}.{room}" for paper in own for room in shown]
+
+
+def stated(paper: str) -> list[str]:
+    """The modules in which a paper's statements stand: the theory of the library and the proofs of the companion."""
+    folders = {"paperlib": "theory", "companion": "proofs"}
+    return [
+        f"{package}.{paper}.{room}.{file.stem}"
+        for package, room in folders.items()
+        for root in PACKAGES[package].__path__
+        for file in sorted((Path(root) / paper / room).glob("*.py"))
+        if file.name != "__init__.py"
+    ]
 
 
 def everything() -> set[str]:
-    """Every module of the package, as dotted names."""
-    paths = (path.relative_to(CHECKOUT).with_suffix("") for path in PACKAGE.rglob("*.py"))
-    return {".".join(path.parts).removesuffix(".__init__") for path in paths}
+    """Every module of the library and the companion, as dotted names."""
+    return {
+        ".".join([name, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__")
+        for name, root in roots()
+        for path in Path(root).rglob("*.py")
+    }
 
 
 def inputs(stem: str) -> list[str]:
@@ -193,7 +211,7 @@ def inputs(stem: str) -> list[str]:
     if stem.startswith(LAST):  # their docstrings, which are the titles of the papers
         found |= {module_file(f"paperlib.{paper}") for paper in papers()}
     paths = sorted(found)
-    if any(path.is_relative_to(PACKAGE / "datasets") for path in paths):
+    if any(path.is_relative_to(CHECKOUT / "companion" / "datasets") for path in paths):
         tables = (CHECKOUT / "data").glob("*")
         paths += sorted(path for path in tables if path.suffix in {".csv", ".toml", ".json"})
     for name in section(stem).get("datasets", []):

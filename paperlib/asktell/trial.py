@@ -22,7 +22,8 @@ from ..core.validation import refuse, whole
 from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
 from .inputs import dimensions, host, number, placed, warn
 from .numbers import real_number
-from .records import Now, plain, same as same_context
+from .records import Now, plain
+from .records import same as same_context
 
 
 class AskTell:

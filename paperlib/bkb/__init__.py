@@ -4,12 +4,11 @@ Source: Calandriello, Carratino, Lazaric, Valko & Rosasco, "Gaussian Process Opt
 Scalable and No Regret" (2019).
 """
 
+from ..learners.reference import UniformArm
 from ..learners.scripted import Scripted
 from ..maths.gp import RBF, FunctionKernel, Linear, Matern
 from ..maths.likelihood import Likeliest, maximum_likelihood
-from ..learners.reference import UniformArm
 from .learners.bkb import BKB
-from .model.confidence import Confidence
 from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
 from .learners.features import CBRAP, OFUL, RFFUCB
@@ -17,11 +16,11 @@ from .learners.fixed import FixedDictionary
 from .learners.incremental import IncrementalBKB
 from .learners.lazy import LazyBKB
 from .learners.quadrature import QFFUCB
-from .optimizer import Optimizer
-from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from .learners.sketch import nystrom_posterior
 from .learners.soful import SOFUL
-
+from .model.confidence import Confidence
+from .optimizer import Optimizer
+from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 
 __all__ = [
     "BKB",  # the paper's method
@@ -51,7 +50,6 @@ __all__ = [
     "WarmRKHS",  # their best arm where a warm start does not look
     "GPDraw",  # draws of a Gaussian process
     "LinearArms",  # linear functions
-    "TableArms",  # real data as arms
     "Scripted",  # a warm start around a learner
 ]
 

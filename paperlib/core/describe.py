@@ -12,8 +12,8 @@ from typing import Any, dataclass_transform
 import numpy as np
 from torch import Tensor
 
-
 PLAIN = (bool, int, float, str, type(None))
+PACKAGES = ("paperlib", "companion")
 LONG = 200  # characters of what is shown on a line
 FEW = 10  # numbers of an array that are shown
 
@@ -25,7 +25,7 @@ def name(x: Any) -> str:
     """
     parts = str(x.__module__).split(".")
     # loaded before its files
-    face = vars(sys.modules[".".join(parts[:2])]) if parts[0] == "paperlib" else {}
+    face = vars(sys.modules[".".join(parts[:2])]) if parts[0] in PACKAGES else {}
     return ".".join([*(parts[:2] if face.get(x.__qualname__) is x else parts), x.__qualname__])
 
 
@@ -36,7 +36,7 @@ def same(there: Any, here: Any) -> bool:
     the class is told by its own name, which no other has in its paper and in what papers share.
     """
     if there == here or not all(
-        isinstance(x, str) and x.startswith("paperlib.") for x in (there, here)
+        isinstance(x, str) and x.split(".")[0] in PACKAGES for x in (there, here)
     ):
         return there == here
     return (
@@ -46,9 +46,9 @@ def same(there: Any, here: Any) -> bool:
 
 
 def _paper(kind: str) -> str | None:
-    """The paper that a dotted name below ``paperlib`` belongs to, None for what papers share."""
+    """The paper that a dotted name below ``paperlib`` or ``companion`` belongs to, None for what papers share."""
     room = kind.split(".")[1]
-    return room if (Path(__file__).parents[1] / room / "claims.py").exists() else None
+    return room if (Path(__file__).parents[1] / room / "theory").is_dir() else None
 
 
 def plain(x: Any) -> Any:

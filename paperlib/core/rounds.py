@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-
 REDUCE = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum}
 
 

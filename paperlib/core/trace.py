@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .extras import load
 from .files import write_atomically
 
 
@@ -70,8 +71,7 @@ class Trace:
         Raises:
             ValueError: two columns of one name.
         """
-        import pandas
-
+        pandas = load("pandas", "Trace.to_pandas")
         R, T = len(self.trials), len(self.rounds)
         columns = {"trial": np.repeat(self.trials, T), "round": np.tile(self.rounds, R)}
         for name, x in self.series.items():

@@ -4,22 +4,21 @@ Source: Zhang, Xu, Zhao & Sugiyama, "Generalized Linear Bandits: Almost Optimal 
 Update" (2025).
 """
 
+from ..learners.reference import LongestArm, UniformArm
 from .learners.controls import UCB1, BetaThompson, LaplaceThompson
 from .learners.ecolog import ECOLog
 from .learners.glbomd import GLBOMD
 from .learners.glmucb import GLMUCB
 from .learners.gloc import GLOC
-from .model.links import Bernoulli, Binomial, Gaussian, Poisson
 from .learners.ofuglb import OFUGLB
 from .learners.ofulmlogb import OFULMLogB
 from .learners.ofulogr import OFULogR
-
+from .learners.rsglincb import RSGLinCB
+from .model.links import Bernoulli, Binomial, Gaussian, Poisson
+from .model.rescale import Rescale
 from .problems.fixed import FixedArms
 from .problems.given import GivenUniforms
 from .problems.sphere import SphereArms
-from ..learners.reference import LongestArm, UniformArm
-from .learners.rsglincb import RSGLinCB
-from .model.rescale import Rescale
 
 __all__ = [
     "GLBOMD",  # the paper's method
@@ -41,7 +40,6 @@ __all__ = [
     "Binomial",  # successes of n tries
     "SphereArms",  # fresh arms each round: Figures 1 to 3
     "FixedArms",  # one arm set for all rounds
-    "Covertype",  # sixty clusters of real rows: Figure 4
     "GivenUniforms",  # a problem with given reward noise
     "Rescale",  # brings one's own arms into the unit ball
 ]

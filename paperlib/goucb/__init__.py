@@ -23,7 +23,6 @@ from .optimizer import Optimizer, minimize
 from .problems.reference import Reference
 from .problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 
-
 __all__ = [
     "BoTorchDefault",
     "Bounds",
@@ -57,7 +56,6 @@ __all__ = [
     "Teacher",
     "TrustRegion",
     "TuRBO",
-    "Tuning",
     "TwoLayerNet",
     "UniformPoint",
     "algorithm1",

@@ -17,8 +17,8 @@ from ..core.errors import told
 from ..core.streams import Draw
 from ..core.validation import LARGEST, one_of, refuse, size, whole
 from ..maths.bounds import Bounds
-from .learners.gp import GP
 from .learners.goucb import GOUCB, TrustRegion
+from .learners.gp import GP
 from .learners.presets import algorithm1, practical
 from .learners.turbo import TuRBO
 from .model.space import Space

@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import Learner, optional_attribute, check_caution
+from ..core.contracts import Learner, check_caution, optional_attribute
 from ..core.describe import frozen
 from ..core.plausible import Observed
 from ..core.validation import refuse

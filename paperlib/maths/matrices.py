@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from ..core.linalg import may_look
-from .sets import project_sub_simplex, scaled
 from ..core.validation import finite, one_of, positive, size
+from .sets import project_sub_simplex, scaled
 
 # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 LARGE = {True: 100, False: 500}

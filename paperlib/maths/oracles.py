@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .sets import ConvexSet, support
 from ..core.streams import Streams
 from ..core.validation import LARGEST, array, positive, refuse
+from .sets import ConvexSet, support
 
 DIRECTIONS = 64  # of the probe
 ROUNDING = 1e-6  # of an oracle of one's own, which may compute in single precision; relative

@@ -14,10 +14,10 @@ from scipy.optimize import linprog, nnls
 from scipy.spatial import HalfspaceIntersection, QhullError
 from torch import Tensor
 
-from .sets import scaled
-from .programs import Program
 from ..core.linalg import first_best
 from ..core.validation import LARGEST, array, whole
+from .programs import Program
+from .sets import scaled
 
 BIGGEST = 1e300  # number in C or d, whose row's length is one, too
 MOST = 20_000  # vertices; above it the oracle solves a linear program a call

@@ -23,7 +23,6 @@ from .optimizer import Optimizer
 from .problems.drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
 from .problems.grid import GridDrift
 from .problems.paths import Abrupt, Alternation, Level, Stationary, Step
-
 from .problems.quadratic import QuadraticDrift
 
 __all__ = [
@@ -60,10 +59,8 @@ __all__ = [
     "ball",
     "box",
     "calibrate",
-    "customers",
     "malg",
     "practical",
-    "pricing",
     "printed",
     "single_scale",
 ]

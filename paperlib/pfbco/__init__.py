@@ -4,22 +4,21 @@ Source: Chen, Zhang & Karbasi, "Projection-Free Bandit Convex Optimization" (201
 """
 
 from ..learners.doubling import Doubling
-from ..maths.sets import Ball, SubSimplex
 from ..maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ..maths.oracles import oracle_set
 from ..maths.polytopes import polytope
+from ..maths.sets import Ball, SubSimplex
 from .learners.block import BlockPFBCO
 from .learners.fkm import FKM
 from .learners.leader import RegularizedLeader
 from .learners.ocg import StochOCG
 from .learners.onepoint import practical
-from .optimizer import Optimizer
 from .learners.pfbco import PFBCO
+from .model.task import Task
+from .optimizer import Optimizer
 from .problems.ball import BallLinear, BallQuadratic
 from .problems.completion import MatrixCompletion
-
 from .problems.quadratic import QuadraticPolytope
-from .model.task import Task
 
 __all__ = [
     "PFBCO",  # the paper's method, of known horizon
@@ -42,7 +41,6 @@ __all__ = [
     "BallLinear",  # linear losses on the ball
     "BallQuadratic",  # quadratic losses on the ball
     "QuadraticPolytope",  # Figure 1a
-    "Portfolio",  # Figure 1b
     "MatrixCompletion",  # Figure 1c
 ]
 

@@ -13,9 +13,9 @@ from ..asktell.inputs import host
 from ..asktell.numbers import real_number
 from ..asktell.records import Now
 from ..core.describe import brief
-from ..learners.doubling import Doubling, Epochs
 from ..core.trees import leaves, tree_map
 from ..core.validation import one_of, positive, whole
+from ..learners.doubling import Doubling, Epochs
 from .learners.onepoint import LARGEST_BOUND
 from .learners.pfbco import PFBCO
 from .learners.remembering import Remembering

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Problem
-from .model.tracking import behind
 from ..core.rounds import Probe, Round
+from .model.tracking import behind
 
 
 def own(state: Any) -> Any:

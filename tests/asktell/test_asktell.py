@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from toy import Coins, Index
 
 from paperlib.asktell import AskTell
 from paperlib.glbomd import GLBOMD, Bernoulli
 from paperlib.play import play
-from toy import Coins, Index
 
 ARMS = np.eye(4)
 

@@ -4,9 +4,8 @@ import json
 import sys
 import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
-
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pytest

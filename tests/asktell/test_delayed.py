@@ -5,7 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from toy import Index
 
+from companion.papers import papers, room
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.asktell.records import MOST, Now
 from paperlib.bkb import Confidence, ContextualBKB, Matern
@@ -15,8 +17,6 @@ from paperlib.core.linalg import Rows
 from paperlib.core.trees import leaves
 from paperlib.glbomd import GLBOMD, Bernoulli
 from paperlib.learners.reference import UniformArm
-from companion.papers import papers, room
-from toy import Index
 
 A = np.array([[0.6, 0.0], [0.0, 0.8], [0.3, 0.3]])
 B = np.array([[0.1, 0.7], [0.5, -0.5], [0.0, 0.2]])

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from toy import Coins, Index
 
 from paperlib import bkb, glbomd, goucb, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
 from paperlib.core.validation import array, norm_slack
 from paperlib.maths.bounds import Bounds, check_bounds
 from paperlib.play import play
-from toy import Coins, Index
 
 pd = pytest.importorskip("pandas")
 

@@ -8,17 +8,38 @@ import pytest
 import torch
 from scipy import stats
 
+from companion.papers import room
 from paperlib import bkb, linear
 from paperlib.asktell import AskTell
-from paperlib.bkb import BKB, RBF, Confidence, ContextualBKB, ExactGPUCB, LazyBKB, Linear
-from paperlib.bkb import Optimizer, Scripted
+from paperlib.bkb import (
+    BKB,
+    RBF,
+    Confidence,
+    ContextualBKB,
+    ExactGPUCB,
+    LazyBKB,
+    Linear,
+    Optimizer,
+    Scripted,
+)
 from paperlib.core.plausible import FALSE_ALARM, Observed
 from paperlib.core.streams import Streams
-from paperlib.glbomd import GLBOMD, GLMUCB, GLOC, OFUGLB, UCB1, BetaThompson, LaplaceThompson
-from paperlib.glbomd import Bernoulli, Binomial, Gaussian, Poisson, RSGLinCB
+from paperlib.glbomd import (
+    GLBOMD,
+    GLMUCB,
+    GLOC,
+    OFUGLB,
+    UCB1,
+    Bernoulli,
+    BetaThompson,
+    Binomial,
+    Gaussian,
+    LaplaceThompson,
+    Poisson,
+    RSGLinCB,
+)
 from paperlib.learners.doubling import Doubling
 from paperlib.linear import OFUL, ConfidenceBall
-from companion.papers import room
 from paperlib.pfbco import PFBCO, Ball, Task
 from paperlib.play import play
 

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from toy import Coins, Index
 
+import companion
 import paperlib
-from paperlib.core.trees import state_bytes
-from companion.bench import report as bench, figure as bench_figure, measure as speed
+from companion.bench import figure as bench_figure
+from companion.bench import measure as speed
+from companion.bench import report as bench
 from companion.figures import drawing as figures
 from paperlib.core.contracts import Case
-from paperlib.core.trees import leaves
 from paperlib.core.linalg import Rows
-from toy import Coins, Index
+from paperlib.core.trees import leaves, state_bytes
 
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
@@ -51,7 +53,8 @@ def toy(tmp_path, monkeypatch):
     (folder / "claims.py").write_text("CLAIMS = []\n")
     (folder / "cases.py").write_text(INIT)
     (folder / "styles.py").write_text(STYLES)
-    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    for package in (paperlib, companion):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     for name, place in (("FIGURES", "figures"), ("RESULTS", "results"), ("LOCKS", "")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / place))
     yield

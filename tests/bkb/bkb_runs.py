@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from paperlib.bkb.learners.bkb import BKB
+from companion.bkb.experiments.settings import reference
 from companion.bkb.proofs.replay import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
-from paperlib.bkb.probes.state import probes, sketch_probes
+from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.model.confidence import Confidence
-from companion.bkb.experiments.settings import reference
-from paperlib.maths.gp import RBF, Linear, Matern
+from paperlib.bkb.probes.state import probes, sketch_probes
 from paperlib.core.rounds import Probe
+from paperlib.maths.gp import RBF, Linear, Matern
 from paperlib.play import play
 
 KERNELS = {"rbf": RBF(30.0), "matern": Matern(0.5, 0.3), "linear": Linear()}

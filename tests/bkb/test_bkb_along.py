@@ -6,15 +6,15 @@ import pytest
 from bkb_runs import confidence
 
 from companion.bkb.experiments.settings import reference
+from companion.bkb.proofs import along, lemmas, sketch_lemmas
+from companion.bkb.proofs.errata_numbers import reference_arms
+from companion.bkb.proofs.snapshots import in_all
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.ucb import KernelUCB, first_best
 from paperlib.bkb.probes.along import own_numbers
-from companion.bkb.proofs.errata_numbers import reference_arms
-from companion.bkb.proofs.snapshots import in_all
 from paperlib.play import play
-from companion.bkb.proofs import lemmas, along, sketch_lemmas
 
 QBAR, ROUNDS, TRIALS = 3.0, 40, 2
 EXACT = (

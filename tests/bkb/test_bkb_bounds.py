@@ -19,28 +19,35 @@ from bkb_runs import (
 )
 from scipy.stats import binom
 
-from paperlib.bkb.theory import bounds, constants as theory
-from companion.bkb.proofs import information
-from paperlib.bkb.learners.bkb import BKB
-from companion.bkb.proofs.replay import Replay
-from paperlib.checks import Reported
-from companion.bkb.proofs.sketch_lemmas import Snapshot
+from companion.bkb.experiments.settings import reference
+from companion.bkb.proofs import information, lemmas, sketch_lemmas
 from companion.bkb.proofs.errata_numbers import reference_arms
+from companion.bkb.proofs.replay import Replay
+from companion.bkb.proofs.sketch_lemmas import Snapshot
+from companion.verdicts.statements import statements
+from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.probes.state import Size, exact_variance, multiplicity, own, shrinkage
-from companion.bkb.experiments.settings import reference
+from paperlib.bkb.probes.state import (
+    Size,
+    exact_variance,
+    multiplicity,
+    own,
+    probes,
+    shrinkage,
+    sketch_probes,
+)
 from paperlib.bkb.problems.worlds import FixedArms, World
-from paperlib.checks import Check, Statement, statements
-from paperlib.learners.scripted import Scripted
+from paperlib.bkb.theory import bounds
+from paperlib.bkb.theory import constants as theory
+from paperlib.checks import Check, Reported, Statement
 from paperlib.core.describe import describe
-from paperlib.maths.gp import RBF, FunctionKernel, Linear, exact_posterior
 from paperlib.core.rounds import Probe
-from paperlib.play import play
-from paperlib.learners.reference import UniformArm
 from paperlib.core.streams import Streams
-from companion.bkb.proofs import lemmas, sketch_lemmas
-from paperlib.bkb.probes.state import sketch_probes, probes
+from paperlib.learners.reference import UniformArm
+from paperlib.learners.scripted import Scripted
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, exact_posterior
+from paperlib.play import play
 
 ALONG = (
     lemmas.effective_dimension,

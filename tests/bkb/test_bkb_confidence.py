@@ -8,8 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paperlib.bkb.model.confidence import RULES, Confidence, Tally
 from paperlib.bkb.learners.soful import soful_radius
+from paperlib.bkb.model.confidence import RULES, Confidence, Tally
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 REF = Confidence(0.1, 3.0, ridge=0.01)  # delta = .1, eps = .5: alpha = 3

@@ -7,8 +7,8 @@ import torch
 from bkb_runs import confidence
 
 from companion.bkb.proofs import information
-from paperlib.bkb.theory import constants as theory
 from companion.bkb.proofs.errata_numbers import reference_arms
+from paperlib.bkb.theory import constants as theory
 
 
 def test_oversampling_in_numbers():

@@ -5,13 +5,13 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
 from companion.bkb.experiments import dictionary
+from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
 from paperlib.bkb.probes.dictionary import ExactDimension
 from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
+from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 PROBLEM = RKHS(arms=30, dim=1, gamma=40.0, norm=2.0, noise=0.2)
 RADIUS = Confidence(PROBLEM.noise, PROBLEM.norm)

@@ -8,12 +8,12 @@ import pytest
 import torch
 from bkb_runs import confidence
 
-from paperlib.bkb import BKB, Linear
-from paperlib.bkb.theory import constants as theory
-from companion.bkb.proofs import errata_numbers as numbers
-from paperlib.bkb.model.confidence import Tally
 from companion.bkb.errata import ERRATA
+from companion.bkb.proofs import errata_numbers as numbers
+from paperlib.bkb import BKB, Linear
+from paperlib.bkb.model.confidence import Tally
 from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.bkb.theory import constants as theory
 from paperlib.play import play
 
 EXPECTED = [

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from companion.bkb.proofs import information
-from paperlib.bkb.model.confidence import Confidence
 from companion.bkb.proofs.errata_numbers import reference_arms
+from paperlib.bkb.model.confidence import Confidence
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 
 

@@ -30,15 +30,15 @@ from paperlib.bkb.learners import single
 from paperlib.bkb.learners.bkb import inclusion
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.learners.ucb import first_copies
-from paperlib.bkb.problems.worlds import FixedArms, World
 from paperlib.bkb.problems.synthetic import RKHS
-from paperlib.learners.scripted import Scripted
-from paperlib.core.trees import state_bytes, take
-from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
+from paperlib.bkb.problems.worlds import FixedArms, World
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
-from paperlib.play import play
 from paperlib.core.streams import Streams
+from paperlib.core.trees import state_bytes, take
+from paperlib.learners.scripted import Scripted
+from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 XI = 0.2

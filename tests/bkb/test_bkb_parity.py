@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-
 from bkb_traces import trace
-from paperlib.bkb import BKB, IncrementalBKB, QFFUCB, UniformArm
+
 from companion.bkb.experiments.parity import NODES, parity_learners, parity_ratios
 from companion.bkb.experiments.regret import confidence
 from companion.bkb.experiments.settings import rkhs_1d, rkhs_2d
+from paperlib.bkb import BKB, QFFUCB, IncrementalBKB, UniformArm
 from paperlib.core.streams import Streams
 
 

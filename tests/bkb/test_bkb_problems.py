@@ -8,17 +8,17 @@ import pytest
 import torch
 from sklearn.datasets import load_diabetes, load_digits
 
-from companion.datasets import registry as datasets
 from companion.bkb.experiments import settings
 from companion.bkb.problems import real
-from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from companion.bkb.problems.real import TableArms
+from companion.datasets import registry as datasets
 from paperlib.bkb.learners.uniform import UniformIn
+from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
 from paperlib.core.describe import describe
-from paperlib.core.trees import take
-from paperlib.play import play
-from paperlib.learners.reference import UniformArm
 from paperlib.core.streams import Streams
+from paperlib.core.trees import take
+from paperlib.learners.reference import UniformArm
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = RKHS(arms=30, dim=2, gamma=8.0, norm=2.0, noise=0.2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.bkb import RBF, RKHS, Confidence, ExactGPUCB, QFFUCB
+from paperlib.bkb import QFFUCB, RBF, RKHS, Confidence, ExactGPUCB
 from paperlib.play import play
 
 LINE = torch.linspace(0, 1, 101, dtype=torch.float64)[None, :, None]

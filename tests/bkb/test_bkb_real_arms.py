@@ -4,15 +4,14 @@ import math
 
 import pytest
 
-from paperlib.bkb import BKB, Confidence, ExactGPUCB, LazyBKB, WarmRKHS
-from companion.bkb.problems.real import TableArms
 from companion.bkb.experiments.parity import QBARS, parity_learners, sketch_name
 from companion.bkb.experiments.real_arms import ARM_SETS, arm_sets, real_learners
 from companion.bkb.experiments.settings import rkhs_1d
 from companion.bkb.experiments.warm_start import warm_learners
-from companion.bkb.problems.real import BUNDLED, FETCHED
+from companion.bkb.problems.real import BUNDLED, FETCHED, TableArms
 from companion.datasets import registry
 from companion.figures import drawing
+from paperlib.bkb import BKB, Confidence, ExactGPUCB, LazyBKB, WarmRKHS
 
 
 def test_real_learners_are_lazy_on_the_large_sets(monkeypatch):

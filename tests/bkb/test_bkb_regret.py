@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-
 from bkb_traces import trace
-from paperlib import stats
-from paperlib.bkb import Confidence
-from companion.bkb.problems.real import TableArms
+
 from companion.bkb.experiments.regret import confidence, exponent, regret_ratio
 from companion.bkb.experiments.settings import rkhs_1d
+from companion.bkb.problems.real import TableArms
+from paperlib import stats
+from paperlib.bkb import Confidence
 
 
 def test_confidence_takes_noise_and_norm_from_the_problem():

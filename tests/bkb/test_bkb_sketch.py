@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from paperlib.bkb.learners import single, sketch
 from paperlib.bkb.learners.bkb import inclusion
-from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.learners.sketch import fit, nystrom_posterior
+from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.model.slots import Slots, listed
 from paperlib.core.linalg import shortcuts
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior

@@ -6,20 +6,19 @@ import numpy as np
 import pytest
 import torch
 
+from companion.bkb.proofs.sketch_lemmas import Snapshot, sketched_posterior
+from companion.bkb.proofs.snapshots import snapshots
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.probes.state import sketch_probes
 from paperlib.bkb.probes.uneven import SHOT
 from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
-from companion.bkb.proofs.sketch_lemmas import sketched_posterior
 from paperlib.bkb.theory.bounds import theorem_3_1_accuracy
 from paperlib.bkb.theory.constants import qbar_theory
-from companion.bkb.proofs.sketch_lemmas import Snapshot
-from companion.bkb.proofs.snapshots import snapshots
-from paperlib.maths.gp import RBF, check_kernel
 from paperlib.core.rounds import Probe
-from paperlib.play import play
 from paperlib.core.streams import Streams
+from paperlib.maths.gp import RBF, check_kernel
+from paperlib.play import play
 
 
 def test_the_kernel_is_that_of_scaled_features():

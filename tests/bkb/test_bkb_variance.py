@@ -7,10 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
-from paperlib.bkb.probes.state import dictionary_size, played
-from paperlib.bkb.learners.uniform import UniformIn
-from paperlib.bkb.probes.variance import Band, Curve, Estimator
 from companion.bkb.experiments.variance import (
     FLOOR,
     curves,
@@ -19,6 +15,10 @@ from companion.bkb.experiments.variance import (
     worst_excess,
     worst_ratio,
 )
+from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
+from paperlib.bkb.learners.uniform import UniformIn
+from paperlib.bkb.probes.state import dictionary_size, played
+from paperlib.bkb.probes.variance import Band, Curve, Estimator
 from paperlib.play import play
 
 PROBLEM, ROUNDS, TRIALS, RECORD = GPDraw(arms=41, gamma=200.0, noise=0.2), 40, 3, [1, 8, 40]

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
 from bkb_traces import trace
-from paperlib.bkb import RFFUCB, WarmRKHS
+
 from companion.bkb.experiments.regret import regret_ratio
 from companion.bkb.experiments.warm_start import (
     WARM_SIZES,
@@ -14,8 +13,9 @@ from companion.bkb.experiments.warm_start import (
     warm_learners,
     watched,
 )
-from paperlib.play import play
 from companion.verdicts.verdict import claim
+from paperlib.bkb import RFFUCB, WarmRKHS
+from paperlib.play import play
 
 
 def test_warm_learners_are_dictated_the_same_arms_of_the_left_half():

@@ -10,17 +10,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from toy import Coins, Index
 
 from companion import store
 from paperlib.core.contracts import extent
-from paperlib.core.trace import Trace
 from paperlib.core.describe import describe
-from paperlib.core.trees import pack, take, unpack
 from paperlib.core.linalg import Rows, chosen, inner, pick_device, quadratic, rank_one
+from paperlib.core.trace import Trace
+from paperlib.core.trees import pack, take, unpack
 from paperlib.glbomd import SphereArms
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
-from toy import Coins, Index
 
 
 class Inner(NamedTuple):

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib import glbomd
-from paperlib.core.describe import LONG, brief, describe, frozen
 from companion.papers import papers, room
 from companion.store.keys import key
+from paperlib import glbomd
+from paperlib.core.describe import LONG, brief, describe, frozen
 
 PARTS = {
     f"{paper}, {name}, {what}": getattr(case, what)

@@ -16,14 +16,14 @@ import pytest
 import torch
 
 import paperlib
+from companion.papers import papers, room
+from companion.store import chunks
 from paperlib import goucb, nsbco, pfbco
 from paperlib.asktell import AskTell
 from paperlib.core.describe import brief, describe
 from paperlib.learners.reference import UniformArm
 from paperlib.linear.problems import Circle
-from companion.papers import papers, room
 from paperlib.play import play
-from companion.store import chunks
 
 CODES = np.typecodes["AllInteger"] + np.typecodes["Float"] + "?"
 KINDS = [np.dtype(code).type for code in CODES]

@@ -9,13 +9,13 @@ import pytest
 import torch
 from toy import Coins, Index
 
+from companion.store import results as store
 from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.glbomd import GLBOMD, Bernoulli, GivenUniforms, SphereArms
 from paperlib.learners.doubling import Doubling
 from paperlib.play import play
-from companion.store import results as store
 
 N = 100
 BONUS = torch.linspace(0, 3, N, dtype=torch.float64)

@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from companion.datasets import registry as datasets
 from companion.datasets import covertype
+from companion.datasets import registry as datasets
 from companion.datasets.derive import STEPS
 from companion.datasets.registry import Dataset
 

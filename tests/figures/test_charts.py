@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from companion.figures import charts, drawing as figures
+from companion.figures import charts
+from companion.figures import drawing as figures
+from companion.styles import Style
 from paperlib import stats
 from paperlib.core.trace import Trace
-from companion.styles import Style
 
 LINE = np.array([1.0, 2.0, 4.0, 5.0])
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+import companion
 import paperlib
 from companion.figures import drawing as figures
-from paperlib import stats
-from paperlib import checks
-from companion.verdicts import verdict as verdicts
-from paperlib.core.trace import Trace
 from companion.papers import papers, room
 from companion.styles import COLORS, REFERENCES, Style
+from companion.verdicts import verdict as verdicts
+from paperlib import checks, stats
+from paperlib.core.trace import Trace
 
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
@@ -34,7 +34,8 @@ def toy(tmp_path, monkeypatch):
     (folder / "__init__.py").write_text("")
     (folder / "claims.py").write_text("CLAIMS = []\n")
     (folder / "styles.py").write_text(INIT)
-    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    for package in (paperlib, companion):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     yield folder
     for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:

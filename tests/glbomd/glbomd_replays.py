@@ -4,18 +4,18 @@ from dataclasses import dataclass
 
 import torch
 
-from paperlib.glbomd.theory import bounds
-from paperlib.glbomd.model.setting import setting as setting_of
-from paperlib.glbomd.probes import PROBES, RadiusRatio
-from paperlib.glbomd.theory.replay import Replay
-from paperlib.glbomd.learners.glbomd import GLBOMD
-from paperlib.glbomd.model.links import Bernoulli, Binomial
-from paperlib.glbomd.problems.sphere import SphereArms
+from companion.glbomd.proofs import descent, mixloss
 from paperlib.core.linalg import apply, chosen, rank_one
 from paperlib.core.rounds import Probe
-from paperlib.play import play
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.model.links import Bernoulli, Binomial
+from paperlib.glbomd.model.setting import setting as setting_of
+from paperlib.glbomd.probes import PROBES, RadiusRatio
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.theory import bounds
+from paperlib.glbomd.theory.replay import Replay
 from paperlib.maths.sets import project_ball
-from companion.glbomd.proofs import descent, mixloss
+from paperlib.play import play
 
 DETERMINISTIC = (
     descent.proposition_1,

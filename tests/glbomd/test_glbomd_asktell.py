@@ -8,17 +8,17 @@ import torch
 
 from paperlib.asktell import AskTell
 from paperlib.glbomd import (
-    ECOLog,
     GLBOMD,
     GLMUCB,
     GLOC,
     OFUGLB,
-    OFULogR,
-    RSGLinCB,
     Bernoulli,
+    ECOLog,
     Gaussian,
+    OFULogR,
     Poisson,
     Rescale,
+    RSGLinCB,
 )
 
 ARMS = np.array([[0.6, 0.8], [1.0, 0.0], [-0.5, 0.5]])

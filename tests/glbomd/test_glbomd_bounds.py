@@ -9,19 +9,20 @@ import torch
 from glbomd_replays import DETERMINISTIC, Share, WrongSign, replay_of
 from scipy.integrate import quad
 
-from paperlib.checks import Check, Statement, statements
+from companion.verdicts.statements import statements
+from paperlib.checks import Check, Statement
 from paperlib.core.describe import describe
-from paperlib.glbomd.theory import bounds
-from paperlib.glbomd.theory import constants as theory
-from paperlib.glbomd.model.setting import setting as setting_of
-from paperlib.glbomd.probes import Behind, RadiusRatio
-from paperlib.glbomd.model.setting import Setting
+from paperlib.core.rounds import Probe
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
+from paperlib.glbomd.model.setting import Setting
+from paperlib.glbomd.model.setting import setting as setting_of
+from paperlib.glbomd.probes import Behind, RadiusRatio
 from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.core.rounds import Probe
+from paperlib.glbomd.theory import bounds
+from paperlib.glbomd.theory import constants as theory
+from paperlib.glbomd.theory.constants import regret_bound, regret_row
 from paperlib.play import play
-from paperlib.glbomd.theory.constants import regret_row, regret_bound
 
 # Theorem 2: the numbers ------------------------------------------------------------------------------------
 

@@ -6,17 +6,17 @@ import torch
 from scipy import special
 from scipy.optimize import minimize
 
+from companion.glbomd.problems.covertype import Covertype
 from paperlib.asktell import AskTell
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import CLIP, Streams
 from paperlib.core.trees import take
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.model.links import Gaussian, Poisson
-from companion.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
-from paperlib.core.rounds import Probe
 from paperlib.play import play
-from paperlib.core.streams import CLIP, Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 PROBLEM = FixedArms(arms=6, dim=3)

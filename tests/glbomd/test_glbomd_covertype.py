@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from companion.glbomd.problems.covertype import Covertype
 from companion.glbomd.experiments.settings import ONE_TRIAL, covertype_learners
+from companion.glbomd.problems.covertype import Covertype
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 

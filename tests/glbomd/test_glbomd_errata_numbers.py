@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from companion.glbomd.proofs import errata_numbers as numbers
 from companion.glbomd.errata import ERRATA
+from companion.glbomd.proofs import errata_numbers as numbers
 
 EXPECTED = [
     (numbers.e2, {"range": 1.0, "constant": 2.0}, 1e-12),

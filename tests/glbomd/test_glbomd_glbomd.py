@@ -13,19 +13,19 @@ from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from paperlib.asktell import AskTell
 from companion.datasets.covertype import covertype_arms
+from companion.glbomd.problems.covertype import Covertype
+from paperlib.asktell import AskTell
+from paperlib.core.linalg import shortcuts
+from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from companion.glbomd.problems.covertype import Covertype
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.glbomd.theory.constants import sharp_constants
-from paperlib.core.linalg import shortcuts
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # the learner draws nothing

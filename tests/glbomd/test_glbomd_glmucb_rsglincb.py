@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.trees import take
-from paperlib.glbomd.learners.glmucb import GLMUCB
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson, kappa_ball
 from companion.glbomd.problems.covertype import Covertype
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
-from paperlib.play import play
 from paperlib.core.streams import Streams
+from paperlib.core.trees import take
+from paperlib.glbomd.learners.glmucb import GLMUCB
+from paperlib.glbomd.learners.rsglincb import RSGLinCB
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson, kappa_ball
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 X3 = torch.tensor([[[0.6, 0.8], [1.0, 0.0], [-0.5, 0.5]]], **TKWARGS)

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
+from paperlib.core.linalg import shortcuts
+from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners import ecolog
 from paperlib.glbomd.learners.ecolog import ECOLog
@@ -17,10 +19,8 @@ from paperlib.glbomd.learners.gloc import GLOC
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.core.linalg import shortcuts
-from paperlib.play import play
 from paperlib.maths.sets import project_ball
-from paperlib.core.streams import Streams
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # neither learner draws anything

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from paperlib.core.trace import Trace
 from companion.glbomd.experiments.growth import crossing, exceedance
+from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Poisson
 from paperlib.glbomd.problems.sphere import SphereArms
 

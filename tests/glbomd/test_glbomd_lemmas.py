@@ -17,21 +17,20 @@ from glbomd_replays import (
 )
 from scipy.integrate import quad
 
-from paperlib.glbomd.theory import bounds
+from companion.glbomd.proofs import descent, inequalities, mixloss
+from companion.glbomd.proofs.inequalities import gaussian_kl, slope_integrals
+from companion.glbomd.proofs.mixloss import expected_divergence, log_martingale, mix_loss
+from companion.glbomd.proofs.quadrature import mixed
+from paperlib.glbomd.learners.glbomd import GLBOMD
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, loss
+from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.probes import PROBES
-from paperlib.glbomd.theory.replay import Replay
-from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.learners.glbomd import GLBOMD
-from companion.glbomd.proofs.inequalities import gaussian_kl, slope_integrals
-from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from companion.glbomd.proofs.mixloss import expected_divergence, log_martingale, mix_loss
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.model.links import loss
-from companion.glbomd.proofs.quadrature import mixed
+from paperlib.glbomd.theory import bounds
+from paperlib.glbomd.theory.replay import Replay
 from paperlib.play import play
-from companion.glbomd.proofs import descent, mixloss, inequalities
 
 # On a run --------------------------------------------------------------------------------------------------
 

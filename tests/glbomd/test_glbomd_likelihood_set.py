@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import OptimizeResult, minimize
 
 from companion.glbomd.experiments import slsqp
+from companion.glbomd.experiments.slsqp import slsqp_decision
 from paperlib.glbomd.learners.likelihood_set import (
     Anchors,
     Bounds,
@@ -16,9 +18,8 @@ from paperlib.glbomd.learners.likelihood_set import (
     family_terms,
     leader,
 )
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
 from paperlib.glbomd.learners.sublevel import Quadratic
-from companion.glbomd.experiments.slsqp import slsqp_decision
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
 
 CIRCLE = np.arange(1, 201)
 POINTS = 0.9 * np.stack([np.cos(CIRCLE), np.sin(CIRCLE)], 1)

@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from paperlib.core import validation as rules
+from paperlib.core.linalg import shortcuts
 from paperlib.glbomd.model import links, validation
 from paperlib.glbomd.model.links import (
     CLIP,
@@ -19,7 +21,6 @@ from paperlib.glbomd.model.links import (
     kappa_ball,
     poisson_quantile,
 )
-from paperlib.core.linalg import shortcuts
 
 FAMILIES = [Bernoulli(), Poisson(), Gaussian(0.25), Binomial(7)]
 each = pytest.mark.parametrize("link", FAMILIES, ids=lambda link: type(link).__name__)

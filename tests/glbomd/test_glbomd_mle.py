@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
+from paperlib.core.linalg import shortcuts
 from paperlib.core.trees import take
-from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.learners.mle import (
     Sample,
     history,
@@ -19,7 +20,7 @@ from paperlib.glbomd.learners.mle import (
     refit,
     unfitted,
 )
-from paperlib.core.linalg import shortcuts
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 
 LINKS = {
     "logistic": Bernoulli(),

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.trees import leaves
-from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.learners.ofuglb import OFUGLB
-from paperlib.glbomd.learners.ofulogr import OFULogR
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.given import GivenUniforms
-from paperlib.glbomd.problems.sphere import SphereArms
 from companion.glbomd.experiments.slsqp import slsqp_decision
 from paperlib.core.linalg import Rows
 from paperlib.core.rounds import Probe
+from paperlib.core.trees import leaves
+from paperlib.glbomd.learners.ofuglb import OFUGLB
+from paperlib.glbomd.learners.ofulogr import OFULogR
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
+from paperlib.glbomd.problems.fixed import FixedArms
+from paperlib.glbomd.problems.given import GivenUniforms
+from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
-from companion.glbomd.experiments.settings import ONE_TRIAL, paper_learners
 from companion.glbomd.experiments.growth import ecolog_iterations
-from paperlib.core.trees import history_bytes, state_bytes
-from paperlib.glbomd.probes import memory
+from companion.glbomd.experiments.settings import ONE_TRIAL, paper_learners
 from paperlib.core.linalg import Rows
+from paperlib.core.trees import history_bytes, state_bytes
+from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
+from paperlib.glbomd.probes import memory
 from paperlib.play import play
 
 PROBLEM = SphereArms(Bernoulli(), 2.0, dim=3, arms=4)

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.describe import describe
-from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, kappa_ball
 from companion.glbomd.problems.covertype import Covertype
+from paperlib.core.describe import describe
+from paperlib.core.streams import Streams
+from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, kappa_ball
 from paperlib.glbomd.problems.fixed import FixedArms
 from paperlib.glbomd.problems.given import GivenUniforms
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.glbomd.problems.worlds import sphere_instance
 from paperlib.learners.reference import LongestArm, UniformArm
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 T = 3000
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

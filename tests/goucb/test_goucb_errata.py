@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from companion.goucb.errata import ERRATA
-from paperlib.goucb.problems.synthetic import StyblinskiTang
 from companion.goucb.proofs import errata_numbers as numbers
 from companion.goucb.proofs import lemmas
+from paperlib.goucb.problems.synthetic import StyblinskiTang
 
 EXPECTED = [
     (

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from paperlib.core.trace import Trace
 from companion.datasets.evaluations import evaluate
 from companion.goucb import claims
-from companion.goucb.styles import STYLES
-from paperlib import stats
 from companion.goucb.experiments import first_phase, settings, synthetic, ties, tuning
+from companion.goucb.styles import STYLES
+from companion.store import Seconds
+from paperlib import stats
+from paperlib.core.trace import Trace
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
 from paperlib.goucb.probes import heard, played
 from paperlib.goucb.problems.synthetic import SigmoidSum
 from paperlib.play import play
-from companion.store import Seconds
 
 
 def traced(each, best=None, trials=None):

@@ -13,8 +13,8 @@ from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
 from paperlib.goucb.learners import turbo
 from paperlib.goucb.learners.acquisition import Choice, Joint, Linearized, Sphere
-from paperlib.goucb.learners.gp import GP, PRIORS
 from paperlib.goucb.learners.goucb import GOUCB, TrustRegion
+from paperlib.goucb.learners.gp import GP, PRIORS
 from paperlib.goucb.learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, literal, practical
 from paperlib.goucb.learners.radius import Constant, Printed

@@ -8,6 +8,9 @@ import pytest
 import torch
 
 from companion.goucb.experiments.along import DELTA, SAFE, Along, learner, learners, proved
+from companion.goucb.proofs import feasibility, lemmas
+from companion.verdicts.statements import statements
+from paperlib.checks import ByConstruction, Reported, Vacuous
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.radius import Simulated
 from paperlib.goucb.learners.search import uniform
@@ -20,8 +23,6 @@ from paperlib.goucb.theory.growth import Risk
 from paperlib.goucb.theory.landscape import Landscape
 from paperlib.goucb.theory.replay import Replay
 from paperlib.play import play
-from paperlib.checks import ByConstruction, Reported, Vacuous, statements
-from companion.goucb.proofs import lemmas, feasibility
 
 N, T, R = 20, 40, 10
 

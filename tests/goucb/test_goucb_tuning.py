@@ -17,12 +17,16 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.describe import describe
-from paperlib.core.streams import Streams
 from companion.datasets import classifiers, evaluations
 from companion.datasets import registry as datasets
 from companion.goucb.experiments import tuning as figures
 from companion.goucb.experiments.tuning import choose, failures
+from companion.goucb.problems import tuning
+from companion.goucb.problems.tuning import Tuning, table
+from companion.store import keys
+from companion.store import results as store
+from paperlib.core.describe import describe
+from paperlib.core.streams import Streams
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.modern import MAPSAAS
@@ -31,11 +35,7 @@ from paperlib.goucb.learners.presets import practical
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.model.decode import SPACES, decode
 from paperlib.goucb.model.network import TwoLayerNet
-from companion.goucb.problems import tuning
-from companion.goucb.problems.tuning import Tuning, table
 from paperlib.play import Probe, play
-from companion.store import keys
-from companion.store import results as store
 
 TESTS = Path(__file__).parent
 F64 = torch.float64
@@ -259,8 +259,8 @@ def test_an_accuracy_is_a_share_of_the_fold():
 
 
 def test_scaled_features():
-    from sklearn.neural_network import MLPClassifier
     from sklearn.model_selection import StratifiedKFold
+    from sklearn.neural_network import MLPClassifier
 
     v = [9.0, 5.0, 5.0, 0.0, 0.0, 9.0, 9.9, 9.0]
     features, target = table("wdbc")

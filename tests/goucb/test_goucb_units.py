@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from companion.goucb.cases import CASES
 from paperlib.asktell import AskTell
 from paperlib.core.linalg import Rows
-from companion.goucb.cases import CASES
 from paperlib.goucb.learners import turbo
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.goucb import GOUCB, TrustRegion

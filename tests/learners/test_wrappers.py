@@ -14,6 +14,7 @@ import pytest
 import torch
 from toy import Coins, Index
 
+from companion.papers import papers, room
 from paperlib.asktell import AskTell
 from paperlib.bkb import BKB, RBF, Confidence
 from paperlib.core.contracts import ATTRIBUTES, METHODS, Learner
@@ -26,7 +27,6 @@ from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.scripted import Scripted
 from paperlib.learners.wrapper import Wrapper
-from companion.papers import papers, room
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

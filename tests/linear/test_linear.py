@@ -9,14 +9,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from companion.verdicts.statements import statements
 from paperlib.asktell import AskTell
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
 from paperlib.linear import OFUL, Circle, ConfidenceBall, FreshArms, UniformArm
 from paperlib.linear.probes import Ellipsoid
 from paperlib.linear.theory.bounds import theorem_2
-from paperlib.core.rounds import Probe
 from paperlib.play import play
-from paperlib.core.streams import Streams
-from paperlib.checks import statements
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 DRAW = Streams(0, [0]).at(0)  # the learners draw nothing

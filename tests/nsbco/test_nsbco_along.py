@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paperlib.learners.multiscale import Multiscale
 from companion.nsbco.experiments import along
+from companion.nsbco.proofs import schedule
+from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
 from paperlib.nsbco.probes import Optimistic, active, answer, live, point, restarts
 from paperlib.nsbco.problems import Abrupt, Level, QuadraticDrift, Rotation
 from paperlib.nsbco.theory import constants as theory
 from paperlib.play import play
-from companion.nsbco.proofs import schedule
 
 T = 1200
 

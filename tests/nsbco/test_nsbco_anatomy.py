@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 
-from paperlib.core.rounds import Probe
 from companion.figures import panels
-from paperlib.nsbco import probes
 from companion.nsbco.experiments import anatomy, pictures
+from companion.nsbco.proofs.shares import shares
+from paperlib.core.rounds import Probe
+from paperlib.learners.multiscale import Multiscale
+from paperlib.nsbco import probes
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
-from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.problems import QuadraticDrift
-from companion.nsbco.proofs.shares import shares
 from paperlib.play import play
-
 
 # ---- the schedule -------------------------------------------------------------------------------------------
 

@@ -7,6 +7,9 @@ import pytest
 import torch
 from ns_simulated import ascend, schedule
 
+from companion.nsbco.proofs import lemmas, reduced, reduction, weakly
+from companion.nsbco.proofs import schedule as scheduled
+from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale
 from paperlib.maths.boxes import Box
@@ -19,12 +22,9 @@ from paperlib.nsbco.problems.grid import GridDrift
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
-from companion.nsbco.proofs import reduction
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, Weak, literal, practical, reference
 from paperlib.play import play
-from paperlib.checks import Expected, Statement, Vacuous
-from companion.nsbco.proofs import weakly, reduced, lemmas, schedule as scheduled
 
 
 def fails(check):

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from paperlib.core.trace import Trace
 from companion.nsbco.experiments import coverage
+from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.probes import Optimistic, Shortfall, answer
 from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Ramp, Step

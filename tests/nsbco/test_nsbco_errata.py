@@ -7,14 +7,13 @@ import pytest
 import torch
 from ns_simulated import ascend
 
-from paperlib.maths.sets import Ball
 from companion.nsbco.errata import ERRATA
+from companion.nsbco.proofs import errata_numbers as numbers
+from companion.nsbco.proofs import lemmas, reduced, reduction
+from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
-from companion.nsbco.proofs import reduction
-from companion.nsbco.proofs import errata_numbers as numbers
 from paperlib.nsbco.theory.constants import Setting, literal
-from companion.nsbco.proofs import reduced, lemmas
 
 EXPECTED = [
     (

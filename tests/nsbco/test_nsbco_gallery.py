@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from ns_runs import run
 
-from paperlib import stats
 from companion.nsbco.experiments import gallery
+from paperlib import stats
 
 HORIZON = 64  # T^{2/3} = 16
 STILL, JUMPS = ("stationary", HORIZON), ("abrupt5", HORIZON)

@@ -10,6 +10,7 @@ import torch
 from ns_worlds import Flips
 from toy import Index
 
+from companion.nsbco.problems import prices
 from paperlib.core.linalg import shortcuts
 from paperlib.core.streams import Streams
 from paperlib.learners.multiscale import Multiscale
@@ -24,7 +25,6 @@ from paperlib.nsbco.model.domain import Domain
 from paperlib.nsbco.model.task import check_task
 from paperlib.nsbco.probes import point
 from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk
-from companion.nsbco.problems import prices
 from paperlib.nsbco.problems.paths import Path, along
 from paperlib.play import play
 

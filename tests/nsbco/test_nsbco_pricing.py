@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from paperlib.core.trace import Trace
 from companion.datasets import registry as datasets
 from companion.nsbco.experiments import pricing
-from paperlib.nsbco.probes import point
-from companion.nsbco.problems.prices import customers
 from companion.nsbco.problems import prices
+from companion.nsbco.problems.prices import customers
 from companion.nsbco.problems.prices import pricing as problem
+from paperlib.core.trace import Trace
+from paperlib.nsbco.probes import point
 from paperlib.play import Probe, play
 from paperlib.stats import proportion
 

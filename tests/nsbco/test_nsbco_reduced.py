@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.streams import Streams
 from companion.nsbco.experiments import reduced
+from paperlib.checks import Check
+from paperlib.core.streams import Streams
 from paperlib.nsbco.probes import Optimistic, answer, point
 from paperlib.nsbco.problems.paths import Abrupt, Alternation
 from paperlib.play import play
-from paperlib.checks import Check
 
 T = 512
 

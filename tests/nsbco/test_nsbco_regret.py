@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from ns_runs import run
 
-from paperlib import stats
 from companion import store
-from paperlib.core.describe import frozen
 from companion.nsbco.experiments import regret
+from companion.verdicts.verdict import claims, short
+from companion.workflow import declared
+from paperlib import stats
+from paperlib.core.describe import frozen
 from paperlib.nsbco.learners.restarted import Restarted
-from paperlib.nsbco.problems import paths
-from paperlib.nsbco.problems.paths import Path
 from paperlib.nsbco.problems import (
     Abrupt,
     Level,
@@ -21,10 +21,10 @@ from paperlib.nsbco.problems import (
     Several,
     Stationary,
     Walk,
+    paths,
 )
+from paperlib.nsbco.problems.paths import Path
 from paperlib.play import play
-from companion.verdicts.verdict import claims, short
-from companion.workflow import declared
 
 
 def runs(cells):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.trace import Trace
 from companion.nsbco.experiments import stationary
 from companion.nsbco.experiments.remark import Told, remark_3_2
+from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.problems import QuadraticDrift
 from paperlib.play import play

@@ -9,20 +9,19 @@ import pytest
 import torch
 from ns_simulated import ascend
 
+from companion.nsbco.advice import advice
+from companion.nsbco.proofs import lemmas, reduction, shares, weakly
+from companion.nsbco.proofs.replay import Replay
+from paperlib.checks import Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
-from companion.nsbco.advice import advice
 from paperlib.nsbco.theory import bounds, firing, rates
-from companion.nsbco.proofs import reduction, shares
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, practical, reference
-from companion.nsbco.proofs.replay import Replay
 from paperlib.play import play
-from paperlib.checks import Vacuous
-from companion.nsbco.proofs import lemmas, weakly
 
 
 def one(x):

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+import companion
 import paperlib
-from companion.pages import ledger, markdown as ledger_text
-from paperlib import stats
+from companion.output import write_json
+from companion.pages import ledger
+from companion.pages import markdown as ledger_text
+from companion.pages.readme import blocks, replaced
+from companion.papers import papers
 from companion.verdicts import verdict as verdicts
 from companion.workflow import plan as workflow
-from companion.output import write_json
-from companion.papers import papers
-from companion.pages.readme import blocks, replaced
+from paperlib import stats
 from paperlib.checks import Check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +77,8 @@ def toy(tmp_path, monkeypatch):
             (folder / f"{name}.py").write_text(text)
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks/toy_1.ipynb").write_text(json.dumps({"cells": CELLS}))
-    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(tmp_path / "extra")])
+    for package in (paperlib, companion):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / "extra")])
     for name, folder in (("ROOT", ""), ("FIGURES", "figures")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
     yield tmp_path

@@ -18,8 +18,8 @@ from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from companion.pages import executed, ledger, markdown, papers, site
-from companion.papers import papers as names
 from companion.pages.saved import drawn, saved
+from companion.papers import papers as names
 from companion.papers import room
 from companion.verdicts.verdict import Finding, short
 from companion.workflow import plan as workflow
@@ -131,7 +131,9 @@ def test_a_page_leads_both_ways(found, paper):
                 assert f"](#{papers.checked(name)})" in below(figure)
     for erratum in page.found["errata"]:
         row_of = row(papers.anchor(erratum["id"]))
-        assert "[code](../../paperlib/" in row_of and (not erratum["cell"] or "#cell-id=" in row_of)
+        assert "[code](../../companion/" in row_of and (
+            not erratum["cell"] or "#cell-id=" in row_of
+        )
 
 
 def test_all_claims_of_all_papers_are_in_one_table(found):

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from companion.pfbco.proofs.replay import Replay
-from paperlib.pfbco.model.task import Task
-from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.core.streams import Streams
 from paperlib.maths.matrices import NuclearBall, Spectrahedron
 from paperlib.maths.polytopes import polytope
-from paperlib.core.streams import Streams
+from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.pfbco.model.task import Task
 
 F64 = {"dtype": torch.float64}
 

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-
 from example_sets import TKWARGS
+
 from paperlib.core.streams import Streams
 from paperlib.pfbco import Task
 

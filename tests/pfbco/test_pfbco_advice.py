@@ -2,8 +2,8 @@
 
 from companion.pages import readme
 from companion.papers import papers
-from paperlib.pfbco.theory import constants as theory
 from companion.pfbco.advice import DIMS, advice
+from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import unit_ball
 from paperlib.pfbco.theory.vacuity import excess
 

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.rounds import Probe
-from paperlib.core.streams import Streams
 from companion.pfbco.experiments import settings
 from companion.pfbco.experiments.along import (
     along_leader,
@@ -18,6 +16,12 @@ from companion.pfbco.experiments.along import (
     parted,
     small_problems,
 )
+from companion.pfbco.proofs import lemmas, replay
+from companion.pfbco.proofs.errata_numbers import worst_on_interval
+from companion.pfbco.proofs.replay import Replay
+from paperlib.checks import Check, Expected, Reported
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
 from paperlib.pfbco.learners.leader import RegularizedLeader, leader
 from paperlib.pfbco.learners.pfbco import PFBCO, untie
 from paperlib.pfbco.model.tracking import sigma
@@ -25,12 +29,9 @@ from paperlib.pfbco.probes import KEPT, GradientNorm, Tracking, recording
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
-from paperlib.pfbco.theory import bounds, constants as theory
-from companion.pfbco.proofs.errata_numbers import worst_on_interval
-from companion.pfbco.proofs.replay import Replay
+from paperlib.pfbco.theory import bounds
+from paperlib.pfbco.theory import constants as theory
 from paperlib.play import play
-from paperlib.checks import Check, Expected, Reported
-from companion.pfbco.proofs import lemmas, replay
 
 
 def test_loud_losses_are_legal_and_as_large_as_can_be():

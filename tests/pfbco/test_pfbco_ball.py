@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.trees import take
-from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
-from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.play import play
 from paperlib.core.streams import Streams
+from paperlib.core.trees import take
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
+from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 PROBLEMS = [

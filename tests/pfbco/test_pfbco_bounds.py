@@ -8,23 +8,24 @@ import pytest
 import torch
 from pfbco_replay import F64, SETS, linear_task, record
 
-from paperlib.checks import Check, Expected, Reported, Statement, statements
+from companion.pfbco.proofs import lemmas, replay, table_1
+from companion.verdicts.statements import statements
+from paperlib.checks import Check, Expected, Reported, Statement
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
-from paperlib.pfbco.theory import bounds, constants as theory
-from companion.pfbco.proofs import table_1
-from paperlib.pfbco.problems.ball import BallLinear
+from paperlib.maths.matrices import NuclearBall
+from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.leader import RegularizedLeader, leader
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.probes import Constants, Feasible, GradientNorm, Tracking
+from paperlib.pfbco.problems.ball import BallLinear
+from paperlib.pfbco.theory import bounds
+from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting, unit_ball
-from paperlib.core.rounds import Probe
 from paperlib.play import play
-from paperlib.maths.sets import Ball, SubSimplex
-from paperlib.maths.matrices import NuclearBall
-from paperlib.core.streams import Streams
-from companion.pfbco.proofs import lemmas, replay
 
 RUNS = [(name, T, c) for name in SETS for T in (1, 2, 3, 40) for c in (0.1, 1.0)] + [
     ("ball", 257, 1.0),

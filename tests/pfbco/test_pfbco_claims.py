@@ -2,11 +2,11 @@
 
 import pytest
 
-from companion.verdicts import verdict as verdicts
-from paperlib.pfbco import MatrixCompletion, QuadraticPolytope
-from companion.pfbco.problems.portfolio import Portfolio
 from companion.pfbco.experiments.losses import average, beats, ratio, relative_difference
 from companion.pfbco.experiments.settings import FIGURE, RIVALS, hindsight, learners, recorded
+from companion.pfbco.problems.portfolio import Portfolio
+from companion.verdicts import verdict as verdicts
+from paperlib.pfbco import MatrixCompletion, QuadraticPolytope
 from paperlib.pfbco.probes import FixedLoss
 from paperlib.play import Probe, play
 

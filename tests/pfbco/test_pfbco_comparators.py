@@ -6,12 +6,12 @@ import torch
 from scipy.optimize import minimize
 
 from companion.datasets import registry as datasets
+from companion.pfbco.problems.portfolio import Portfolio
 from companion.pfbco.proofs import comparators
 from companion.pfbco.proofs.comparators import bcrp, best_completion
-from paperlib.pfbco.problems.completion import MatrixCompletion
-from companion.pfbco.problems.portfolio import Portfolio
-from paperlib.maths.matrices import NuclearBall, Spectrahedron, svec
 from paperlib.core.streams import Streams
+from paperlib.maths.matrices import NuclearBall, Spectrahedron, svec
+from paperlib.pfbco.problems.completion import MatrixCompletion
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 

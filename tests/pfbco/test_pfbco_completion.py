@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.learners.doubling import Doubling
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
 from paperlib.core.trees import take
-from paperlib.pfbco.problems import completion
-from paperlib.pfbco.problems.completion import MatrixCompletion
+from paperlib.learners.doubling import Doubling
+from paperlib.maths.matrices import smat, svec
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.core.rounds import Probe
+from paperlib.pfbco.problems import completion
+from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.play import play
-from paperlib.maths.matrices import smat, svec
-from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = MatrixCompletion(5, 3)

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from companion.pfbco.proofs import table_1
-from paperlib.pfbco.theory import constants as theory, vacuity
-from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.model.tracking import sigma
-from paperlib.pfbco.model.task import Task
-from paperlib.pfbco.theory.constants import Setting, unit_ball
 from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.model.task import Task
+from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.theory import constants as theory
+from paperlib.pfbco.theory import vacuity
+from paperlib.pfbco.theory.constants import Setting, unit_ball
 
 # n, A, B, corrected and printed bound at T = 1000, and from which horizons on they are below 2 M T (four digits)
 BALL = [

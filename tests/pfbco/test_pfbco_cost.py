@@ -6,11 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core.rounds import Probe
-from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
-from paperlib.maths.sets import Ball
-from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
 from companion.pfbco.experiments.calls import time_answers, time_oracles
 from companion.pfbco.experiments.cost import (
     METHODS,
@@ -19,9 +14,14 @@ from companion.pfbco.experiments.cost import (
     time_calls,
     with_answers,
 )
+from companion.store import Seconds
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
+from paperlib.learners.doubling import Doubling
+from paperlib.maths.sets import Ball
+from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
 from paperlib.pfbco.probes import Leaves
 from paperlib.play import play
-from companion.store import Seconds
 
 PROBLEM = QuadraticPolytope(3, 2)
 

@@ -8,15 +8,15 @@ import pytest
 import torch
 from pfbco_replay import F64, record
 
-from companion.pfbco.proofs import errata_numbers as numbers
-from paperlib.pfbco.theory import constants as theory
 from companion.pfbco.errata import ERRATA
+from companion.pfbco.proofs import errata_numbers as numbers
+from paperlib.core.streams import Streams
+from paperlib.maths.matrices import NuclearBall, smat
+from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.model.task import Task
-from paperlib.maths.sets import Ball, SubSimplex
-from paperlib.maths.matrices import NuclearBall, smat
-from paperlib.core.streams import Streams
+from paperlib.pfbco.theory import constants as theory
 
 EXPECTED = [
     (numbers.e3, {"printed": 2.0, "sharp": 0.5, "attained": 0.5}, 1e-12),

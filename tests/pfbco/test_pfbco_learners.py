@@ -12,7 +12,9 @@ from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, packings
 from pfbco_runs import KAPPA, Drawn, directions, linear, run, task
 from scipy.stats import ks_2samp
 
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.asktell import AskTell
+from paperlib.core.streams import Streams
 from paperlib.core.trees import take
 from paperlib.pfbco import (
     FKM,
@@ -28,13 +30,11 @@ from paperlib.pfbco import (
     Task,
     practical,
 )
-from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.pfbco.learners.block import minimize
 from paperlib.pfbco.learners.leader import leader
-from paperlib.pfbco.model.tracking import sigma
 from paperlib.pfbco.model.task import Heard
+from paperlib.pfbco.model.tracking import sigma
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 COS = (1, 0, -1, 0)
 close = lambda a, b, tolerance=1e-10: np.testing.assert_allclose(

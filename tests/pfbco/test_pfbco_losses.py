@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paperlib import stats
-from paperlib.core.trace import Trace
 from companion.pfbco.claims import CLAIMS, LEVEL
 from companion.pfbco.experiments.losses import (
     agreed,
@@ -22,9 +20,11 @@ from companion.pfbco.experiments.losses import (
     relative_difference,
 )
 from companion.pfbco.experiments.settings import RIVALS, learners
+from companion.verdicts.verdict import claim, decide
+from paperlib import stats
+from paperlib.core.trace import Trace
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.play import play
-from companion.verdicts.verdict import claim, decide
 
 RNG = np.random.default_rng(0)
 

@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
-    str(path): path.read_text() for path in sorted((ROOT / "paperlib" / "pfbco").rglob("*.py"))
+    str(path): path.read_text()
+    for package in ("paperlib", "companion")
+    for path in sorted((ROOT / package / "pfbco").rglob("*.py"))
 }
 
 

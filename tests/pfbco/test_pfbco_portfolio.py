@@ -7,19 +7,19 @@ import pytest
 import torch
 
 from companion.datasets import registry as datasets
-from paperlib.learners.doubling import Doubling
-from paperlib.core.describe import describe
-from paperlib.core.trees import take
 from companion.datasets.tables import Prices
 from companion.pfbco.problems import market as markets
-from paperlib.pfbco.learners.fkm import FKM
 from companion.pfbco.problems.market import choose, market, price_ratios
+from companion.pfbco.problems.portfolio import Portfolio
+from paperlib.core.describe import describe
+from paperlib.core.rounds import Probe
+from paperlib.core.streams import Streams
+from paperlib.core.trees import take
+from paperlib.learners.doubling import Doubling
+from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
-from companion.pfbco.problems.portfolio import Portfolio
-from paperlib.core.rounds import Probe
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = Portfolio(stocks=6, table="synthetic")

@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paperlib.core.trace import Trace
-from paperlib.learners.doubling import Doubling
 from companion.pfbco.experiments.practical import (
     by_epoch,
     last_quarter,
@@ -14,6 +12,8 @@ from companion.pfbco.experiments.practical import (
     learns,
     practical_learners,
 )
+from paperlib.core.trace import Trace
+from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.play import play
 

@@ -7,19 +7,19 @@ import pytest
 import torch
 from scipy.optimize import LinearConstraint, minimize
 
+from paperlib.core.rounds import Probe, Round
+from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco import probes
-from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.leader import RegularizedLeader
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.onepoint import practical
 from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
-from paperlib.core.rounds import Probe, Round
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 QP = QuadraticPolytope(3, 2)
 PF = PFBCO(0.3)

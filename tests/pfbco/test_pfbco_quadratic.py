@@ -7,15 +7,15 @@ import pytest
 import torch
 from scipy.optimize import LinearConstraint, linprog, minimize
 
-from paperlib.learners.doubling import Doubling
-from paperlib.pfbco.problems import quadratic
 from companion.pfbco.proofs.comparators import best_quadratic
+from paperlib.core.streams import Streams
+from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
+from paperlib.pfbco.problems import quadratic
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope, packing
 from paperlib.play import play
-from paperlib.core.streams import Streams
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 SMALL = QuadraticPolytope(3, 2)

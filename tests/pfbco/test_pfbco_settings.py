@@ -4,9 +4,20 @@ import numpy as np
 import pytest
 import torch
 
+from companion.figures import drawing
+from companion.pfbco.experiments import settings
+from companion.pfbco.experiments.settings import (
+    FIGURE,
+    hindsight,
+    learners,
+    price_tables,
+    recorded,
+    watch,
+)
+from companion.pfbco.problems.market import Choice
+from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from companion.figures import drawing
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco import (
     FKM,
@@ -17,18 +28,7 @@ from paperlib.pfbco import (
     RegularizedLeader,
     StochOCG,
 )
-from companion.pfbco.problems.portfolio import Portfolio
-from companion.pfbco.experiments import settings
-from companion.pfbco.experiments.settings import (
-    FIGURE,
-    hindsight,
-    learners,
-    price_tables,
-    recorded,
-    watch,
-)
 from paperlib.pfbco.probes import FixedLoss
-from companion.pfbco.problems.market import Choice
 from paperlib.play import play
 
 

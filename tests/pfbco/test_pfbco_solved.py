@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.learners.doubling import Doubling
-from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, QuadraticPolytope, StochOCG
 from companion.pfbco.problems.portfolio import Portfolio
-from paperlib.pfbco.problems import solved as s
-from paperlib.play import play
-from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.core.streams import Streams
+from paperlib.learners.doubling import Doubling
 from paperlib.maths.matrices import NuclearBall
 from paperlib.maths.polytopes import polytope
-from paperlib.core.streams import Streams
+from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, QuadraticPolytope, StochOCG
+from paperlib.pfbco.problems import solved as s
+from paperlib.play import play
 
 solvers = pytest.mark.skipif(not s.has_solvers(), reason="cvxpy or highspy is not installed")
 PROBLEM = QuadraticPolytope(3, 2)

@@ -12,14 +12,14 @@ import pytest
 import torch
 from toy import Index
 
+import companion
 import paperlib
-from paperlib.bkb import Confidence, LazyBKB, Matern
 from companion.bkb.problems.real import TableArms
 from companion.imports import digest
+from companion.store import keys as content
+from paperlib.bkb import Confidence, LazyBKB, Matern
 from paperlib.glbomd import GLBOMD, GLOC, Bernoulli, SphereArms
 from paperlib.pfbco import PFBCO, Doubling, QuadraticPolytope
-from companion.store import keys as content
-
 
 # ---- what renews a run ------------------------------------------------------------------------------------
 
@@ -46,12 +46,12 @@ def renewed(change):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A copy of the package, whose files stand for those that were imported."""
-    copy = tmp_path / "paperlib"
-    here = Path(paperlib.__file__).parent
-    shutil.copytree(here, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(paperlib, "__path__", [str(copy)])
-    return copy
+    """A copy of the library and the companion, whose files stand for those that were imported; the folder of both."""
+    for package in (paperlib, companion):
+        copy, here = tmp_path / package.__name__, Path(package.__file__).parent
+        shutil.copytree(here, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        monkeypatch.setattr(package, "__path__", [str(copy)])
+    return tmp_path
 
 
 def edit(file, old, new):
@@ -100,12 +100,20 @@ MORE = "from torch import", "MORE = 1\nfrom torch import"
 @pytest.mark.parametrize(
     "name, old, new",
     [
-        ("glbomd/learners/gloc.py", *DOCSTRING),
-        ("glbomd/learners/gloc.py", "import math", "# a comment\nimport math"),
-        ("glbomd/learners/gloc.py", CONSTANT, 'VARIANTS = (\n    "paper",\n\n    "public"\n)'),
-        ("glbomd/learners/gloc.py", "c = 1 / kappa, the strong", "the strong"),  # of a method
-        ("core/linalg.py", *DOCSTRING),
-        ("play.py", *DOCSTRING),
+        ("paperlib/glbomd/learners/gloc.py", *DOCSTRING),
+        ("paperlib/glbomd/learners/gloc.py", "import math", "# a comment\nimport math"),
+        (
+            "paperlib/glbomd/learners/gloc.py",
+            CONSTANT,
+            'VARIANTS = (\n    "paper",\n\n    "public"\n)',
+        ),
+        (
+            "paperlib/glbomd/learners/gloc.py",
+            "c = 1 / kappa, the strong",
+            "the strong",
+        ),  # of a method
+        ("paperlib/core/linalg.py", *DOCSTRING),
+        ("paperlib/play.py", *DOCSTRING),
     ],
 )
 def test_words_renew_nothing(package, name, old, new):
@@ -115,18 +123,18 @@ def test_words_renew_nothing(package, name, old, new):
 @pytest.mark.parametrize(
     "name",
     [
-        "glbomd/theory/bounds.py",
-        "pfbco/theory/bounds.py",
-        "glbomd/experiments/settings.py",
-        "glbomd/learners/ofuglb.py",
-        "bkb/learners/soful.py",
-        "glbomd/claims.py",
-        "stats.py",
-        "figures/drawing.py",
-        "store/results.py",
-        "asktell/trial.py",
-        "__init__.py",
-        "glbomd/__init__.py",
+        "paperlib/glbomd/theory/bounds.py",
+        "paperlib/pfbco/theory/bounds.py",
+        "companion/glbomd/experiments/settings.py",
+        "paperlib/glbomd/learners/ofuglb.py",
+        "paperlib/bkb/learners/soful.py",
+        "companion/glbomd/claims.py",
+        "paperlib/stats.py",
+        "companion/figures/drawing.py",
+        "companion/store/results.py",
+        "paperlib/asktell/trial.py",
+        "paperlib/__init__.py",
+        "paperlib/glbomd/__init__.py",
     ],
 )
 def test_what_does_not_compute_a_run_renews_nothing(package, name):
@@ -137,11 +145,11 @@ def test_what_does_not_compute_a_run_renews_nothing(package, name):
 @pytest.mark.parametrize(
     "name, old, new, expected",
     [
-        ("glbomd/learners/gloc.py", CONSTANT, 'VARIANTS = ("paper", "open")', {"GLOC"}),
-        ("bkb/learners/lazy.py", *MORE, {"LazyBKB"}),
-        ("glbomd/model/links.py", *MORE, {"GLOC", "GLBOMD"}),
-        ("learners/doubling.py", *MORE, {"PFBCO"}),
-        ("core/streams.py", "import torch", "MORE = 1\nimport torch", set(RUNS)),
+        ("paperlib/glbomd/learners/gloc.py", CONSTANT, 'VARIANTS = ("paper", "open")', {"GLOC"}),
+        ("paperlib/bkb/learners/lazy.py", *MORE, {"LazyBKB"}),
+        ("paperlib/glbomd/model/links.py", *MORE, {"GLOC", "GLBOMD"}),
+        ("paperlib/learners/doubling.py", *MORE, {"PFBCO"}),
+        ("paperlib/core/streams.py", "import torch", "MORE = 1\nimport torch", set(RUNS)),
     ],
 )
 def test_code_renews_the_runs_that_use_it(package, name, old, new, expected):
@@ -202,7 +210,7 @@ def test_a_docstring_may_be_all_that_there_is():
 
 def test_words_edited_under_a_running_process_do_no_harm(package):
     learner, _ = RUNS["GLOC"]
-    key, file = content.key({"x": learner}), package / "glbomd/learners/gloc.py"
+    key, file = content.key({"x": learner}), package / "paperlib/glbomd/learners/gloc.py"
     differs = lambda: [path.name for path in key.files if content._differs(path)]
     edit(file, *DOCSTRING)
     assert differs() == []
@@ -335,7 +343,8 @@ def toy_paper(tmp_path, monkeypatch):
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
         os.utime(folder / f"{name}.py", (0, 0))  # older than this process
-    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    for package in (paperlib, companion):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     yield folder
     for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
         del sys.modules[name]

@@ -15,9 +15,10 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from toy import Coins, Index
 
-from paperlib.play import play
-from companion.store import progress, results as store, timing
+from companion.store import progress, timing
+from companion.store import results as store
 from companion.workflow.canonical import canonical
+from paperlib.play import play
 
 CODE = Path(__file__).resolve().parents[2]
 SLOW = Index(nap=0.03)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from toy import Coins, Index
 
 from companion.store import Seconds, time_runs
-from toy import Coins, Index
 
 A, B = ("a", 3), ("b", 3)
 FOUND = Seconds(

@@ -16,9 +16,10 @@ import pytest
 from toy import Coins, Index
 
 import paperlib
-from companion.store import keys as content, results as store
-from paperlib.core.trace import Trace
+from companion.store import keys as content
+from companion.store import results as store
 from paperlib.core.rounds import Probe
+from paperlib.core.trace import Trace
 from paperlib.play import play
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -174,15 +175,16 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
 
 
 def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
-    shutil.copytree(
-        Path(paperlib.__file__).parent,
-        tmp_path / "paperlib",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    for package in (paperlib, companion):
+        shutil.copytree(
+            Path(package.__file__).parent,
+            tmp_path / package.__name__,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
     code = f"""import os, sys
 sys.path[:0] = [{str(tmp_path)!r}, {str(TESTS)!r}, {str(TESTS / "store")!r}]
 from pathlib import Path
-import companion.store
+import companion.store, paperlib.play
 from test_store import run
 file = Path(paperlib.play.__file__)
 assert file.is_relative_to({str(tmp_path)!r})

@@ -8,11 +8,11 @@ import time
 
 import pytest
 import torch
+from toy import Coins, Index
 
-from paperlib.play import play
 from companion.store import timing
 from companion.store.timing import alone, computing, time_rounds
-from toy import Coins, Index
+from paperlib.play import play
 
 HOLD = """
 import sys, time

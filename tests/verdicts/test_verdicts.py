@@ -7,14 +7,17 @@ import sys
 import numpy as np
 import pytest
 
+import companion
 import paperlib
 from companion import output
-from paperlib import stats
-from companion.verdicts import verdict as verdicts
-from paperlib.maths.informative import informative_from
 from companion.pages.markdown import counted
-from paperlib.checks import ByConstruction, Check, Vacuous, statements
+from companion.verdicts import verdict as verdicts
+from companion.verdicts.statements import statements
 from companion.verdicts.verdict import Claim
+from paperlib import stats
+from paperlib.checks import ByConstruction, Check, Vacuous
+from paperlib.core.text import number, plain
+from paperlib.maths.informative import informative_from
 
 CLAIMS = """
 from companion.verdicts.verdict import Claim
@@ -58,7 +61,8 @@ def toy(tmp_path, monkeypatch):
     }.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / f"{name}.py").write_text(text)
-    monkeypatch.setattr(paperlib, "__path__", [*paperlib.__path__, str(folder.parent)])
+    for package in (paperlib, companion):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     yield
     for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
@@ -338,11 +342,9 @@ def test_informative_from_may_be_never():
 
 
 def test_numbers_and_json():
-    shown = [
-        output.number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)
-    ]
+    shown = [number(x) for x in (0.0, 0.286, 40.23, 123456.7, 1.5e-7, 2e9, 3, True, math.inf)]
     assert shown == ["0", "0.286", "40.2", "123457", "1.50e-07", "2.00e+09", "3", "True", "inf"]
-    content = output.plain(
+    content = plain(
         {
             "a": np.float64(1 / 3),
             "b": [math.inf, None],

@@ -12,8 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from reliable import Space
 
-from companion import output
-from companion import project
+from companion import output, project
 from companion.store import results as store
 from companion.workflow import declared, plan
 
@@ -42,7 +41,7 @@ def bare(monkeypatch):
 def checkout(tmp_path):
     """A small copy of the project, with one notebook."""
     code = tmp_path / "code"
-    for name in ("paperlib", "data"):
+    for name in ("paperlib", "companion", "data"):
         shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("run.py", "Snakefile", "requirements.lock"):
         shutil.copy2(CODE / name, code)
@@ -92,13 +91,12 @@ def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tm
 def test_nothing_is_written_into_site_packages(bare, tmp_path):
     """A copy that lies as pip puts it."""
     site, work = tmp_path / "site-packages", tmp_path / "work"
-    shutil.copytree(
-        CODE / "paperlib", site / "paperlib", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    for name in ("paperlib", "companion"):
+        shutil.copytree(CODE / name, site / name, ignore=shutil.ignore_patterns("__pycache__"))
     work.mkdir()
     code = """
 from toy import Coins, Index
-from paperlib import output, store, verdicts
+from companion import output, store, verdicts
 store.run(Coins(), {"index": Index()}, 5, 2)
 verdicts.judge("linear.C1", 1.0, (0.5, 1.5), 3, "quick")
 output.write_json(output.folder("quick") / "toy" / "a.json", {})

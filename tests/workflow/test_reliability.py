@@ -146,7 +146,7 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     code = tmp_path / "code"
-    for name in ("paperlib", "data"):
+    for name in ("paperlib", "companion", "data"):
         shutil.copytree(CODE / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("run.py", "Snakefile"):
         shutil.copy2(CODE / name, code)

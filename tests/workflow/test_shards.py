@@ -16,8 +16,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from test_workflow import CODE, PARAMETERS, call, root, run, write  # noqa: F401 (root is a fixture)
 from toy import Coins, Index
 
-from companion.workflow import declared, jobs, plan as workflow
 from companion.store import results as store
+from companion.workflow import declared, jobs
+from companion.workflow import plan as workflow
 from paperlib.core.trace import Trace
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -448,7 +449,7 @@ def test_a_failed_notebook_is_tried_twice_and_the_others_go_on(root):
 @pytest.mark.slow
 def test_code_and_data_that_changed_run_their_notebooks_again(root):
     copy = root / "copy"
-    for name in ("paperlib", "data"):
+    for name in ("paperlib", "companion", "data"):
         shutil.copytree(CODE / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("run.py", "Snakefile"):
         shutil.copy(CODE / name, copy)

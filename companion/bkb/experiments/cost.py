@@ -12,10 +12,11 @@ import time
 
 import torch
 
-from paperlib.play import play
-from ...store.timing import alone, peak_bytes
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.model.confidence import Confidence
+from paperlib.play import play
+
+from ...store.timing import alone, peak_bytes
 from .settings import dense_1d
 
 

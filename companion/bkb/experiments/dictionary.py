@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from paperlib import stats
-from paperlib.core.trace import Trace
 from paperlib.bkb.theory.constants import size_expected
+from paperlib.core.trace import Trace
 
 ALPHAS = (1.1, 1.5, 2.0, 3.0, 5.0)  # factors within which a variance may lie
 

@@ -1,9 +1,6 @@
 """BKB beside exact GP-UCB and what the paper warns of: who plays, and final regrets."""
 
 from paperlib import stats
-from paperlib.core.contracts import Learner
-from paperlib.core.trace import Trace
-from paperlib.learners.reference import UniformArm
 from paperlib.bkb.learners.bkb import BKB, MERGES
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import RFFUCB
@@ -11,6 +8,10 @@ from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
 from paperlib.bkb.learners.quadrature import QFFUCB
 from paperlib.bkb.problems.synthetic import RKHS
+from paperlib.core.contracts import Learner
+from paperlib.core.trace import Trace
+from paperlib.learners.reference import UniformArm
+
 from .regret import QBAR, confidence
 
 QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling

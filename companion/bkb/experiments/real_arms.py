@@ -2,14 +2,15 @@
 
 from typing import NamedTuple
 
-from paperlib.core.contracts import Learner
-from paperlib.core.validation import one_of
-from ...datasets import registry
-from paperlib.learners.reference import UniformArm
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import RFFUCB
 from paperlib.bkb.learners.lazy import LazyBKB
+from paperlib.core.contracts import Learner
+from paperlib.core.validation import one_of
+from paperlib.learners.reference import UniformArm
+
+from ...datasets import registry
 from ..problems.real import BUNDLED, FETCHED, TableArms
 from .regret import QBAR, confidence
 

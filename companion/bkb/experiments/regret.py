@@ -4,10 +4,11 @@ All are ours: the paper has no regret experiment. Letters: R trials, T rounds.
 """
 
 from paperlib import stats
-from paperlib.core.trace import Trace
 from paperlib.bkb.model.confidence import Confidence
-from ..problems.real import TableArms
 from paperlib.bkb.problems.synthetic import RKHS, WarmRKHS
+from paperlib.core.trace import Trace
+
+from ..problems.real import TableArms
 
 NORM = 3.0  # F for learners where f has no known norm
 QBAR = 5.0  # oversampling where nothing else is said

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from paperlib.maths.gp import Kernel
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
@@ -22,6 +21,7 @@ from paperlib.bkb.probes.variance import (
     points,
     truth,
 )
+from paperlib.maths.gp import Kernel
 
 
 def estimators(kernel: Kernel, confidence: Confidence) -> dict[str, Estimator]:

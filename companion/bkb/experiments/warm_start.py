@@ -7,14 +7,15 @@ import dataclasses
 
 import numpy as np
 
-from paperlib.core.contracts import Learner
-from paperlib.core.trace import Trace
-from paperlib.learners.scripted import Scripted
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import RFFUCB
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.problems.synthetic import WarmRKHS
+from paperlib.core.contracts import Learner
+from paperlib.core.trace import Trace
+from paperlib.learners.scripted import Scripted
+
 from .regret import QBAR, confidence
 
 WARM_SIZES = (20, 30, 50, 100)  # features after a warm start

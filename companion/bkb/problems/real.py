@@ -14,11 +14,12 @@ import numpy as np
 import torch
 from scipy.spatial.distance import pdist
 
-from ...datasets import registry as datasets
+from paperlib.bkb.problems.worlds import RBFArms, World
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
 from paperlib.core.validation import nonnegative, one_of, positive
-from paperlib.bkb.problems.worlds import RBFArms, World
+
+from ...datasets import registry as datasets
 
 BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
 PAIRS = 5000  # arms of which all pairs are measured

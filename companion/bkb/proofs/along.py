@@ -14,12 +14,13 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.theory.constants import PAPER, ROUNDING
+from paperlib.checks import Check, statement
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.core.validation import one_of
-from paperlib.checks import Check, statement
-from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.theory.constants import PAPER, ROUNDING
+
 from .replay import Replay
 from .sketch_lemmas import Snapshot
 

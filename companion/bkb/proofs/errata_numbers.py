@@ -12,10 +12,11 @@ from scipy.stats import binom
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from paperlib.maths.gp import RBF, Kernel, Linear, exact_posterior
-from paperlib.core.streams import Streams
-from paperlib.bkb.theory import constants as theory
 from paperlib.bkb.model.confidence import Confidence, Tally
+from paperlib.bkb.theory import constants as theory
+from paperlib.core.streams import Streams
+from paperlib.maths.gp import RBF, Kernel, Linear, exact_posterior
+
 from .replay import Replay
 
 ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)

@@ -16,8 +16,8 @@ from scipy.stats import poisson
 from torch import Tensor
 
 from paperlib.core.linalg import first_best
-from paperlib.maths.gp import RBF, Kernel
 from paperlib.core.validation import finite, positive, whole
+from paperlib.maths.gp import RBF, Kernel
 
 ITERATIONS = 5000  # of the multiplicative updates, at most
 GAP = 0.01  # between relaxation and certificate, at which they stop

@@ -13,12 +13,18 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from paperlib.checks import Check, statement
 from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.theory.constants import (
+    PAPER,
+    ROUNDING,
+    exact_horizon,
+    potential_factor,
+    size_failure,
+)
+from paperlib.checks import Check, statement
+
 from .information import Gain
 from .replay import Replay
-from paperlib.bkb.theory.constants import exact_horizon, potential_factor, size_failure
-from paperlib.bkb.theory.constants import PAPER, ROUNDING
 
 
 def _inputs(run: Replay) -> dict[str, float]:

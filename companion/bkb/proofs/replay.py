@@ -13,11 +13,11 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from paperlib.bkb.model.slots import points_at
 from paperlib.core.describe import frozen
 from paperlib.core.trace import Trace
-from paperlib.maths.gp import Kernel
 from paperlib.core.validation import finite, positive
-from paperlib.bkb.model.slots import points_at
+from paperlib.maths.gp import Kernel
 
 
 @frozen(eq=False)

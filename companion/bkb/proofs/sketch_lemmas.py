@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paperlib.bkb.theory.constants import PAPER, ROUNDING
 from paperlib.checks import Check, statement
 from paperlib.maths.gp import Kernel
-from paperlib.bkb.theory.constants import PAPER, ROUNDING
 
 SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
 JITTERED = 1e-6  # allowed relative error of what a learner computes by way of a jittered K_SS

@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paperlib.bkb.probes.state import redrawn
+from paperlib.bkb.probes.uneven import SHOT
+from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.maths.gp import Kernel
-from paperlib.checks import Check
-from paperlib.bkb.probes.state import redrawn
+
 from .sketch_lemmas import Snapshot
-from paperlib.bkb.probes.uneven import SHOT
 
 
 def snapshots(

@@ -4,9 +4,10 @@ Seconds are kept with the results and are of this machine; ``python3 run.py clea
 """
 
 from paperlib.core.contracts import Learner, Problem
+from paperlib.glbomd.problems.sphere import SphereArms
+
 from ...store.results import once
 from ...store.seconds import Run, Seconds
-from paperlib.glbomd.problems.sphere import SphereArms
 from .settings import paper_learners, rules
 from .slsqp import time_decisions
 

@@ -10,12 +10,12 @@ from paperlib.glbomd.learners.ecolog import ECOLog
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.learners.glmucb import GLMUCB
 from paperlib.glbomd.learners.gloc import GLOC
-from paperlib.glbomd.model.links import Bernoulli, Poisson
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.ofulogr import OFULogR
+from paperlib.glbomd.learners.rsglincb import RSGLinCB
+from paperlib.glbomd.model.links import Bernoulli, Poisson
 from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
-from paperlib.glbomd.learners.rsglincb import RSGLinCB
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000  # rounds over which the instance's kappa is taken, however many are played

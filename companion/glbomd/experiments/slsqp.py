@@ -20,10 +20,11 @@ from torch import Tensor
 
 from paperlib.core.contracts import Learner, Problem
 from paperlib.core.rounds import Round
-from paperlib.play import play
-from ...store.timing import alone, time_rounds
 from paperlib.glbomd.learners.certified import CertifiedOptimism
 from paperlib.glbomd.learners.likelihood_set import ConfidenceSet, family_terms, leader
+from paperlib.play import play
+
+from ...store.timing import alone, time_rounds
 
 TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
 FAR = 2.0  # times S, where the solver looks outside of the ball: L goes on so that e^z stays finite

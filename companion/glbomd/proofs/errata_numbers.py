@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from scipy.integrate import quad
 
-from .inequalities import slope_integrals
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson, kappa_ball
-from paperlib.glbomd.problems.sphere import SphereArms
-from .quadrature import NODES, WEIGHTS
 from paperlib.glbomd.model.setting import Setting
+from paperlib.glbomd.problems.sphere import SphereArms
 from paperlib.glbomd.theory.constants import FORMS, regret_bound, ridge_condition
+
+from .inequalities import slope_integrals
+from .quadrature import NODES, WEIGHTS
 
 DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments
 

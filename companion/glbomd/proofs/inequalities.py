@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, statement
-from paperlib.glbomd.theory.constants import PAPER
 from paperlib.glbomd.model.links import Link, loss
+from paperlib.glbomd.theory.constants import PAPER
+
 from .quadrature import mixed
 
 LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))

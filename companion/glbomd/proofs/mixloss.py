@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, statement
-from paperlib.glbomd.theory.constants import PAPER, shortfall
-from .quadrature import expectation, mixed
-from paperlib.glbomd.theory.replay import Replay
 from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.theory.constants import sharp_constants
+from paperlib.glbomd.theory.constants import PAPER, sharp_constants, shortfall
+from paperlib.glbomd.theory.replay import Replay
+
+from .quadrature import expectation, mixed
 
 BLOCK = 1 << 15  # rounds of all trials of a block
 

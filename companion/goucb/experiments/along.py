@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.core.trace import Trace
 from paperlib.checks import Check
+from paperlib.core.trace import Trace
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.oracle import BoxLeastSquares
@@ -22,10 +22,11 @@ from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory import bounds, constants
 from paperlib.goucb.theory.equivalents import equivalents
 from paperlib.goucb.theory.growth import Risk
-from ..proofs.lemmas import potential_bound
 from paperlib.goucb.theory.replay import Replay
 from paperlib.goucb.theory.vacuity import first_phase
+
 from ..proofs import feasibility, lemmas
+from ..proofs.lemmas import potential_bound
 
 DELTA = 0.1
 SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)

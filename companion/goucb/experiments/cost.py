@@ -6,13 +6,14 @@ Phase I is free, so that a run has as many points of it as there shall be observ
 from collections.abc import Sequence
 
 from paperlib.core.contracts import Learner
-from ...store.seconds import Seconds, time_runs
 from paperlib.goucb.learners.botorch_default import BoTorchDefault
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
 from paperlib.goucb.learners.presets import algorithm1, practical
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.problems.synthetic import StyblinskiTang
+
+from ...store.seconds import Seconds, time_runs
 
 OURS, BATCHED, USERS = "GO-UCB, practical", "GP-UCB, modern", "BoTorch, default"
 

@@ -14,6 +14,7 @@ import torch
 
 from paperlib import stats
 from paperlib.core.trace import Trace
+
 from ...store.results import once
 from ...store.timing import computing
 from .synthetic import between

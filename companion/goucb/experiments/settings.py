@@ -8,9 +8,9 @@ from typing import NamedTuple
 from paperlib.core.contracts import Learner, Problem
 from paperlib.goucb.learners.acquisition import Joint
 from paperlib.goucb.learners.controls import RepeatBest, UniformPoint
+from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
-from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
 from paperlib.goucb.learners.oracle import GradientDescent
 from paperlib.goucb.learners.presets import algorithm1, literal, practical

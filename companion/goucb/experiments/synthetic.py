@@ -15,9 +15,10 @@ from matplotlib.axes import Axes
 from paperlib import stats
 from paperlib.core.contracts import Problem
 from paperlib.core.streams import Streams
+from paperlib.core.text import number
 from paperlib.core.trace import Trace
+
 from ...figures.drawing import look, looks, regret_panel, style
-from ...output import number
 from ...styles import COLORS
 
 Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round

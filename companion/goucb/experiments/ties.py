@@ -10,9 +10,9 @@ import torch
 
 from paperlib.core.linalg import Rows
 from paperlib.core.trace import Trace
-from paperlib.maths.bounds import Bounds
 from paperlib.goucb.learners.gp import GP
 from paperlib.goucb.learners.search import History
+from paperlib.maths.bounds import Bounds
 
 POINTS = 256
 

@@ -15,6 +15,7 @@ from scipy.stats import rankdata, t
 from paperlib import stats
 from paperlib.core.trace import Trace
 from paperlib.core.validation import one_of
+
 from ...datasets import registry
 from ...datasets.evaluations import Evaluation
 from ...figures.drawing import look, style

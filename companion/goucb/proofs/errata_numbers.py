@@ -12,7 +12,8 @@ from scipy.stats import norm
 
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.problems.reference import HALF, Reference
-from paperlib.goucb.theory import constants as theory, printed, vacuity
+from paperlib.goucb.theory import constants as theory
+from paperlib.goucb.theory import printed, vacuity
 from paperlib.goucb.theory.constants import Constants
 from paperlib.goucb.theory.growth import Risk
 from paperlib.goucb.theory.landscape import TRUTH, Landscape

@@ -11,12 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.checks import Check, Statement, statement
-from paperlib.goucb.theory.constants import Constants, Proof, stretch
-from .lemmas import column, potential_bound
-from paperlib.goucb.theory.constants import PAPER, ROUNDING
-from paperlib.checks import unless
+from paperlib.checks import Check, Statement, statement, unless
+from paperlib.goucb.theory.constants import PAPER, ROUNDING, Constants, Proof, stretch
 from paperlib.goucb.theory.replay import Replay
+
+from .lemmas import column, potential_bound
 
 # Lemma 5.3 ------------------------------------------------------------------------------------------------
 

@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, statement
-from paperlib.goucb.theory.constants import stretch
+from paperlib.goucb.theory.constants import PAPER, ROUNDING, stretch
 from paperlib.goucb.theory.replay import Replay
-from paperlib.goucb.theory.constants import PAPER, ROUNDING
 
 
 def column(values: Any) -> np.ndarray:

@@ -6,20 +6,20 @@ Letters: R trials, T rounds, d dimensions, E epochs.
 import numpy as np
 import torch
 
+from paperlib.checks import Check
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from paperlib.checks import Check
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
-from ..proofs import reduction
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting
+
+from ..proofs import lemmas, reduced, reduction, schedule, weakly
 from ..proofs.errata_numbers import printed_first
 from ..proofs.replay import Replay
 from .coverage import KNOWN
-from ..proofs import schedule, weakly, reduced, lemmas
 
 
 def task_of(problem: QuadraticDrift) -> Task:

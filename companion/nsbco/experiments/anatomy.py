@@ -18,6 +18,7 @@ from paperlib.nsbco.learners.presets import practical
 from paperlib.nsbco.probes import LOG, Compared, center, live
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
+
 from ..proofs.shares import chances
 
 # ---- the run with two changes ------------------------------------------------------------------------------

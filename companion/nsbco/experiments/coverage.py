@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paperlib import stats
+from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.learners.multiscale import Multiscale
-from paperlib.checks import Check
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import practical
 from paperlib.nsbco.problems.drifts import Ramp, Rotation
@@ -20,8 +20,9 @@ from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Weak
-from ..proofs.lemmas import variation
+
 from ..proofs import weakly
+from ..proofs.lemmas import variation
 
 B0 = 2.0  # the calibrated bonus
 DELTA = 0.1  # share of trials in which property 1 may fail

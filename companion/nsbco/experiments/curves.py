@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from paperlib import stats
+
 from ...figures.charts import SMALL
 from ...figures.drawing import END, look, style
 from ...styles import COLORS

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from paperlib import stats
 from paperlib.core.trace import Trace
+
 from ...figures.drawing import QUARTILES, look, style
 from .curves import power, ticks
 from .regret import RESAMPLES, Runs, kind, world

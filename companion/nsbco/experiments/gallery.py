@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from paperlib import stats
+from paperlib.core.text import number
 from paperlib.core.trace import Trace
-from ...output import number
+
 from .regret import SMOOTH, Runs, changes, kind, ratio, variation
 from .settings import learners
 

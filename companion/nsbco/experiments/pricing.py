@@ -12,12 +12,13 @@ from paperlib import stats
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.core.validation import one_of
-from ...datasets import registry as datasets
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.glr import GLR
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.learners.spsa import SPSA
+
+from ...datasets import registry as datasets
 from ..problems.prices import CUSTOMERS, closes, pricing
 from .settings import learners
 

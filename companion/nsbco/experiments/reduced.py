@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from paperlib.checks import Check
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from paperlib.checks import Check
 from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
 from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.problems.drifts import Ramp
 from paperlib.nsbco.problems.grid import GridDrift
 from paperlib.nsbco.problems.paths import Abrupt, Alternation, Stationary
-from ..proofs import reduction
-from ..proofs import reduced
+
+from ..proofs import reduced, reduction
 
 ARMS = 5  # K, at which theta = 1/2 is a point of the grid
 PERIOD = 64  # rounds between two changes of the last sequence

@@ -15,13 +15,14 @@ from paperlib.core.contracts import Learner
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from ...store import results as store
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.probes import LOG
 from paperlib.nsbco.problems.drifts import Rotation, Sinusoid, Triangle, Walk
 from paperlib.nsbco.problems.paths import Abrupt, Level, Several, Stationary
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
+
+from ...store import results as store
 from .settings import learners
 
 Cell = tuple[str, int]  # a path's name, and T

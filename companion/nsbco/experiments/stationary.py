@@ -15,6 +15,7 @@ from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
+
 from ..proofs.errata_numbers import printed_first
 
 RESAMPLES = 10_000

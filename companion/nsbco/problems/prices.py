@@ -15,9 +15,10 @@ import numpy as np
 
 from paperlib.core.describe import frozen
 from paperlib.core.validation import one_of, refuse, whole
-from ...datasets import registry as datasets
 from paperlib.nsbco.problems.paths import Path, along
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
+
+from ...datasets import registry as datasets
 
 SERIES = ("google", "stocks")
 FIRST, LAST = np.datetime64("2013-02-18"), np.datetime64("2017-11-27")  # of the table "stocks"

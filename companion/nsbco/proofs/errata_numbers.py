@@ -13,8 +13,9 @@ from scipy.stats import binom
 
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory import rates
-from . import reduction
 from paperlib.nsbco.theory.constants import Setting, literal, reference
+
+from . import reduction
 
 
 def printed_first(margin: float) -> int:

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.checks import Check, statement
+from paperlib.checks import Check, statement, unless
 from paperlib.nsbco.model.task import Task
-from paperlib.nsbco.theory import constants as theory, rates
-from paperlib.nsbco.theory.constants import Setting
-from .replay import Replay
+from paperlib.nsbco.theory import constants as theory
+from paperlib.nsbco.theory import rates
 from paperlib.nsbco.theory.bounds import distances
-from paperlib.checks import unless
-from paperlib.nsbco.theory.constants import PAPER, ROUNDING
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING, Setting
+
+from .replay import Replay
 
 PROOF = f"{PAPER}, proof of Lemma 3.1"
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.checks import Check, statement
-from . import reduction
-from paperlib.nsbco.theory.firing import TRIVIAL
-from .lemmas import series, variation
+from paperlib.checks import Check, statement, unless
 from paperlib.nsbco.theory.constants import PAPER, ROUNDING
-from paperlib.checks import unless
+from paperlib.nsbco.theory.firing import TRIVIAL
+
+from . import reduction
+from .lemmas import series, variation
 from .weakly import from_above, from_below
 
 LEMMA = f"{PAPER}, Lemma 4.1"

@@ -13,9 +13,10 @@ import numpy as np
 from scipy.stats import binom
 
 from paperlib.checks import Check, statement
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING
+
 from . import shares as numbers
 from .lemmas import series
-from paperlib.nsbco.theory.constants import PAPER, ROUNDING
 
 SCHEDULE = f"{PAPER}, Algorithm 1"
 ERRORS = 5.0  # standard errors

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from paperlib.checks import Check, Statement, statement, unless
 from paperlib.maths.informative import informative_from
-from paperlib.checks import Check, Statement, statement
 from paperlib.nsbco.theory import constants as theory
-from paperlib.nsbco.theory.constants import Setting, Weak
+from paperlib.nsbco.theory.constants import PAPER, Setting, Weak
 from paperlib.nsbco.theory.firing import TRIVIAL, first_horizon
+
 from .lemmas import series, variation
-from paperlib.nsbco.theory.constants import PAPER
-from paperlib.checks import unless
 
 FAR = 10**40  # largest round to look for
 

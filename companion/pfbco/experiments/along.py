@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 import torch
 
+from paperlib.checks import Check, Expected
 from paperlib.core.contracts import Problem
 from paperlib.core.trace import Trace
-from paperlib.checks import Check, Expected
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
-from ..problems.portfolio import Portfolio
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.pfbco.theory import bounds
 from paperlib.pfbco.theory.constants import Setting, smoothed_quadratic, unit_ball
+
+from ..problems.portfolio import Portfolio
+from ..proofs import lemmas, steps
 from ..proofs.replay import Replay, Split, split
 from .settings import world
-from ..proofs import lemmas, steps
 
 
 def small_problems(c: float) -> dict[str, Problem]:

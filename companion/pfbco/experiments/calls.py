@@ -11,6 +11,7 @@ import torch
 
 from paperlib.core.contracts import Problem
 from paperlib.core.streams import Streams
+
 from ...store.timing import alone
 
 

@@ -5,6 +5,7 @@ Seconds are kept with the results and are of this machine; ``python3 run.py clea
 
 from paperlib.core.contracts import Learner, Problem
 from paperlib.core.validation import whole
+
 from ...store.results import once
 from ...store.seconds import Run, Seconds
 from .calls import time_answers, time_oracles

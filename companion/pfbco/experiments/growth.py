@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paperlib import stats
+
 from .losses import RESAMPLES
 
 

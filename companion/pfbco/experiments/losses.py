@@ -10,8 +10,9 @@ import numpy as np
 import scipy.stats
 
 from paperlib import stats
+from paperlib.core.text import number
 from paperlib.core.trace import Trace
-from ...output import number
+
 from .settings import FIGURE
 
 RESAMPLES = 2000  # of each bootstrap

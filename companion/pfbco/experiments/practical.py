@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from paperlib import stats
+from paperlib.core.text import number
 from paperlib.core.trace import Trace
 from paperlib.learners.doubling import Doubling
-from ...output import number
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.onepoint import practical
 from paperlib.pfbco.learners.pfbco import PFBCO
+
 from .losses import average, bracket, ratio
 
 

@@ -18,6 +18,7 @@ from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.probes import CenterLoss, Constants, FixedLoss, GradientNorm, NoiseNorm
 from paperlib.pfbco.problems.completion import MatrixCompletion
+
 from ..problems.market import REAL, SYNTHETIC, choose
 from ..problems.portfolio import Portfolio
 from ..proofs.comparators import bcrp, best_completion, best_quadratic

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...datasets import registry as datasets
-from ...datasets.tables import Prices
 from paperlib.core.streams import Streams
 from paperlib.core.validation import one_of, whole
+
+from ...datasets import registry as datasets
+from ...datasets.tables import Prices
 
 REAL, SYNTHETIC = ("stocks", "stocks_adjusted"), "synthetic"
 # the first is a holiday: trading begins the day after

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...datasets import registry as datasets
-from paperlib.maths.sets import SubSimplex
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw, Streams
 from paperlib.core.validation import one_of, positive, size, whole
-from .market import REAL, SYNTHETIC, market
+from paperlib.maths.sets import SubSimplex
 from paperlib.pfbco.model.task import Task
+
+from ...datasets import registry as datasets
+from .market import REAL, SYNTHETIC, market
 
 
 class PortfolioWorld(NamedTuple):

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paperlib.core.validation import positive
 from paperlib.maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from paperlib.maths.polytopes import closest
-from paperlib.core.validation import positive
 
 STEPS = 20_000  # of an iteration that has not converged
 FLOOR = 1e-30  # least weight of a stock: from 0 no factor could lift it again

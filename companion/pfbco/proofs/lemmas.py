@@ -13,13 +13,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from paperlib.checks import Check, Expected, Statement, statement
+from paperlib.checks import Check, Expected, Statement, statement, unless
 from paperlib.pfbco.theory import constants as theory
+from paperlib.pfbco.theory.bounds import HALF, beyond, by_trial, if_own
+from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, PAPER, TAIL, Setting
+
 from .replay import ROUNDING, Replay, Split
-from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, TAIL, Setting
-from paperlib.pfbco.theory.bounds import HALF, beyond, if_own, by_trial
-from paperlib.checks import unless
-from paperlib.pfbco.theory.constants import PAPER
 
 PROOF = f"{PAPER}, proof of Theorem 1"
 

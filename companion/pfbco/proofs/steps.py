@@ -14,9 +14,9 @@ from torch.nn.functional import pad
 
 from paperlib.checks import Check, statement
 from paperlib.pfbco.model.tracking import sigma
-from paperlib.pfbco.theory.constants import Setting
-from paperlib.pfbco.theory.constants import PAPER
 from paperlib.pfbco.theory.bounds import if_own
+from paperlib.pfbco.theory.constants import PAPER, Setting
+
 from .replay import ROUNDING, Replay
 
 ALGORITHM = f"{PAPER}, Algorithm 1"

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import Kernel, rank
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, whole
+from ...maths.gp import Kernel, rank
 from ..model.confidence import Confidence, Tally
 from .sketch import CHUNK, ROOTS, Fit, by_eigenvalues, fit
 from .ucb import KernelUCB, Pulls

@@ -9,14 +9,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import Kernel
 from ...core.describe import frozen
 from ...core.linalg import Rows
 from ...core.streams import Draw
-from .bkb import Sketched, oversampling
+from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
-from .sketch import CHUNK, Fit
 from ..model.slots import points_at
+from .bkb import Sketched, oversampling
+from .sketch import CHUNK, Fit
 from .ucb import Pulls, first_best
 
 

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from ...maths.gp import Kernel, Posterior, exact_posterior
 from ...core.describe import frozen
 from ...core.linalg import Rows, may_look, needed
 from ...core.streams import Draw
+from ...maths.gp import Kernel, Posterior, exact_posterior
 from ..model.confidence import Confidence, Tally
 from ..model.slots import points_at
 from .regression import REFRESH

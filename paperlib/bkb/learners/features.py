@@ -9,11 +9,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import RBF, Linear
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import size
+from ...maths.gp import RBF, Linear
 from ..model.confidence import Confidence, Tally
 from .regression import REFRESH, absorb, refitted
 from .ucb import KernelUCB, Pulls

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import Kernel
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import size
-from .bkb import Sketched
+from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
+from .bkb import Sketched
 from .regression import REFRESH, absorb
 from .sketch import CHUNK
 from .ucb import Pulls

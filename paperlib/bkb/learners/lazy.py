@@ -13,13 +13,13 @@ from torch.nn.functional import pad
 
 from ...core.describe import frozen
 from ...core.linalg import Rows, may_look
-from ...core.trees import take
-from ...maths.gp import Kernel
 from ...core.streams import Draw
+from ...core.trees import take
 from ...core.validation import one_of, positive, whole
-from .bkb import MERGES, Sketched, oversampling
+from ...maths.gp import Kernel
 from ..model.apart import Apart, apart
 from ..model.confidence import Confidence, Tally
+from .bkb import MERGES, Sketched, oversampling
 from .regression import absorb
 from .sketch import CHUNK
 from .ucb import Pulls, of_arm

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import Kernel, check_kernel, rank
 from ...core.linalg import may_look
 from ...core.validation import menu, one_of, positive, whole
+from ...maths.gp import Kernel, check_kernel, rank
 from ..model.slots import Slots, listed, points_at
 from .single import JITTERS, Fit, each
 

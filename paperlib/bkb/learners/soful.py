@@ -12,11 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import Linear
 from ...core.describe import frozen
 from ...core.linalg import chosen, inner
 from ...core.streams import Draw
 from ...core.validation import size
+from ...maths.gp import Linear
 from ..model.confidence import Confidence, Tally
 from .ucb import KernelUCB, Pulls
 

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from ...core import linalg
 from ...core.plausible import Observed
-from ...maths.gp import Kernel, check_kernel
 from ...core.streams import Draw
 from ...core.validation import CONDITION, LARGEST, finite, menu, refuse
+from ...maths.gp import Kernel, check_kernel
 from ..model.confidence import Confidence, Tally
 
 

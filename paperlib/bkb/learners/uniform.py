@@ -2,10 +2,10 @@
 
 from torch import Tensor
 
-from ...learners.reference import Reference, State
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import whole
+from ...learners.reference import Reference, State
 
 
 @frozen

@@ -14,14 +14,14 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ...maths.gp import Kernel, exact_posterior
 from ...core.describe import frozen
 from ...core.linalg import chosen_mean
+from ...core.rounds import Round
 from ...core.streams import stream_number, uniform
 from ...core.validation import one_of, positive
+from ...maths.gp import Kernel, exact_posterior
 from ..model.confidence import Confidence
 from ..model.slots import points_at
-from ...core.rounds import Round
 
 
 def own(state: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from .state import own
 from ...core.rounds import Round
+from .state import own
 
 
 def n_after(seen: Round) -> Tensor:

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
+from ...core.rounds import Round
 from ...core.trace import Trace
 from ...core.validation import one_of
 from ..model.confidence import Confidence
 from .state import own
-from ...core.rounds import Round
 
 WIDTH = 3.0  # standard deviations, Figure 2
 

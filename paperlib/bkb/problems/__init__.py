@@ -1,7 +1,6 @@
 """The problems of the experiments and of the theory, by name."""
 
 from .synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
-
 from .uneven import UnevenArms
 
-__all__ = ["RKHS", "GPDraw", "LinearArms", "TableArms", "UnevenArms", "WarmRKHS"]
+__all__ = ["RKHS", "GPDraw", "LinearArms", "UnevenArms", "WarmRKHS"]

@@ -9,12 +9,12 @@ The trials share the arms; each draws its own f, and its own noise.
 
 import torch
 
-from ...maths.gp import Linear
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
 from ...core.validation import nonnegative, one_of, positive, size, whole
+from ...maths.gp import Linear
 from .worlds import FixedArms, RBFArms, World, even_grid, expand
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise

@@ -8,10 +8,10 @@ Letters: R trials, A arms.
 import torch
 from torch import Tensor
 
-from ...maths.gp import RBF
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import nonnegative, size, whole
+from ...maths.gp import RBF
 from .worlds import FixedArms, World
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.gp import RBF, Kernel
 from ...core.linalg import chosen_mean
 from ...core.streams import Draw
+from ...maths.gp import RBF, Kernel
 
 CHUNK = 1 << 14  # arms whose kernel values are held at a time
 

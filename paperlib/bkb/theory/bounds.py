@@ -1,8 +1,7 @@
 """Assumptions and theorems of the paper, each a function that returns a ``Check``.
 
-Lemmas along a run stand in ``lemmas``, those about one dictionary in ``sketch_lemmas``, what to record in ``probes``;
-all statements are imported here, so that ``checks.statements("bkb")`` lists them. A bound reads states by field name
-and computes exact quantities anew from arms; it imports no learner.
+The lemmas of the proofs are in ``companion.bkb.proofs``. A bound reads states by field name and computes exact quantities from
+the arms; it imports no learner.
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
 Letters: as in ``constants``; R trials, T' recorded rounds.
 """
@@ -19,8 +18,8 @@ from ...checks import Check, Reported, Vacuous, statement
 from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
-from .constants import PAPER
 from .constants import (
+    PAPER,
     exact_horizon,
     failure,
     qbar_tight,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.informative import informative_from
 from ...core.validation import nonnegative, one_of, positive
+from ...maths.informative import informative_from
 from ..model.confidence import Confidence, Tally, open_interval
 
 PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"

@@ -18,9 +18,9 @@ from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
 from ...core.validation import menu, nonnegative, positive
 from ..model.links import LARGEST_COUNT, Bernoulli, Link
+from ..model.validation import conditioned, fitted, known_link
 from .glm import GLMLearner
 from .mle import CountHistory, history, maximize_likelihood
-from ..model.validation import conditioned, fitted, known_link
 
 
 class Tally(NamedTuple):

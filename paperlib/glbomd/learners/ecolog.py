@@ -27,9 +27,9 @@ from ...core.linalg import (
 )
 from ...core.streams import Draw
 from ...core.validation import refuse, whole
-from .glm import GLMLearner
 from ..model.links import Bernoulli, Link
 from ..model.validation import conditioned, ridge
+from .glm import GLMLearner
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
 BLOCK = 3  # Newton steps on a device from one look to the next

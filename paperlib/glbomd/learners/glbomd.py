@@ -27,13 +27,13 @@ from ...core.linalg import (
     tensors,
     width,
 )
-from ...maths.sets import ball_projection
 from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import coordinates, one_of, refuse, whole
-from .glm import GLMLearner
+from ...maths.sets import ball_projection
 from ..model.links import Link, Poisson
 from ..model.validation import conditioned, ridge
+from .glm import GLMLearner
 
 RIDGES = ("sharp", "free", "theory", "dim")
 # Lemma 7 without its factor d, integrated exactly: it holds for lambda >= alpha R^2 / x^2 with alpha = 3 eta / 2,

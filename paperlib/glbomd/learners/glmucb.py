@@ -15,10 +15,10 @@ from ...core.describe import frozen
 from ...core.linalg import chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
 from ...core.validation import one_of
-from .glm import BoundedLearner
 from ..model.links import Link
-from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
 from ..model.validation import conditioned, needs_horizon
+from .glm import BoundedLearner
+from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
 
 
 class State(NamedTuple):

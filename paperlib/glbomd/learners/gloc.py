@@ -31,13 +31,13 @@ from ...core.linalg import (
     tensors,
     width,
 )
-from ...maths.sets import project_ball
 from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import one_of, whole
-from .glm import KappaLearner
+from ...maths.sets import project_ball
 from ..model.links import Bernoulli, Binomial, Link, Poisson
 from ..model.validation import conditioned, ridge
+from .glm import KappaLearner
 
 VARIANTS = ("paper", "public")
 

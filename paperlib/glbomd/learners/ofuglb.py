@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ...core.describe import frozen
 from ...core.validation import one_of, refuse
-from .certified import CertifiedOptimism
 from ..model.links import Bernoulli, Link, Poisson
+from .certified import CertifiedOptimism
 
 
 @frozen

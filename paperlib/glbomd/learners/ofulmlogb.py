@@ -13,8 +13,8 @@ from dataclasses import field
 
 from ...core.describe import frozen
 from ...core.validation import refuse
-from .glbomd import GLBOMD
 from ..model.links import Bernoulli, Link
+from .glbomd import GLBOMD
 
 
 @frozen

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ...core.describe import frozen
 from ...core.validation import refuse
-from .certified import CertifiedOptimism
 from ..model.links import Bernoulli, Link
+from .certified import CertifiedOptimism
 
 
 @frozen

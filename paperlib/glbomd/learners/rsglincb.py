@@ -27,10 +27,10 @@ from ...core.linalg import (
 )
 from ...core.streams import Draw
 from ...core.validation import one_of, refuse
-from .glm import BoundedLearner
 from ..model.links import Link
-from .mle import Fit, History, history, predict, refit, unfitted
 from ..model.validation import conditioned, fitted, needs_horizon, ridge
+from .glm import BoundedLearner
+from .mle import Fit, History, history, predict, refit, unfitted
 
 
 class Constants(NamedTuple):

@@ -4,4 +4,4 @@ from .fixed import FixedArms
 from .given import GivenUniforms
 from .sphere import SphereArms
 
-__all__ = ["Covertype", "FixedArms", "GivenUniforms", "SphereArms"]
+__all__ = ["FixedArms", "GivenUniforms", "SphereArms"]

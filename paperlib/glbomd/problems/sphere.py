@@ -11,7 +11,7 @@ from ...core.linalg import first_best
 from ...core.streams import Draw
 from ...core.validation import one_of
 from ..model.links import Bernoulli, Link
-from .worlds import Known, Moment, Redrawn, World, sphere_instance, _check
+from .worlds import Known, Moment, Redrawn, World, _check, sphere_instance
 
 
 @frozen

@@ -1,7 +1,6 @@
-"""Every assumption, lemma, theorem and table of the paper, as a function that returns a ``Check``.
+"""Assumptions, theorems and tables of the paper, each a function that returns a ``Check``.
 
-This module holds assumptions, theorems and tables; the lemmas stand in ``descent`` (the update), ``mixloss`` (the
-mix loss) and ``inequalities`` (tools), and are imported here, so that ``checks.statements("glbomd")`` lists all.
+The lemmas of the proofs are in ``companion.glbomd.proofs``.
 A bound takes estimates and matrices from a state by field name; it never imports a learner.
 Source: Zhang, Xu, Zhao & Sugiyama (2025).
 Letters: as in ``constants``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
@@ -17,13 +16,20 @@ from torch import Tensor
 
 from ... import stats
 from ...checks import Check, statement
-from ...maths.informative import informative_from
 from ...core.trace import Trace
-from .constants import PAPER, ROUNDING, shortfall
+from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
-from .replay import Replay
-from .constants import condition, leading_order, regret_bound, regret_row
 from ..model.setting import Setting
+from .constants import (
+    PAPER,
+    ROUNDING,
+    condition,
+    leading_order,
+    regret_bound,
+    regret_row,
+    shortfall,
+)
+from .replay import Replay
 
 
 def _grid(reach: float, points: int = 2001) -> Tensor:

@@ -15,9 +15,9 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from ...core.validation import one_of
 from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
-from ...core.validation import one_of
 from ..model.setting import Setting
 
 PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from ...core.describe import frozen
+from ...core.extras import load
 from ...core.validation import size
 from .sequential import OneByOne
 
@@ -57,6 +58,10 @@ class BoTorchDefault(OneByOne):
     def __post_init__(self):
         super().__post_init__()
         check_starts(self.restarts, self.raw_samples)
+
+    def library(self):
+        """BoTorch."""
+        return load("botorch", type(self).__name__)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from ...core.describe import frozen
+from ...core.extras import load
 from ...core.streams import Draw
 from ...core.validation import MOST, nonnegative, one_of, positive, refuse, size
 from ...maths.bounds import Bounds
@@ -56,6 +57,10 @@ class GaussianProcess(Search):
         size("top", self.top)
         size("steps", self.steps, 0)
         positive("rate", self.rate)
+
+    def library(self):
+        """BoTorch."""
+        return load("botorch", type(self).__name__)
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Where the acquisition is largest, R x d."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
+from ...core.extras import load
 from ...core.linalg import Rows
 from ...core.streams import Draw
 from ...core.validation import MOST, refuse
@@ -43,6 +44,10 @@ class GPOptimizeAcqf(Search):
         if not isinstance(self.gp, GP):
             refuse("gp", self.gp, "a GP")
         check_starts(self.restarts, self.raw_samples)
+
+    def library(self):
+        """BoTorch."""
+        return load("botorch", type(self).__name__)
 
     @property
     def n_init(self) -> int:

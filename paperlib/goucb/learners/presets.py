@@ -12,7 +12,6 @@ from .goucb import GOUCB, TrustRegion
 from .oracle import GradientDescent, LevenbergMarquardt, Oracle
 from .radius import Constant, Printed
 
-
 USUAL = TrustRegion()
 
 

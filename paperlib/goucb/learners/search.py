@@ -33,10 +33,22 @@ class Search:
     prepares = False
     n_init: int
 
+    def library(self):
+        """Import what an extra of paperlib installs, where ``propose`` needs it.
+
+        Raises:
+            ImportError: it is not installed.
+        """
+
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
     ) -> History:
-        """No observations yet."""
+        """No observations yet.
+
+        Raises:
+            ImportError: a package that the search needs is missing.
+        """
+        self.library()
         x, y = Rows.empty(trials, bounds.dim, **tkwargs), Rows.empty(trials, **tkwargs)
         return History(x, y, 0)
 

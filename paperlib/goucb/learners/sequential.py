@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
+from ...core.extras import load
 from ...core.streams import Draw
 from ...core.validation import size
 from ...maths.bounds import Bounds
@@ -30,20 +31,6 @@ class OneByOne(Search):
 
     def __post_init__(self):
         size("n_init", self.n_init)
-
-    def library(self):
-        """The package that ``ask`` needs, where it is one of the extra ``optimizers``; else None."""
-
-    def init(
-        self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
-    ) -> History:
-        """No observations yet.
-
-        Raises:
-            ImportError: the library is missing.
-        """
-        self.library()
-        return super().init(trials, bounds, horizon, draw, **tkwargs)
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """What the library asks for in each trial, R x d."""
@@ -70,11 +57,7 @@ class Optuna(OneByOne):
 
     def library(self):
         """Optuna."""
-        try:
-            import optuna
-        except ImportError as error:
-            raise ImportError("Optuna needs optuna: the extra 'optimizers' of paperlib") from error
-        return optuna
+        return load("optuna", "Optuna")
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
         """The next trial's parameters."""
@@ -108,12 +91,7 @@ class ScikitOptimize(OneByOne):
 
     def library(self):
         """scikit-optimize."""
-        try:
-            import skopt
-        except ImportError as error:
-            needs = "ScikitOptimize needs scikit-optimize: the extra 'optimizers' of paperlib"
-            raise ImportError(needs) from error
-        return skopt
+        return load("skopt", "ScikitOptimize")
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
         """The next point."""

@@ -1,7 +1,7 @@
 """Assumptions, guarantees of Phase I and theorems of the paper, each a function that returns a ``Check``.
 
-Statements along Phase II stand in ``lemmas`` and ``feasibility``; all are imported here, so that ``checks.statements("goucb")`` lists them. Where a bound is no
-less than what holds without it nothing could break it, and the check is ``checks.Vacuous``. Printed bounds have a universal constant
+The lemmas of the proofs are in ``companion.goucb.proofs``. Where a bound is no less than what holds without it nothing could
+break it, and the check is ``checks.Vacuous``. Printed bounds have a universal constant
 that the paper does not give; with 1 for it they are reported, not judged.
 Source: Liu & Wang (2023).
 Letters: as in ``constants``; R trials, N parameter vectors, M points.
@@ -15,14 +15,13 @@ import torch
 from torch import Tensor
 
 from ... import stats
-from ...checks import ByConstruction, Check, Expected, Reported, statement
+from ...checks import ByConstruction, Check, Expected, Reported, statement, unless
 from ..model.network import TwoLayerNet
-from . import constants as theory, printed, vacuity
-from .constants import Constants
+from . import constants as theory
+from . import printed, vacuity
+from .constants import PAPER, ROUNDING, Constants
 from .growth import Risk
 from .landscape import Landscape
-from .constants import PAPER, ROUNDING
-from ...checks import unless
 from .replay import Replay
 
 LEVEL = 0.98  # two-sided, 99 % on each side

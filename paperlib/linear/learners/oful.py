@@ -15,8 +15,16 @@ from ...core.describe import frozen
 from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import CONDITION, LARGEST
-from ...core.validation import finite, menu, nonnegative, positive, probability, whole
+from ...core.validation import (
+    CONDITION,
+    LARGEST,
+    finite,
+    menu,
+    nonnegative,
+    positive,
+    probability,
+    whole,
+)
 
 
 class State(NamedTuple):

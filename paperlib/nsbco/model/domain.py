@@ -9,7 +9,6 @@ import numpy as np
 
 from ...core.validation import LARGEST, SINGLE, SMALLEST, array, norm_slack, refuse
 
-
 NARROWEST = 1e-9  # least half width over the center's size
 
 

@@ -3,7 +3,6 @@
 from .drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
 from .grid import GridDrift
 from .paths import Abrupt, Alternation, Dyadic, Level, Several, Stationary, Step
-
 from .quadratic import QuadraticDrift
 
 __all__ = [
@@ -21,6 +20,4 @@ __all__ = [
     "Step",
     "Triangle",
     "Walk",
-    "customers",
-    "pricing",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from ...core.describe import frozen
 from ...core.validation import number, positive, refuse, size, whole
 

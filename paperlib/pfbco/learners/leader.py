@@ -9,9 +9,9 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
+from ..model.task import Task
 from .onepoint import State
 from .pfbco import PFBCO
-from ..model.task import Task
 
 
 @frozen

@@ -13,9 +13,9 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import nonnegative, one_of
+from ..model.task import Task
 from .onepoint import check_task, point, prepare
 from .pfbco import untie
-from ..model.task import Task
 
 
 class OCGState(NamedTuple):

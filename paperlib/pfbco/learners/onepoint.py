@@ -10,14 +10,21 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.oracles import probe
 from ...core.describe import frozen
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import CONDITION, coordinates, finite, norm_slack, one_of, positive
-from ...core.validation import refuse, whole
+from ...core.validation import (
+    CONDITION,
+    coordinates,
+    finite,
+    norm_slack,
+    one_of,
+    positive,
+    refuse,
+    whole,
+)
+from ...maths.oracles import probe
 from ..model.task import Heard, Task
-
 
 LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
-from .onepoint import Epoch, OnePoint, State
 from ..model.task import Task
 from ..model.tracking import sigma
+from .onepoint import Epoch, OnePoint, State
 
 
 @frozen

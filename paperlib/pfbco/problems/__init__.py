@@ -2,7 +2,6 @@
 
 from .ball import BallLinear, BallQuadratic
 from .completion import MatrixCompletion
-
 from .quadratic import QuadraticPolytope
 
-__all__ = ["BallLinear", "BallQuadratic", "MatrixCompletion", "Portfolio", "QuadraticPolytope"]
+__all__ = ["BallLinear", "BallQuadratic", "MatrixCompletion", "QuadraticPolytope"]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.sets import Ball
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import nonnegative, one_of, size
+from ...maths.sets import Ball
 from ..model.task import Task
 
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import one_of, size
+from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ..model.task import Task
 
 MODES = ("paper_lmo", "nuclear", "psd")

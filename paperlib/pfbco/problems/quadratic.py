@@ -16,10 +16,10 @@ from torch import Tensor
 
 from ...core.describe import frozen
 from ...core.linalg import apply
-from ...maths.sets import support
-from ...maths.polytopes import MOST, Polytope, polytope
 from ...core.streams import Draw, Streams
 from ...core.validation import one_of, size, whole
+from ...maths.polytopes import MOST, Polytope, polytope
+from ...maths.sets import support
 from ..model.task import Task
 
 ROUNDS = 512  # drawn at a time

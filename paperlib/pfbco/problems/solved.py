@@ -14,12 +14,13 @@ import torch
 from torch import Tensor
 
 from ...core.contracts import Problem
-from ...maths.sets import SubSimplex, scaled
+from ...core.describe import frozen
+from ...core.extras import load
+from ...core.streams import Draw, Streams
 from ...maths.matrices import NuclearBall, smat, svec
 from ...maths.polytopes import Polytope
 from ...maths.programs import Program
-from ...core.describe import frozen
-from ...core.streams import Draw, Streams
+from ...maths.sets import SubSimplex, scaled
 from ..model.task import Task
 
 ACCURACY = 1e-4  # of SCS, absolute and relative; Clarabel's is its own, about 1e-8
@@ -99,8 +100,7 @@ def _sub_simplex_rows(n: int) -> tuple[bytes, bytes]:
 
 @functools.lru_cache(maxsize=64)
 def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndarray]:
-    import cvxpy
-
+    cvxpy = load("cvxpy", "SolverSet")
     e = np.frombuffer(e)
     y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
     rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
@@ -110,8 +110,7 @@ def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndar
 
 @functools.lru_cache(maxsize=8)
 def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
-    import cvxpy
-
+    cvxpy = load("cvxpy", "SolverSet")
     X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
     within = [cvxpy.normNuc(X) <= k]
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), within)

@@ -15,13 +15,12 @@ import torch
 from torch import Tensor
 
 from ...checks import Check, Expected, Reported, Statement, recast, statement, unless
-from ...maths.sets import ConvexSet, support
-from ...maths.oracles import DIRECTIONS
 from ...core.streams import Streams
+from ...maths.oracles import DIRECTIONS
+from ...maths.sets import ConvexSet, support
 from . import constants as theory
 from .constants import PAPER, Setting
 from .vacuity import excess, first_informative
-
 
 NOT_ITS_OWN = "not applicable: the oracle is not that of the set (E7)"
 HALF = "not applicable: proved with half the smoothness of F_t (E2)"

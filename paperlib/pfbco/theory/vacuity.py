@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...maths.informative import informative_from
 from ...core.validation import whole
+from ...maths.informative import informative_from
 from .constants import Setting, theorem_1, trivial_regret
 
 CAP = 10**40  # largest horizon to look at
