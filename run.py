@@ -3,7 +3,7 @@
 
     python3 run.py figures [--profile quick|paper] [--only NAME] [--jobs N] [--device auto|cpu|cuda]
                    [--cluster PROFILE] [--commit-notebooks]
-    python3 run.py test [--slow] [pytest arguments]
+    python3 run.py test [--slow | --changed] [pytest arguments]
     python3 run.py lab [JupyterLab arguments]
     python3 run.py docs [--profile quick|paper|custom]
     python3 run.py data [NAME ...]
@@ -128,6 +128,11 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     test.add_argument("--slow", action="store_true", help="the tests marked slow too")
+    test.add_argument(
+        "--changed",
+        action="store_true",
+        help="the tests that import a Python file which differs from the last commit; no notebooks",
+    )
     commands.add_parser("lab", help="JupyterLab, open at the tour; further arguments go to it")
     docs = commands.add_parser(
         "docs", help="the site, to site/: figures, claims, guides, reference"
@@ -624,6 +629,13 @@ def test(python: str, options: argparse.Namespace) -> int:
         ["-n", workers, "--dist", "loadscope", "--no-loadscope-reorder"] if workers > 1 else []
     )
     quick = [] if options.slow else ["-m", "not slow"]
+    if options.changed:
+        look = [python, "-m", "companion.workflow.changed"]
+        found = subprocess.run(look, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+        changed, affected = (part.split() for part in found.rstrip("\n").split("\n\n"))
+        print(f"{len(affected)} test files import {', '.join(changed)}", flush=True)
+        os.environ["PAPERLIB_CHANGED"] = "\n".join(changed)
+        quick += affected
     return call(
         [python, "-m", "pytest", "-p", "no:benchmark", *NBVAL, *parallel, *quick, *options.rest],
         tidies=True,

@@ -1,6 +1,37 @@
-"""Order of the tests: files with slow ones first, so that no worker is left with them at the end."""
+"""Which tests run, and in which order."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    """Files with slow tests come first, so that no worker is left with them at the end. Cases that a change leaves alone are left out."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+    if lines := os.environ.get("PAPERLIB_CHANGED"):
+        same = unaffected({ROOT / line for line in lines.splitlines()})
+        config.hook.pytest_deselected(items=[item for item in items if case_of(item) in same])
+        items[:] = [item for item in items if case_of(item) not in same]
+
+
+def case_of(item):
+    """The case that a parametrized test is about ("glbomd.GLOC"), or None."""
+    given = getattr(item, "callspec", None)
+    return given and given.params.get("name")
+
+
+def unaffected(changed):
+    """Cases whose learner and problem use none of the changed files."""
+    from companion.papers import papers, room
+    from companion.store import sources
+
+    if any(file.is_relative_to(ROOT / "tests") for file in changed):
+        return set()
+    return {
+        f"{paper}.{name}"
+        for paper in papers()
+        for name, case in room(paper, "cases").CASES.items()
+        if not changed & {*sources(case.learner, case.problem)}
+    }
