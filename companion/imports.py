@@ -1,4 +1,4 @@
-"""Which files of the package, and of a user's own modules, stand behind a name: imports read from the source, not executed."""
+"""The files of the two packages, and of a user's own modules, behind a name: imports read from the source, not executed."""
 
 import ast
 import functools

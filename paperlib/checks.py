@@ -13,7 +13,7 @@ from .stats import Interval, proportion
 
 
 class Statement(NamedTuple):
-    """An assumption, lemma or theorem that a function of a paper's ``bounds`` computes."""
+    """An assumption, lemma or theorem, with the function that computes its bound."""
 
     name: str  # "Theorem 1"
     source: str  # where it stands
@@ -31,7 +31,7 @@ class Statement(NamedTuple):
 
 
 def statement(name: str, source: str = "") -> Callable[[Callable], Callable]:
-    """Mark a function of ``bounds.py`` as the computation of a paper's statement.
+    """Mark a function as the computation of a paper's statement.
 
     The function gets an attribute ``statement``, by which the companion lists them all.
     """

@@ -2,7 +2,7 @@
 
 ``notebooks/99_claims.ipynb`` calls ``write``; ``python -m companion.pages.readme`` does the same for the paper profile
 from the files that its notebooks left, and brings README up to date. Papers and their rooms
-(``claims``, ``bounds``, ``errata``) are discovered; one that a paper lacks adds nothing.
+(``claims``, ``theory``, ``proofs``, ``errata``) are discovered; one that a paper lacks adds nothing.
 """
 
 import inspect
@@ -62,7 +62,7 @@ def _claims(paper: str, profile: str) -> list[dict]:
 
 
 def _statements(paper: str, profile: str) -> list[dict]:
-    """The statements of a paper's ``bounds`` with the checks of them that its figures hold."""
+    """The statements of a paper with the checks of them that its figures hold."""
     checks: dict[str, list[dict]] = {}
     for path in sorted((folder(profile) / paper).glob("*.json")):
         for check in json.loads(path.read_text()).get("checks", []):
