@@ -334,7 +334,7 @@ class _Run:
         if hasattr(learner, "validate"):
             learner.validate(context, None, None)
         # of a learner that counts by index
-        self.arms = context if contracts.optional_attribute(learner, "fixed_arms") else None
+        self.arms = context if contracts.tags_of(learner).fixed_arms else None
         kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.so_far())
         kept.resume(records)
 

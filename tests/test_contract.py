@@ -20,7 +20,7 @@ import paperlib
 from companion.papers import papers, room
 from paperlib.asktell import AskTell
 from paperlib.bkb.model.apart import together
-from paperlib.core.contracts import Case
+from paperlib.core.contracts import Case, tags_of
 from paperlib.core.describe import describe
 from paperlib.core.linalg import Rows, shortcuts
 from paperlib.core.streams import Streams
@@ -39,7 +39,7 @@ def discover() -> dict[str, Case]:
 
 
 CASES = discover()
-SYNCS = {name: getattr(case.learner, "syncs", None) for name, case in CASES.items()}
+SYNCS = {name: case.syncs for name, case in CASES.items()}
 every_learner = pytest.mark.parametrize("name", CASES)
 
 
@@ -449,7 +449,7 @@ class Shuffled:
 def test_who_counts_by_index_says_so_and_is_kept_from_other_arms(name):
     case = ON_ARMS[name]
     counts, arms = counts_by_index(case), Steps(case, trials=[0]).context()[0]
-    assert getattr(case.learner, "fixed_arms", False) == counts
+    assert tags_of(case.learner).fixed_arms == counts
     user = AskTell(case.learner, arms, horizon=horizon(case))
     if not counts:
         user.ask(arms.flip(0))
@@ -462,7 +462,7 @@ def test_who_counts_by_index_says_so_and_is_kept_from_other_arms(name):
 
 
 def test_a_learner_that_forgets_to_say_so_is_found():
-    assert counts_by_index(Case(Index(), Coins())) and not hasattr(Index(), "fixed_arms")
+    assert counts_by_index(Case(Index(), Coins())) and not tags_of(Index()).fixed_arms
 
 
 def learner_classes():

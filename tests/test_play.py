@@ -8,6 +8,7 @@ import pytest
 import torch
 from toy import Coins, Index
 
+from paperlib.core.contracts import Tags
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.validation import whole
@@ -432,7 +433,7 @@ class Moving(Coins):
 
 
 def test_other_arms_are_refused_in_any_round_to_who_counts_by_index():
-    fixed = type("Fixed", (Index,), {"fixed_arms": True})()
+    fixed = type("Fixed", (Index,), {"tags": Tags(fixed_arms=True)})()
     play(fixed, Moving(), 7, 2)
     play(Index(), Moving(), 8, 2)
     with pytest.raises(

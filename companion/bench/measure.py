@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from paperlib.core.contracts import Case, optional_attribute
+from paperlib.core.contracts import Case
 from paperlib.core.linalg import synchronize
 from paperlib.core.streams import Draw, Streams
 from paperlib.core.trees import tree_map
@@ -86,7 +86,7 @@ class Subject(NamedTuple):
     @property
     def on_host(self) -> bool:
         """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
-        return optional_attribute(self.case.learner, "syncs") == "host"
+        return self.case.syncs == "host"
 
 
 def plan_for(device: str, quick: bool) -> Plan:

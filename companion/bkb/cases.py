@@ -40,8 +40,10 @@ _sketch = _shared | {
 
 CASES = {
     "BKB": Case(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
-    "BKB, auto": Case(BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem),
-    "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear),
+    "BKB, auto": Case(
+        BKB(Matern(1.5, 0.3), _radius, qbar=2.0, merge="arms"), _problem, syncs="per round"
+    ),
+    "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear, syncs="per round"),
     "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
     "BKB, incremental": Case(
         IncrementalBKB(_kernel, _radius, capacity=16),
@@ -52,14 +54,18 @@ CASES = {
         LazyBKB(_kernel, _radius, capacity=16),
         _problem,
         _sketch | {"threshold": [0.5, -1.0], "refresh": [0]},
+        syncs="per round",
     ),
     "LazyBKB, refreshing": Case(
-        LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24), _problem
+        LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24),
+        _problem,
+        syncs="per round",
     ),
     "ContextualBKB": Case(
         ContextualBKB(_kernel, _radius, 3.0),
         _problem,
         _shared | {"qbar": [0.0], "root": ["svd"], "chunk": [-1]},
+        syncs="per round",
     ),
     "GP-UCB": Case(ExactGPUCB(_kernel, _radius), _problem, _shared),
     "GP-UCB, unique": Case(UniqueGPUCB(_kernel, _radius), _problem),
@@ -78,7 +84,7 @@ CASES = {
     ),
     "OFUL, ridge": Case(OFUL(_own), _linear),
     "CBRAP 6": Case(CBRAP(_own, 6), _linear, {"size": [0]}),
-    "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}),
+    "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}, syncs="per round"),
     "warm start": Case(
         Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10),
         _problem,

@@ -32,43 +32,65 @@ CASES = {
         GLBOMD(Bernoulli(), 2.0),
         _fresh,
         _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)], "refresh": [0]},
+        syncs="per round",
     ),
-    "GLB-OMD, dim": Case(GLBOMD(Bernoulli(), 0.3, ridge="dim"), _own),  # projects often
-    "GLB-OMD, Poisson": Case(GLBOMD(Poisson(), 1.0, ridge="dim", refresh=16), _counts),
-    "GLB-OMD, Gaussian": Case(GLBOMD(Gaussian(0.25), 2.0), SphereArms(Gaussian(0.25), 2.0, 3, 5)),
+    "GLB-OMD, dim": Case(
+        GLBOMD(Bernoulli(), 0.3, ridge="dim"), _own, syncs="per round"
+    ),  # projects often
+    "GLB-OMD, Poisson": Case(
+        GLBOMD(Poisson(), 1.0, ridge="dim", refresh=16), _counts, syncs="per round"
+    ),
+    "GLB-OMD, Gaussian": Case(
+        GLBOMD(Gaussian(0.25), 2.0), SphereArms(Gaussian(0.25), 2.0, 3, 5), syncs="per round"
+    ),
     "GLM-UCB": Case(
-        GLMUCB(Bernoulli(), 2.0), _fresh, _shared | _link | _kappa | {"reward_bound": [0.0]}
+        GLMUCB(Bernoulli(), 2.0),
+        _fresh,
+        _shared | _link | _kappa | {"reward_bound": [0.0]},
+        syncs="per round",
     ),
-    "GLM-UCB, counts": Case(GLMUCB(Bernoulli(), 2.0, counts=True), _fixed),
+    "GLM-UCB, counts": Case(GLMUCB(Bernoulli(), 2.0, counts=True), _fixed, syncs="per round"),
     "GLOC": Case(
         GLOC(Bernoulli(), 2.0),
         _fresh,
         _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0], "variant": ["other"]},
+        syncs="per round",
     ),
-    "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts),
-    "ECOLog": Case(ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}),
-    "ECOLog, projecting": Case(ECOLog(0.3), _own),
+    "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts, syncs="per round"),
+    "ECOLog": Case(
+        ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}, syncs="per round"
+    ),
+    "ECOLog, projecting": Case(ECOLog(0.3), _own, syncs="per round"),
     "OFUL-MLogB": Case(
         OFULMLogB(2.0),
         _fresh,
         _shared | {"ridge": [0.0, -2.0, float("nan"), "sharp"], "link": [Poisson()]},
+        syncs="per round",
     ),
-    "OFUL-MLogB, dim": Case(OFULMLogB(0.3, ridge="dim"), _own),  # projects often
+    "OFUL-MLogB, dim": Case(OFULMLogB(0.3, ridge="dim"), _own, syncs="per round"),  # projects often
     "RS-GLinCB": Case(
         RSGLinCB(Bernoulli(), 2.0),
         _fresh,
         _shared | _link | _ridge | _kappa | {"constants": ["other"], "reward_bound": [-1.0]},
+        syncs="per round",
     ),
-    "RS-GLinCB, counts": Case(RSGLinCB(Bernoulli(), 2.0, kappa=60.0, counts=True), _fixed),
+    "RS-GLinCB, counts": Case(
+        RSGLinCB(Bernoulli(), 2.0, kappa=60.0, counts=True), _fixed, syncs="per round"
+    ),
     "OFUGLB": Case(
-        OFUGLB(Bernoulli(), 2.0), _fresh, _shared | {"link": ["exponential", Gaussian()]}
+        OFUGLB(Bernoulli(), 2.0),
+        _fresh,
+        _shared | {"link": ["exponential", Gaussian()]},
+        syncs="host",
     ),
-    "OFUGLB, counts": Case(OFUGLB(Poisson(), 1.0, counts=True), FixedArms(Poisson(), 1.0, 3, 5)),
-    "OFULog-r": Case(OFULogR(2.0), _fresh, _shared | {"link": [Poisson()]}),
-    "OFULog-r, counts": Case(OFULogR(2.0, counts=True), _fixed),
+    "OFUGLB, counts": Case(
+        OFUGLB(Poisson(), 1.0, counts=True), FixedArms(Poisson(), 1.0, 3, 5), syncs="host"
+    ),
+    "OFULog-r": Case(OFULogR(2.0), _fresh, _shared | {"link": [Poisson()]}, syncs="host"),
+    "OFULog-r, counts": Case(OFULogR(2.0, counts=True), _fixed, syncs="host"),
     "uniform": Case(UniformArm(), _fresh),
     "longest": Case(LongestArm(), _fresh),
-    "Beta Thompson": Case(BetaThompson(), _fixed, {"successes": [0.0]}),
+    "Beta Thompson": Case(BetaThompson(), _fixed, {"successes": [0.0]}, syncs="host"),
     "UCB1": Case(UCB1(), _fixed, {"scale": [-1.0]}),
-    "Laplace Thompson": Case(LaplaceThompson(), _fixed, {"ridge": [0.0]}),
+    "Laplace Thompson": Case(LaplaceThompson(), _fixed, {"ridge": [0.0]}, syncs="per round"),
 }

@@ -88,24 +88,28 @@ CASES = {
     "GO-UCB, function": Case(
         practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
     ),
-    "GO-UCB, proof": Case(_by_proof(), Reference(), rounds=15, trials=3),
+    "GO-UCB, proof": Case(_by_proof(), Reference(), rounds=15, trials=3, syncs="host"),
     # a fit takes .1 s; what is fitted is looked up afterwards
     "GO-UCB, tuning": Case(practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2),
-    "GP-UCB, raw": Case(GP(3, "legacy-raw", "UCB", **_gp), SigmoidSum(3), _n, rounds=10),
+    "GP-UCB, raw": Case(
+        GP(3, "legacy-raw", "UCB", **_gp), SigmoidSum(3), _n, rounds=10, syncs="host"
+    ),
     "GP-EI, scaled": Case(
         GP(3, "legacy-scaled", "EI", **_gp),
         _f2,
         {"prior": ["legacy", None], "acquisition": ["LogEI", 1]},
         rounds=10,
+        syncs="host",
     ),
     "GP-PI, modern": Case(
         GP(3, "modern", "PI", **_gp),
         _f2,
         {"fit_steps": [-1], "candidates": [0], "around": [-1], "top": [0], "steps": [-1]},
         rounds=10,
+        syncs="host",
     ),
     "GP-UCB, modern": Case(
-        GP(3, "modern", "UCB", **_gp), _f2, {"beta": [-1.0], "rate": [0.0]}, rounds=10
+        GP(3, "modern", "UCB", **_gp), _f2, {"beta": [-1.0], "rate": [0.0]}, rounds=10, syncs="host"
     ),
     **{
         f"GP-{name}, optimize_acqf": Case(
@@ -113,15 +117,24 @@ CASES = {
             SigmoidSum(3),
             {"gp": [None, "UCB"], "restarts": [0], "raw_samples": [0]},
             **_fewer,
+            syncs="host",
         )
         for name in ("UCB", "EI", "PI")
     },
     "qLogNEI, modern": Case(
-        QLogNEI(3, samples=8, **_gp), _f2, {"samples": [0], "prior": ["new"]}, rounds=10
+        QLogNEI(3, samples=8, **_gp),
+        _f2,
+        {"samples": [0], "prior": ["new"]},
+        rounds=10,
+        syncs="host",
     ),
-    "MAP-SAAS": Case(MAPSAAS(3, 1, 4, 2), _f2, _n | {"models": [0]}, **_fewer),
+    "MAP-SAAS": Case(MAPSAAS(3, 1, 4, 2), _f2, _n | {"models": [0]}, **_fewer, syncs="host"),
     "BoTorch, default": Case(
-        BoTorchDefault(3, 1, 4), _f2, _n | {"restarts": [0], "raw_samples": [0]}, **_fewer
+        BoTorchDefault(3, 1, 4),
+        _f2,
+        _n | {"restarts": [0], "raw_samples": [0]},
+        **_fewer,
+        syncs="host",
     ),
     "TuRBO-1": Case(
         TuRBO(3, candidates=12, fit_steps=3, failures=2),
@@ -131,8 +144,8 @@ CASES = {
         | {"successes": [0], "failures": [0], "noisy": [1, None], "fit_steps": [-1]},
         rounds=20,
     ),
-    "TPE": Case(Optuna(3), _f2, _n, rounds=20),
-    "scikit-optimize": Case(ScikitOptimize(3), _f2, _n, **_fewer),
+    "TPE": Case(Optuna(3), _f2, _n, rounds=20, syncs="host"),
+    "scikit-optimize": Case(ScikitOptimize(3), _f2, _n, **_fewer, syncs="host"),
     "uniform": Case(UniformPoint(3), _f2, _n),
     "repeat-best": Case(RepeatBest(3), _f2, _n),
 }

@@ -41,14 +41,17 @@ _tests = {
 }
 
 CASES = {
-    "MASTER": Case(practical(), _abrupt, _tests),
-    "MASTERw": Case(practical(_warm), _turn),
-    "MASTER, printed": Case(printed(GradientAscent(bonus=1e8)), _abrupt),
+    "MASTER": Case(practical(), _abrupt, _tests, syncs="per round"),
+    "MASTERw": Case(practical(_warm), _turn, syncs="per round"),
+    "MASTER, printed": Case(printed(GradientAscent(bonus=1e8)), _abrupt, syncs="per round"),
     "MASTER, box": Case(
         Multiscale(GradientAscent(bonus=0.4), 0.1, 4.0, least_order=2),
         QuadraticDrift(Abrupt(3), 2, (0.3, 0.4), "rademacher", cset="box"),
+        syncs="per round",
     ),
-    "MASTER, Exp3-IX": Case(Multiscale(_weak, 0.5, 9.0), GridDrift(Alternation(8))),
+    "MASTER, Exp3-IX": Case(
+        Multiscale(_weak, 0.5, 9.0), GridDrift(Alternation(8)), syncs="per round"
+    ),
     "MALG": Case(malg(), _abrupt),
     "Algorithm 2": Case(
         GradientAscent(),
@@ -73,7 +76,10 @@ CASES = {
     "SPSA": Case(SPSA(), _turn, {"h": [0.0], "gain": [0.0, -1.0, math.nan]}),
     "BoB": Case(BanditOverBandit(), _abrupt, {"base": [None]}),
     "GLR": Case(
-        GLR(delta=0.9), _abrupt, {"variance": [0.0, -1.0], "delta": [0.0, 2.0], "base": [EGS()]}
+        GLR(delta=0.9),
+        _abrupt,
+        {"variance": [0.0, -1.0], "delta": [0.0, 2.0], "base": [EGS()]},
+        syncs="per round",
     ),
     "D-LS": Case(
         DiscountedLeastSquares(8), _turn, {"W": [0, "x", 1.5], "ridge": [0.0], "h": [0.0]}

@@ -69,6 +69,6 @@ CASES = {
         Portfolio(5, "synthetic"),
         _shared | {"tie": ["other", None, "vertex"], "regularized": [False]},
     ),
-    "Block": Case(Doubling(BlockPFBCO(0.5)), _ball),
-    "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared),
+    "Block": Case(Doubling(BlockPFBCO(0.5)), _ball, syncs="host"),
+    "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared, syncs="host"),
 }

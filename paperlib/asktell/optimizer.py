@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from torch import Tensor
 
-from ..core.contracts import optional_attribute
+from ..core.contracts import tags_of
 from ..core.describe import brief
 from ..core.errors import printed, told
 from .inputs import dimensions, entries
@@ -70,7 +70,7 @@ class Optimizer(AskTell):
             ValueError: as ``tell``, or a learner that learns of its own actions only.
             RuntimeError: as ``tell``.
         """
-        if not optional_attribute(self.learner, "own_actions"):
+        if not tags_of(self.learner).own_actions:
             raise ValueError(
                 f"{self._OBSERVED[0]}={brief(actions)}; allowed for {type(self.learner).__name__}, which "
                 "learns of its own actions only: none, tell what was asked for"

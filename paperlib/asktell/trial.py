@@ -182,7 +182,7 @@ class AskTell:
     ) -> None:
         """Learn what the action earned.
 
-        It may be an action of one's own unless the learner's ``own_actions`` is False. The first
+        It may be an action of one's own unless the learner's tags say ``own_actions=False``. The first
         round beyond the horizon is warned of.
 
         Args:
@@ -216,7 +216,7 @@ class AskTell:
         lead = now.context if context is None else self._lead(context)
         if same_context(lead, now.context):
             return hear(now)
-        if not contracts.optional_attribute(self.learner, "own_actions"):
+        if not contracts.tags_of(self.learner).own_actions:
             raise ValueError(
                 f"context must be the one last asked about for {type(self.learner).__name__}, which learns of the "
                 f"action that it drew last, got {brief(context)}"
@@ -233,10 +233,10 @@ class AskTell:
         played, heard = self._read(now, action, feedback)
         draw = self._draw(now)
         proposed, chosen = now.proposed, now.pending
-        own = contracts.optional_attribute(self.learner, "own_actions")
+        own = contracts.tags_of(self.learner).own_actions
         if proposed is None:  # not asked for: the choice has to be prepared still, or known
             chosen = now.state
-            if contracts.optional_attribute(self.learner, "prepares") or not own:
+            if contracts.tags_of(self.learner).prepares or not own:
                 proposed, chosen = self._choice(now.state, now.context, draw)
         if not own and not torch.equal(played, proposed):
             raise ValueError(
@@ -410,9 +410,7 @@ class AskTell:
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """What ``restore`` does once the file is read."""
         first, begun = self._begun_as(path, head), self._begun()
-        if not contracts.optional_attribute(
-            self.learner, "fixed_arms"
-        ):  # else parts may have grown since
+        if not contracts.tags_of(self.learner).fixed_arms:  # else parts may have grown since
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
             raise ValueError(
@@ -432,7 +430,7 @@ class AskTell:
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
-        names = {f"state.{name}" for name in contracts.optional_attribute(self.learner, "derived")}
+        names = {f"state.{name}" for name in contracts.tags_of(self.learner).derived}
         held = [(name, x) for name, x in leaves(state) if name in names and x is not None]
         return {name: x.cpu().numpy() for name, x in held}
 
@@ -467,7 +465,7 @@ class AskTell:
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
-        if contracts.optional_attribute(self.learner, "fixed_arms"):
+        if contracts.tags_of(self.learner).fixed_arms:
             known = str(tuple(self._first.shape)).encode() + host(self._first).tobytes()
             settings["arms"] = hashlib.sha256(known).hexdigest()
         return settings
@@ -505,9 +503,7 @@ class AskTell:
                 f"context={tuple(context.shape[1:])}; allowed: d = {first.shape[-1]} as in the "
                 "first context, the number of arms may differ"
             )
-        if contracts.optional_attribute(self.learner, "fixed_arms") and not torch.equal(
-            context, first
-        ):
+        if contracts.tags_of(self.learner).fixed_arms and not torch.equal(context, first):
             raise ValueError(
                 f"context={tuple(context.shape[1:])}: other arms than the first; allowed for "
                 f"{type(self.learner).__name__}, which counts by index: the same arms in "

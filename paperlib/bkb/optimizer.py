@@ -8,7 +8,7 @@ import torch
 
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host, number
-from ..core.contracts import optional_attribute
+from ..core.contracts import tags_of
 from ..core.linalg import apply
 from ..core.streams import Draw
 from ..core.validation import LARGEST, finite, one_of, refuse, whole
@@ -175,7 +175,7 @@ class Optimizer(shared.Optimizer):
 
     @property
     def _counts_by_index(self) -> bool:
-        return optional_attribute(self.learner, "fixed_arms")
+        return tags_of(self.learner).fixed_arms
 
     def _hearing(self, state: Any, arms: torch.Tensor, how: type) -> Callable:
         """How a reward is heard without a refit, ``Within`` or ``Believed``; without a dictionary the learner's way."""

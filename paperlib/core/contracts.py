@@ -14,45 +14,39 @@ from .streams import Draw
 from .trees import leaves
 
 WANTS = ("reward", "loss", "gradient")
-# What a learner may have beside the three methods, see ``Learner``: methods, and attributes with their defaults.
-METHODS = ("report", "optimistic", "restart", "validate", "caution")
-ATTRIBUTES = {
-    "syncs": None,
-    "fixed_arms": False,
-    "derived": (),
-    "own_actions": True,
-    "prepares": True,
-}
+METHODS = ("report", "validate", "caution")  # optional methods of a learner, beside ``tags``
+
+
+class Tags(NamedTuple):
+    """What ``play`` and ask/tell must know of a learner beside its methods.
+
+    Attributes:
+        fixed_arms: it counts by index, so that the arms must be the same in all rounds: ``play`` and ask/tell refuse others.
+        derived: fields of its state that follow from the first context alone, nested ones as "base.gram". Ask/tell saves none
+            of them.
+        own_actions: it can learn from an action that it did not choose. False where feedback is credited to a random draw
+            behind the chosen action.
+        prepares: ``update`` needs something that ``select`` computes. Where it is False, ask/tell learns from data of the
+            user's own without choosing an action first.
+    """
+
+    fixed_arms: bool = False
+    derived: tuple[str, ...] = ()
+    own_actions: bool = True
+    prepares: bool = True
 
 
 class Learner(Protocol):
     """A frozen dataclass of hyper-parameters with three pure methods on a state.
 
-    Optional methods:
+    Optional members:
         report(state) -> {name: R}: numbers to record; the name ``failed`` makes ``play`` raise.
-        optimistic(state) -> R: the optimistic estimate of the best mean reward, after an update.
-        restart(state, context, horizon, draw) -> state: fresh rows for all R trials, with which an
-            epoch of that horizon begins; they may carry over what was learned. A wrapper that
-            restarts all trials together takes any base. One that restarts trials apart puts the
-            fresh rows where it needs them (``trees.where``, ``take``, ``scatter``): every leaf of
-            its base's state is a tensor with R rows of its own, clocks among them, and another
-            base is refused by name when it is built or begun (``trees.refuse_shared``).
         validate(context, action, feedback): raises ValueError for values outside the model;
             ``action`` and ``feedback`` may be None.
         caution(context, horizon, observed) -> str | None: a sentence to warn a user with. Ask/tell calls
             it before the first round with ``observed`` None, and in every round with that round's
             action and feedback, see ``plausible``, until the first warning; ``horizon`` may be None.
-
-    Optional attributes:
-        syncs: "per round" or "host" where the learner has to look at its tensors; None by default.
-        fixed_arms: True where it counts by index, so that the arms must be the same in all rounds:
-            ``play`` and ask/tell refuse others; False by default.
-        derived: fields of its state that follow from the first context alone, nested ones as
-            "base.gram": ask/tell saves none of them; () by default.
-        own_actions: False where it credits what it hears to what it drew, so that it can be told
-            of no other action; True by default.
-        prepares: False where ``update`` needs nothing that ``select`` computes: ask/tell then hears
-            of actions that were not asked for without choosing one; True by default.
+        tags: its ``Tags``, where they are not the defaults.
     """
 
     wants: str  # one of WANTS
@@ -64,6 +58,21 @@ class Learner(Protocol):
     def update(
         self, state: Any, context: Any, action: Tensor, feedback: Tensor, draw: Draw
     ) -> Any: ...
+
+
+class Restartable(Learner, Protocol):
+    """A learner that wrappers can restart.
+
+    ``restart`` returns fresh rows for all R trials, with which an epoch of that horizon begins. They may carry over what was
+    learned. A wrapper that restarts all trials together takes any base. One that restarts trials apart puts the fresh rows where it
+    needs them (``trees.where``, ``take``, ``scatter``): every leaf of its base's state is a tensor with R rows of its own, clocks
+    among them, and another base is refused by name when it is built or started (``trees.refuse_shared``).
+
+    Optional member, for ``Multiscale``:
+        optimistic(state) -> R: the optimistic estimate of the best mean reward, after an update.
+    """
+
+    def restart(self, state: Any, context: Any, horizon: int | None, draw: Draw) -> Any: ...
 
 
 class Problem(Protocol):
@@ -79,24 +88,27 @@ class Problem(Protocol):
 class Case(NamedTuple):
     """A learner with a problem it can be tested on, in ``rounds`` rounds and at least two trials.
 
-    ``refused``: values that a field must not take, by field.
+    Attributes:
+        refused: values that a field must not take, by field.
+        syncs: "per round" where the learner waits for a device in some rounds, "host" where it works on the host.
     """
 
     learner: Learner
     problem: Problem
     refused: dict[str, list] = {}
-    rounds: int = 50  # fewer for a learner that takes seconds a round
+    rounds: int = 50  # fewer for a learner that takes seconds per round
     trials: int = 3
+    syncs: str | None = None
 
 
-def optional_attribute(learner: Any, name: str) -> Any:
-    """Return an optional attribute of a learner, or its default; an AttributeError inside a property is raised."""
+def tags_of(learner: Any) -> Tags:
+    """Return the tags of a learner, or the default ones; an AttributeError inside a property is raised."""
     try:
-        return getattr(learner, name)
+        return learner.tags
     except AttributeError:
-        if inspect.getattr_static(learner, name, None) is not None:
+        if inspect.getattr_static(learner, "tags", None) is not None:
             raise
-        return ATTRIBUTES[name]
+        return Tags()
 
 
 def extent(problem: Any) -> tuple[int | None, int | None]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.contracts import optional_attribute
+from ..core.contracts import Tags
 from ..core.describe import frozen
 from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
 from ..core.streams import Draw
@@ -81,7 +81,6 @@ class Multiscale(Wrapper):
     A2: float | Tensor = math.inf
     logarithmic: tuple[str, ...] = ()
     least_order: int = 0
-    prepares = True  # windows open in ``select``
 
     def __post_init__(self):
         super().__post_init__()
@@ -138,9 +137,9 @@ class Multiscale(Wrapper):
         return not (off(self.A1) and off(self.A2))
 
     @property
-    def syncs(self) -> str | None:
-        """Each round looks for failed tests: they are rare, and a restart dispatches more than a synchronization costs."""
-        return optional_attribute(self.base, "syncs") or ("per round" if self.tests else None)
+    def tags(self) -> Tags:
+        """The base's; windows open in ``select``."""
+        return super().tags._replace(prepares=True)
 
     def _level(self, name: str, state: State) -> float:
         """What a threshold is multiplied by: 1 or log2 T + 1, without a horizon that of the rounds so far."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.contracts import Learner, optional_attribute
+from ..core.contracts import Learner, Tags, tags_of
 from ..core.describe import frozen
 from ..core.streams import Draw
 from ..core.validation import refuse, whole
@@ -40,7 +40,7 @@ class Scripted(Wrapper):
 
     def __post_init__(self):
         super().__post_init__()
-        if not self.own_actions:
+        if not self.tags.own_actions:
             raise ValueError(
                 f"base={self.base!r}; allowed: a learner that learns of other actions than its own"
             )
@@ -56,20 +56,13 @@ class Scripted(Wrapper):
             refuse("actions", self.actions, "a tuple of indices, or a learner")
 
     @property
-    def fixed_arms(self) -> bool:
-        """Whether the base or the learner that dictates counts by index."""
-        return any(optional_attribute(x, "fixed_arms") for x in (self.base, self.actions))
-
-    @property
-    def syncs(self) -> str | None:
-        """Whether the base or the learner that dictates has to look at its tensors: the slower of both."""
-        both = [optional_attribute(x, "syncs") for x in (self.base, self.actions)]
-        return max(both, key=(None, "per round", "host").index)
-
-    @property
-    def derived(self) -> tuple[str, ...]:
-        """The base's and those of the learner that dictates."""
-        return super().derived + within("script", self.actions)
+    def tags(self) -> Tags:
+        """The base's, with the derived fields of the learner that dictates. The arms are fixed where they are for one of both."""
+        base = super().tags
+        return base._replace(
+            fixed_arms=base.fixed_arms or tags_of(self.actions).fixed_arms,
+            derived=base.derived + within("script", self.actions),
+        )
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base and the learner that dictates validate, and that the dictated arms exist.

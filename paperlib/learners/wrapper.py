@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import Learner, check_caution, optional_attribute
+from ..core.contracts import Learner, Tags, check_caution, tags_of
 from ..core.describe import frozen
 from ..core.plausible import Observed
 from ..core.validation import refuse
@@ -17,21 +17,15 @@ def plays(x: Any) -> bool:
 
 def within(part: str, learner: Any) -> tuple[str, ...]:
     """The ``derived`` fields of a learner whose state is the field ``part`` of another state."""
-    return tuple(f"{part}.{name}" for name in optional_attribute(learner, "derived"))
-
-
-def _of_base(name: str) -> property:
-    """An optional attribute of the base. A property's own AttributeError would reach ``__getattr__``, which hides it."""
-    return property(lambda self: optional_attribute(self.base, name), doc=f"The base's ``{name}``.")
+    return tuple(f"{part}.{name}" for name in tags_of(learner).derived)
 
 
 @frozen
 class Wrapper:
     """A learner around ``base``, whose state it keeps as ``state.base``.
 
-    Whatever is optional in a learner (``contracts.METHODS`` and ``ATTRIBUTES``) is the base's, but for
-    ``restart``: how an epoch begins is for each wrapper to say. A wrapper whose ``select`` does more
-    than its base's sets ``prepares = True``.
+    The optional members of a learner are the base's. ``restart`` is defined by each wrapper, because how an epoch begins depends
+    on it. A wrapper whose ``select`` does more than its base's returns tags with ``prepares=True``.
 
     Attributes:
         base: any learner.
@@ -52,13 +46,10 @@ class Wrapper:
         """What the base hears."""
         return self.base.wants
 
-    syncs, fixed_arms = _of_base("syncs"), _of_base("fixed_arms")
-    own_actions, prepares = _of_base("own_actions"), _of_base("prepares")
-
     @property
-    def derived(self) -> tuple[str, ...]:
-        """The base's, within the state of the wrapper."""
-        return within("base", self.base)
+    def tags(self) -> Tags:
+        """The base's; derived fields are within the state of the wrapper."""
+        return tags_of(self.base)._replace(derived=within("base", self.base))
 
     @property
     def optimistic(self):

@@ -11,7 +11,7 @@ from ..asktell import optimizer as shared
 from ..asktell.inputs import host, warn
 from ..asktell.numbers import real_number
 from ..asktell.records import Now
-from ..core.contracts import optional_attribute
+from ..core.contracts import tags_of
 from ..core.describe import brief
 from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
@@ -192,7 +192,7 @@ class Optimizer(shared.Built):
             ValueError: points outside, answers that ``tell`` would refuse, or a learner that learns
                 of its own points only; nothing is learned.
         """
-        if optional_attribute(self.learner, "own_actions"):
+        if tags_of(self.learner).own_actions:
             points, dim = array("actions", actions), len(self._domain.center)
             allowed = f"n x {dim}, points of the {self._domain.kind}"
             if points.ndim != 2 or points.shape[1] != dim:

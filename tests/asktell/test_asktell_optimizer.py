@@ -13,6 +13,7 @@ import torch
 from toy import Index
 
 from paperlib.asktell import AskTell, Optimizer
+from paperlib.core.contracts import Tags
 from paperlib.core.trees import leaves
 
 ARMS = np.eye(4)
@@ -29,6 +30,10 @@ class Walk:
 
     own_actions: bool = True
     wants = "loss"
+
+    @property
+    def tags(self):
+        return Tags(own_actions=self.own_actions)
 
     def init(self, trials, box, horizon, draw, **tkwargs):
         return Drawn(torch.zeros(trials, box[0].shape[1], **tkwargs), 0)

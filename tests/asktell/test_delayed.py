@@ -13,6 +13,7 @@ from paperlib.asktell.records import MOST, Now
 from paperlib.bkb import Confidence, ContextualBKB, Matern
 from paperlib.bkb import Optimizer as Search
 from paperlib.core import saved
+from paperlib.core.contracts import Tags, tags_of
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import leaves
 from paperlib.glbomd import GLBOMD, Bernoulli
@@ -30,7 +31,7 @@ def contextual(paper):
     for case in room(paper, "cases").CASES.values():
         streams = case.learner, case.problem
         arms = "arms" in {f.name for f in dataclasses.fields(streams[1])}
-        if arms and not getattr(case.learner, "fixed_arms", False) and case.learner not in found:
+        if arms and not tags_of(case.learner).fixed_arms and case.learner not in found:
             found.append(case.learner)
     return found
 
@@ -337,7 +338,7 @@ def test_own_data_of_another_context_leave_a_question_open():
 class Own(Index):
     """Credits what it hears to what it drew."""
 
-    own_actions = False
+    tags = Tags(own_actions=False)
 
 
 def test_who_learns_of_its_own_draws_is_told_of_the_last_context_alone():
@@ -349,7 +350,7 @@ def test_who_learns_of_its_own_draws_is_told_of_the_last_context_alone():
 
 
 def test_arms_that_stay_are_one_context():
-    learner = type("Fixed", (Index,), {"fixed_arms": True})()
+    learner = type("Fixed", (Index,), {"tags": Tags(fixed_arms=True)})()
     user = Optimizer(learner, A)
     user.ask(A), user.ask(A.copy())
     user.tell(0, 1.0)

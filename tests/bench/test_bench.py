@@ -27,10 +27,7 @@ INIT = """
 from paperlib.core.contracts import Case
 from toy import Coins, Index
 
-class OnHost(Index):
-    syncs = "host"
-
-CASES = {"ours": Case(Index(), Coins()), "ours, wide": Case(Index(2.0), Coins()), "slow": Case(OnHost(), Coins())}
+CASES = {"ours": Case(Index(), Coins()), "ours, wide": Case(Index(2.0), Coins()), "slow": Case(Index(), Coins(), syncs="host")}
 """
 STYLES = """
 from companion.styles import Style

@@ -623,7 +623,7 @@ def test_capacity(kind):
     kept = state.mask & (state.mask.cumsum(1) <= 4)
     found = nystrom_posterior(LINE, ROUGH, kept, state.n, state.ysum, CONF.lam)
     same(state, found, 1e-9, ("mu", "s2"))
-    assert BKB(ROUGH, CONF, capacity=4).syncs is None and BKB(ROUGH, CONF).syncs == "per round"
+    assert not BKB(ROUGH, CONF, capacity=4).looks and BKB(ROUGH, CONF).looks
 
 
 def test_another_qbar_keeps_what_was_learned():

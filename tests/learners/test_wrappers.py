@@ -6,7 +6,7 @@ Doubling: horizons 1, 2, 4, ...
 
 import re
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
-from inspect import cleandoc
+from inspect import cleandoc, getsource
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from toy import Coins, Index
 from companion.papers import papers, room
 from paperlib.asktell import AskTell
 from paperlib.bkb import BKB, RBF, Confidence
-from paperlib.core.contracts import ATTRIBUTES, METHODS, Learner
+from paperlib.core.contracts import METHODS, Learner, Tags, tags_of
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -115,10 +115,9 @@ def test_selecting_and_updating_leave_the_state_alone():
 
 @dataclass(frozen=True)
 class Wary(Index):
-    """Refuses more than three arms, looks at its tensors, and wants losses."""
+    """Refuses more than three arms, and wants losses."""
 
     wants = "loss"
-    syncs = "per round"
 
     def validate(self, context, action, feedback):
         if context.shape[1] > 3:
@@ -127,11 +126,7 @@ class Wary(Index):
 
 def test_it_is_what_its_base_is():
     learner = Scripted(Wary(), (0,), 1)
-    assert (
-        learner.wants == "loss"
-        and learner.syncs == "per round"
-        and Scripted(Index(), (0,), 1).syncs is None
-    )
+    assert learner.wants == "loss"
     assert Scripted(UniformArm(), (0,), 1).report(None) == {}
     with pytest.raises(ValueError, match="three"):
         trace(learner)
@@ -268,12 +263,7 @@ def test_updating_leaves_the_state_alone_where_an_epoch_ends():
 
 def test_doubling_is_what_its_base_is():
     learner = Doubling(Wary())
-    assert (
-        learner.wants == "loss"
-        and learner.syncs == "per round"
-        and Doubling(Index()).syncs is None
-        and not learner.fixed_arms
-    )
+    assert learner.wants == "loss" and not learner.tags.fixed_arms
     with pytest.raises(ValueError, match="three"):
         trace(learner)
     assert (
@@ -288,14 +278,14 @@ def test_doubling_is_what_its_base_is():
 class Own(Index):
     """Credits what it hears to what it drew."""
 
-    own_actions = False
+    tags = Tags(own_actions=False)
 
 
 def test_a_base_that_learns_of_its_own_actions_only():
     assert (
-        Doubling(Index()).own_actions
-        and not Doubling(Own()).own_actions
-        and not Doubling(Doubling(Own())).own_actions
+        Doubling(Index()).tags.own_actions
+        and not Doubling(Own()).tags.own_actions
+        and not Doubling(Doubling(Own())).tags.own_actions
     )
     for base in (Own(), Doubling(Own())):
         with pytest.raises(
@@ -335,14 +325,8 @@ class Full(Index):
         return state.total.amax(1) + 1
 
 
-# A value of each optional attribute that is not its default.
-OTHERS = {
-    "syncs": "host",
-    "fixed_arms": True,
-    "derived": ("total",),
-    "own_actions": False,
-    "prepares": False,
-}
+# A value of each tag that is not its default.
+OTHERS = {"fixed_arms": True, "derived": ("total",), "own_actions": False, "prepares": False}
 # What a wrapper around ``Full`` returns for each optional method.
 RETURNS = {
     "report": lambda learner, state: learner.report(state)["plays"].tolist(),
@@ -360,10 +344,10 @@ def _raised(call):
 
 def test_the_contract_lists_every_optional_member():
     text = cleandoc(Learner.__doc__)
-    assert re.findall(r"^    (\w+)\(", text, re.MULTILINE) == list(METHODS)
-    assert re.findall(r"^    (\w+): ", text, re.MULTILINE) == list(ATTRIBUTES)
-    assert OTHERS.keys() == ATTRIBUTES.keys() and RETURNS.keys() == {*METHODS} - {"restart"}
-    assert all(OTHERS[name] != default for name, default in ATTRIBUTES.items())
+    assert re.findall(r"^    (\w+)[(:]", text, re.MULTILINE) == [*METHODS, "tags"]
+    assert RETURNS.keys() == {*METHODS, "optimistic"}  # the latter of what can be restarted
+    assert OTHERS.keys() == {*Tags._fields}
+    assert all(OTHERS[name] != default for name, default in Tags()._asdict().items())
 
 
 def test_every_wrapper_is_tested_here():
@@ -374,21 +358,20 @@ def test_every_wrapper_is_tested_here():
 
 
 @every_wrapper
-@pytest.mark.parametrize("name", ATTRIBUTES)
-def test_every_optional_attribute_is_the_bases(wrap, name):
-    base = type("Base", (Index,), {name: OTHERS[name]})()
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_tag_is_the_bases(wrap, name):
+    base = type("Base", (Index,), {"tags": Tags(**{name: OTHERS[name]})})()
     if wrap is WRAPPERS[Scripted] and name == "own_actions":
         pytest.skip("Scripted refuses a base that learns of its own actions only")
     expected = ("base.total",) if name == "derived" else OTHERS[name]
-    assert getattr(wrap(base), name) == expected
-    assert getattr(wrap(Index()), name) == ATTRIBUTES[name]
+    assert wrap(base).tags == Tags(**{name: expected})
+    assert wrap(Index()).tags == Tags()
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         wrap(base).other
 
 
 @every_wrapper
-@pytest.mark.parametrize("name", ATTRIBUTES)
-def test_an_error_inside_a_property_surfaces(wrap, name):
+def test_an_error_inside_a_property_surfaces(wrap, name="tags"):
     """Of the base, of a base within a wrapper, and of a wrapper: a default in its place would be wrong."""
     broken = property(lambda self: self.misspelled)
     base = Index()
@@ -396,9 +379,9 @@ def test_an_error_inside_a_property_surfaces(wrap, name):
     kinds = [type("Broken", (kind,), {name: broken}) for kind in (Index, type(wrapped))]
     own = {f.name: getattr(wrapped, f.name) for f in fields(wrapped)}
     with pytest.raises(AttributeError, match="no attribute 'misspelled'"):
-        getattr(wrap(kinds[0]()), name)
+        tags_of(wrap(kinds[0]()))
     with pytest.raises(AttributeError, match="no attribute 'misspelled'"):
-        getattr(kinds[1](**own), name)
+        tags_of(kinds[1](**own))
 
 
 @every_wrapper
@@ -423,9 +406,8 @@ def test_wrappers_that_change_the_state_when_they_choose_say_so():
     for name in papers():  # imports its wrappers
         room(name, "cases")
     kinds = _wrappers_of("paperlib.")
-    own = {kind.__name__ for kind in kinds if "prepares" in vars(kind)}
+    own = {kind.__name__ for kind in kinds if "prepares=True" in getsource(kind)}
     assert own == {"Multiscale", "Restarted", "BanditOverBandit"}
-    assert all(kind.prepares for kind in kinds if kind.__name__ in own)
 
 
 def _wrappers_of(room):
@@ -438,7 +420,7 @@ def _wrappers_of(room):
 class Counting(Index):
     """Prepares nothing; counts how often it was asked."""
 
-    prepares = False
+    tags = Tags(prepares=False)
     asked = 0
 
     def select(self, state, arms, draw):
@@ -483,16 +465,14 @@ def test_what_follows_from_the_arms_is_in_no_file(name, tmp_path):
 
 @dataclass(frozen=True)
 class Slow(Index):
-    """Counts by index, and computes on the host."""
+    """Counts by index."""
 
-    fixed_arms = True
-    syncs = "host"
+    tags = Tags(fixed_arms=True)
 
 
 def test_scripted_heeds_the_learner_that_dictates_too():
     learner = Scripted(Index(), Slow(), 3)
-    assert learner.fixed_arms and learner.syncs == "host"
-    assert Scripted(Wary(), Index(), 3).syncs == "per round"
+    assert learner.tags.fixed_arms and not Scripted(Index(), Index(), 3).tags.fixed_arms
     with pytest.raises(ValueError, match="the same arms"):
         AskTell(learner, np.eye(4)).ask(np.eye(4)[::-1].copy())
 

@@ -13,6 +13,7 @@ import torch
 from ns_worlds import Flips, Grid, changes
 
 from paperlib.asktell import AskTell
+from paperlib.core.contracts import tags_of
 from paperlib.core.describe import frozen
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams, uniform
@@ -651,8 +652,8 @@ def test_what_the_model_does_not_allow(learner):
 @pytest.mark.parametrize("learner", ON_TASKS, ids=lambda x: type(x).__name__)
 def test_who_credits_an_answer_to_a_query_takes_no_other(learner):
     task = Flips().init(1, 10, None, **TKWARGS).task
-    assert getattr(learner, "own_actions", True) == isinstance(learner, (FullInformation, Still))
-    if not getattr(learner, "own_actions", True):
+    assert tags_of(learner).own_actions == isinstance(learner, (FullInformation, Still))
+    if not tags_of(learner).own_actions:
         user = AskTell(learner, tree_map(lambda x: x[0], task), horizon=10)
         user.ask()
         with pytest.raises(ValueError, match="action"):

@@ -42,11 +42,6 @@ def log(trace, trial=0):
     return [(rounds, test, order - 1) for rounds, test, order in rows]
 
 
-def test_it_looks_for_failed_tests_in_every_round():
-    assert practical(GradientAscent()).syncs == "per round"
-    assert malg(GradientAscent()).syncs is None
-
-
 # ---- values worked out elsewhere ---------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of, positive, whole
@@ -72,7 +73,8 @@ class Sketched(KernelUCB):
     capacity: int | str
     root: str
     chunk: int
-    derived = ("gram",)  # fields of a state that follow from the arms alone
+    looks = False  # whether a round waits for a number of the device
+    tags = Tags(fixed_arms=True, derived=("gram",))  # the kernel matrix follows from the arms alone
 
     def __post_init__(self):
         super().__post_init__()
@@ -114,7 +116,7 @@ class Sketched(KernelUCB):
             slots=None if self.capacity == "auto" else min(self.capacity, mask.shape[1]),
             rounds=rounds,
             chunk=self.chunk,
-            looks=getattr(self, "syncs", None) is not None,
+            looks=self.looks,
             **options,
         )
         return found if self.variance == "dtc" else found._replace(s2=found.sor)
@@ -190,10 +192,10 @@ class BKB(Sketched):
         one_of("merge", self.merge, MERGES)
 
     @property
-    def syncs(self) -> str | None:
-        """With capacity "auto" the size of the largest dictionary is read each round, and ``eigh`` waits for a GPU's result."""
+    def looks(self) -> bool:
+        """With capacity "auto" the size of the largest dictionary is read in each round, and ``eigh`` waits for a GPU's result."""
         eigh = self.root == "eigh" or (self.root == "auto" and rank(self.kernel, 1) is not None)
-        return "per round" if self.capacity == "auto" or eigh else None
+        return self.capacity == "auto" or eigh
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """S_0 is empty; the horizon is not used."""

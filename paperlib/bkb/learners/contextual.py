@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import Rows
 from ...core.streams import Draw
@@ -52,8 +53,8 @@ class ContextualBKB(Sketched):
     chunk: int = CHUNK
     capacity = "auto"
     variance = "dtc"
-    fixed_arms = False
-    syncs = "per round"  # the size of the largest dictionary is read each round
+    looks = True  # the size of the largest dictionary is read in each round
+    tags = Tags(derived=("gram",))
 
     def __post_init__(self):
         super().__post_init__()

@@ -60,7 +60,7 @@ class IncrementalBKB(Sketched):
     capacity: int | str = "auto"
     root: str = "auto"
     chunk: int = CHUNK
-    syncs = BKB.syncs
+    looks = BKB.looks
 
     def __post_init__(self):
         super().__post_init__()

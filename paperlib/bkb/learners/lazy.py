@@ -92,7 +92,7 @@ class LazyBKB(Sketched):
     root: str = "auto"
     refresh: int = 256
     chunk: int = CHUNK
-    syncs = "per round"  # which trials sample a new dictionary is read each round
+    looks = True  # which trials sample a new dictionary is read in each round
 
     def __post_init__(self):
         super().__post_init__()

@@ -57,7 +57,6 @@ class SOFUL(KernelUCB):
     confidence: Confidence
     size: int = 10
     kernel = Linear()
-    syncs = "per round"  # a GPU's singular values are waited for
 
     def __post_init__(self):
         super().__post_init__()

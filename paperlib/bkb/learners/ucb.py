@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ...core import linalg
+from ...core.contracts import Tags
 from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import CONDITION, LARGEST, finite, menu, refuse
@@ -73,7 +74,7 @@ class KernelUCB:
     confidence: Confidence
     kernel: Kernel
     wants = "reward"
-    fixed_arms = True  # counters are kept by index: the arms must be the same in all rounds
+    tags = Tags(fixed_arms=True)  # counters are kept by index
 
     def __post_init__(self):
         if not isinstance(self.confidence, Confidence):

@@ -50,8 +50,6 @@ class CertifiedOptimism(GLMLearner, ABC):
     A subclass is a frozen dataclass with ``link``, ``scale`` and ``counts``, and gives ``_set(t, dim)``.
     """
 
-    syncs = "host"  # refinement to a certificate is data dependent, in numpy, trial by trial
-
     def check_fields(self, *optional: str) -> None:
         """As every learner's; and a scale whose sets are larger than rounding."""
         super().check_fields(*optional)

@@ -13,6 +13,7 @@ import torch
 from scipy.special import betaincinv
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
@@ -34,7 +35,7 @@ class Tally(NamedTuple):
 class _Tallied(GLMLearner):
     """What the two rules without features share; ``link`` says which rewards they take."""
 
-    fixed_arms = True
+    tags = Tags(fixed_arms=True)
 
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
@@ -70,7 +71,6 @@ class BetaThompson(_Tallied):
     successes: float = 1.0
     failures: float = 1.0
     link = Bernoulli()
-    syncs = "host"  # the quantile of the Beta distribution exists in SciPy alone
 
     def __post_init__(self):
         # less would be lost beside counts, and the quantiles of more are not computed
@@ -134,8 +134,7 @@ class LaplaceThompson(GLMLearner):
     link: Link = Bernoulli()
     ridge: float = 1.0
     scale: float = 1.0
-    fixed_arms = True
-    syncs = "per round"  # the fit stops when it has converged
+    tags = Tags(fixed_arms=True)
 
     def __post_init__(self):
         known_link(self.link)

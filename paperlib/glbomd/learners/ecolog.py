@@ -69,7 +69,6 @@ class ECOLog(GLMLearner):
     scale: float | Tensor = 1.0
     refresh: int = 4096
     link: Link = Bernoulli()
-    syncs = "per round"  # both problems are solved to convergence, which has to be looked at
 
     def __post_init__(self):
         if not isinstance(self.link, Bernoulli):

@@ -87,7 +87,6 @@ class GLBOMD(GLMLearner):
     theta0: tuple[float, ...] | None = None
     start_at_zero: bool = False
     refresh: int = 4096
-    syncs = "per round"  # one look at whether any trial leaves the ball, and one at whether its projection has converged
     ridges = RIDGES  # the names that ``ridge`` knows, first of all one that the theory covers
 
     def __post_init__(self):

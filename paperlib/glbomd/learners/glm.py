@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import brief
 from ...core.linalg import chosen
 from ...core.plausible import Observed
@@ -20,9 +21,9 @@ class GLMLearner:
     wants = "reward"
 
     @property
-    def fixed_arms(self) -> bool:
-        """Whether rounds are kept as counts by index: the arms must then be the same in all rounds."""
-        return getattr(self, "counts", False)
+    def tags(self) -> Tags:
+        """Where rounds are kept as counts by index, the arms must be the same in all rounds."""
+        return Tags(fixed_arms=getattr(self, "counts", False))
 
     def check_fields(self, *optional: str) -> None:
         """Raise ValueError for a field out of range that most learners have, or one of ``optional`` that is not None."""

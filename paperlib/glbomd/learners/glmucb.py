@@ -64,7 +64,6 @@ class GLMUCB(BoundedLearner):
     log_factor: bool = True
     scale: float | Tensor = 1.0
     counts: bool = False
-    syncs = "per round"  # Newton's method runs until every trial has converged
 
     def __post_init__(self):
         self.check_fields("reward_bound")

@@ -87,7 +87,6 @@ class GLOC(KappaLearner):
     variant: str = "paper"
     scale: float | Tensor = 1.0
     refresh: int = 4096
-    syncs = "per round"  # as GLB-OMD's projection
 
     def __post_init__(self):
         self.check_fields("sub_gaussian")

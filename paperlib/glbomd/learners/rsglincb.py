@@ -93,7 +93,6 @@ class RSGLinCB(BoundedLearner):
     aliased: bool = False
     scale: float | Tensor = 1.0
     counts: bool = False
-    syncs = "per round"  # Newton's method runs until all trials converge; most rounds fit nothing
 
     def __post_init__(self):
         self.check_fields("reward_bound")

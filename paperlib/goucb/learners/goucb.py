@@ -19,7 +19,7 @@ from ...maths.bounds import Bounds
 from ..model.network import Model
 from .acquisition import Acquisition, Surface
 from .ellipsoid import Ellipsoid
-from .oracle import BoxLeastSquares, Fit, Oracle
+from .oracle import Fit, Oracle
 from .radius import Known, Radius
 from .search import Search, in_order, incumbent, standardized, uniform
 
@@ -141,11 +141,6 @@ class GOUCB(Search):
         one_of("scaling", self.scaling, allowed)
         if not isinstance(self.trust, (TrustRegion, type(None))):
             refuse("trust", self.trust, "None or a TrustRegion")
-
-    @property
-    def syncs(self) -> str | None:
-        """ "host" with an oracle of SciPy's."""
-        return "host" if isinstance(self.oracle, BoxLeastSquares) else None
 
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs

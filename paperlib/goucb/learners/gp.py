@@ -38,7 +38,6 @@ class GaussianProcess(Search):
     Adam and compete again.
     """
 
-    syncs = "host"
     prior: str
     fit_steps: int | None
     candidates: int

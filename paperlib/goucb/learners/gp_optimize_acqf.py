@@ -35,7 +35,6 @@ class GPOptimizeAcqf(Search):
         ValueError: a value out of range.
     """
 
-    syncs = "host"
     gp: GP
     restarts: int = 10
     raw_samples: int = 512

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import LARGEST, finite
@@ -30,7 +31,7 @@ class Search:
     """
 
     wants = "reward"
-    prepares = False
+    tags = Tags(prepares=False)
     n_init: int
 
     def library(self):

@@ -27,8 +27,6 @@ class OneByOne(Search):
     scikit-optimize looks for an improvement of 0.01, and BoTorch takes a standard deviation below 1e-8 for 1.
     """
 
-    syncs = "host"
-
     def __post_init__(self):
         size("n_init", self.n_init)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.contracts import Learner
+from ...core.contracts import Learner, Tags
 from ...core.describe import frozen
 from ...core.linalg import needed
 from ...core.streams import Draw
@@ -70,11 +70,15 @@ class BanditOverBandit(Wrapper):
     """
 
     base: Learner = field(default_factory=GradientAscent)
-    prepares = True  # a length is drawn in ``select``
 
     def __post_init__(self):
         super().__post_init__()
         check_base(self)
+
+    @property
+    def tags(self) -> Tags:
+        """The base's; a length is drawn in ``select``."""
+        return super().tags._replace(prepares=True)
 
     def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
         """What the base validates, and the task, whose dimension sets the block.

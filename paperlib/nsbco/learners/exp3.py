@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
@@ -49,8 +50,8 @@ class Exp3IX:
     """
 
     wants = "reward"
-    fixed_arms = True  # losses are counted by index
-    own_actions = False  # an answer is weighted by the chance with which its arm was drawn
+    # losses are counted by index; an answer is weighted by the probability with which its arm was drawn
+    tags = Tags(fixed_arms=True, own_actions=False)
 
     def validate(self, arms: Tensor, arm: Tensor | None, y: Tensor | None) -> None:
         """Check arms, two or more, and answers.

@@ -71,9 +71,6 @@ class GLR(Wrapper):
     base: GradientAscent = field(default_factory=GradientAscent)
     variance: float | Tensor = 0.1**2 / 6
     delta: float = 0.05
-    syncs = (
-        "per round"  # alarms are rare, and a restart dispatches more than a synchronization costs
-    )
 
     def __post_init__(self):
         super().__post_init__()

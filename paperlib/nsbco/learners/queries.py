@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import positive
@@ -15,7 +16,7 @@ class OwnQueries:
     """An answer is credited to the query that was made, and no other can be told."""
 
     wants = "reward"
-    own_actions = False
+    tags = Tags(own_actions=False)
 
     def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
         """Check the task, points and answers against the model.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import needed
 from ...core.streams import Draw
@@ -88,12 +89,16 @@ class Restarted(Wrapper):
     """
 
     kappa: float | Tensor = 1.0
-    prepares = True  # a batch begins in ``select``
 
     def __post_init__(self):
         super().__post_init__()
         check_base(self)
         positive("kappa", self.kappa, by_trial=True)
+
+    @property
+    def tags(self) -> Tags:
+        """The base's; a batch begins in ``select``."""
+        return super().tags._replace(prepares=True)
 
     def validate(self, task: Task, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base validates, and that the context says V_T.

@@ -44,8 +44,6 @@ class BlockPFBCO(OnePoint):
     It looks at its tensors, a convergence test a step at the end of a block, so that it works on the host.
     """
 
-    syncs = "host"
-
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta, alpha = delta / r and eta."""
         n = task.cset.dim

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import nonnegative, one_of
@@ -47,7 +48,7 @@ class StochOCG:
     bound: str = "gradient"
     tie: str = "stay"
     wants = "gradient"
-    own_actions = False  # a gradient is that at x_t
+    tags = Tags(own_actions=False)  # a gradient is that at x_t
 
     def __post_init__(self):
         if self.noise is not None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.plausible import Observed
 from ...core.streams import Draw
@@ -74,7 +75,7 @@ class OnePoint:
     warm_start: bool = False
     sham: bool = False
     wants = "loss"
-    own_actions = False  # a loss is credited to the direction that was drawn
+    tags = Tags(own_actions=False)  # a loss is credited to the direction that was drawn
     projects = False  # whether it projects on the set
 
     def __post_init__(self):
