@@ -371,12 +371,12 @@ def test_every_tag_is_the_bases(wrap, name):
 
 
 @every_wrapper
-def test_an_error_inside_a_property_surfaces(wrap, name="tags"):
+def test_an_error_inside_a_property_surfaces(wrap):
     """Of the base, of a base within a wrapper, and of a wrapper: a default in its place would be wrong."""
     broken = property(lambda self: self.misspelled)
     base = Index()
     wrapped = wrap(base)
-    kinds = [type("Broken", (kind,), {name: broken}) for kind in (Index, type(wrapped))]
+    kinds = [type("Broken", (kind,), {"tags": broken}) for kind in (Index, type(wrapped))]
     own = {f.name: getattr(wrapped, f.name) for f in fields(wrapped)}
     with pytest.raises(AttributeError, match="no attribute 'misspelled'"):
         tags_of(wrap(kinds[0]()))

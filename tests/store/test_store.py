@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from toy import Coins, Index
 
+import companion
 import paperlib
 from companion.store import keys as content
 from companion.store import results as store
