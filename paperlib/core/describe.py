@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, dataclass_transform
 
@@ -150,12 +151,25 @@ def _exactly(x: Any) -> str:
         return repr(x)
 
 
+def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:
+    """A ``__post_init__`` that first checks the declared ranges of the fields."""
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            if "range" in field.metadata:
+                field.metadata["range"].check(field.name, getattr(self, field.name))
+        if after is not None:
+            after(self)
+
+    return __post_init__
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def frozen(cls: type | None = None, /, *, eq: bool = True) -> Any:
     """A frozen dataclass whose ``repr`` is ``brief``, for learners, problems and what stands in their fields.
 
-    Scalars of numpy become Python's before ``__post_init__`` runs, see ``plain``: ``GLBOMD(link, np.float32(2))``
-    equals ``GLBOMD(link, 2.0)`` and has the same key in a store.
+    Scalars of numpy become Python's, see ``plain``: ``GLBOMD(link, np.float32(2))`` equals ``GLBOMD(link, 2.0)`` and has the same key
+    in a store. Then the ranges that fields declare are checked (``core.fields``), and then ``__post_init__`` runs.
 
     Args:
         eq: as for ``dataclass``: whether equal fields make two of them equal.
@@ -164,6 +178,7 @@ def frozen(cls: type | None = None, /, *, eq: bool = True) -> Any:
         return functools.partial(frozen, eq=eq)
     if "__repr__" not in vars(cls):
         cls.__repr__ = brief
+    cls.__post_init__ = _checked(getattr(cls, "__post_init__", None))
     made = dataclasses.dataclass(frozen=True, repr=False, eq=eq)(cls)
     assign = made.__init__
 

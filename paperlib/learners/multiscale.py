@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..core import fields
 from ..core.contracts import Tags
 from ..core.describe import frozen
 from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
@@ -80,7 +81,7 @@ class Multiscale(Wrapper):
     A1: float | Tensor = math.inf
     A2: float | Tensor = math.inf
     logarithmic: tuple[str, ...] = ()
-    least_order: int = 0
+    least_order: int = fields.whole(0, least=0, most=62)
 
     def __post_init__(self):
         super().__post_init__()
@@ -94,7 +95,6 @@ class Multiscale(Wrapper):
         named = lambda x: isinstance(x, str) and x in ("A1", "A2")
         if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):
             refuse("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")
-        whole("least_order", self.least_order, 0, 62)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Before the first block.

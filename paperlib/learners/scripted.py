@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ..core import fields
 from ..core.contracts import Learner, Tags, tags_of
 from ..core.describe import frozen
 from ..core.streams import Draw
@@ -36,7 +37,7 @@ class Scripted(Wrapper):
     """
 
     actions: tuple[int, ...] | Learner
-    rounds: int
+    rounds: int = fields.whole(least=0)
 
     def __post_init__(self):
         super().__post_init__()
@@ -44,7 +45,6 @@ class Scripted(Wrapper):
             raise ValueError(
                 f"base={self.base!r}; allowed: a learner that learns of other actions than its own"
             )
-        whole("rounds", self.rounds, least=0)
         if isinstance(self.actions, tuple):
             if len(self.actions) != self.rounds:
                 raise ValueError(

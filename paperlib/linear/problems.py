@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..core import fields
 from ..core.describe import frozen
 from ..core.linalg import chosen_mean, inner
 from ..core.streams import Draw, Streams
@@ -85,14 +86,13 @@ class FreshArms(_Linear):
         arms: K.
     """
 
-    dim: int = 5
+    dim: int = fields.size(5)
     norm: float = 1.0
     noise: float = 0.1
     arms: int = 20
 
     def __post_init__(self):
         super().__post_init__()
-        size("dim", self.dim)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """theta* from the trials' streams (purpose "problem theta")."""

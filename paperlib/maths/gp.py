@@ -14,8 +14,9 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ..core import fields
 from ..core.describe import frozen
-from ..core.validation import LARGEST, one_of, positive, refuse
+from ..core.validation import LARGEST, positive, refuse
 
 PROBE = 64  # points on which a kernel is looked at before it is used, evenly spaced
 
@@ -101,12 +102,8 @@ class Matern:
         lengthscale: > 0.
     """
 
-    nu: float = 2.5
-    lengthscale: float = 1.0
-
-    def __post_init__(self):
-        one_of("nu", self.nu, (0.5, 1.5, 2.5))
-        positive("lengthscale", self.lengthscale)
+    nu: float = fields.one_of((0.5, 1.5, 2.5), 2.5)
+    lengthscale: float = fields.positive(1.0)
 
     def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
         r = _distance(X, Y) * (math.sqrt(2 * self.nu) / self.lengthscale)

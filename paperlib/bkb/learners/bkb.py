@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
@@ -180,7 +181,7 @@ class BKB(Sketched):
     kernel: Kernel
     confidence: Confidence
     qbar: float = 5.0
-    merge: str = "pulls"
+    merge: str = fields.one_of(MERGES, "pulls")
     variance: str = "dtc"
     capacity: int | str = "auto"
     root: str = "auto"
@@ -189,7 +190,6 @@ class BKB(Sketched):
     def __post_init__(self):
         super().__post_init__()
         oversampling(self.qbar)
-        one_of("merge", self.merge, MERGES)
 
     @property
     def looks(self) -> bool:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.trees import where
-from ...core.validation import size
 from ...maths.gp import RBF, Linear
 from ..model.confidence import Confidence, Tally
 from .regression import REFRESH, absorb, refitted
@@ -97,12 +97,11 @@ class CBRAP(_Features):
     """
 
     confidence: Confidence
-    size: int = 10
+    size: int = fields.size(10)
     kernel = Linear()
 
     def __post_init__(self):
         super().__post_init__()
-        size("size", self.size)
 
     def features(self, arms: Tensor, draw: Draw) -> Tensor:
         """X G with G d x m, entries N(0, 1 / m), drawn once."""
@@ -127,11 +126,10 @@ class RFFUCB(_Features):
 
     kernel: RBF
     confidence: Confidence
-    size: int = 100
+    size: int = fields.size(100, least=2)
 
     def __post_init__(self):
         super().__post_init__()
-        size("size", self.size, least=2)
         if self.size % 2:
             raise ValueError(
                 f"size={self.size!r}; allowed: an even number, a cosine and a sine for each frequency"

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import size
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
 from .bkb import Sketched
@@ -51,13 +51,12 @@ class FixedDictionary(Sketched):
 
     kernel: Kernel
     confidence: Confidence
-    size: int = 20
+    size: int = fields.size(20)
     variance: str = "dtc"
     root: str = "auto"
     chunk: int = CHUNK
 
     def __post_init__(self):
-        size("size", self.size)
         super().__post_init__()
 
     @property

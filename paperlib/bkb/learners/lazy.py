@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Rows, may_look
 from ...core.streams import Draw
 from ...core.trees import take
-from ...core.validation import one_of, positive, whole
 from ...maths.gp import Kernel
 from ..model.apart import Apart, apart
 from ..model.confidence import Confidence, Tally
@@ -85,23 +85,20 @@ class LazyBKB(Sketched):
     kernel: Kernel
     confidence: Confidence
     qbar: float = 5.0
-    merge: str = "pulls"
-    threshold: float = 2.0
+    merge: str = fields.one_of(MERGES, "pulls")
+    threshold: float = fields.positive(2.0)
     variance: str = "dtc"
     capacity: int | str = "auto"
     root: str = "auto"
-    refresh: int = 256
+    refresh: int = fields.whole(256)
     chunk: int = CHUNK
     looks = True  # which trials sample a new dictionary is read in each round
 
     def __post_init__(self):
         super().__post_init__()
         oversampling(self.qbar)
-        one_of("merge", self.merge, MERGES)
-        positive("threshold", self.threshold)
         if self.threshold < 1:
             raise ValueError(f"threshold={self.threshold!r}; allowed: at least 1")
-        whole("refresh", self.refresh)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """No dictionary; one unused slot. The horizon is not used."""

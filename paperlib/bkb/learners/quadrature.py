@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import whole
 from ...maths.gp import RBF
 from ..model.confidence import Confidence
 from .features import _Features
@@ -38,11 +38,10 @@ class QFFUCB(_Features):
 
     kernel: RBF
     confidence: Confidence
-    size: int = 40
+    size: int = fields.whole(40, most=150)
 
     def __post_init__(self):
         super().__post_init__()
-        whole("size", self.size, most=150)
         if not isinstance(self.kernel, RBF):
             raise ValueError(f"kernel={self.kernel!r}; allowed: RBF, whose spectrum is Gaussian")
 

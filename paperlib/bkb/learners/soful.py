@@ -12,10 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import chosen, inner
 from ...core.streams import Draw
-from ...core.validation import size
 from ...maths.gp import Linear
 from ..model.confidence import Confidence, Tally
 from .ucb import KernelUCB, Pulls
@@ -55,12 +55,11 @@ class SOFUL(KernelUCB):
     """
 
     confidence: Confidence
-    size: int = 10
+    size: int = fields.size(10)
     kernel = Linear()
 
     def __post_init__(self):
         super().__post_init__()
-        size("size", self.size)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """An empty sketch; the horizon is not used."""

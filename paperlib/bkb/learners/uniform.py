@@ -2,9 +2,9 @@
 
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import whole
 from ...learners.reference import Reference, State
 
 
@@ -19,10 +19,7 @@ class UniformIn(Reference):
         ValueError: ``count`` is no such integer.
     """
 
-    count: int
-
-    def __post_init__(self):
-        whole("count", self.count)
+    count: int = fields.whole()
 
     def select(self, state: State | None, arms: Tensor, draw: Draw) -> tuple[Tensor, State | None]:
         """R indices from the stream "arm"."""

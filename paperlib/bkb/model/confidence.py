@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen, plain
-from ...core.validation import LARGEST, SMALLEST, is_number, nonnegative, one_of, positive, refuse
+from ...core.validation import LARGEST, SMALLEST, is_number, positive, refuse
 
 RULES = ("paper", "corrected", "online", "practical", "reference", "gamma", "const")
 
@@ -82,22 +83,18 @@ class Confidence:
         ValueError: a value out of range.
     """
 
-    noise: float
-    norm_bound: float
+    noise: float = fields.nonnegative()
+    norm_bound: float = fields.nonnegative()
     ridge: float | None = None
     delta: float = 0.1
     eps: float = 0.5
-    rule: str = "practical"
-    scale: float = 1.0
+    rule: str = fields.one_of(RULES, "practical")
+    scale: float = fields.nonnegative(1.0)
     gamma: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self):
-        nonnegative("noise", self.noise)
-        nonnegative("norm_bound", self.norm_bound)
         open_interval("delta", self.delta)
         open_interval("eps", self.eps)
-        one_of("rule", self.rule, RULES)
-        nonnegative("scale", self.scale)
         if self.ridge is not None:
             positive("ridge", self.ridge)
         elif not SMALLEST <= self.lam <= LARGEST:

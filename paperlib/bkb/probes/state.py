@@ -14,11 +14,11 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import chosen_mean
 from ...core.rounds import Round
 from ...core.streams import stream_number, uniform
-from ...core.validation import one_of, positive
 from ...maths.gp import Kernel, exact_posterior
 from ..model.confidence import Confidence
 from ..model.slots import points_at
@@ -183,12 +183,8 @@ class ExpectedSize:
         merge: "pulls" or "arms", the learner's.
     """
 
-    qbar: float
-    merge: str = "pulls"
-
-    def __post_init__(self):
-        positive("qbar", self.qbar)
-        one_of("merge", self.merge, ("pulls", "arms"))
+    qbar: float = fields.positive()
+    merge: str = fields.one_of(("pulls", "arms"), "pulls")
 
     def __call__(self, seen: Round) -> Tensor:
         n, p = own(seen.after).n, self.qbar * own(seen.before).s2
@@ -205,10 +201,7 @@ class Size:
         qbar: of a learner whose ``merge`` is "pulls".
     """
 
-    qbar: float
-
-    def __post_init__(self):
-        positive("qbar", self.qbar)
+    qbar: float = fields.positive()
 
     def __call__(self, seen: Round) -> Tensor:
         before, after = own(seen.before), own(seen.after)

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.rounds import Round
 from ...core.trace import Trace
-from ...core.validation import one_of
 from ..model.confidence import Confidence
 from .state import own
 
@@ -110,10 +110,7 @@ class Curve:
     """A probe: "mean" or "sd" of an estimator at all arms, R x A."""
 
     estimator: Estimator
-    part: str
-
-    def __post_init__(self):
-        one_of("part", self.part, Band._fields)
+    part: str = fields.one_of(Band._fields)
 
     def __call__(self, seen: Round) -> Tensor:
         return getattr(self.estimator(own(seen.after), seen.context), self.part)

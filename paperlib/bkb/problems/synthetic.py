@@ -9,11 +9,12 @@ The trials share the arms; each draws its own f, and its own noise.
 
 import torch
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
-from ...core.validation import nonnegative, one_of, positive, size, whole
+from ...core.validation import size
 from ...maths.gp import Linear
 from .worlds import FixedArms, RBFArms, World, even_grid, expand
 
@@ -44,31 +45,24 @@ class RKHS(RBFArms):
         ValueError: a value out of range.
     """
 
-    arms: int = 200
-    dim: int = 1
-    gamma: float = 100.0
-    norm: float = 3.0
-    noise: float = 0.1
+    arms: int = fields.size(200)
+    dim: int = fields.size(1)
+    gamma: float = fields.positive(100.0)
+    norm: float = fields.positive(3.0)
+    noise: float = fields.nonnegative(0.1)
     centers: int | None = None
-    grid: bool = False
-    instance: int = 0
+    grid: bool = fields.one_of((False, True), False)
+    instance: int = fields.whole(0, least=0)
 
     def __post_init__(self):
-        size("arms", self.arms)
-        size("dim", self.dim)
-        positive("gamma", self.gamma)
-        positive("norm", self.norm)
-        nonnegative("noise", self.noise)
         if self.centers is not None:
             size("centers", self.centers)
             if self.centers > self.arms:
                 raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
-        one_of("grid", self.grid, (False, True))
         if self.grid and round(self.arms ** (1 / self.dim)) ** self.dim != self.arms:
             raise ValueError(
                 f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}"
             )
-        whole("instance", self.instance, least=0)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms and centers, and f from the trials' streams (purpose "problem")."""
@@ -113,22 +107,16 @@ class WarmRKHS(_Line):
         ValueError: a value out of range; from ``init``: no draw meets the conditions.
     """
 
-    arms: int = 201
-    gamma: float = 100.0
-    norm: float = 3.0
-    noise: float = 0.1
-    beyond: float = 0.6
-    lead: float = 0.3
+    arms: int = fields.size(201, least=3)
+    gamma: float = fields.positive(100.0)
+    norm: float = fields.positive(3.0)
+    noise: float = fields.nonnegative(0.1)
+    beyond: float = fields.positive(0.6)
+    lead: float = fields.nonnegative(0.3)
 
     def __post_init__(self):
-        size("arms", self.arms, least=3)
-        positive("gamma", self.gamma)
-        positive("norm", self.norm)
-        nonnegative("noise", self.noise)
-        positive("beyond", self.beyond)
         if self.beyond >= 1:
             raise ValueError(f"beyond={self.beyond!r}; allowed: a number in (0, 1)")
-        nonnegative("lead", self.lead)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""
@@ -164,14 +152,9 @@ class GPDraw(_Line):
         ValueError: a value out of range.
     """
 
-    arms: int = 1001
-    gamma: float = 100.0
-    noise: float = 0.1
-
-    def __post_init__(self):
-        size("arms", self.arms, least=3)
-        positive("gamma", self.gamma)
-        nonnegative("noise", self.noise)
+    arms: int = fields.size(1001, least=3)
+    gamma: float = fields.positive(100.0)
+    noise: float = fields.nonnegative(0.1)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f = L z with L L^T = K + 1e-10 I and z from the trials' streams (purpose "problem"); no norm: f is not in the kernel's space."""
@@ -197,20 +180,12 @@ class LinearArms(FixedArms):
         ValueError: a value out of range.
     """
 
-    spectrum: str = "low"
-    arms: int = 200
-    dim: int = 30
-    norm: float = 1.0
-    noise: float = 0.1
-    instance: int = 0
-
-    def __post_init__(self):
-        one_of("spectrum", self.spectrum, SPECTRA)
-        size("arms", self.arms)
-        size("dim", self.dim)
-        positive("norm", self.norm)
-        nonnegative("noise", self.noise)
-        whole("instance", self.instance, least=0)
+    spectrum: str = fields.one_of(SPECTRA, "low")
+    arms: int = fields.size(200)
+    dim: int = fields.size(30)
+    norm: float = fields.positive(1.0)
+    noise: float = fields.nonnegative(0.1)
+    instance: int = fields.whole(0, least=0)
 
     @property
     def kernel(self) -> Linear:

@@ -8,9 +8,9 @@ Letters: R trials, A arms.
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
-from ...core.validation import nonnegative, size, whole
 from ...maths.gp import RBF
 from .worlds import FixedArms, World
 
@@ -52,14 +52,9 @@ class UnevenArms(FixedArms):
         ValueError: a value out of range.
     """
 
-    arms: int = 300
-    noise: float = 1.0
-    instance: int = 0
-
-    def __post_init__(self):
-        size("arms", self.arms)
-        nonnegative("noise", self.noise)
-        whole("instance", self.instance, least=0)
+    arms: int = fields.size(300)
+    noise: float = fields.nonnegative(1.0)
+    instance: int = fields.whole(0, least=0)
 
     @property
     def kernel(self) -> SizedRBF:

@@ -13,11 +13,12 @@ import torch
 from scipy.special import betaincinv
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
-from ...core.validation import menu, nonnegative, positive
+from ...core.validation import menu, positive
 from ..model.links import LARGEST_COUNT, Bernoulli, Link
 from ..model.validation import conditioned, fitted, known_link
 from .glm import GLMLearner
@@ -96,11 +97,8 @@ class UCB1(_Tallied):
         scale: practical, multiplies the bonus: 1 is the theory.
     """
 
-    scale: float = 1.0
+    scale: float = fields.nonnegative(1.0)
     link = Bernoulli(fractional=True)
-
-    def __post_init__(self):
-        nonnegative("scale", self.scale)
 
     def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
         """R indices, the lowest among equals; an arm never played comes first."""
@@ -132,14 +130,12 @@ class LaplaceThompson(GLMLearner):
     """
 
     link: Link = Bernoulli()
-    ridge: float = 1.0
-    scale: float = 1.0
+    ridge: float = fields.positive(1.0)
+    scale: float = fields.nonnegative(1.0)
     tags = Tags(fixed_arms=True)
 
     def __post_init__(self):
         known_link(self.link)
-        positive("ridge", self.ridge)
-        nonnegative("scale", self.scale)
         conditioned(
             "ridge", self.ridge, self.ridge, self.link.max_slope(0.0) / self.link.dispersion
         )

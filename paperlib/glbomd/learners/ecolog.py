@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import (
     any_on_host,
@@ -26,7 +27,7 @@ from ...core.linalg import (
     width,
 )
 from ...core.streams import Draw
-from ...core.validation import refuse, whole
+from ...core.validation import refuse
 from ..model.links import Bernoulli, Link
 from ..model.validation import conditioned, ridge
 from .glm import GLMLearner
@@ -67,7 +68,7 @@ class ECOLog(GLMLearner):
     delta: float = 0.01
     ridge: str | float = "dim"
     scale: float | Tensor = 1.0
-    refresh: int = 4096
+    refresh: int = fields.whole(4096)
     link: Link = Bernoulli()
 
     def __post_init__(self):
@@ -76,7 +77,6 @@ class ECOLog(GLMLearner):
         self.check_fields()
         ridge(self.ridge, ("dim",))
         conditioned("ridge", self.ridge, self.ridge_value(1), 0.25)
-        whole("refresh", self.refresh)
 
     def ridge_value(self, dim: int) -> float:
         """lambda in dimension d."""

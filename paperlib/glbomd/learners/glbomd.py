@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import (
     any_on_host,
@@ -29,7 +30,7 @@ from ...core.linalg import (
 )
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import coordinates, one_of, refuse, whole
+from ...core.validation import coordinates, refuse
 from ...maths.sets import ball_projection
 from ..model.links import Link, Poisson
 from ..model.validation import conditioned, ridge
@@ -85,15 +86,13 @@ class GLBOMD(GLMLearner):
     ridge: str | float = "sharp"
     scale: float | Tensor = 1.0
     theta0: tuple[float, ...] | None = None
-    start_at_zero: bool = False
-    refresh: int = 4096
+    start_at_zero: bool = fields.one_of((False, True), False)
+    refresh: int = fields.whole(4096)
     ridges = RIDGES  # the names that ``ridge`` knows, first of all one that the theory covers
 
     def __post_init__(self):
         self.check_fields()
         ridge(self.ridge, self.ridges)
-        whole("refresh", self.refresh)
-        one_of("start_at_zero", self.start_at_zero, (False, True))
         slope = self.link.max_slope(self.norm_bound) / self.link.dispersion
         conditioned("ridge", self.ridge, self.ridge_value(1), slope)
         if self.theta0 is not None:

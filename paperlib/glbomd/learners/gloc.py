@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import (
     Array,
@@ -33,7 +34,6 @@ from ...core.linalg import (
 )
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import one_of, whole
 from ...maths.sets import project_ball
 from ..model.links import Bernoulli, Binomial, Link, Poisson
 from ..model.validation import conditioned, ridge
@@ -84,17 +84,15 @@ class GLOC(KappaLearner):
     ridge: str | float = "dim"
     kappa: float | None = None
     sub_gaussian: float | None = None
-    variant: str = "paper"
+    variant: str = fields.one_of(VARIANTS, "paper")
     scale: float | Tensor = 1.0
-    refresh: int = 4096
+    refresh: int = fields.whole(4096)
 
     def __post_init__(self):
         self.check_fields("sub_gaussian")
         ridge(self.ridge, ("dim",))
-        one_of("variant", self.variant, VARIANTS)
         self.check_constant("sigma", self.noise)
         conditioned("ridge", self.ridge, self.ridge_value(1), 1.0)
-        whole("refresh", self.refresh)
 
     def ridge_value(self, dim: int) -> float:
         """lambda in dimension d."""

@@ -9,8 +9,9 @@ import math
 
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import one_of, refuse
+from ...core.validation import refuse
 from ..model.links import Bernoulli, Link, Poisson
 from .certified import CertifiedOptimism
 
@@ -43,14 +44,13 @@ class OFUGLB(CertifiedOptimism):
     delta: float = 0.01
     scale: float | Tensor = 1.0
     counts: bool = False
-    variant: str = "paper"
+    variant: str = fields.one_of(("paper", "tight"), "paper")
 
     def __post_init__(self):
         if not isinstance(self.link, (Bernoulli, Poisson)):
             allowed = "Bernoulli or Poisson, the families whose L_t OFUGLB states"
             refuse("link", self.link, allowed)
         self.check_fields()
-        one_of("variant", self.variant, ("paper", "tight"))
 
     def budget(self, t: int, dim: int) -> float:
         """b_t without ``scale``; ``t`` = 1, 2, ... is the round about to be played."""

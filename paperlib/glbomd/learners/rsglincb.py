@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import (
     ROUNDING,
@@ -89,7 +90,7 @@ class RSGLinCB(BoundedLearner):
     reward_bound: float | None = None
     delta: float = 0.01
     ridge: str | float = "dim"
-    constants: str = "public"
+    constants: str = fields.one_of(("public", "theory"), "public")
     aliased: bool = False
     scale: float | Tensor = 1.0
     counts: bool = False
@@ -97,7 +98,6 @@ class RSGLinCB(BoundedLearner):
     def __post_init__(self):
         self.check_fields("reward_bound")
         ridge(self.ridge, ("dim", "theory"))
-        one_of("constants", self.constants, ("public", "theory"))
         for name in ("aliased", "counts"):
             one_of(name, getattr(self, name), (False, True))
         if self.ridge != "theory":  # which hangs on the horizon

@@ -15,9 +15,10 @@ import torch
 from scipy.special import expit
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Array, light
-from ...core.validation import LARGEST, one_of, positive, whole
+from ...core.validation import LARGEST
 from .quantiles import CLIP, poisson_quantile
 
 LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
@@ -100,10 +101,9 @@ class Bernoulli(Link):
     R = 1 is the supremum of |mu''| / mu' = |1 - 2 mu| over the line; on [-S, S] it is tanh(S / 2).
     """
 
-    fractional: bool = False  # whether rewards strictly between 0 and 1 are accepted
-
-    def __post_init__(self):
-        one_of("fractional", self.fractional, (False, True))
+    fractional: bool = fields.one_of(
+        (False, True), False
+    )  # whether rewards strictly between 0 and 1 are accepted
 
     def log_partition(self, z: Tensor) -> Tensor:
         # torch's softplus is linear above 20 and loses 2e-9
@@ -184,11 +184,8 @@ class Poisson(Link):
 class Gaussian(Link):
     """Linear model: m = z^2 / 2, mu = z, mu' = 1, R = 0, g the variance of the noise."""
 
-    variance: float = 1.0  # g > 0, in squared units of the reward
+    variance: float = fields.positive(1.0)  # g > 0, in squared units of the reward
     self_concordance = 0.0
-
-    def __post_init__(self):
-        positive("variance", self.variance)
 
     @property
     def dispersion(self) -> float:
@@ -226,10 +223,7 @@ class Binomial(Link):
     because |mu''| / mu' = |1 - 2 p| whatever n is.
     """
 
-    count: int = 1  # n, tries a round, at most 1000
-
-    def __post_init__(self):
-        whole("count", self.count, most=1000)
+    count: int = fields.whole(1, most=1000)  # n, tries a round, at most 1000
 
     def log_partition(self, z: Tensor) -> Tensor:
         return self.count * _ONE.log_partition(z)

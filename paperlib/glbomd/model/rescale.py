@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import array, norm_slack, positive
+from ...core.validation import array, norm_slack
 
 
 @frozen
@@ -20,10 +21,7 @@ class Rescale:
         longest: bound on the norms of all arms that will ever come, > 0.
     """
 
-    longest: float
-
-    def __post_init__(self):
-        positive("longest", self.longest)
+    longest: float = fields.positive()
 
     def __call__(self, arms: Any) -> np.ndarray:
         """Scaled arms, K x d.

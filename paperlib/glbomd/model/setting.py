@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import LARGEST, one_of, positive, probability, refuse, whole
+from ...core.validation import LARGEST, refuse
 from .links import Link
 from .validation import known_link
 
@@ -24,22 +25,19 @@ class Setting:
     """
 
     link: Link
-    norm_bound: float  # S > 0, with ||theta*|| <= S
-    dim: int  # d >= 1
-    ridge: float  # lambda > 0, as a number
-    delta: float = 0.01  # failure probability, in (0, 1]
-    start_at_zero: bool = False  # theta_1 = 0 is known: ||theta_1 - theta*|| <= S instead of 2 S
+    norm_bound: float = fields.positive()  # S > 0, with ||theta*|| <= S
+    dim: int = fields.whole()  # d >= 1
+    ridge: float = fields.positive()  # lambda > 0, as a number
+    delta: float = fields.probability(0.01)  # failure probability, in (0, 1]
+    start_at_zero: bool = fields.one_of(
+        (False, True), False
+    )  # theta_1 = 0 is known: ||theta_1 - theta*|| <= S instead of 2 S
 
     def __post_init__(self):
         known_link(self.link)
-        positive("norm_bound", self.norm_bound)
         if not self.max_slope <= LARGEST:
             allowed = f"numbers for which C_mu is at most {LARGEST:g}"
             refuse("norm_bound", self.norm_bound, allowed)
-        whole("dim", self.dim)
-        positive("ridge", self.ridge)
-        probability("delta", self.delta)
-        one_of("start_at_zero", self.start_at_zero, (False, True))
 
     @property
     def step(self) -> float:

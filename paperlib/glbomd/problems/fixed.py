@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import inner
 from ...core.streams import Draw
-from ...core.validation import one_of
 from ..model.links import Bernoulli, Link
 from .worlds import Bandit, Moment, World, _check
 
@@ -31,14 +31,12 @@ class FixedArms(Bandit):
     norm: float = 3.0
     dim: int = 5
     arms: int = 20
-    shape: str = "ball"
+    shape: str = fields.one_of(("ball", "sphere"), "ball")
     seed: int = 0
-    per_trial: bool = False
+    per_trial: bool = fields.one_of((False, True), False)
 
     def __post_init__(self):
         _check(self)
-        one_of("shape", self.shape, ("ball", "sphere"))
-        one_of("per_trial", self.per_trial, (False, True))
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The arm set and the trials' theta*, drawn from their streams (purpose "problem theta")."""

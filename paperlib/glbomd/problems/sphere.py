@@ -6,10 +6,10 @@ Source: Zhang, Xu, Zhao & Sugiyama (2025), Figures 1-3. Letters: as in ``worlds`
 import numpy as np
 import torch
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import first_best
 from ...core.streams import Draw
-from ...core.validation import one_of
 from ..model.links import Bernoulli, Link
 from .worlds import Known, Moment, Redrawn, World, _check, sphere_instance
 
@@ -36,11 +36,10 @@ class SphereArms(Known):
     dim: int = 5
     arms: int = 20
     seed: int = 109832
-    redraw: bool = False
+    redraw: bool = fields.one_of((False, True), False)
 
     def __post_init__(self):
         _check(self)
-        one_of("redraw", self.redraw, (False, True))
 
     def natural(self, horizon: int) -> np.ndarray:
         """z = x^T theta* of all arms, T x K.

@@ -9,10 +9,10 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import root
 from ...core.streams import Draw
-from ...core.validation import one_of, positive, size
 from ...maths.bounds import Bounds
 from ..model.network import Model
 from .climb import climb
@@ -70,18 +70,11 @@ class Linearized:
         ValueError: a value out of range.
     """
 
-    candidates: int = 128
-    around: int = 32
-    top: int = 8
-    steps: int = 40
-    rate: float = 0.05
-
-    def __post_init__(self):
-        size("candidates", self.candidates)
-        size("around", self.around, 0)
-        size("top", self.top)
-        size("steps", self.steps, 0)
-        positive("rate", self.rate)
+    candidates: int = fields.size(128)
+    around: int = fields.size(32, least=0)
+    top: int = fields.size(8)
+    steps: int = fields.size(40, least=0)
+    rate: float = fields.positive(0.05)
 
     def score(self, surface: Surface, u: Tensor) -> Tensor:
         """a at R x N x d, R x N."""
@@ -117,11 +110,10 @@ class Sphere(Linearized):
         turns: >= 1, such steps.
     """
 
-    turns: int = 60
+    turns: int = fields.size(60)
 
     def __post_init__(self):
         super().__post_init__()
-        size("turns", self.turns)
 
     def score(self, surface: Surface, u: Tensor) -> Tensor:
         """f_x at the best step's w, R x N, differentiable in u with w held fixed (envelope theorem)."""
@@ -161,14 +153,9 @@ class Joint:
         ValueError: a value out of range, or an unknown start.
     """
 
-    steps: int = 2000
-    rate: float = 1e-4
-    start: str = "incumbent"
-
-    def __post_init__(self):
-        size("steps", self.steps)
-        positive("rate", self.rate)
-        one_of("start", self.start, STARTS)
+    steps: int = fields.size(2000)
+    rate: float = fields.positive(0.0001)
+    start: str = fields.one_of(STARTS, "incumbent")
 
     def maximizer(self, surface: Surface, draw: Draw) -> Choice:
         """The last x, and how far w and x came."""

@@ -6,9 +6,9 @@ Shapes: R trials, d dimensions.
 
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import size
 from ...maths.bounds import Bounds
 from .search import History, Search, incumbent, uniform
 
@@ -24,10 +24,7 @@ class UniformPoint(Search):
         ValueError: a value out of range.
     """
 
-    n_init: int
-
-    def __post_init__(self):
-        size("n_init", self.n_init)
+    n_init: int = fields.size()
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Another uniform point, R x d."""
@@ -45,10 +42,7 @@ class RepeatBest(Search):
         ValueError: a value out of range.
     """
 
-    n_init: int
-
-    def __post_init__(self):
-        size("n_init", self.n_init)
+    n_init: int = fields.size()
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """The point of Phase I with the largest answer, the first of equals, R x d."""

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Rows
 from ...core.streams import Draw
-from ...core.validation import number, one_of, positive, refuse, size
+from ...core.validation import one_of, refuse
 from ...maths.bounds import Bounds
 from ..model.network import Model
 from .acquisition import Acquisition, Surface
@@ -52,21 +53,15 @@ class TrustRegion:
         ValueError: a value out of range.
     """
 
-    first: float = 0.2
-    least: float = 0.05
-    most: float = 1.6
-    successes: int = 3
-    failures: int = 4
-    gain: float = 1e-3
+    first: float = fields.number(0.2)
+    least: float = fields.positive(0.05)
+    most: float = fields.number(1.6)
+    successes: int = fields.size(3)
+    failures: int = fields.size(4)
+    gain: float = fields.number(0.001, least=0.0)
 
     def __post_init__(self):
-        positive("least", self.least)
-        number("first", self.first)
-        number("most", self.most)
         in_order(least=self.least, first=self.first, most=self.most)
-        size("successes", self.successes)
-        size("failures", self.failures)
-        number("gain", self.gain, 0.0)
 
 
 class State(NamedTuple):
@@ -115,12 +110,14 @@ class GOUCB(Search):
     """
 
     model: Model
-    n_init: int
+    n_init: int = fields.size()
     oracle: Oracle
     acquisition: Acquisition
     radius: Radius
-    ridge: float | Tensor | None = 1.0
-    refit: bool = False
+    ridge: float | Tensor | None = fields.positive(
+        1.0, least=LEAST_RIDGE, by_trial=True, optional=True
+    )
+    refit: bool = fields.one_of((False, True), False)
     scaling: str = "first"
     trust: TrustRegion | None = None
 
@@ -130,10 +127,6 @@ class GOUCB(Search):
             whole = all(hasattr(given, name) for name in names)
             if isinstance(given, (type, torch.nn.Module)) or not whole:
                 refuse(part, given, f"a {part}, which has {', '.join(names)}")
-        size("n_init", self.n_init)
-        if self.ridge is not None:
-            positive("ridge", self.ridge, LEAST_RIDGE, by_trial=True)
-        one_of("refit", self.refit, (False, True))
         # the recursion keeps what it heard in the units of the time
         allowed = ("all" if self.refit else "first", "none")
         if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*allowed}:

@@ -14,10 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.extras import load
 from ...core.streams import Draw
-from ...core.validation import MOST, nonnegative, one_of, positive, refuse, size
+from ...core.validation import MOST, one_of, positive, refuse, size
 from ...maths.bounds import Bounds
 from .climb import climb
 from .search import History, Search, incumbent, standardized
@@ -175,20 +176,17 @@ class GP(GaussianProcess):
 
     n_init: int
     prior: str
-    acquisition: str
+    acquisition: str = fields.one_of(ACQUISITIONS)
     fit_steps: int | None = None
     candidates: int = 256
     around: int = 32
     top: int = 8
     steps: int = 50
     rate: float = 0.04
-    beta: float | None = None
+    beta: float | None = fields.nonnegative(None, optional=True)
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("acquisition", self.acquisition, ACQUISITIONS)
-        if self.beta is not None:
-            nonnegative("beta", self.beta)
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
         """The acquisition, N x R x 1 x d to N x R."""

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import size
 from .botorch_default import BoTorchDefault
 from .gp import GaussianProcess
 
@@ -37,7 +37,7 @@ class QLogNEI(GaussianProcess):
 
     n_init: int
     prior: str = "modern"
-    samples: int = 128
+    samples: int = fields.size(128)
     fit_steps: int | None = None
     candidates: int = 256
     around: int = 32
@@ -47,7 +47,6 @@ class QLogNEI(GaussianProcess):
 
     def __post_init__(self):
         super().__post_init__()
-        size("samples", self.samples)
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
         """The acquisition, N x R x 1 x d to N x R."""
@@ -72,11 +71,10 @@ class MAPSAAS(BoTorchDefault):
         ValueError: a value out of range.
     """
 
-    models: int = 4
+    models: int = fields.size(4)
 
     def __post_init__(self):
         super().__post_init__()
-        size("models", self.models)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The ensemble before its fit."""

@@ -11,10 +11,11 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import ROUNDING, chosen, first_best
 from ...core.streams import Draw
-from ...core.validation import number, one_of, positive, refuse, size, whole
+from ...core.validation import refuse
 from ..model.network import Model, TwoLayerNet
 
 STARTS = ("default", "ones", "uniform01")
@@ -53,19 +54,11 @@ class LevenbergMarquardt:
         ValueError: a value out of range.
     """
 
-    restarts: int = 4
-    steps: int = 60
-    more: int = 15
-    gain: float = 1.0
-    ridge: float | None = None
-
-    def __post_init__(self):
-        size("restarts", self.restarts)
-        size("steps", self.steps)
-        size("more", self.more, 0)
-        positive("gain", self.gain)
-        if self.ridge is not None:
-            positive("ridge", self.ridge)
+    restarts: int = fields.size(4)
+    steps: int = fields.size(60)
+    more: int = fields.size(15, least=0)
+    gain: float = fields.positive(1.0)
+    ridge: float | None = fields.positive(None, optional=True)
 
     def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
         """R x S x dw."""
@@ -141,14 +134,9 @@ class GradientDescent:
         ValueError: a value out of range, or an unknown start.
     """
 
-    rate: float = 1e-11
-    steps: int = 2000
-    start: str = "default"
-
-    def __post_init__(self):
-        positive("rate", self.rate)
-        size("steps", self.steps)
-        one_of("start", self.start, STARTS)
+    rate: float = fields.positive(1e-11)
+    steps: int = fields.size(2000)
+    start: str = fields.one_of(STARTS, "default")
 
     def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
         """R x 1 x dw.
@@ -193,16 +181,13 @@ class BoxLeastSquares:
         ValueError: a value out of range.
     """
 
-    lo: float = 0.0
-    hi: float = 1.0
-    restarts: int = 6
+    lo: float = fields.number(0.0)
+    hi: float = fields.number(1.0)
+    restarts: int = fields.whole(6)
 
     def __post_init__(self):
-        number("lo", self.lo)
-        number("hi", self.hi)
         if not self.lo < self.hi:
             refuse("lo, hi", (self.lo, self.hi), "lo below hi")
-        whole("restarts", self.restarts)
 
     def starts(self, model: Model, dim: int, draw: Draw) -> Tensor:
         """R x S x dw, uniform in the box."""

@@ -10,9 +10,10 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import first_best
-from ...core.validation import array, nonnegative, positive, probability, refuse
+from ...core.validation import array, refuse
 from .ellipsoid import Ellipsoid
 
 
@@ -53,10 +54,7 @@ class Constant(_Blind):
         ValueError: kappa below 0.
     """
 
-    kappa: float | Tensor = 0.2
-
-    def __post_init__(self):
-        nonnegative("kappa", self.kappa, by_trial=True)
+    kappa: float | Tensor = fields.nonnegative(0.2, by_trial=True)
 
     def root(self, known: Known, ellipsoid: Ellipsoid) -> Tensor:
         """R."""
@@ -76,11 +74,8 @@ class Printed(_Blind):
         ValueError: F not above 0.
     """
 
-    value_bound: float
+    value_bound: float = fields.positive(most=1000000.0)
     needs_horizon = True
-
-    def __post_init__(self):
-        positive("value_bound", self.value_bound, most=1e6)
 
     def beta(self, t: int, T: int, dw: int) -> float:
         """beta_t, t = 1..T."""
@@ -111,17 +106,14 @@ class Simulated:
     """
 
     truths: tuple[tuple[float, ...], ...]
-    noise: float
-    curvature: float
-    delta: float = 0.1
+    noise: float = fields.positive()
+    curvature: float = fields.nonnegative()
+    delta: float = fields.probability(0.1)
     needs_horizon = False
 
     def __post_init__(self):
         if array("truths", self.truths).ndim != 2 or not isinstance(self.truths, tuple):
             refuse("truths", self.truths, "a tuple of tuples of dw numbers each")
-        positive("noise", self.noise)
-        nonnegative("curvature", self.curvature)
-        probability("delta", self.delta)
 
     def truth(self, w0: Tensor) -> Tensor:
         """The equivalent of w* that is nearest to w_0, R x dw."""

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
-from ...core.validation import number, one_of, positive, size
 from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
@@ -78,31 +78,19 @@ class TuRBO(Search):
         ValueError: a value out of range.
     """
 
-    n_init: int
-    candidates: int | None = None
-    fit_steps: int = 50
-    first: float = 0.8
-    least: float = 2.0**-7
-    most: float = 1.6
-    successes: int = 3
-    failures: int | None = None
-    gain: float = 1e-3
-    noisy: bool = True
+    n_init: int = fields.size()
+    candidates: int | None = fields.size(None, optional=True)
+    fit_steps: int = fields.size(50, least=0)
+    first: float = fields.number(0.8)
+    least: float = fields.positive(2.0 ** (-7))
+    most: float = fields.number(1.6)
+    successes: int = fields.size(3)
+    failures: int | None = fields.size(None, optional=True)
+    gain: float = fields.number(0.001, least=0.0)
+    noisy: bool = fields.one_of((False, True), True)
 
     def __post_init__(self):
-        size("n_init", self.n_init)
-        if self.candidates is not None:
-            size("candidates", self.candidates)
-        size("fit_steps", self.fit_steps, 0)
-        positive("least", self.least)
-        number("first", self.first)
-        number("most", self.most)
         in_order(least=self.least, first=self.first, most=self.most)
-        size("successes", self.successes)
-        if self.failures is not None:
-            size("failures", self.failures)
-        number("gain", self.gain, 0.0)
-        one_of("noisy", self.noisy, (False, True))
 
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs

@@ -14,8 +14,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import size
 
 
 class Model(Protocol):
@@ -84,10 +84,7 @@ class TwoLayerNet:
         ValueError: ``hidden`` below 1.
     """
 
-    hidden: int = 25
-
-    def __post_init__(self):
-        size("hidden", self.hidden)
+    hidden: int = fields.size(25)
 
     def parameters(self, dim: int) -> int:
         """h d + 2 h + 1."""

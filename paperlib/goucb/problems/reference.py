@@ -10,9 +10,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import one_of
 from ...maths.bounds import Bounds
 from ..model.network import TwoLayerNet
 from .synthetic import Objective, World
@@ -51,11 +51,10 @@ class Reference(Objective):
 
     dim: int = field(default=1, init=False)
     noise: float = field(default=0.1, kw_only=True)
-    name: str = "A"
+    name: str = fields.one_of(TRUTHS, "A")
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("name", self.name, TRUTHS)
 
     @property
     def truth(self) -> Truth:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import chosen, first_best
 from ...core.streams import Draw
-from ...core.validation import nonnegative, positive, refuse, size, whole
+from ...core.validation import refuse, whole
 from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ..model.network import TwoLayerNet
@@ -38,12 +39,8 @@ class Objective:
         ValueError: a value out of range.
     """
 
-    dim: int = 20
-    noise: float = 0.01
-
-    def __post_init__(self):
-        size("dim", self.dim)
-        nonnegative("noise", self.noise)
+    dim: int = fields.size(20)
+    noise: float = fields.nonnegative(0.01)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """[-5, 5]^d."""
@@ -130,20 +127,16 @@ class Teacher(Objective):
         steps: >= 1, of Adam in the ascent.
     """
 
-    hidden: int = 25
-    gain: float = 3.0
+    hidden: int = fields.size(25)
+    gain: float = fields.positive(3.0)
     active: int | None = None
-    starts: int = 256
-    steps: int = 200
+    starts: int = fields.size(256)
+    steps: int = fields.size(200)
 
     def __post_init__(self):
         super().__post_init__()
-        size("hidden", self.hidden)
-        positive("gain", self.gain)
         if self.active is not None:
             whole("active", self.active, 1, self.dim)
-        size("starts", self.starts)
-        size("steps", self.steps)
 
     @property
     def network(self) -> TwoLayerNet:

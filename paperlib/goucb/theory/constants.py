@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive, probability, size
+from ...core.validation import number, positive
 from ..problems.reference import HALF, Reference
 
 PAPER = "Liu & Wang (2023)"
@@ -107,23 +108,20 @@ class Constants:
         ValueError: a number out of range.
     """
 
-    parameters: int
+    parameters: int = fields.size()
     value: float
     slope: float
-    curvature: float
+    curvature: float = fields.number(least=0.0)
     growth: float
     noise: float
-    delta: float = 0.1
+    delta: float = fields.probability(0.1)
     side: float = 1.0
     tau: float | None = None
     gamma: float | None = None
 
     def __post_init__(self):
-        size("parameters", self.parameters)
         for name in ("value", "slope", "growth", "noise", "side"):
             positive(name, getattr(self, name))
-        number("curvature", self.curvature, 0.0)
-        probability("delta", self.delta)
         if self.tau is not None or self.gamma is not None:
             positive("tau", self.tau)
             number("gamma", self.gamma, 1e-3, 2 - 1e-3)

@@ -12,8 +12,8 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import size
 from ..problems.reference import HALF, Reference
 from .equivalents import equivalents
 
@@ -40,10 +40,7 @@ class Risk:
     """
 
     problem: Reference
-    nodes: int = 200
-
-    def __post_init__(self):
-        size("nodes", self.nodes)
+    nodes: int = fields.size(200)
 
     @cached_property
     def rule(self) -> tuple[Tensor, Tensor]:

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import nonnegative, number, positive
 
 TRUTH = 0.5  # w*
 
@@ -32,18 +32,11 @@ class Landscape:
         ValueError: a value out of range.
     """
 
-    mu: float = 64.0
-    tau: float = 1.0
-    gamma: float = 0.5
-    wave: float = 0.6
-    frequency: float = 16 * math.pi
-
-    def __post_init__(self):
-        positive("mu", self.mu)
-        positive("tau", self.tau)
-        number("gamma", self.gamma, 1e-3, 2 - 1e-3)
-        nonnegative("wave", self.wave)
-        nonnegative("frequency", self.frequency)
+    mu: float = fields.positive(64.0)
+    tau: float = fields.positive(1.0)
+    gamma: float = fields.number(0.5, least=0.001, most=2 - 0.001)
+    wave: float = fields.nonnegative(0.6)
+    frequency: float = fields.nonnegative(16 * math.pi)
 
     @property
     def switch(self) -> float:

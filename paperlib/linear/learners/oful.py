@@ -11,6 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.plausible import Observed
@@ -135,7 +136,7 @@ class OFUL(Optimist):
     """
 
     noise: float
-    norm_bound: float
+    norm_bound: float = fields.positive()
     delta: float = 0.01
     ridge: float = 1.0
     scale: float = 1.0
@@ -143,7 +144,6 @@ class OFUL(Optimist):
 
     def __post_init__(self):
         super().__post_init__()
-        positive("norm_bound", self.norm_bound)
 
     def radius(self, state: State) -> Tensor:
         """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""

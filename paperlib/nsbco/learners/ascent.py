@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Array, filled, first_best, light, needed, over_root, tensors
 from ...core.streams import Draw
-from ...core.validation import coordinates, norm_slack, one_of, positive, refuse, size, whole
+from ...core.validation import coordinates, norm_slack, refuse, size
 from ..model.task import Task, unit
 from .queries import OwnQueries
 
@@ -70,20 +71,14 @@ class GradientAscent(OwnQueries):
         ValueError: a value out of range.
     """
 
-    h: float = 0.25
-    N0: int | None = None
-    bonus: float | Tensor = 2.0
-    clip: bool = True
-    warm_start: bool = False
+    h: float = fields.positive(0.25)
+    N0: int | None = fields.whole(None, most=FIRST, optional=True)
+    bonus: float | Tensor = fields.positive(2.0, by_trial=True)
+    clip: bool = fields.one_of((False, True), True)
+    warm_start: bool = fields.one_of((False, True), False)
     start: tuple[float, ...] | None = None
 
     def __post_init__(self):
-        positive("h", self.h)
-        if self.N0 is not None:
-            whole("N0", self.N0, most=FIRST)
-        positive("bonus", self.bonus, by_trial=True)
-        one_of("clip", self.clip, (False, True))
-        one_of("warm_start", self.warm_start, (False, True))
         if self.start is not None:
             coordinates("start", self.start)
 

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
-from ...core.validation import positive
 from ..model.task import Task, unit
 from .queries import OwnQueries
 
@@ -39,10 +39,7 @@ class EGS(OwnQueries):
         ValueError: a value out of range.
     """
 
-    h: float = 1.0
-
-    def __post_init__(self):
-        positive("h", self.h)
+    h: float = fields.positive(1.0)
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At 0, with nothing heard; the horizon is not used."""

@@ -13,11 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Array, Rows, any_on_host, by_trial, light, log, needed, places, tensors
 from ...core.streams import Draw
 from ...core.trees import where
-from ...core.validation import positive, probability, refuse
+from ...core.validation import refuse
 from ...learners.restarts import counted, logged, unlogged
 from ...learners.wrapper import Wrapper
 from ..model.task import Task
@@ -69,15 +70,13 @@ class GLR(Wrapper):
     """
 
     base: GradientAscent = field(default_factory=GradientAscent)
-    variance: float | Tensor = 0.1**2 / 6
-    delta: float = 0.05
+    variance: float | Tensor = fields.positive(0.1**2 / 6, by_trial=True)
+    delta: float = fields.probability(0.05)
 
     def __post_init__(self):
         super().__post_init__()
         if not isinstance(self.base, GradientAscent):
             refuse("base", self.base, "a GradientAscent, whose epochs the test knows")
-        positive("variance", self.variance, by_trial=True)
-        probability("delta", self.delta)
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Before the first pair; the horizon is not used."""

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import positive
 from ..model.task import Task, check_round
 
 
@@ -39,13 +39,8 @@ class FiniteDifferences(OwnQueries):
         ValueError: a value out of range.
     """
 
-    gain: float | Tensor | None = None
-    h: float = 0.25
-
-    def __post_init__(self):
-        if self.gain is not None:
-            positive("gain", self.gain, by_trial=True)
-        positive("h", self.h)
+    gain: float | Tensor | None = fields.positive(None, by_trial=True, optional=True)
+    h: float = fields.positive(0.25)
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> Any:
         """Return the state at 0; the horizon is not used."""

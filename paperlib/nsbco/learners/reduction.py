@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import light, tensors
 from ...core.streams import Draw
-from ...core.validation import nonnegative, whole
 from ...learners.wrapper import Wrapper
 
 
@@ -44,16 +44,13 @@ class StationaryToWeak(Wrapper):
         ValueError: a value out of range, or a base that is no learner.
     """
 
-    a: float
-    c: float
-    horizon: int
+    a: float = fields.nonnegative()
+    c: float = fields.nonnegative()
+    horizon: int = fields.whole()
     lam = 2.0
 
     def __post_init__(self):
         super().__post_init__()
-        nonnegative("a", self.a)
-        nonnegative("c", self.c)
-        whole("horizon", self.horizon)
 
     def rt(self, t: float | np.ndarray | Tensor) -> float | np.ndarray | Tensor:
         """a / sqrt(t) + c / t. ``t``: a number or any shape, no integer's type if a tensor."""

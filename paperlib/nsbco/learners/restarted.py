@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import needed
 from ...core.streams import Draw
 from ...core.trees import where
-from ...core.validation import positive, refuse, whole
+from ...core.validation import refuse, whole
 from ...learners.threads import check_restart
 from ...learners.wrapper import Wrapper
 from ..model.task import Task, check_task
@@ -88,12 +89,11 @@ class Restarted(Wrapper):
         ValueError: a value out of range, or a base that cannot begin anew.
     """
 
-    kappa: float | Tensor = 1.0
+    kappa: float | Tensor = fields.positive(1.0, by_trial=True)
 
     def __post_init__(self):
         super().__post_init__()
         check_base(self)
-        positive("kappa", self.kappa, by_trial=True)
 
     @property
     def tags(self) -> Tags:

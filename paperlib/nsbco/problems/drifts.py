@@ -8,8 +8,9 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive, refuse
+from ...core.validation import positive, refuse
 from .paths import Path, along
 
 
@@ -24,11 +25,8 @@ class Rotation(Path):
         ValueError: a negative V.
     """
 
-    V: float = 4.0
+    V: float = fields.number(4.0, least=0.0)
     axis = False
-
-    def __post_init__(self):
-        number("V", self.V, 0.0)
 
     def theta(self, part, t, horizon, dim, reach):
         """On a circle of radius A.
@@ -55,10 +53,7 @@ class Ramp(Path):
         ValueError: V out of range.
     """
 
-    V: float
-
-    def __post_init__(self):
-        number("V", self.V, 0.0)
+    V: float = fields.number(least=0.0)
 
     def begin(self, seeds, horizon, dim, reach, vary):
         """How far it falls, 1 x 1.
@@ -145,11 +140,8 @@ class Walk(Path):
         ValueError: a step out of range.
     """
 
-    step: float = 1e-3
+    step: float = fields.positive(0.001, most=0.1)
     drawn, axis = True, False
-
-    def __post_init__(self):
-        positive("step", self.step, most=0.1)
 
     def begin(self, seeds, horizon, dim, reach, vary):
         """The path, R x T x d."""

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import chosen_mean
 from ...core.streams import Draw
-from ...core.validation import one_of, refuse, size
+from ...core.validation import one_of, refuse
 from .paths import STATIONARY, Path
 from .quadratic import QuadraticDrift
 
@@ -43,12 +44,11 @@ class GridDrift:
     """
 
     path: Path = STATIONARY
-    arms: int = 5
+    arms: int = fields.size(5)
     amplitude: float = 0.1
     environment: int | None = None
 
     def __post_init__(self):
-        size("arms", self.arms)
         self.line()  # checks the rest
 
     def line(self) -> QuadraticDrift:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive, refuse, size, whole
+from ...core.validation import refuse, size
 
 VALUE = 0.5  # b_t, the value at the maximizer, where a path does not say
 
@@ -158,11 +159,8 @@ class Abrupt(Path):
         ValueError: ``segments`` below 1.
     """
 
-    segments: int = 5
+    segments: int = fields.size(5)
     drawn = True
-
-    def __post_init__(self):
-        size("segments", self.segments)
 
     def begin(self, seeds, horizon, dim, reach, vary):
         """Change points, R x (S - 1): the first round of each new segment."""
@@ -195,10 +193,7 @@ class Step(Path):
         ValueError: ``at`` below 1.
     """
 
-    at: int
-
-    def __post_init__(self):
-        whole("at", self.at)
+    at: int = fields.whole()
 
     def theta(self, part, t, horizon, dim, reach):
         """A e_1 or -A e_1."""
@@ -220,10 +215,7 @@ class Alternation(Path):
         ValueError: ``period`` below 1.
     """
 
-    period: int = 64
-
-    def __post_init__(self):
-        whole("period", self.period)
+    period: int = fields.whole(64)
 
     def theta(self, part, t, horizon, dim, reach):
         """A e_1 or -A e_1."""
@@ -251,12 +243,8 @@ class Level(Path):
         ValueError: a value out of range.
     """
 
-    cycles: float = 8.0
-    amplitude: float = 0.1
-
-    def __post_init__(self):
-        positive("cycles", self.cycles)
-        number("amplitude", self.amplitude, 1e-9, 0.5)
+    cycles: float = fields.positive(8.0)
+    amplitude: float = fields.number(0.1, least=1e-09, most=0.5)
 
     @property
     def values(self):

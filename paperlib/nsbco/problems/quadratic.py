@@ -14,10 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import dot, light, tensors
 from ...core.streams import Draw
-from ...core.validation import is_number, number, one_of, positive, refuse, size, whole
+from ...core.validation import is_number, one_of, positive, refuse, whole
 from ...maths.boxes import Box
 from ...maths.sets import Ball
 from ..model.task import Task
@@ -80,21 +81,18 @@ class QuadraticDrift:
     """
 
     path: Path = STATIONARY
-    dim: int = 2
+    dim: int = fields.size(2)
     curvature: float | tuple[float, ...] = 1.0
-    noise: str = "uniform"
-    amplitude: float = 0.1
+    noise: str = fields.one_of(NOISES, "uniform")
+    amplitude: float = fields.number(0.1, least=1e-09, most=1.0, zero=True)
     environment: int | None = None
     cset: str = "ball"
-    margin: float = 0.5
-    smoothness: float = 2.0
+    margin: float = fields.number(0.5, least=1e-06, most=1 - 1e-06)
+    smoothness: float = fields.positive(2.0)
 
     def __post_init__(self):
         if not isinstance(self.path, Path):
             refuse("path", self.path, "a path of nsbco.problems, such as Abrupt(5)")
-        size("dim", self.dim)
-        one_of("noise", self.noise, NOISES)
-        number("amplitude", self.amplitude, 1e-9, 1.0, zero=True)
         if self.environment is not None:
             whole("environment", self.environment, 0)
             if isinstance(self.path, Several):
@@ -102,7 +100,6 @@ class QuadraticDrift:
                     "environment", self.environment, "None with Several, which has several paths"
                 )
         one_of("cset", self.cset, tuple(SETS))
-        number("margin", self.margin, 1e-6, 1 - 1e-6)
         if is_number(self.curvature):
             positive("curvature", self.curvature)
         elif not (isinstance(self.curvature, tuple) and len(self.curvature) == self.dim):
@@ -110,7 +107,6 @@ class QuadraticDrift:
         else:
             for h in self.curvature:
                 positive("curvature", h)
-        positive("smoothness", self.smoothness)
         if not self.diagonal.min() < self.smoothness:
             above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
             refuse("smoothness", self.smoothness, above)

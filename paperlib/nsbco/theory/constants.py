@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import nonnegative, number, positive, whole
+from ...core.validation import number, positive
 from ..model.task import Task
 
 PAPER = "Wang (2025)"
@@ -31,24 +32,24 @@ class Setting:
         ValueError: a number out of range; gamma outside (0, 1), where epochs would not end (E18); delta_0 above c_0 (E1).
     """
 
-    dim: int  # d
+    dim: int = fields.whole()  # d
     smoothness: float = 2.0  # L; the step is 1 / L
     concavity: float = 1.0  # sigma
     diameter: float = 2.0  # B_X
     margin: float = 0.5  # c_0
     h: float = 1.0  # unit of length, 1 in the paper
     N0: int | None = None  # None: ceil((h / c_0)^4)
-    noise: float = 1.0  # a, half the length of the interval of y_t given x_t; 1 by |y_t| <= 1
+    noise: float = fields.nonnegative(
+        1.0
+    )  # a, half the length of the interval of y_t given x_t; 1 by |y_t| <= 1
     slope: float | None = None  # of all f_t; None: L (E17)
     curvature: float | None = None  # largest eigenvalue of a Hessian; None: L (E17)
     start: float | None = None  # bound on ||z_0 - x*_1||; None: B_X
     quadratic: bool = False  # whether third derivatives are 0, and so the bias of differences
 
     def __post_init__(self):
-        whole("dim", self.dim)
         for name in ("smoothness", "concavity", "diameter", "margin", "h"):
             positive(name, getattr(self, name))
-        nonnegative("noise", self.noise)
         if not self.concavity < self.smoothness:
             raise ValueError(
                 f"concavity / smoothness={self.gamma:g}; allowed: gamma in (0, 1), or epochs would not end"

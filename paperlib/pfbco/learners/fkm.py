@@ -10,9 +10,9 @@ import math
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import one_of
 from ..model.task import Task
 from .onepoint import Epoch, OnePoint, State
 
@@ -28,12 +28,11 @@ class FKM(OnePoint):
             2005, with M, G, R and r, which do not use c.
     """
 
-    variant: str = "book"
+    variant: str = fields.one_of(("book", "2005"), "book")
     projects = True
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("variant", self.variant, ("book", "2005"))
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta, alpha = delta / r and eta."""

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import nonnegative, one_of
 from ..model.task import Task
 from .onepoint import check_task, point, prepare
 from .pfbco import untie
@@ -44,17 +44,11 @@ class StochOCG:
         ValueError: a value out of range.
     """
 
-    noise: float | None = None
-    bound: str = "gradient"
-    tie: str = "stay"
+    noise: float | None = fields.nonnegative(None, optional=True)
+    bound: str = fields.one_of(("gradient", "noisy"), "gradient")
+    tie: str = fields.one_of(("stay", "vertex"), "stay")
     wants = "gradient"
     tags = Tags(own_actions=False)  # a gradient is that at x_t
-
-    def __post_init__(self):
-        if self.noise is not None:
-            nonnegative("noise", self.noise)
-        one_of("bound", self.bound, ("gradient", "noisy"))
-        one_of("tie", self.tie, ("stay", "vertex"))
 
     def validate(self, task: Task, action: Tensor | None, gradient: Tensor | None) -> None:
         """Check bounds and the shapes of action and gradient.

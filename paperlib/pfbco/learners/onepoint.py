@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.plausible import Observed
@@ -68,7 +69,7 @@ class OnePoint:
         ValueError: a value out of range.
     """
 
-    c: float = 0.1
+    c: float = fields.positive(0.1)
     start: tuple[float, ...] | None = None
     baseline: bool = False
     scale: str | float = "task"
@@ -79,7 +80,6 @@ class OnePoint:
     projects = False  # whether it projects on the set
 
     def __post_init__(self):
-        positive("c", self.c)
         if isinstance(self.scale, str):
             one_of("scale", self.scale, ("task", "spread"))
         else:

@@ -10,9 +10,9 @@ import math
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import one_of
 from ..model.task import Task
 from ..model.tracking import sigma
 from .onepoint import Epoch, OnePoint, State
@@ -31,15 +31,12 @@ class PFBCO(OnePoint):
         regularized: False drops ||x - x_1||^2, the paper's "unregularized" variant.
     """
 
-    eta_rule: str = "corrected"
-    tie: str = "stay"
-    regularized: bool = True
+    eta_rule: str = fields.one_of(("corrected", "paper"), "corrected")
+    tie: str = fields.one_of(("stay", "vertex"), "stay")
+    regularized: bool = fields.one_of((False, True), True)
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("eta_rule", self.eta_rule, ("corrected", "paper"))
-        one_of("tie", self.tie, ("stay", "vertex"))
-        one_of("regularized", self.regularized, (False, True))
 
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta = c T^{-1/5}, alpha = delta / r, and eta."""

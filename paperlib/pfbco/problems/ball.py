@@ -10,9 +10,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
-from ...core.validation import nonnegative, one_of, size
+from ...core.validation import one_of, size
 from ...maths.sets import Ball
 from ..model.task import Task
 
@@ -88,11 +89,10 @@ class BallQuadratic(_OnBall):
     """
 
     dim: int = 2
-    distance: float = 0.5
+    distance: float = fields.nonnegative(0.5)
 
     def __post_init__(self):
         super().__post_init__()
-        nonnegative("distance", self.distance)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and z."""

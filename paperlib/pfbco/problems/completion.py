@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, size
+from ...core.validation import one_of
 from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ..model.task import Task
 
@@ -58,14 +59,9 @@ class MatrixCompletion:
         ValueError: a value out of range.
     """
 
-    p: int = 20
-    k: int = 18
-    mode: str = "paper_lmo"
-
-    def __post_init__(self):
-        size("p", self.p, least=2)
-        size("k", self.k)
-        one_of("mode", self.mode, MODES)
+    p: int = fields.size(20, least=2)
+    k: int = fields.size(18)
+    mode: str = fields.one_of(MODES, "paper_lmo")
 
     def cset(self, **tkwargs) -> NuclearBall | Spectrahedron:
         """The set of the mode."""

@@ -14,10 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import apply
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, size, whole
+from ...core.validation import one_of
 from ...maths.polytopes import MOST, Polytope, polytope
 from ...maths.sets import support
 from ..model.task import Task
@@ -50,14 +51,9 @@ class QuadraticPolytope:
         ValueError: a value out of range.
     """
 
-    dim: int = 10
-    rows: int = 10
-    most: int = MOST
-
-    def __post_init__(self):
-        size("dim", self.dim)
-        size("rows", self.rows)
-        whole("most", self.most, least=0)
+    dim: int = fields.size(10)
+    rows: int = fields.size(10)
+    most: int = fields.whole(MOST, least=0)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The polytopes and the bounds on all losses of the horizon; those of the last calls are kept."""

@@ -1,0 +1,104 @@
+"""Every range that a field of a frozen dataclass declares is checked by its constructor: the refusals are generated."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from companion.papers import papers, room
+from paperlib.core import fields
+from paperlib.core.describe import frozen
+
+
+def parts(x, found):
+    """A configuration and all configurations in its fields, one of each class."""
+    if isinstance(x, (tuple, list)):
+        for part in x:
+            parts(part, found)
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        found.setdefault(type(x), x)
+        for f in dataclasses.fields(x):
+            parts(getattr(x, f.name), found)
+
+
+def instances():
+    found = {}
+    for paper in papers():
+        for case in room(paper, "cases").CASES.values():
+            parts((case.learner, case.problem), found)
+    return found
+
+
+INSTANCES = instances()
+DECLARED = [
+    pytest.param(x, name, value, id=f"{kind.__name__}.{name}-{value}")
+    for kind, x in INSTANCES.items()
+    for name, declared in fields.ranges(x).items()
+    for value in declared.outside
+]
+
+
+@pytest.mark.parametrize("x, name, value", DECLARED)
+def test_a_value_out_of_its_declared_range_is_refused(x, name, value):
+    with pytest.raises(ValueError, match=f"^{name}="):
+        dataclasses.replace(x, **{name: value})
+
+
+def test_most_classes_declare_ranges():
+    assert len(DECLARED) > 300
+
+
+@frozen
+class Mine:
+    noise: float = fields.positive()
+    size: int = fields.size(3, least=2)
+    share: float = fields.number(0.5, 0.0, 1.0)
+    loss: float = fields.nonnegative(0.0)
+    delta: float = fields.probability(0.1)
+    variant: str = fields.one_of(("paper", "public"), "paper")
+    scale: float | torch.Tensor | None = fields.positive(None, by_trial=True, optional=True)
+
+    def __post_init__(self):
+        if self.size > 10:
+            raise ValueError("after")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"noise": 0.0},
+        {"noise": math.inf},
+        {"noise": "1"},
+        {"size": 1},
+        {"size": 2.5},
+        {"share": 1.01},
+        {"share": -0.01},
+        {"loss": -1e-9},
+        {"delta": 0.0},
+        {"delta": 1.01},
+        {"variant": "other"},
+        {"scale": torch.tensor([1.0, 0.0])},
+    ],
+)
+def test_a_field_is_checked_by_its_declaration(given):
+    (name,) = given
+    with pytest.raises(ValueError, match=f"^{name}="):
+        Mine(**{"noise": 1.0} | given)
+
+
+def test_values_in_range_pass_and_the_class_checks_afterwards():
+    Mine(1.0, 2, 1.0, 1.0, 1.0, "public", torch.tensor([1.0, 2.0]))
+    with pytest.raises(TypeError, match="noise"):
+        Mine()
+    with pytest.raises(ValueError, match="^noise="):
+        Mine(0.0, 11)
+    with pytest.raises(ValueError, match="^after"):
+        Mine(1.0, 11)
+
+
+def test_a_subclass_checks_its_own_fields_and_those_of_its_base():
+    sub = frozen(type("Sub", (Mine,), {"__annotations__": {"more": int}, "more": fields.whole(1)}))
+    for given in ({"more": 0}, {"share": 2.0}):
+        with pytest.raises(ValueError, match=f"^{next(iter(given))}="):
+            sub(1.0, **given)
