@@ -31,7 +31,6 @@ _linear, _own = LinearArms(arms=20, dim=4), Confidence(0.1, 1.0)
 _shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
 _sketch = _shared | {
     "qbar": [0.0, -1.0],
-    "merge": ["other"],
     "variance": ["fitc"],
     "capacity": [0, "all"],
     "root": ["svd"],
@@ -53,7 +52,7 @@ CASES = {
     "LazyBKB": Case(
         LazyBKB(_kernel, _radius, capacity=16),
         _problem,
-        _sketch | {"threshold": [0.5, -1.0], "refresh": [0]},
+        _sketch | {"threshold": [0.5]},
         syncs="per round",
     ),
     "LazyBKB, refreshing": Case(
@@ -73,22 +72,18 @@ CASES = {
     "DTC, fixed": Case(
         FixedDictionary(_kernel, _radius, 8),
         _problem,
-        _shared | {"size": [0, 2.5], "variance": ["fitc"]},
+        _shared | {"variance": ["fitc"]},
     ),
     "SoR, fixed": Case(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
-    "RFF 100": Case(
-        RFFUCB(_kernel, _radius, 100), _problem, {"size": [0, 3], "kernel": [Linear()]}
-    ),
-    "QFF 40": Case(
-        QFFUCB(_kernel, _radius, 40), _problem, {"size": [0, 2.5, 1000], "kernel": [Linear()]}
-    ),
+    "RFF 100": Case(RFFUCB(_kernel, _radius, 100), _problem, {"size": [3], "kernel": [Linear()]}),
+    "QFF 40": Case(QFFUCB(_kernel, _radius, 40), _problem, {"kernel": [Linear()]}),
     "OFUL, ridge": Case(OFUL(_own), _linear),
-    "CBRAP 6": Case(CBRAP(_own, 6), _linear, {"size": [0]}),
-    "SOFUL 6": Case(SOFUL(_own, 6), _linear, {"size": [0]}, syncs="per round"),
+    "CBRAP 6": Case(CBRAP(_own, 6), _linear),
+    "SOFUL 6": Case(SOFUL(_own, 6), _linear, syncs="per round"),
     "warm start": Case(
         Scripted(BKB(_kernel, _radius, capacity=16), UniformArm(), 10),
         _problem,
-        {"rounds": [-1], "actions": [(1,), "first"]},
+        {"actions": [(1,), "first"]},
     ),
-    "uniform, first arms": Case(UniformIn(12), _problem, {"count": [0, 2.5]}),
+    "uniform, first arms": Case(UniformIn(12), _problem),
 }

@@ -31,7 +31,7 @@ CASES = {
     "GLB-OMD": Case(
         GLBOMD(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)], "refresh": [0]},
+        _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)]},
         syncs="per round",
     ),
     "GLB-OMD, dim": Case(
@@ -53,7 +53,7 @@ CASES = {
     "GLOC": Case(
         GLOC(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0], "variant": ["other"]},
+        _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0]},
         syncs="per round",
     ),
     "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts, syncs="per round"),
@@ -71,7 +71,7 @@ CASES = {
     "RS-GLinCB": Case(
         RSGLinCB(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | _kappa | {"constants": ["other"], "reward_bound": [-1.0]},
+        _shared | _link | _ridge | _kappa | {"reward_bound": [-1.0]},
         syncs="per round",
     ),
     "RS-GLinCB, counts": Case(
@@ -91,6 +91,6 @@ CASES = {
     "uniform": Case(UniformArm(), _fresh),
     "longest": Case(LongestArm(), _fresh),
     "Beta Thompson": Case(BetaThompson(), _fixed, {"successes": [0.0]}, syncs="host"),
-    "UCB1": Case(UCB1(), _fixed, {"scale": [-1.0]}),
-    "Laplace Thompson": Case(LaplaceThompson(), _fixed, {"ridge": [0.0]}, syncs="per round"),
+    "UCB1": Case(UCB1(), _fixed),
+    "Laplace Thompson": Case(LaplaceThompson(), _fixed, syncs="per round"),
 }

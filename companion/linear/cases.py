@@ -17,7 +17,7 @@ CASES = {
     "OFUL": Case(
         OFUL(0.1, 1.0),
         FreshArms(3, arms=5),
-        _shared | {"norm_bound": [0.0, float("inf")], "ridge": [0.0, True]},
+        _shared | {"ridge": [0.0, True]},
     ),
     "OFUL, circle": Case(OFUL(0.1, 1.0, ridge=0.5, refresh=16), Circle(arms=7)),
     "ConfidenceBall": Case(ConfidenceBall(0.1), FreshArms(3, arms=5), _shared),

@@ -23,14 +23,12 @@ UNMEASURED = {
 
 _ball, _bowl = BallLinear(3), BallQuadratic(3)
 _shared = {
-    "c": [0.0, -1.0, float("nan"), float("inf"), True],
     "scale": ["x", 0.0, -1.0, float("nan")],
     "start": [(), (float("nan"), 0.0, 0.0), 0.5, ("a",)],
     "baseline": ["no"],
     "warm_start": [None],
     "sham": [0.5],
 }
-_tie = {"tie": ["other", None]}
 
 CASES = {
     "PF": Case(Doubling(PFBCO(0.5)), _ball, {"base": [None, "PF"]}),
@@ -47,7 +45,7 @@ CASES = {
     "PF, one epoch": Case(
         PFBCO(0.5, start=(0.3, 0.0, -0.3)),
         _ball,
-        _shared | _tie | {"eta_rule": ["other"], "regularized": ["no"]},
+        _shared,
     ),
     "Unregularized": Case(Doubling(PFBCO(0.5, regularized=False)), _ball),
     "FKM": Case(Doubling(FKM(0.5)), _ball),
@@ -55,19 +53,17 @@ CASES = {
     "FKM, warm": Case(
         Doubling(practical(FKM(0.5, variant="2005"))), MatrixCompletion(3, 2, "nuclear")
     ),
-    "FKM, one epoch": Case(FKM(0.5), Portfolio(5, "synthetic"), _shared | {"variant": ["2006"]}),
+    "FKM, one epoch": Case(FKM(0.5), Portfolio(5, "synthetic"), _shared),
     "StochOCG": Case(Doubling(StochOCG()), _ball),
     "StochOCG, matrices": Case(
         Doubling(StochOCG(bound="noisy", tie="vertex")), MatrixCompletion(3, 2, "psd")
     ),
-    "StochOCG, one epoch": Case(
-        StochOCG(noise=0.5), _ball, _tie | {"noise": [-1.0, float("nan")], "bound": ["other"]}
-    ),
+    "StochOCG, one epoch": Case(StochOCG(noise=0.5), _ball),
     "Leader": Case(Doubling(RegularizedLeader(0.5)), _ball),
     "Leader, one epoch": Case(
         RegularizedLeader(0.5, baseline=True),
         Portfolio(5, "synthetic"),
-        _shared | {"tie": ["other", None, "vertex"], "regularized": [False]},
+        _shared | {"tie": ["vertex"], "regularized": [False]},
     ),
     "Block": Case(Doubling(BlockPFBCO(0.5)), _ball, syncs="host"),
     "Block, one epoch": Case(BlockPFBCO(0.5, sham=True), _bowl, _shared, syncs="host"),

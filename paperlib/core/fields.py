@@ -49,7 +49,7 @@ def number(
     check = lambda name, x: validation.number(name, x, least, most, by_trial=by_trial, zero=zero)
     below = (least - abs(least) / 2 - 1,) if least > -LARGEST else ()
     above = (2 * most + 1,) if most < LARGEST else ()
-    return _field(check, (*below, *above, math.nan, math.inf), default, optional)
+    return _field(check, (*below, *above, math.nan, math.inf, True, "1"), default, optional)
 
 
 def positive(default: Any = MISSING, least: float = SMALLEST, **options: Any) -> Any:
@@ -72,7 +72,7 @@ def whole(
 ) -> Any:
     """An integer from ``least`` to ``most``."""
     check = lambda name, x: validation.whole(name, x, least, most)
-    return _field(check, (least - 1, least + 0.5, math.nan), default, optional)
+    return _field(check, (least - 1, least + 0.5, math.nan, True), default, optional)
 
 
 def size(default: Any = MISSING, least: int = 1, *, optional: bool = False) -> Any:
@@ -81,9 +81,14 @@ def size(default: Any = MISSING, least: int = 1, *, optional: bool = False) -> A
 
 
 def one_of(allowed: Collection, default: Any = MISSING) -> Any:
-    """One of some words, numbers or truth values."""
+    """One of some words, numbers or truth values; 1 is not True."""
     check = lambda name, x: validation.one_of(name, x, allowed)
-    return _field(check, ("no such option", math.nan), default)
+    near = [
+        x
+        for x in (None, 0, 1)
+        if not any(x is y or (type(x) is type(y) and x == y) for y in allowed)
+    ]
+    return _field(check, ("no such option", *near), default)
 
 
 def ranges(x: Any) -> dict[str, Range]:
