@@ -18,7 +18,7 @@ TESTS = Path(__file__).parent
 CODE = TESTS.parent
 CELLS = [
     'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where',
-    f"import sys\nsys.path[:0] = [{str(TESTS)!r}]\nfrom toy import Coins, Index\nfrom paperlib import figures, output; from companion.store import results as store",
+    f"import sys\nsys.path[:0] = [{str(TESTS)!r}]\nfrom toy import Coins, Index\nfrom companion import figures, output; from companion.store import results as store",
     """def tell(t, horizon, seconds):
     with open("NAME.rounds", "a") as file:
         file.write(f"{t}\\n")

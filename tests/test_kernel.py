@@ -13,7 +13,7 @@ import os, sys
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent)!r}]
 from toy import Coins, Index
 from dataclasses import dataclass
-from paperlib import figures; from companion.store import results as store
+from companion import figures; from companion.store import results as store
 factor = 2.0
 """,
     """

@@ -229,7 +229,9 @@ def sources(*names: Any) -> list[Path]:
     for name in names:
         if isinstance(name, str):
             if (file := imports.resolve(name)) is None:
-                raise ValueError(f"name={name!r}; allowed: a module of paperlib, or a name in one")
+                raise ValueError(
+                    f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
+                )
             imports.follow(file, found)
         else:
             text = _Text()

@@ -1,35 +1,43 @@
-"""Packages that only some learners need: imported when such a learner starts, with one error that names the extra."""
+"""Packages that only some learners need: a missing one raises one error, which names the extra of paperlib."""
 
-from importlib import import_module
-from types import ModuleType
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 
-EXTRAS = {  # module -> the package on PyPI, and the extra of paperlib that installs it
-    "botorch": ("botorch", "botorch"),
-    "cvxpy": ("cvxpy", "solvers"),
-    "optuna": ("optuna", "optimizers"),
-    "pandas": ("pandas", "tables"),
-    "skopt": ("scikit-optimize", "optimizers"),
-}
+ON_PYPI = {"skopt": "scikit-optimize"}  # module -> its package, where the names differ
 
 
-def load(module: str, user: str) -> ModuleType:
-    """Import a package of an extra.
+@contextmanager
+def extra(name: str, user: str) -> Iterator[None]:
+    """Around import statements of packages that an extra installs.
 
     Args:
-        module: name of the module, a key of ``EXTRAS``.
-        user: the class or function that needs it, for the message.
+        name: the extra.
+        user: the class or function that needs the packages, for the message.
 
     Raises:
-        ImportError: the package is not installed; the message names the extra.
+        ImportError: a package is not installed.
 
     Example:
-        >>> load("optuna", "Optuna").__name__
-        'optuna'
+        >>> with extra("optimizers", "Optuna"):
+        ...     import optuna
     """
     try:
-        return import_module(module)
+        yield
     except ImportError as error:
-        package, extra = EXTRAS[module]
-        raise ImportError(
-            f"{user} needs {package}: the extra {extra!r} of paperlib, pip install 'paperlib[{extra}]'"
-        ) from error
+        raise ImportError(_message(error.name or str(error), name, user)) from error
+
+
+def check_installed(module: str, name: str, user: str) -> None:
+    """Raise the same ImportError where a module is not installed, without importing it: BoTorch takes seconds."""
+    try:
+        found = find_spec(module)
+    except ValueError:  # sys.modules holds None for it
+        found = None
+    if found is None:
+        raise ImportError(_message(module, name, user))
+
+
+def _message(module: str, name: str, user: str) -> str:
+    package = ON_PYPI.get(module.split(".")[0], module.split(".")[0])
+    return f"{user} needs {package}: the extra {name!r} of paperlib, pip install 'paperlib[{name}]'"

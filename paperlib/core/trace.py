@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .extras import load
+from .extras import extra
 from .files import write_atomically
 
 
@@ -71,7 +71,8 @@ class Trace:
         Raises:
             ValueError: two columns of one name.
         """
-        pandas = load("pandas", "Trace.to_pandas")
+        with extra("tables", "Trace.to_pandas"):
+            import pandas
         R, T = len(self.trials), len(self.rounds)
         columns = {"trial": np.repeat(self.trials, T), "round": np.tile(self.rounds, R)}
         for name, x in self.series.items():

@@ -55,7 +55,7 @@ def toy(tmp_path, monkeypatch):
     for name, place in (("FIGURES", "figures"), ("RESULTS", "results"), ("LOCKS", "")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / place))
     yield
-    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+    for name in [m for m in sys.modules if m.startswith(("paperlib.toy", "companion.toy"))]:
         del sys.modules[name]
 
 
@@ -74,7 +74,7 @@ def test_subjects_are_the_cases_that_have_a_look():
 def test_every_learner_of_every_paper_is_measured():
     declared = {(subject.paper, type(subject.case.learner)) for subject in speed.subjects()}
     for paper in {subject.paper for subject in speed.subjects()}:
-        package = sys.modules[f"paperlib.{paper}.cases"]
+        package = sys.modules[f"companion.{paper}.cases"]
         left_out = getattr(package, "UNMEASURED", {})
         assert left_out.keys() <= package.CASES.keys()
         assert {

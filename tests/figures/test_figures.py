@@ -38,7 +38,7 @@ def toy(tmp_path, monkeypatch):
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     yield folder
-    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+    for name in [m for m in sys.modules if m.startswith(("paperlib.toy", "companion.toy"))]:
         del sys.modules[name]
 
 
@@ -265,7 +265,7 @@ def test_names_that_nobody_declared_are_told_apart_and_keep_the_others_colors(to
 
 
 def test_disputed_looks_are_refused(toy, monkeypatch):
-    module = __import__("paperlib.toy.styles", fromlist=["STYLES"])
+    module = __import__("companion.toy.styles", fromlist=["STYLES"])
     monkeypatch.setitem(module.STYLES, "greedy", Style("blue"))
     with pytest.raises(ValueError, match="one look a name"):
         figures.styles()

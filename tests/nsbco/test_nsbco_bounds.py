@@ -9,6 +9,7 @@ from ns_simulated import ascend, schedule
 
 from companion.nsbco.proofs import lemmas, reduced, reduction, weakly
 from companion.nsbco.proofs import schedule as scheduled
+from companion.verdicts.statements import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale
@@ -35,12 +36,11 @@ def holds(check):
     return check.verdict == "holds"
 
 
-def test_all_statements_are_in_one_file():
-    found = [getattr(value, "statement", None) for value in vars(bounds).values()]
-    names = [s.name for s in found if isinstance(s, Statement)]
-    assert len(names) == len(set(names)) == 33 and names[0] == "Algorithm 2, queries"
-    assert all(s.source and s.summary for s in found if isinstance(s, Statement))
-    assert all(hasattr(bounds, name) for name in bounds.__all__)
+def test_statements_are_listed_and_named_once():
+    found = statements("nsbco")
+    names = [s.name for s in found]
+    assert len(names) == len(set(names)) == 33 and "Algorithm 2, queries" in names
+    assert all(isinstance(s, Statement) and s.source and s.summary for s in found)
 
 
 # Assumptions ----------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def toy(tmp_path, monkeypatch):
     for name, folder in (("ROOT", ""), ("FIGURES", "figures")):
         monkeypatch.setenv(f"PAPERLIB_{name}", str(tmp_path / folder))
     yield tmp_path
-    for name in [m for m in sys.modules if m.startswith(("paperlib.toy", "paperlib.bare"))]:
+    for name in [m for m in sys.modules if m.split(".")[1:2] in (["toy"], ["bare"])]:
         del sys.modules[name]
 
 

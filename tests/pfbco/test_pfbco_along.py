@@ -29,7 +29,6 @@ from paperlib.pfbco.probes import KEPT, GradientNorm, Tracking, recording
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
-from paperlib.pfbco.theory import bounds
 from paperlib.pfbco.theory import constants as theory
 from paperlib.play import play
 
@@ -467,5 +466,5 @@ def test_sets_and_losses_of_problems():
 def test_averages(monkeypatch):
     assert [check.verdict for check in averages(10**5)] == ["holds", "holds"]
     one_point = lemmas.one_point
-    monkeypatch.setattr(bounds, "one_point", lambda *args: 1.1 * one_point(*args))
+    monkeypatch.setattr(lemmas, "one_point", lambda *args: 1.1 * one_point(*args))
     assert [check.verdict for check in averages(10**5)] == ["holds", "fails"]

@@ -669,4 +669,3 @@ def test_statements_are_listed_and_named_once():
     } <= set(names)
     assert sum(name.startswith("Assumption") for name in names) == 7
     assert all(s.function.__annotations__["return"] is Check for s in found)
-    assert {s.function.__name__ for s in found} <= set(bounds.__all__)

@@ -346,7 +346,7 @@ def toy_paper(tmp_path, monkeypatch):
     for package in (paperlib, companion):
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     yield folder
-    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+    for name in [m for m in sys.modules if m.startswith(("paperlib.toy", "companion.toy"))]:
         del sys.modules[name]
 
 
@@ -375,6 +375,7 @@ def test_sources_of_objects(toy_paper):
         "trees",
         "trace",
         "describe",
+        "extras",
         "files",
         "rounds",
         "saved",
@@ -389,7 +390,7 @@ def test_sources_of_objects(toy_paper):
 
 @pytest.mark.parametrize("name", ["paperlib.nothing.there", "numpy", "nothing"])
 def test_sources_refuse_what_is_not_there(name):
-    with pytest.raises(ValueError, match="allowed: a module of paperlib"):
+    with pytest.raises(ValueError, match="allowed: a module of paperlib or companion"):
         content.sources(name)
 
 

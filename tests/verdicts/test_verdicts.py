@@ -65,7 +65,7 @@ def toy(tmp_path, monkeypatch):
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder.parent)])
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "figures"))
     yield
-    for name in [m for m in sys.modules if m.startswith("paperlib.toy")]:
+    for name in [m for m in sys.modules if m.startswith(("paperlib.toy", "companion.toy"))]:
         del sys.modules[name]
 
 

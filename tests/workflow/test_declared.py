@@ -28,7 +28,7 @@ horizon: int = 30  # rounds
 delta: float = 0.1  # failure probability
 sizes: list[int] = [1, 2]  # some sizes"""
 FIRST = """import os
-from paperlib import output
+from companion import output
 from companion.workflow import declared
 
 profile = declared.profile("toy_1", globals())"""

@@ -23,7 +23,7 @@ import run  # noqa: E402
 NAMES = ("ROOT", "RESULTS", "FIGURES")
 TOY = [
     'profile: str = "quick"  # sizes\ndevice: str = "auto"  # where',
-    """from paperlib import output
+    """from companion import output
 from companion.workflow import declared
 profile = declared.profile("toy_1", globals())
 output.write_json(output.folder(profile) / "toy" / "a.json", {})""",

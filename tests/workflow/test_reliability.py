@@ -171,7 +171,7 @@ def test_data_that_are_wrong_missing_and_there(tmp_path):
     work.environment |= {"XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     work.write("toy_1", horizon=64)
     work.write(
-        "toy_2", "from paperlib import datasets\ndatasets.fetch('toy')", horizon=64, seed=100
+        "toy_2", "from companion import datasets\ndatasets.fetch('toy')", horizon=64, seed=100
     )
     (work.notebooks / "profiles.toml").write_text('[toy_2]\ndatasets = ["toy"]\n')
     path = work.home / "data/toy.data"

@@ -454,7 +454,7 @@ def test_code_and_data_that_changed_run_their_notebooks_again(root):
     for name in ("run.py", "Snakefile"):
         shutil.copy(CODE / name, copy)
     write(root, "toy_1", "from paperlib import stats")
-    write(root, "toy_2", "from paperlib import datasets")
+    write(root, "toy_2", "from companion import datasets")
     write(root, "toy_3", "trials")
 
     def ran(begun):

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import Module
 
 from ...core.describe import frozen
-from ...core.extras import load
+from ...core.extras import check_installed
 from ...core.validation import size
 from .sequential import OneByOne
 
@@ -60,8 +60,8 @@ class BoTorchDefault(OneByOne):
         check_starts(self.restarts, self.raw_samples)
 
     def library(self):
-        """BoTorch."""
-        return load("botorch", type(self).__name__)
+        """BoTorch, which is imported where it is used."""
+        check_installed("botorch", "botorch", type(self).__name__)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""

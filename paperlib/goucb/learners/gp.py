@@ -16,7 +16,7 @@ from torch.nn import Module
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import load
+from ...core.extras import check_installed
 from ...core.streams import Draw
 from ...core.validation import MOST, one_of, positive, refuse, size
 from ...maths.bounds import Bounds
@@ -59,8 +59,8 @@ class GaussianProcess(Search):
         positive("rate", self.rate)
 
     def library(self):
-        """BoTorch."""
-        return load("botorch", type(self).__name__)
+        """BoTorch, which is imported where it is used."""
+        check_installed("botorch", "botorch", type(self).__name__)
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Where the acquisition is largest, R x d."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.extras import load
+from ...core.extras import check_installed
 from ...core.linalg import Rows
 from ...core.streams import Draw
 from ...core.validation import MOST, refuse
@@ -45,8 +45,8 @@ class GPOptimizeAcqf(Search):
         check_starts(self.restarts, self.raw_samples)
 
     def library(self):
-        """BoTorch."""
-        return load("botorch", type(self).__name__)
+        """BoTorch, which is imported where it is used."""
+        check_installed("botorch", "botorch", type(self).__name__)
 
     @property
     def n_init(self) -> int:

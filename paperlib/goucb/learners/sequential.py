@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.extras import load
+from ...core.extras import extra
 from ...core.streams import Draw
 from ...core.validation import size
 from ...maths.bounds import Bounds
@@ -55,7 +55,9 @@ class Optuna(OneByOne):
 
     def library(self):
         """Optuna."""
-        return load("optuna", "Optuna")
+        with extra("optimizers", "Optuna"):
+            import optuna
+        return optuna
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
         """The next trial's parameters."""
@@ -89,7 +91,9 @@ class ScikitOptimize(OneByOne):
 
     def library(self):
         """scikit-optimize."""
-        return load("skopt", "ScikitOptimize")
+        with extra("optimizers", "ScikitOptimize"):
+            import skopt
+        return skopt
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
         """The next point."""

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ...core.contracts import Problem
 from ...core.describe import frozen
-from ...core.extras import load
+from ...core.extras import extra
 from ...core.streams import Draw, Streams
 from ...maths.matrices import NuclearBall, smat, svec
 from ...maths.polytopes import Polytope
@@ -100,7 +100,8 @@ def _sub_simplex_rows(n: int) -> tuple[bytes, bytes]:
 
 @functools.lru_cache(maxsize=64)
 def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndarray]:
-    cvxpy = load("cvxpy", "SolverSet")
+    with extra("solvers", "SolverSet"):
+        import cvxpy
     e = np.frombuffer(e)
     y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
     rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
@@ -110,7 +111,8 @@ def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndar
 
 @functools.lru_cache(maxsize=8)
 def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
-    cvxpy = load("cvxpy", "SolverSet")
+    with extra("solvers", "SolverSet"):
+        import cvxpy
     X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
     within = [cvxpy.normNuc(X) <= k]
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), within)
