@@ -124,10 +124,10 @@ def parser() -> argparse.ArgumentParser:
     )
     test = commands.add_parser(
         "test",
-        help="the test suite, notebooks included; further arguments go to pytest",
+        help="the fast tests and two notebooks; further arguments go to pytest",
         allow_abbrev=False,
     )
-    test.add_argument("--slow", action="store_true", help="the tests marked slow too")
+    test.add_argument("--slow", action="store_true", help="all tests and notebooks")
     test.add_argument(
         "--changed",
         action="store_true",

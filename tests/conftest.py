@@ -4,10 +4,14 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+FAST_NOTEBOOKS = ("00_tour", "linear_1_ellipsoid")  # the others are part of the slow suite
 
 
 def pytest_collection_modifyitems(config, items):
     """Files with slow tests come first, so that no worker is left with them at the end. Cases that a change leaves alone are left out."""
+    for item in items:
+        if item.path.suffix == ".ipynb" and item.path.stem not in FAST_NOTEBOOKS:
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
     if lines := os.environ.get("PAPERLIB_CHANGED"):

@@ -40,7 +40,17 @@ def discover() -> dict[str, Case]:
 
 CASES = discover()
 SYNCS = {name: case.syncs for name, case in CASES.items()}
-every_learner = pytest.mark.parametrize("name", CASES)
+# Learners of other libraries take seconds per test: the slow suite runs them.
+THIRD_PARTY = ("gp", "gp_optimize_acqf", "botorch_default", "modern", "sequential")
+
+
+def cases(names):
+    """Names for ``parametrize``, those of other libraries' learners marked slow."""
+    slow = lambda name: type(CASES[name].learner).__module__.split(".")[-1] in THIRD_PARTY
+    return [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in names]
+
+
+every_learner = pytest.mark.parametrize("name", cases(CASES))
 
 
 def horizon(case):
@@ -247,7 +257,7 @@ def test_a_sketch_is_compared_up_to_the_signs_of_its_rows():
         assert_close(comparable(state), comparable(state._replace(sketch=2 * state.sketch)))
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if SYNCS[n] != "host"])
+@pytest.mark.parametrize("name", cases(n for n in CASES if SYNCS[n] != "host"))
 def test_runs_on_meta(name):
     """On the meta device a forgotten CPU tensor or a look at a value raises."""
     case, tkwargs = CASES[name], {"dtype": torch.float64, "device": "meta"}
@@ -279,7 +289,7 @@ class NoLook(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if SYNCS[n] is None])
+@pytest.mark.parametrize("name", cases(n for n in CASES if SYNCS[n] is None))
 def test_no_host_synchronization(name):
     run = Steps(CASES[name]).step(2)
     draw, context, arm = run.streams.at(run.t), run.context(), run.action

@@ -315,6 +315,7 @@ def can_be_captured(learner, problem):
 CAPTURABLE = ["MALG", "Algorithm 2", "EGS", "KW", "KWtrack", "SPSA", "Exp3-IX", "Exp3-IX, weak", "static baseline"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_which_rounds_of_nsbco_a_cuda_graph_can_capture():
     """The others look for a failed test, or their rounds depend on a count of rounds or on a history that grows."""
     cases = room("nsbco", "cases").CASES

@@ -115,6 +115,7 @@ def test_what_botorch_leaves_beside_itself_hides_no_package():
     assert Path(found.strip()) == ROOT / "paperlib" / "__init__.py"
 
 
+@pytest.mark.slow
 def test_importing_the_library_imports_its_three_dependencies_alone():
     """Each module of paperlib by itself, all in one process: an extra is imported where a learner that needs it starts."""
     modules = [
@@ -172,6 +173,7 @@ def installed(tmp_path_factory):
     return ran
 
 
+@pytest.mark.slow
 def test_an_installed_package_holds_the_library_without_the_companion(installed):
     """Every paper can be imported, and a theorem's bound be computed."""
     code = """
@@ -267,7 +269,7 @@ def test_the_commands_of_the_workflows_exist():
             run.parse(shlex.split(found.group(1)))
             commands[name].append(found.group(1))
             assert job["env"] == {"PIP_EXTRA_INDEX_URL": "${{ vars.PIP_EXTRA_INDEX_URL }}"}
-    assert commands == {"site": ["docs"], "tests": ["test"]}
+    assert commands == {"site": ["docs"], "tests": ["test", "test --slow"]}
     assert "`PIP_EXTRA_INDEX_URL`" in (ROOT / "CONTRIBUTING.md").read_text()
 
 
@@ -333,6 +335,7 @@ def test_the_guide_names_every_command():
     assert {command.split()[0] for command in COMMAND.findall(guide)} == set(run.parser().commands)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_the_readme_examples_run(example):
     done = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True)

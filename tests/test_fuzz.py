@@ -18,6 +18,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(synthetic, "ATTEMPTS", 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", PARTS)
 def test_500_random_calls_work_or_name_what_is_wrong(seed):
     """10,000 calls in all."""
@@ -31,6 +32,7 @@ def test_2000_random_calls_work_or_name_what_is_wrong(seed):
     assert calls(2000, 1000 + seed) == []
 
 
+@pytest.mark.slow
 def test_what_works_is_given_at_first():
     for subject in fuzz.subjects():
         assert call(subject, {}) is None, subject

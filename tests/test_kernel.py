@@ -52,6 +52,7 @@ def results(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
+@pytest.mark.slow
 def test_notebooks_find_their_results_and_show_figures_once(results):
     (picture,) = execute()
     assert (

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from bench import last_bit
 from bench.last_bit import differing
@@ -53,6 +54,7 @@ assert (moves > 0).all() and (moves < 1e-14).all(), moves
 """
 
 
+@pytest.mark.slow
 def test_every_number_moves_by_one_unit_and_whole_numbers_stay():
     settings = {"PAPERLIB_LAST_BIT": "1", "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", CHECK], check=True, cwd=ROOT, env=os.environ | settings)

@@ -173,6 +173,7 @@ def differing(stem: str, recorded: dict) -> dict:
     return {name: (recorded[name], now[name]) for name in common if recorded[name] != now[name]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted({path.parent.name for path in FIGURES.glob("*/*.png")}))
 def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
     for name, figure in saved.saved(folder, "paper").items():

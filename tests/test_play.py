@@ -180,6 +180,7 @@ def test_final_probes_survive_a_stop_after_the_last_round(tmp_path):
     assert kept.exists() and again.equal(first) and "end" in again.final
 
 
+@pytest.mark.slow
 def test_time_and_rounds_both_decide_when_to_look(monkeypatch):
     """No report before half a second or ``every`` seconds; a failure is seen after 64 rounds at the latest."""
     seen, rare = [], []

@@ -88,6 +88,7 @@ def rounds_at_first_report(call):
     return seen[0]
 
 
+@pytest.mark.slow
 def test_play_resumes_bit_for_bit(tmp_path):
     file = tmp_path / "run.npz"
     arguments = f"Index(nap=.002), Coins(), {HORIZON}, {TRIALS}, 3, probes=PROBES, checkpoint={str(file)!r}, every=.05"
@@ -104,6 +105,7 @@ def test_play_resumes_bit_for_bit(tmp_path):
     assert resumed["history"].shape == (TRIALS, HORIZON)
 
 
+@pytest.mark.slow
 def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
     """60 rounds of .1 s: by rounds alone nothing would be saved before the end."""
     file, told = tmp_path / "run.npz", tmp_path / "told"
@@ -132,6 +134,7 @@ def test_few_slow_rounds_are_kept_and_reported_too(tmp_path):
     assert resumed.equal(play(Index(), Coins(), 60, 1, 3, probes=probes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [2])
 def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path / "results"))

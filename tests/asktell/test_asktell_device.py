@@ -96,6 +96,7 @@ def numbers(seen):
     return [float(seen)] if isinstance(seen, (int, float)) else []
 
 
+@pytest.mark.slow
 @pretended
 @every_user
 def test_all_that_is_known_is_on_the_device(name, tmp_path):

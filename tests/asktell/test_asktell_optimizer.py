@@ -336,6 +336,7 @@ def interrupted(call, at):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["tell", "batch", "observe", "fail", "instead", "ask", "load"])
 @pytest.mark.filterwarnings("ignore:round 4 is beyond")
 def test_a_call_that_is_interrupted_at_any_line_is_done_whole_or_not_at_all(what, tmp_path):

@@ -132,6 +132,7 @@ def test_bytes_of_a_state():
     assert state_bytes(run.state) == 8 * (2 * 5 + 2 * 5 + 2 * 3)
 
 
+@pytest.mark.slow
 def test_peak_memory_sees_what_a_run_holds():
     script = """
 import torch
@@ -285,6 +286,7 @@ def test_file_names_of_devices():
 # ---- how it is drawn ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile, place", [("quick", "quick/bench"), ("paper", "bench")])
 def test_the_figure_holds_every_panel_and_repeats_byte_for_byte(profile, place, tmp_path):
     sums = []
@@ -371,6 +373,7 @@ def test_an_unknown_name_ends_the_call(capsys):
     assert end.value.code == 2 and "only='nobody'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_failed_measurement_ends_the_call_and_writes_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(bench, "TESTS", "no_such_file.py")
     with pytest.raises(SystemExit, match="the bench failed"):

@@ -14,6 +14,7 @@ def own_locks(tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_run_in_a_process_of_its_own():
     found = large_run(300, 30)
     assert 0 < found["seconds"] < found["cpu"] < 60 and 5e7 < found["bytes"] < 2**30

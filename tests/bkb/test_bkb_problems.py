@@ -138,6 +138,7 @@ def test_settings_make_worlds(make):
     assert world_of(problem, 2).means.shape == (2, problem.arms)
 
 
+@pytest.mark.slow
 def test_warm_f_is_best_where_the_warm_start_does_not_look():
     problem, trials = WarmRKHS(), 300
     world = world_of(problem, trials)

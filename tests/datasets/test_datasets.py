@@ -476,6 +476,7 @@ def test_real_tables(name):
     assert missing == (16 if name == "breast_cancer" else 0)
 
 
+@pytest.mark.slow
 @at_hand("stocks", "stocks_adjusted")
 def test_real_prices(name):
     prices = datasets.load(name)

@@ -76,6 +76,7 @@ def at(file, *xs):
     return evaluate([(file, {"x": x}) for x in xs])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ["1", "2"])
 def test_a_value_is_evaluated_once(place, monkeypatch, count):
     monkeypatch.setenv("OMP_NUM_THREADS", count)
@@ -224,6 +225,7 @@ def test_workers_are_kept_and_have_one_thread_and_no_torch(place, monkeypatch):
     assert set(ask(threads, 5)) == {1.0}
 
 
+@pytest.mark.slow
 def test_little_but_evaluations_takes_the_workers_time(place, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     file, _ = counted(place, seconds=0.1)
@@ -235,6 +237,7 @@ def test_little_but_evaluations_takes_the_workers_time(place, monkeypatch):
     assert 0.9 < 60 * 0.1 / (2 * wall) <= 1
 
 
+@pytest.mark.slow
 def test_processes_may_append_at_once(place):
     code = "evaluate([(counted(Path({!r}))[0], {{'x': i}}) for i in range({}, {})])"
     numbers = [(k * 150, k * 150 + 150) for k in range(4)]
@@ -248,6 +251,7 @@ def test_processes_may_append_at_once(place):
     assert set(calls().values()) == {1} and len(file.path.read_bytes().splitlines()) == 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ["1", "2"])
 def test_what_a_killed_process_has_logged_is_not_evaluated_again(place, count):
     code = f"at(counted(Path({str(place)!r}), seconds=0.05)[0], *range(60))"

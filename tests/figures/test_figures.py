@@ -81,6 +81,7 @@ def save(fig, name="panel", profile="quick", **more):
     return figures.save(fig, name, **{**given, **more})
 
 
+@pytest.mark.slow
 def test_save_writes_three_files_byte_for_byte(tmp_path):
     sums = []
     for _ in range(2):
@@ -111,6 +112,7 @@ def test_a_figure_stays_in_its_papers_folder(tmp_path, place):
     assert not list(tmp_path.rglob("*.png"))
 
 
+@pytest.mark.slow
 def test_numbers_that_are_no_json_leave_the_pictures_as_they_were(tmp_path):
     save(draw()[0], numbers={"a": 1})
     before = {path: path.read_bytes() for path in (tmp_path / "figures").rglob("*.*")}

@@ -124,6 +124,7 @@ def test_reference_rules():
     assert longest.tolist() == [expected] * 2
 
 
+@pytest.mark.slow
 def test_covertype_controls():
     """Measured regret over 1000 rounds, 20 trials with other noise: within four combined standard errors."""
     # UCB1 was measured without an interval: 2 stands for it

@@ -628,6 +628,7 @@ def test_caution_is_borne_out_on_real_arms(ridge, scale, worse):
     assert regret > random if worse else regret < 0.5 * random
 
 
+@pytest.mark.slow
 def test_caution_is_borne_out_on_breast_cancer_rows():
     """1,500 rounds, two rows to choose from, reward 1 for a benign one: the default earns less than chance."""
     rows, benign = load_breast_cancer(return_X_y=True)

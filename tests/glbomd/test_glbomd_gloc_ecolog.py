@@ -458,6 +458,7 @@ def test_refused_settings(learner, field, value):
         dataclasses.replace(LEARNERS[learner], **{field: value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner, low, high",
     [

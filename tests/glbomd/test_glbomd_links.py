@@ -197,6 +197,7 @@ def test_family_parameters_out_of_range(make):
         make()
 
 
+@pytest.mark.slow
 @given(st.one_of(st.floats(), st.integers(-3, 3), st.booleans(), st.none(), st.text(max_size=3)))
 @settings(max_examples=50, deadline=None)
 def test_numbers_are_accepted_exactly_where_allowed(x):

@@ -59,6 +59,7 @@ def test_budgets():
     ).budget(100, 2)
 
 
+@pytest.mark.slow
 @every_learner
 def test_decisions_equal_a_generic_solver(learner):
     """Acceptance A9: the same arm as SLSQP at 1e-9 wherever its margin exceeds 1e-5; all of 300 rounds."""
@@ -78,6 +79,7 @@ def test_decisions_equal_a_generic_solver(learner):
     assert compared >= 290 and int(state.undecided) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner, regret",
     [
@@ -96,6 +98,7 @@ def test_regression(learner, regret):
     assert (trace["report.passes"] < 4 * 3000).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm, missing", [(5.0, 0), (9.0, 3)])
 def test_poisson_decisions_are_proved(norm, missing):
     """Acceptance A9: all of 3000, and all but one in a thousand at S = 9."""

@@ -167,6 +167,7 @@ def test_objective_and_its_beginning(prior):
         assert found[i].item() == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 def test_batched_fits_equal_single_fits(prior):
     state, box, learner = random_history(3, 12, 4), Bounds.cube(4, 5.0), GP(3, prior, "EI")
@@ -178,6 +179,7 @@ def test_batched_fits_equal_single_fits(prior):
             torch.testing.assert_close(one, other[[i]], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner",
     [GP(5, "legacy-scaled", "PI"), GP(5, "modern", "UCB"), QLogNEI(5), TuRBO(5, 200)],
@@ -235,6 +237,7 @@ def test_unscaled_points_leave_the_lengthscales_at_the_priors_mode():
     assert (scaled - 1 / 3).abs().max() > 0.01
 
 
+@pytest.mark.slow
 def test_on_unscaled_points_the_three_acquisitions_are_one_random_search():
     state, box = raw_f1(8)
     draw = Streams(3, range(3)).at(8)
@@ -536,6 +539,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_finds_the_maximum_of_a_paraboloid(name):
     learner, rounds = SEARCHES[name]
@@ -591,6 +595,7 @@ print([name for name in slow if name in sys.modules])
 """
 
 
+@pytest.mark.slow
 def test_slow_packages_are_imported_where_they_are_used():
     done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr

@@ -465,6 +465,7 @@ def test_cost_along_observations_compares_runs_of_one_batch_size():
     assert cost.along({10: seconds}, 1) == {cost.OURS: {10: 4000.0}, cost.USERS: {10: 9000.0}}
 
 
+@pytest.mark.slow
 def test_failures_and_hours_are_of_what_is_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_RESULTS", str(tmp_path))
     problem = tuning.Tuning("wdbc", "boosting", folds=2)

@@ -142,6 +142,7 @@ def run(learner, trials=20, **more):
     return trace, (trace["regret"][:, -1] - trace["regret"][:, 4])
 
 
+@pytest.mark.slow
 def test_practical_stays_near_the_top_of_f1():
     _, second = run(practical(5))
     assert second.mean() <= 2

@@ -333,6 +333,7 @@ def test_learners_that_are_broken(kind, flagged):
     assert all(verdicts[name] == "holds" for name in verdicts if name not in others)
 
 
+@pytest.mark.slow
 def test_a_learner_with_half_the_bonus_and_one_that_forgets_the_ridge(run_a):
     problem = run_a.problem
     radius = Half(**fields(run_a.played.radius))

@@ -316,6 +316,7 @@ def test_a_trial_has_its_fold_alone_and_in_company():
     ]
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_changes_nothing(monkeypatch, tmp_path):
     for classifier, dim in DIMS.items():
         x = np.random.default_rng(0).uniform(0, 10, (4, dim))
@@ -455,6 +456,7 @@ def test_a_second_run_fits_nothing(monkeypatch):
     assert np.diff(lost["regret"], axis=1, prepend=0) == pytest.approx(1 - accuracy, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_in_the_same_numbers(monkeypatch, tmp_path):
     run = lambda: store.run(SMALL["problem"], {"": LEARNER}, SMALL["horizon"], 2, record="all")[""]
     whole = run()
@@ -539,6 +541,7 @@ def test_tasks_and_tables_agree():
     assert {name: len(space) for name, space in SPACES.items()} == DIMS
 
 
+@pytest.mark.slow
 def test_importing_leaves_slow_packages_out():
     code = (
         "import sys, paperlib.goucb, companion.goucb.problems.tuning, companion.datasets.evaluations; "

@@ -98,6 +98,7 @@ def test_threads_know_what_is_theirs():
     assert schedule.threads(y, rbar, order, 0.6, clip=False).verdict == "fails"
 
 
+@pytest.mark.slow
 def test_tests_of_a_run():
     learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 7.0)
     probes = {"y": answer, "rbar": Optimistic(learner), "live": live, "restarts": restarts}

@@ -59,6 +59,7 @@ A6 = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", A6)
 def test_regret_of_a_regression_run(name):
     """Acceptance A6: T = 8192, S = 3, environment 0, run 0; all printed digits."""
@@ -72,6 +73,7 @@ def test_regret_of_a_regression_run(name):
         assert trace["report.batch"] == 256
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner, world, regret",
     [
@@ -529,6 +531,7 @@ def test_a_change_at_any_offset_within_an_epoch_is_found(name):
     assert delay.max() <= most, (delay.max(), delay.argmax())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [1, 2, 5])
 def test_nothing_is_restarted_where_nothing_changes(dim):
     """Also not at the ends of four epochs, which move the center: delta = 0.05 per epoch, and the bound is loose."""

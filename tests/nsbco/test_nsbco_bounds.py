@@ -319,6 +319,7 @@ def test_restarts_are_those_of_the_tests(restarting, name, restarts):
     assert holds(scheduled.tests(*run, A1, A2))
 
 
+@pytest.mark.slow
 def test_other_tests_are_flagged(restarting):
     run, A1, A2 = restarting["Test 1"]
     assert fails(scheduled.tests(*run, 0.1 * A1, A2)) and fails(scheduled.tests(*run, 2 * A1, A2))
@@ -379,6 +380,7 @@ def test_lemma_4_1(how, flagged):
     assert of_lemma(*of_policy(**how)) == named(flagged)
 
 
+@pytest.mark.slow
 def test_lemma_4_1_of_exp3_ix():
     """T10 at T = 2^14, stationary: the corrected rho is never exceeded, the printed one in every trial."""
     T, R, K = 2**14, 4, 5

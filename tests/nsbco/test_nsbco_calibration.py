@@ -11,6 +11,7 @@ from paperlib.play import play
 T = 2**10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bonus, multiples", [(0.3, (0.1, 0.13, 0.2)), (0.5, (0.05, 0.08))])
 def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
     problem, off = QuadraticDrift(), calibration.untested(bonus)
@@ -32,6 +33,7 @@ def test_test_2_alone_is_an_alarm_too():
     assert calibration.alarms(run, 0.01, math.inf, T).estimate == 1.0
 
 
+@pytest.mark.slow
 def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
     kinds = calibration.as_printed(T)
     watch = calibration.statistics(kinds["printed"])

@@ -45,6 +45,7 @@ def log(trace, trial=0):
 # ---- values worked out elsewhere ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "dim, T, path, seed, A1, A2, b0, regret, restarts",
     [
@@ -65,6 +66,7 @@ def test_runs_with_abrupt_changes(dim, T, path, seed, A1, A2, b0, regret, restar
         assert trace["least"][0, -1] == pytest.approx(0.548671166, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed, regret, restarts",
     [(3, 484.284223883, [(3839, 1, 8)]), (4, 452.249545293, [(3712, 2, -1)])],
@@ -75,6 +77,7 @@ def test_runs_with_a_step(seed, regret, restarts):
     assert trace["regret"][0, -1] == pytest.approx(regret, abs=1e-9) and log(trace) == restarts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner, regret, restarts",
     [
@@ -255,6 +258,7 @@ def test_with_the_blocks_own_windows_alone_each_block_is_the_base():
         assert seen[2**n - 1 : 2 ** (n + 1) - 1] == alone[: 2**n]
 
 
+@pytest.mark.slow
 def test_printed_constants_never_fire_and_tiny_ones_do():
     problem, base = QuadraticDrift(Abrupt(5)), GradientAscent(bonus=2 * 8.4e7)
     off, on = run(malg(base), problem, 2**12, 0, 2), run(printed(base), problem, 2**12, 0, 2)

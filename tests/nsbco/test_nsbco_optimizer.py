@@ -53,6 +53,7 @@ def follow(user, f, rounds):
     return user
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("domain", [DISK, SHEET], ids=["ball", "box"])
 def test_it_finds_the_maximizer_and_stays_inside(policy, domain):
@@ -73,6 +74,7 @@ def test_it_finds_the_maximizer_and_stays_inside(policy, domain):
         assert np.linalg.norm(user.center - target) < 0.35 * start + 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy, reaches", [("glr", 1500), ("track", 1500), ("discounted", 1500)])
 def test_it_follows_a_jump(policy, reaches):
     user = follow(new(policy=policy), objective(np.array([1.9, 2.0])), 3000)
@@ -82,6 +84,7 @@ def test_it_follows_a_jump(policy, reaches):
     assert all(3000 < t <= 4500 for t in user.restarts)
 
 
+@pytest.mark.slow
 def test_master_restarts_after_a_jump():
     user = new(policy="master", learner=Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0))
     follow(user, objective(np.array([1.9, 2.0])), 3500)
@@ -266,6 +269,7 @@ def test_a_center_inside_is_not_warned_of(policy):
     assert abs(user.center[0] - 0.6) < 0.3  # that of "track" has a standard deviation of 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the center stays at the edge")
 def test_the_default_margin_loses_less_than_half_the_range_does():
     """The best price is 0.93, outside what either margin allows."""
@@ -325,6 +329,7 @@ def heavy(noise, rounds, **more):
     return user
 
 
+@pytest.mark.slow
 def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
     with pytest.warns(UserWarning, match="noise is larger than declared: noise=0.02") as caught:
         user = heavy(0.02, 1500)
@@ -336,6 +341,7 @@ def test_many_restarts_by_noise_name_the_cause_and_the_remedy():
         assert len(heavy(declare, 3000).restarts) < 10  # outliers to come are larger still
 
 
+@pytest.mark.slow
 def test_many_restarts_of_a_given_learner_name_its_variance():
     """The noise of the optimizer is not what that learner uses."""
     learner = lambda variance: GLR(policy_learner("glr", task(), 0.1, 0.1).base, variance)

@@ -107,6 +107,7 @@ def test_trial_i_has_series_i(monkeypatch):
     assert drift.changes.tolist() == [3] * 7
 
 
+@pytest.mark.slow
 @STOCKS
 def test_the_table():
     assert pricing.table("real", 10**6) == (470, "") and pricing.table("auto", 12).count == 12

@@ -44,6 +44,7 @@ def test_signs_are_escaped_but_in_code():
     assert markdown.escape("`a_b` x_y `c`\nz") == r"`a_b` x\_y `c` z"
 
 
+@pytest.mark.slow
 def test_committed_pages_are_fresh():
     for name, text in site.generated("paper").items():
         assert (DOCS / name).read_text() == text, (
@@ -273,6 +274,7 @@ def test_a_picture_that_no_figure_is_goes():
     assert len(executed.published(ran(), {}).cells[1].outputs) == 2
 
 
+@pytest.mark.slow
 def test_a_later_run_is_not_overwritten_by_an_older_one(tmp_path, monkeypatch):
     """A checkout may bring a copy that ran after the one in results/: its text says when, not its file."""
     monkeypatch.setattr(workflow, "stems", lambda: ["toy_1"])
@@ -304,6 +306,7 @@ def test_committed_notebooks_have_no_picture_and_no_error():
 # ---- guides -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [path.stem for path in sorted((DOCS / "guides").glob("*.md"))])
 def test_the_code_of_the_guides_runs(name, tmp_path):
     """All blocks of a page, one after the other, as a reader would."""

@@ -591,6 +591,7 @@ class UphillFKM(FKM):
         return super().estimate(state, task, -loss, draw)
 
 
+@pytest.mark.slow
 def test_a_learner_that_climbs_is_flagged():
     """At a horizon at which the bound says something: below it no regret can break it."""
     early, late = 256, 8192

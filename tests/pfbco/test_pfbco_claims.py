@@ -70,6 +70,7 @@ def panels():
     return get
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", EXPECTED)
 def test_robust_verdicts_in_small(id, panels, tmp_path, monkeypatch):
     monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))

@@ -76,6 +76,7 @@ def test_a_trial_of_bcrp_is_the_same_alone():
         )
 
 
+@pytest.mark.slow
 def test_bcrp_of_real_stocks():
     if not datasets.available("stocks"):
         pytest.skip("the file of 'stocks' is not here")

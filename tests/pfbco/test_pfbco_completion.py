@@ -45,6 +45,7 @@ def points(cset, trials, seed=0):
     return [v, torch.lerp(v, w, weight)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", MODES, ids=lambda problem: problem.mode)
 def test_mean_losses_are_the_closed_form(problem):
     trials = 20_000
@@ -184,6 +185,7 @@ def test_the_final_trace_does_not_depend_on_the_losses(c):
         np.testing.assert_allclose(found, 18 * (1 - c * 128**-0.2), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", completion.MODES)
 def test_orders_of_the_final_losses(mode):
     """Differences paired over trials, of the average loss after 255 rounds, several standard errors wide."""

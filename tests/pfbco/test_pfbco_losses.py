@@ -91,6 +91,7 @@ def runs(**shifts):
     return {name: flat(levels + np.asarray(shift)) for name, shift in shifts.items()}
 
 
+@pytest.mark.slow
 def test_beats_wants_all_rivals_beaten():
     noise = RNG.uniform(0.01, 0.02, 12)
     found = runs(PF=0.0, FKM=0.1 + noise, Unregularized=noise, StochOCG=0.3 + noise)

@@ -96,6 +96,7 @@ def test_the_example_of_the_docstring():
     assert f(names["user"].center) < 0.05 < f(np.zeros(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cset",
     [
@@ -510,6 +511,7 @@ def test_a_file_of_another_oracle_is_refused(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_set_is_known_again_on_another_machine(tmp_path):
     """Qhull and linear programs differ in the last digits, and so in the order of vertices."""
     for cset in (

@@ -106,6 +106,7 @@ def test_the_synthetic_market_has_its_law():
         market("bonds")
 
 
+@pytest.mark.slow
 def test_a_missing_table_is_replaced_by_name_or_missed_aloud(monkeypatch, tmp_path):
     monkeypatch.setenv("PAPERLIB_DATA", str(tmp_path))
     monkeypatch.setattr(datasets, "cache_folder", lambda: tmp_path)
@@ -123,6 +124,7 @@ def test_a_missing_table_is_replaced_by_name_or_missed_aloud(monkeypatch, tmp_pa
 
 
 # Counted anew, not read off: tickers without a missing day, and with gaps of at most five days bridged.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "table, complete, bridged, least, most",
     [
@@ -351,6 +353,7 @@ MEASURED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "table, c, expected, bounds", MEASURED, ids=["stocks, c .1", "stocks, c 1", "adjusted, c .1"]
 )

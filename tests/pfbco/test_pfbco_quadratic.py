@@ -215,6 +215,7 @@ def test_sizes_of_the_default_polytopes():
     assert 500 < cset.vertices.shape[1] < 6000
 
 
+@pytest.mark.slow
 def test_averages_are_those_of_another_implementation():
     """Final average losses at T = 1023, whose errors with 10 trials are below .1, of Unregularized .3."""
     expected = {

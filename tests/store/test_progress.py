@@ -312,6 +312,7 @@ def test_a_run_that_fails_closes_its_line(terminal, monkeypatch):
     assert lines[-1] == ""
 
 
+@pytest.mark.slow
 def test_a_timing_tells_of_each_run_while_no_thread_runs_beside_it(terminal, monkeypatch):
     lines, threads = spoken(monkeypatch, patience=60.0), []
     monkeypatch.setattr(
@@ -328,6 +329,7 @@ def test_a_timing_tells_of_each_run_while_no_thread_runs_beside_it(terminal, mon
     assert {*threads} == {before}
 
 
+@pytest.mark.slow
 def test_results_are_equal_bit_for_bit(terminal, monkeypatch, tmp_path):
     lines = spoken(monkeypatch)
     told = store.run(Coins(), {"a": SLOW}, 20, 4, chunk=2)["a"]

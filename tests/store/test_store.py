@@ -175,6 +175,7 @@ def test_code_edited_between_its_import_and_its_first_run_is_not_kept(
     assert files(results) == kept and f"{tmp_path.name}/mylearning.py changed while" in caplog.text
 
 
+@pytest.mark.slow
 def test_the_package_edited_between_its_import_and_its_first_run_is_not_kept(results, tmp_path):
     for package in (paperlib, companion):
         shutil.copytree(
@@ -357,6 +358,7 @@ def test_a_checkpoint_that_outlived_its_run_is_removed(results):
     assert run(trials=2).equal(good) and [p.name for p in results.iterdir()] == [path.name]
 
 
+@pytest.mark.slow
 def test_two_processes_may_compute_the_same(results):
     code = f"import sys; sys.path[:0] = [{str(TESTS)!r}, {str(TESTS / 'store')!r}, {str(TESTS.parent)!r}]; from test_store import run; run(horizon=300, trials=4, every=0)"
     both = [

@@ -39,6 +39,7 @@ def hold(kind):
     )
 
 
+@pytest.mark.slow
 def test_a_timing_waits_for_experiments_and_they_for_it():
     first = hold("computing")
     assert first.stdout.readline() == "in\n"
@@ -57,6 +58,7 @@ def test_a_timing_waits_for_experiments_and_they_for_it():
     assert first.wait() == timing.wait() == late.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_timing_inside_shared_work_does_not_wait_for_itself():
     with computing(), computing():
         with alone(), computing(), alone():

@@ -202,6 +202,7 @@ def by_papermill(root, **parameters):
     )
 
 
+@pytest.mark.slow
 def test_papermill_with_other_parameters_leaves_figures_of_record_alone(root):
     by_papermill(root, **PAPER | {"horizon": 60})
     assert kept(root) == {"custom/toy/numbers.json": "custom"}
@@ -209,12 +210,14 @@ def test_papermill_with_other_parameters_leaves_figures_of_record_alone(root):
     assert kept(root) == {"custom/toy/numbers.json": "custom", "toy/numbers.json": "paper"}
 
 
+@pytest.mark.slow
 def test_papermill_with_a_parameter_that_nobody_knows_computes_nothing(root):
     with pytest.raises(PapermillExecutionError, match="horizn=100; allowed parameters of toy_1"):
         by_papermill(root, profile="paper", horizn=100)
     assert not (root / "notebooks/reached").exists() and not kept(root)
 
 
+@pytest.mark.slow
 def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
     """As in JupyterLab, where the cell behind it may be left out."""
     notebook = new_notebook(cells=cells())
@@ -230,6 +233,7 @@ def test_a_parameters_cell_that_is_edited_and_run_once_more_is_custom(root):
 # ---- how they are marked -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
     assert str(Verdict("linear.C1", "holds", "custom", 1.0)).endswith(
         "custom run: 1, not a verdict"

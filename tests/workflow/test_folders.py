@@ -88,6 +88,7 @@ def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tm
         assert declared.notebook("toy_1") == work / "notebooks/toy_1.ipynb"
 
 
+@pytest.mark.slow
 def test_nothing_is_written_into_site_packages(bare, tmp_path):
     """A copy that lies as pip puts it."""
     site, work = tmp_path / "site-packages", tmp_path / "work"

@@ -206,6 +206,7 @@ open(os.environ["PAPERLIB_FIGURES"] + "/figure.png", "w")
     assert not (root / "figures").exists()
 
 
+@pytest.mark.slow
 def test_a_shard_that_looks_at_results_fails_and_says_where(root):
     notebook(
         root,

@@ -60,6 +60,7 @@ def test_the_time_of_a_cell_is_set_in_profiles(root):
     assert plan.timeout("toy_1", "quick") == plan.timeout("toy_1", "paper") == 7
 
 
+@pytest.mark.slow
 def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
     profiles = "[toy_1]\ntimeout = 2\n"
     write(root, "1", "import time\ntime.sleep(300)", "2", profiles=profiles)
@@ -72,6 +73,7 @@ def test_a_cell_that_takes_too_long_is_stopped_and_named(root):
 # ---- a kernel that is killed -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_killed_kernel_is_said_to_be_so(root):
     write(root, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "2")
     code, said = job()
@@ -96,6 +98,7 @@ def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, mon
         jobs.run_notebook("toy_1", {}, root / "none.ipynb", 10)
 
 
+@pytest.mark.slow
 def test_memory_that_is_not_there_is_tried_again(root):
     """An error of the machine that a cell raises itself."""
     write(root, "raise MemoryError('no room')")
@@ -134,6 +137,7 @@ def test_errors_of_the_machine_may_pass(error, again):
     assert jobs.passing(error) == again
 
 
+@pytest.mark.slow
 def test_what_would_fail_again_is_not_run_again(root):
     write(root, "open('tries', 'a').write('x')\nraise ValueError('never')")
     tries = root / "notebooks/tries"

@@ -740,6 +740,7 @@ def call(*arguments, **kwargs):
     )
 
 
+@pytest.mark.slow
 def test_figures_runs_what_changed_and_reports_what_failed(root):
     profiles = '[toy_2]\nafter = ["toy_1"]\ntiming = true\n'
     write(root, "toy_1", "print(profile, delta)", profiles)
@@ -790,6 +791,7 @@ def test_what_comes_after_a_failure_is_not_reached_and_not_committed(root):
     assert not nbformat.read(root / "notebooks/toy_2.ipynb", as_version=4).cells[1].outputs
 
 
+@pytest.mark.slow
 def test_a_stopped_call_stops_what_it_started(root):
     write(
         root, "toy_1", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(300)"
