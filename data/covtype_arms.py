@@ -1,7 +1,7 @@
 """Make covtype_arms.csv and covtype_arms.json from UCI's Covertype: ``python data/covtype_arms.py``.
 
 Needs the data set (PAPERLIB_DATA, the cache or the network; see README.md), up to a minute and 360 MB.
-``python -m paperlib.datasets covertype_arms`` compares without writing.
+``python -m companion.datasets covertype_arms`` compares without writing.
 """
 
 import sys
@@ -10,8 +10,8 @@ from pathlib import Path
 import sklearn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from paperlib.datasets.covertype import build_table, write_table
-from paperlib.datasets.registry import REGISTRY, load_covertype
+from companion.datasets.covertype import build_table, write_table
+from companion.datasets.registry import REGISTRY, load_covertype
 
 if __name__ == "__main__":
     clusters, seed = 60, 7

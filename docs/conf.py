@@ -43,8 +43,7 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True, "undoc-members": False}
 suppress_warnings = ["ref.python"]  # a field's name that several classes have
 napoleon_custom_sections = [
-    ("Optional methods", "params_style"),
-    ("Optional attributes", "params_style"),
+    ("Optional members", "params_style"),
 ]
 napoleon_numpy_docstring, napoleon_use_ivar = False, True
 

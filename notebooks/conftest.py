@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from paperlib.datasets import registry as datasets
-from paperlib.store.results import root as results_dir
-from paperlib.workflow import plan as workflow
+from companion.datasets import registry as datasets
+from companion.store.results import root as results_dir
+from companion.workflow import plan as workflow
 
 
 def missing(path: Path) -> list[str]:

@@ -68,8 +68,8 @@ class Restartable(Learner, Protocol):
     needs them (``trees.where``, ``take``, ``scatter``): every leaf of its base's state is a tensor with R rows of its own, clocks
     among them, and another base is refused by name when it is built or started (``trees.refuse_shared``).
 
-    Optional member, for ``Multiscale``:
-        optimistic(state) -> R: the optimistic estimate of the best mean reward, after an update.
+    ``Multiscale`` asks its base for one member more, ``optimistic(state) -> R``: the optimistic estimate of the best mean reward,
+    after an update.
     """
 
     def restart(self, state: Any, context: Any, horizon: int | None, draw: Draw) -> Any: ...
