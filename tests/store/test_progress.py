@@ -373,7 +373,8 @@ def test_a_line_costs_microseconds_a_round(monkeypatch, terminal):
 IMPORTS = f"""import sys
 sys.path[:0] = [{str(CODE)!r}, {str(CODE / "tests")!r}]
 from toy import Coins, Index
-from paperlib import play, store
+from companion import store
+from paperlib import play
 from companion.store import progress
 play.PULSE = progress.PULSE = progress.PATIENCE = 0.1"""
 RUN = "traces = store.run(Coins(), {'a': Index(nap=0.05)}, 12, 1, seed=%d)"

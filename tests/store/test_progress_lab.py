@@ -13,7 +13,7 @@ LONG = [
     f"""import sys
 sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}]
 from toy import Coins, Index
-from paperlib import store""",
+from companion import store""",
     'traces = store.run(Coins(), {"slow": Index(nap=0.1)}, 80, 1)',
     'print("before")\nstore.run(Coins(), {"slow": Index(nap=0.1)}, 15, 1);',
 ]

@@ -919,7 +919,7 @@ def test_one_that_tidies_up_after_ctrl_c_has_time_to(tmp_path, root):
 LONG = f"""import os, pathlib, sys, threading
 sys.path.insert(0, {str(CODE / "tests")!r})
 from toy import Coins, Index
-from paperlib import store
+from companion import store
 file, end = pathlib.Path(os.environ["PAPERLIB_PROGRESS"]), threading.Event()
 said = [f"at first {{file.exists()}}"]
 def look():
