@@ -3,6 +3,7 @@ problems and probes, then theory. What reads results cannot be imported by what 
 """
 
 import ast
+import functools
 import subprocess
 import sys
 from collections import Counter
@@ -68,10 +69,21 @@ def place(parts):
     return package, "", rest[0] if rest else "__init__"
 
 
+@functools.cache
+def parsed(file):
+    """The syntax tree of a file."""
+    return ast.parse(file.read_text())
+
+
+@functools.cache
 def imported(file):
     """What a file imports of the two packages: (module, name in it or None)."""
+    return [*_imported(file)]
+
+
+def _imported(file):
     home = parts_of(file)[:-1]
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             names = [tuple(alias.name.split(".")) for alias in node.names]
             yield from ((name, None) for name in names if name[0] in TOPS)
@@ -82,10 +94,12 @@ def imported(file):
                 yield from ((base, alias.name) for alias in node.names)
 
 
+@functools.cache
 def is_file(parts):
     return TOPS[parts[0]].joinpath(*parts[1:]).with_suffix(".py").exists() and len(parts) > 1
 
 
+@functools.cache
 def is_package(parts):
     return (TOPS[parts[0]].joinpath(*parts[1:]) / "__init__.py").exists()
 
@@ -257,7 +271,7 @@ def test_names_of_configurations_are_unique(paper):
     count = Counter()
     for file in FILES:
         if place(parts_of(file))[1] in ("", paper):
-            tree = ast.parse(file.read_text())
+            tree = parsed(file)
             classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
             count.update(node.name for node in classes if is_dataclass(node))
     assert not [name for name, times in count.items() if times > 1]
