@@ -1,8 +1,9 @@
 """Seconds and memory of README's commands, from clones in an empty folder: ``python bench/commands.py [FOLDER] [--first]``.
 
 Writes bench/commands.json, from which README's sentence is generated. The commands run in their order in one clone. Then `test` runs
-in a clone of its own, because after `figures` it finds results that a first call has to compute; ``--first`` measures this call
-alone, and leaves the others' numbers as they are. FOLDER, which must not exist, keeps the clones to look at. Memory is the largest sum of resident sizes over the processes of a command, sampled every half second; what
+in a clone of its own, because after `figures` it finds results that a first call has to compute. ``--first`` measures this call
+alone, and leaves the others' numbers as they are. FOLDER, which must not exist, keeps the clones to look at.
+Memory is the largest sum of resident sizes over the processes of a command, sampled every half second; what
 processes share counts in each, so it is an upper bound.
 """
 
@@ -24,7 +25,6 @@ COMMANDS = {
     "making the environment": ENVIRONMENT,
     "`figures`": ["run.py", "figures"],
     "`figures` again, nothing changed": ["run.py", "figures"],
-    "`test`, after `figures`": TEST,
     "`docs`": ["run.py", "docs"],
 }
 FIRST = {"making the environment": ENVIRONMENT, "`test`": TEST}
