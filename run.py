@@ -632,7 +632,11 @@ def test(python: str, options: argparse.Namespace) -> int:
     if options.changed:
         look = [python, "-m", "companion.workflow.changed"]
         found = subprocess.run(look, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-        changed, affected = (part.split() for part in found.rstrip("\n").split("\n\n"))
+        changed, _, affected = found.partition("\n\n")
+        changed, affected = changed.split(), affected.split()
+        if not affected:
+            print("No test imports a Python file that differs from the last commit.")
+            return 0
         print(f"{len(affected)} test files import {', '.join(changed)}", flush=True)
         os.environ["PAPERLIB_CHANGED"] = "\n".join(changed)
         quick += affected

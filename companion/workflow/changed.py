@@ -17,7 +17,6 @@ from ..imports import follow, module_file
 from ..papers import papers
 
 TESTS = CHECKOUT / "tests"
-ENVIRONMENT = "PAPERLIB_CHANGED"  # the changed files, a line each, for ``tests/conftest.py``
 
 
 def changed_files() -> list[Path]:
