@@ -46,8 +46,8 @@ for stem in flow.stems():
     # ancient: what counts of the notebook's own file is the fingerprint of its code cells
     file = ancient(str(declared.notebook(stem)))
     files = flow.inputs(stem)
-    record = flow.records(stem, PROFILE)
-    code = flow.digest(files + record, flow.imports(stem))  # beside the files' times: as of the beginning, so that an edit while a job runs counts
+    names = flow.imports(stem) + flow.records(stem, PROFILE)
+    code = flow.digest(files, names)  # beside the files' times: as of the beginning, so that an edit while a job runs counts
     after = [done(other) for other in flow.after(stem)]
     cells = flow.fingerprint(stem)
     settings = json.dumps(flow.settings(stem, PROFILE, DEVICE), sort_keys=True)

@@ -10,6 +10,7 @@ import difflib
 import json
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +22,13 @@ from paperlib.core.text import number, plain
 
 from ..output import folder, write_json
 from ..papers import papers, room
-from ..project import home
+from ..project import entries, home
+
+Stored = Callable[[str], dict[str, Any] | None]  # a claim's stored verdict by its id
 
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
+STORED = ("id", "verdict", "profile", "statistic", "interval", "n", "method", "reason", "line")
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
@@ -166,9 +170,8 @@ def claim(id: str) -> Claim:
 
 
 def of_record(id: str) -> dict[str, Any]:
-    """Return the verdict of record of a claim: that of the project's committed files, wherever this run writes its own."""
-    c = claim(id)
-    return _judged(c, claims(id.split(".")[0]), "paper", home() / "figures")
+    """Return the verdict of record of a claim: that of the project's ``figures/claims.json``, wherever this run writes its own."""
+    return _judged(claim(id), claims(id.split(".")[0]), "paper", recorded(home() / "figures"))
 
 
 def record(id: str) -> str:
@@ -177,9 +180,10 @@ def record(id: str) -> str:
     Raises:
         ValueError: nobody declared the claim.
     """
-    if not claim(id).parts and not _file(id, "paper", home() / "figures").is_file():
+    found = of_record(id)
+    if found["verdict"] == "not run" and not found["reason"]:
         return "none, because no run of the paper profile has judged it"
-    return of_record(id)["line"].split("  ", 1)[1]
+    return found["line"].split("  ", 1)[1]
 
 
 def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
@@ -218,7 +222,7 @@ def judge(
     *,
     reason: str = "",
 ) -> Verdict:
-    """Hold a claim against what came out, and keep the verdict in ``claims/<id>.json``.
+    """Decide a claim by a statistic, and write the verdict to ``claims/<id>.json`` beside the profile's figures.
 
     Args:
         id: a declared claim.
@@ -276,13 +280,11 @@ def conclude(id: str, profile: str) -> Verdict:
     """
     if not claim(id).parts:
         raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
-    return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile))
+    return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile, written(profile)))
 
 
-def _conclusion(
-    c: Claim, known: dict[str, Claim], profile: str, top: Path | None = None
-) -> Verdict:
-    parts = {part: _judged(known[part], known, profile, top)["verdict"] for part in c.parts}
+def _conclusion(c: Claim, known: dict[str, Claim], profile: str, stored: Stored) -> Verdict:
+    parts = {part: _judged(known[part], known, profile, stored)["verdict"] for part in c.parts}
     found = set(parts.values())
     if "fails" in found:
         verdict = "fails"
@@ -294,8 +296,8 @@ def _conclusion(
     return Verdict(c.id, verdict, profile, reason=reason)
 
 
-def _file(id: str, profile: str, top: Path | None = None) -> Path:
-    return (top or folder(profile)) / "claims" / f"{id}.json"
+def _file(id: str, profile: str) -> Path:
+    return folder(profile) / "claims" / f"{id}.json"
 
 
 def _keep(verdict: Verdict) -> Verdict:
@@ -304,25 +306,45 @@ def _keep(verdict: Verdict) -> Verdict:
     return verdict
 
 
-def _judged(
-    c: Claim, known: dict[str, Claim], profile: str, top: Path | None = None
-) -> dict[str, Any]:
-    """What a claim's file holds, with a warning nothing if it is damaged; of a parent always what its parts give.
+def recorded(top: Path) -> Stored:
+    """Return a function that looks up a claim's verdict in ``claims.json`` of a folder; it finds none in a damaged file."""
+    return {
+        entry["id"]: {key: value for key, value in entry.items() if key in STORED}
+        for entry in entries(top)
+    }.get
 
-    ``top``: the folder of figures, where it is not that of this run.
+
+def written(profile: str) -> Stored:
+    """Return a function that looks up a claim's verdict in what the runs of a profile wrote.
+
+    Runs of the paper profile write one file per claim, which is not committed. Where there is none, the verdict is that of the
+    committed ``claims.json``.
     """
-    path = _file(c.id, profile, top)
-    if not c.parts and path.is_file():
+    earlier = recorded(folder(profile)) if profile == "paper" else {}.get
+
+    def stored(id: str) -> dict[str, Any] | None:
+        path = _file(id, profile)
+        if not path.is_file():
+            return earlier(id)
         try:
             kept = json.loads(path.read_bytes())
             if kept["verdict"] in WORDS and isinstance(kept["line"], str):
-                return _as_declared(c, kept)
+                return kept
         # no JSON, one nested too deep, or no object with these entries
         except (ValueError, RecursionError, TypeError, KeyError):
             pass
         log.warning("%s is damaged: counted as not run", path.name)
+        return None
+
+    return stored
+
+
+def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: Stored) -> dict[str, Any]:
+    """Return a claim's stored verdict, "not run" where there is none; the verdict of a parent always follows from its parts."""
+    if not c.parts and (kept := stored(c.id)):
+        return _as_declared(c, kept)
     missing = Verdict(c.id, "not run", profile)
-    verdict = _conclusion(c, known, profile, top) if c.parts else missing
+    verdict = _conclusion(c, known, profile, stored) if c.parts else missing
     return {**plain(verdict), "line": verdict.line}
 
 
@@ -354,9 +376,9 @@ class Row(NamedTuple):
 
 def table(profile: str = "paper", paper: str | None = None) -> list[Row]:
     """Every declared claim with its verdict in this profile, "not run" included."""
-    rows = []
+    rows, stored = [], written(profile)
     for name in papers() if paper is None else [paper]:
         known = claims(name)
-        judged = ((c, _judged(c, known, profile)) for c in known.values())
+        judged = ((c, _judged(c, known, profile, stored)) for c in known.values())
         rows += [Row(c, kept["verdict"], kept["line"], kept) for c, kept in judged]
     return rows

@@ -20,7 +20,7 @@ from paperlib.core.files import CHECKOUT, write_atomically
 
 from ..imports import PACKAGES, follow, module_file, origin, resolve, roots
 from ..papers import papers
-from ..project import figures, home
+from ..project import entries, figures, home
 from .declared import PROFILES, convert, differences, notebook, values
 
 SECTION = {  # of a notebook in profiles.toml
@@ -228,9 +228,11 @@ def inputs(stem: str) -> list[str]:
 
 def records(stem: str, profile: str) -> list[str]:
     """Return the verdicts of record that a notebook prints beside its own numbers: in the paper profile none, because it writes them."""
-    paper = "*" if stem.startswith(LAST) else stem.split("_")[0]
-    found = (home() / "figures" / "claims").glob(f"{paper}.*.json")
-    return [] if profile == "paper" else sorted(str(path.relative_to(home())) for path in found)
+    if profile == "paper":
+        return []
+    own = "" if stem.startswith(LAST) else f"{stem.split('_')[0]}."
+    claims = entries(home() / "figures")
+    return sorted(f"{c['id']} {c['line']}" for c in claims if c["id"].startswith(own))
 
 
 def digest(files: list[str], names: Iterable[str] = ()) -> str:

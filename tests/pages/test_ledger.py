@@ -315,9 +315,21 @@ def test_every_declared_claim_is_in_the_ledger(committed):
         assert [c["id"] for c in committed["papers"][paper]["claims"]] == [*verdicts.claims(paper)]
 
 
-def test_every_verdict_and_check_belongs_to_something_declared(committed):
-    declared = {c["id"] for paper in committed["papers"].values() for c in paper["claims"]}
-    assert {path.stem for path in (ROOT / "figures/claims").glob("*.json")} <= declared
+def test_figures_and_the_ledger_hold_the_same_verdicts(committed):
+    """Of claims that were declared under another id when a figure was drawn only the ledger counts."""
+    claims = {c["id"]: c for paper in committed["papers"].values() for c in paper["claims"]}
+    shown = [
+        verdict
+        for paper in papers()
+        for path in (ROOT / "figures" / paper).glob("*.json")
+        for verdict in json.loads(path.read_text()).get("claims", [])
+        if verdict["id"] in claims
+    ]
+    assert len(shown) > 100
+    assert [v["id"] for v in shown if v != {key: claims[v["id"]][key] for key in v}] == []
+
+
+def test_every_check_belongs_to_something_declared(committed):
     for paper in papers():
         names = {s["name"] for s in committed["papers"][paper]["statements"]}
         for path in (ROOT / "figures" / paper).glob("*.json"):

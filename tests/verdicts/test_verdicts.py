@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import companion
 import paperlib
 from companion import output
+from companion.pages import ledger
 from companion.pages.markdown import counted
 from companion.verdicts import verdict as verdicts
 from companion.verdicts.statements import statements
@@ -164,6 +166,8 @@ def recorded(tmp_path, monkeypatch):
         for id, value in (("C1", 2.0), ("C2.a", 1.0), ("C2.b", 3.0)):
             found = stats.Interval(value, value - 0.1, value + 0.1, 50, "mean, t")
             verdicts.judge(f"toy.{id}", found, profile="paper", reason="a remark")
+        ledger.write("paper")
+        shutil.rmtree(tmp_path / "project/figures/claims")  # only claims.json is committed
 
 
 @pytest.mark.parametrize("profile", ["quick", "custom"])
@@ -196,6 +200,20 @@ def test_a_run_at_other_sizes_prints_the_verdict_of_record_and_a_number(recorded
 def test_the_record_is_the_committed_one_wherever_a_run_writes(recorded):
     verdicts.judge("toy.C1", -1.0, profile="paper")  # to a folder of the user's own
     assert verdicts.record("toy.C1") == "holds  mean 2.00 [1.90, 2.10], n 50  a remark"
+
+
+def test_a_paper_run_replaces_its_own_verdicts_and_keeps_the_committed_others(
+    recorded, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "project" / "figures"))
+    verdicts.judge("toy.C1", -1.0, profile="paper")
+    found = {row.claim.id: row.line for row in verdicts.table("paper", "toy")}
+    assert found["toy.C1"] == "C1  fails  -1"
+    assert found["toy.C2.a"] == "C2.a  holds  mean 1.00 [0.900, 1.10], n 50  a remark"
+    assert found["toy.C2"] == "C2  fails  C2.a holds, C2.b fails"
+    assert found["toy.C7"] == "C7  not run"
+    ledger.write("paper")
+    assert verdicts.record("toy.C1") == "fails  -1"
 
 
 def test_parents_follow_their_parts():

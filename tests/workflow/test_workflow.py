@@ -309,12 +309,20 @@ def test_the_digest_of_inputs_is_that_of_names_and_contents(root, monkeypatch):
 
 
 def test_a_quick_notebook_runs_again_when_its_verdicts_of_record_change(root):
-    for name in ("figures/claims/toy.C1.json", "figures/claims/other.C1.json"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("{}")
-    assert workflow.records("toy_1", "quick") == ["figures/claims/toy.C1.json"]
+    (root / "figures").mkdir()
+    of = lambda name: {"claims": [{"id": f"{name}.C1", "line": "C1  holds"}]}
+    content = {"papers": {name: of(name) for name in ("toy", "other")}}
+    (root / "figures/claims.json").write_text(json.dumps(content))
+    assert workflow.records("toy_1", "quick") == ["toy.C1 C1  holds"]
     assert len(workflow.records("99_claims", "quick")) == 2
     assert workflow.records("toy_1", "paper") == []  # it writes them
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"papers": 1}', "\xff\xfe", "[" * 100_000])
+def test_a_damaged_file_of_claims_holds_no_verdicts_of_record(root, content):
+    (root / "figures").mkdir()
+    (root / "figures/claims.json").write_bytes(content.encode("latin-1"))
+    assert workflow.records("toy_1", "quick") == []
 
 
 def test_inputs_of_the_last_notebooks_hold_what_every_paper_declares(root):
