@@ -664,6 +664,7 @@ def clean(everything: bool) -> int:
     caches += [".venv", ".benchmarks"] * everything
     found += [
         shown("quick"),
+        shown("paper") / "claims",
         *(ROOT / name for name in ("site", "site-quick", "site-custom", "jupyter_execute")),
         *(top / name for top in dict.fromkeys((ROOT, desk())) for name in caches),
     ]
