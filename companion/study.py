@@ -1,0 +1,69 @@
+"""One run of a notebook: its profile, its parameters, and where its figures and verdicts go."""
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from paperlib.core.linalg import pick_device
+
+from .figures import drawing
+from .verdicts import verdict as verdicts
+from .verdicts.verdict import Verdict
+from .workflow import declared
+
+
+class Study:
+    """Save the figures and judge the claims of one run of a notebook.
+
+    ::
+
+        study = Study("glbomd_1_logistic", globals())
+        print(study.judge("glbomd.C5.S3", ratio))
+        study.save(fig, "figure_1", trials=trials, numbers=numbers, caption="...", alt="...")
+
+    Args:
+        stem: name of the notebook.
+        names: its ``globals()``, after the parameters were set.
+
+    Attributes:
+        device: "cpu", "cuda" or "cuda:N", where the notebook computes.
+        parameters: value of each parameter except profile, device and seed.
+
+    Raises:
+        ValueError: an unknown profile, a parameter of another type, or one that the notebook does not have.
+    """
+
+    def __init__(self, stem: str, names: dict[str, Any]):
+        self.stem, self._names = stem, names
+        names["profile"] = declared.profile(stem, names)
+        self.device = pick_device(names["device"])
+        kept = declared.parameters(stem).keys() - {*declared.FREE, "seed"}
+        self.parameters = {name: names[name] for name in names if name in kept}
+
+    @property
+    def profile(self) -> str:
+        """ "quick", "paper", or "custom" with other parameters; a cell that changes a parameter changes it."""
+        return self._names["profile"]
+
+    def save(self, fig: Figure, name: str, **content: Any) -> None:
+        """Write a figure as PDF, PNG and JSON, see ``figures.save``; ``content`` comes before what the study knows."""
+        known = {
+            "paper": self.stem.split("_")[0],
+            "profile": self.profile,
+            "parameters": self.parameters,
+            "seed": self._names.get("seed", 0),
+            "device": self.device,
+        }
+        drawing.save(fig, name, **known | content)
+
+    def judge(self, id: str, *statistic: Any, **more: Any) -> Verdict:
+        """Decide a claim, see ``verdicts.judge``."""
+        return verdicts.judge(id, *statistic, profile=self.profile, **more)
+
+    def conclude(self, id: str) -> Verdict:
+        """Decide a claim with parts, see ``verdicts.conclude``."""
+        return verdicts.conclude(id, self.profile)
+
+    def not_run(self, id: str, reason: str) -> Verdict:
+        """Store that a claim was not tested in this run, and why."""
+        return verdicts.not_run(id, reason, self.profile)

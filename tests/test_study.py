@@ -1,0 +1,48 @@
+"""What a notebook's ``Study`` adds to its figures and verdicts."""
+
+import json
+
+import pytest
+
+from companion import figures
+from companion.study import Study
+from companion.workflow import declared
+
+STEM = "linear_1_ellipsoid"
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """The parameters of a quick run, which writes to a folder of its own."""
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path))
+    return {name: line.value for name, line in declared.parameters(STEM).items()}
+
+
+def test_a_figure_holds_what_its_notebook_ran_with(names, tmp_path):
+    study = Study(STEM, names | {"device": "cpu", "seed": 7, "horizon": 60})
+    fig, _ = figures.panels(1)
+    study.save(fig, "one", trials=3, caption="A panel.", alt="Nothing.")
+    kept = json.loads((tmp_path / "custom/linear/one.json").read_text())
+    assert (kept["paper"], kept["profile"], kept["seed"]) == ("linear", "custom", 7)
+    assert kept["device"] == study.device == "cpu"
+    assert kept["parameters"] == study.parameters
+    assert study.parameters.keys() == names.keys() - {"profile", "device", "seed"}
+    assert study.parameters["horizon"] == 60
+
+
+def test_what_a_cell_gives_comes_before_what_the_study_knows(names, tmp_path):
+    study = Study(STEM, names)
+    fig, _ = figures.panels(1)
+    study.save(fig, "one", paper="tour", seed=9, trials=3, caption="A panel.", alt="Nothing.")
+    assert json.loads((tmp_path / "quick/tour/one.json").read_text())["seed"] == 9
+
+
+def test_verdicts_belong_to_the_profile(names, tmp_path):
+    study = Study(STEM, names)
+    assert study.judge("linear.C1", 1.0, (0.5, 1.5), 3).profile == "quick"
+    names["profile"] = "custom"  # as the kernel does after a cell that changes a parameter
+    assert study.not_run("linear.C1", "no data").profile == study.profile == "custom"
+    assert (tmp_path / "quick/claims/linear.C1.json").exists()
+    assert (tmp_path / "custom/claims/linear.C1.json").exists()
+    with pytest.raises(ValueError, match="linear.C1' has no parts"):
+        study.conclude("linear.C1")
