@@ -3,10 +3,9 @@
 from paperlib import stats
 from paperlib.bkb.learners.bkb import BKB, MERGES
 from paperlib.bkb.learners.exact import ExactGPUCB
-from paperlib.bkb.learners.features import RFFUCB
+from paperlib.bkb.learners.features import QFFUCB, RFFUCB
 from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
-from paperlib.bkb.learners.quadrature import QFFUCB
 from paperlib.bkb.problems.synthetic import RKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
