@@ -729,10 +729,6 @@ def test_probes_enter_a_configuration():
         Probe(*probes(confidence("online"))["error"])
     )
     assert "certificate" in pairs and "size" not in probes(confidence())
-    assert (
-        sketch_probes(RBF(1.0), confidence(), 5.0, "arms")["size"]
-        != sketch_probes(RBF(1.0), confidence(), 5.0)["size"]
-    )
     for kind in (Size, lambda qbar: sketch_probes(RBF(1.0), confidence(), qbar)):
         with pytest.raises(ValueError, match="qbar"):
             kind(0.0)

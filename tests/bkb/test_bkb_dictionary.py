@@ -7,8 +7,14 @@ from scipy.stats import spearmanr
 
 from companion.bkb.experiments import dictionary
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
-from paperlib.bkb.probes.dictionary import ExactDimension
-from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
+from paperlib.bkb.probes.state import (
+    ExactDimension,
+    ExpectedSize,
+    Size,
+    dictionary_size,
+    played,
+    unique_pulls,
+)
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.play import play

@@ -10,8 +10,7 @@ from companion.bkb.proofs.sketch_lemmas import Snapshot, sketched_posterior
 from companion.bkb.proofs.snapshots import snapshots
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
 from paperlib.bkb.learners.sketch import nystrom_posterior
-from paperlib.bkb.probes.state import sketch_probes
-from paperlib.bkb.probes.uneven import SHOT
+from paperlib.bkb.probes.state import SHOT, sketch_probes
 from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
 from paperlib.bkb.theory.bounds import theorem_3_1_accuracy
 from paperlib.bkb.theory.constants import qbar_theory

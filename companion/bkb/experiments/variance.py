@@ -11,12 +11,12 @@ import numpy as np
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.probes.state import Stored
 from paperlib.bkb.probes.variance import (
     Band,
     Curve,
     Estimator,
     Measures,
-    dictionary,
     evaluations,
     points,
     truth,
@@ -54,7 +54,8 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
         for name, estimator in estimators(kernel, confidence).items()
         for part in Band._fields
     }
-    return {"x": points, "f": truth, "evaluations": evaluations, "dictionary": dictionary} | drawn
+    shown = {"x": points, "f": truth, "evaluations": evaluations, "dictionary": Stored("mask")}
+    return shown | drawn
 
 
 def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.bkb.probes.state import redrawn
-from paperlib.bkb.probes.uneven import SHOT
+from paperlib.bkb.probes.state import SHOT, redrawn
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.maths.gp import Kernel

@@ -10,27 +10,18 @@ of K_SS and zero rows in Z^T, so that nothing else changes. Where code may look,
 """
 
 import math
-import warnings
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...core.linalg import may_look
-from ...core.validation import menu, one_of, positive, whole
+from ...core.validation import finite, menu, one_of, positive
 from ...maths.gp import Kernel, check_kernel, rank
 from ..model.slots import Slots, listed, points_at
 from .single import JITTERS, Fit, each
 
 CHUNK = 2**15  # arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
-
-
-class Root(NamedTuple):
-    """An inverse square root B of K_SS, Z^T = B K_SX: L^{-1} by Cholesky, or by eigenvalues."""
-
-    matrix: Tensor  # B, R x M x M or R x rank x M; zeros for unused slots
-    failed: Tensor  # R bool
 
 
 def by_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: float) -> bool:
@@ -56,8 +47,13 @@ def inverted(L: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(L, one, upper=False)
 
 
-def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None) -> Root:
-    """An inverse square root of K_SS.
+def square_root(
+    gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None
+) -> tuple[Tensor, Tensor]:
+    """An inverse square root B of K_SS, Z^T = B K_SX: L^{-1} by Cholesky, or by eigenvalues.
+
+    Returns:
+        B, R x M x M or R x rank x M, zeros for unused slots; and whether there is none, R.
 
     Args:
         gram: K_SS, R x M x M; rows and columns of unused slots hold anything.
@@ -75,14 +71,14 @@ def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: 
         scale = torch.where(keep, torch.where(keep, values, 1.0).rsqrt(), 0.0)
         # eigenvalues ascend: the last ones are all there is
         matrix = (vectors * scale.unsqueeze(1)).mT[:, -most if most else None :]
-        return Root(matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0]))
+        return matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0])
     kappa2 = kappa2.clamp(min=1e-200)  # all arms may be zero
     added = lambda jitter: (1 + jitter - used) * kappa2
     L, failed = factored(K, added(JITTERS[0]))
     for jitter in JITTERS[1:]:  # without a look at whether it is needed
         again, worse = factored(K, added(jitter))
         L, failed = torch.where(failed[:, None, None], again, L), failed & worse
-    return Root(inverted(L) * used.unsqueeze(2), failed)
+    return inverted(L) * used.unsqueeze(2), failed
 
 
 def listed_pulls(n: Tensor, rounds: int, looks: bool = False) -> Slots:
@@ -157,13 +153,13 @@ def fit(
             K_SX = kernel(points_at(arms, members.index), arms)
         else:
             K_SX = points_at(gram, members.index)
-        root = square_root(columns(K_SX, members), members, kappa2, eigh, most)
-        Z = root.matrix @ K_SX  # Z^T = B K_SX
+        B, failed = square_root(columns(K_SX, members), members, kappa2, eigh, most)
+        Z = B @ K_SX  # Z^T = B K_SX
         Z_P, parts = columns(Z, pulled), [(arms, Z)]
     else:
         points, targets = points_at(arms, members.index), arms if at is None else at
-        root = square_root(kernel(points, points), members, kappa2, eigh, most)
-        embed = lambda part: root.matrix @ kernel(points, part)
+        B, failed = square_root(kernel(points, points), members, kappa2, eigh, most)
+        embed = lambda part: B @ kernel(points, part)
         Z_P = embed(points_at(arms, pulled.index))
         parts = ((part, embed(part)) for part in targets.split(int(chunk), 1))
     count = n.gather(1, pulled.index) * pulled.valid
@@ -182,8 +178,8 @@ def fit(
         found.append((mu, resid / ridge + sor, sor, resid, Z if keep else resid))
     mu, s2, sor, resid, Z = (torch.cat(x, -1) if len(found) > 1 else x[0] for x in zip(*found))
     log_det = 2 * C.diagonal(0, 1, 2).log().sum(1) - C.shape[1] * math.log(ridge)
-    inside, failed = members.valid.sum(1), root.failed | singular
     Z, C = (Z.contiguous(), C) if keep else (None, None)
+    inside, failed = members.valid.sum(1), failed | singular
     return Fit(mu, s2, sor, resid, log_det, inside, members.overflow, failed, Z, C)
 
 
@@ -197,9 +193,8 @@ def nystrom_posterior(
     *,
     at: Tensor | None = None,
     root: str = "auto",
-    chunk: int = CHUNK,
 ) -> Fit:
-    """The sketched posterior of R trials, checked: the function for work by hand; learners call ``fit``.
+    """The sketched posterior of R trials, checked and in float64: the function for work by hand; learners call ``fit``.
 
     GP variance is ``ridge * s2``.
 
@@ -215,51 +210,39 @@ def nystrom_posterior(
         ValueError: values out of range, not finite, or of shapes that do not fit.
         RuntimeError: K_SS factors in no way; names jitter, size and condition.
     """
-    for name, x in {"arms": arms, "mask": mask, "n": n, "ysum": ysum}.items():
-        if not isinstance(x, Tensor):
-            raise ValueError(f"{name} is of type {type(x).__name__}; allowed: a tensor")
     ridge = positive("ridge", ridge)
     one_of("root", root, ROOTS)
-    chunk = whole("chunk", chunk)
-    if arms.dtype != torch.float64:
-        warnings.warn(f"arms come in {arms.dtype} and are computed with in float64", stacklevel=2)
     led = lambda x, dim: x if x.dim() == dim else x.unsqueeze(0)  # by the trials
-    arms = led(arms, 3).double()
+    arms, at = led(arms, 3).double(), at if at is None else led(at, 3).double()
     menu(arms)
     check_kernel(kernel, arms)
     mask, n, ysum = led(mask, 2), led(n, 2).double(), led(ysum, 2).double()
+    trials, count, dim = len(mask), *arms.shape[1:]
     for name, x in {"mask": mask, "n": n, "ysum": ysum}.items():
-        if x.shape != mask.shape or x.shape[1] != arms.shape[1]:
+        if x.shape != (trials, count) or len(arms) not in (1, trials):
             raise ValueError(
-                f"{name} has shape {tuple(x.shape)}; allowed: {(len(mask), arms.shape[1])}, as the dictionary's trials and the arms"
+                f"{name} has shape {tuple(x.shape)} beside arms of shape {tuple(arms.shape)}; allowed: {(trials, count)}, with arms of as many trials or of 1"
             )
-        if not bool(x.isfinite().all()):
-            raise ValueError(f"{name}={x[~x.isfinite()][0].item()!r}; allowed: finite numbers")
+        finite(name, x)
     if mask.dtype != torch.bool:
         raise ValueError(f"mask comes in {mask.dtype}; allowed: bool")
-    if len(arms) not in (1, len(mask)):
-        raise ValueError(
-            f"mask has {len(mask)} trials, the arms {len(arms)}; allowed: as many, or arms that are shared"
-        )
     if bool((n < 0).any()):
         raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
     if at is not None:
-        at = led(at, 3).double()
         menu(at, name="at")
-        if len(at) not in (1, len(mask)) or at.shape[2] != arms.shape[2]:
+        if len(at) not in (1, trials) or at.shape[2] != dim:
             raise ValueError(
-                f"at has shape {tuple(at.shape)}; allowed: {len(mask)} or 1 trials, and {arms.shape[2]} dimensions as the arms"
+                f"at has shape {tuple(at.shape)}; allowed: {trials} or 1 trials, and {dim} dimensions as the arms"
             )
     kappa2 = kernel.diag(arms).amax(1)
-    sizes = {"slots": None, "rounds": arms.shape[1], "chunk": chunk}
     posterior = lambda eigh: fit(
-        kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, at=at, **sizes
+        kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, slots=None, rounds=count, at=at
     )
-    found = posterior(by_eigenvalues(root, kernel, arms.shape[2], kappa2, ridge))
+    found = posterior(by_eigenvalues(root, kernel, dim, kappa2, ridge))
     if bool(found.failed.any()) and root == "auto":
         found = posterior(True)
     if bool(found.failed.any()) or not bool(found.mu.isfinite().all()):
-        trial = int(found.failed.nonzero()[0, 0]) if bool(found.failed.any()) else 0
+        trial = int(found.failed.long().argmax())  # the first, or 0
         chosen = (arms[0] if len(arms) == 1 else arms[trial])[mask[trial]]
         condition = float(torch.linalg.cond(kernel(chosen, chosen)))
         raise RuntimeError(

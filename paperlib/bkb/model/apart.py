@@ -33,8 +33,8 @@ class Apart(Rows):
         self.parts, self.n = parts, max(map(len, parts))
 
     @classmethod
-    def of(cls, rows: Tensor, capacity: int = 0) -> "Apart":
-        """The trials of a tensor, each copied; no room is left for more."""
+    def of(cls, rows: Tensor) -> "Apart":
+        """The trials of a tensor, each copied."""
         return cls([_own(part) for part in rows])
 
     @property
@@ -48,10 +48,6 @@ class Apart(Rows):
         for i, part in zip(trials.tolist(), rows):
             parts[i] = _own(part)
         return Apart(parts)
-
-    def append(self, row: Tensor) -> "Apart":
-        """One more feature in every trial. ``row``: R x A."""
-        return Apart([torch.cat([part, new[None]]) for part, new in zip(self.view, row)])
 
     def map(self, f: Callable[[Tensor], Tensor]) -> "Apart":
         """``f`` of all trials as one tensor."""

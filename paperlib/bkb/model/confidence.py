@@ -45,10 +45,12 @@ def _growing(pairs: Any) -> bool:
         isinstance(pairs, tuples) and all(isinstance(p, tuples) and len(p) == 2 for p in pairs)
     ):
         return False
-    if not all(map(is_number, sum(map(tuple, pairs), ()))):
-        return False
-    times, bounds = zip(*pairs) if pairs else ((), ())
-    return list(times) == sorted(set(times)) and all(0 <= x <= LARGEST for x in bounds)
+    times, bounds = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return (
+        all(map(is_number, times + bounds))
+        and times == sorted(set(times))
+        and all(0 <= x <= LARGEST for x in bounds)
+    )
 
 
 @frozen

@@ -1,8 +1,8 @@
 """What is recorded along runs, by name."""
 
-from .along import own_numbers
-from .dictionary import ExactDimension
 from .state import (
+    SHOT,
+    ExactDimension,
     ExpectedSize,
     NormalizedError,
     Radius,
@@ -10,11 +10,11 @@ from .state import (
     VarianceRatio,
     dictionary_size,
     noise,
+    own_numbers,
     played,
     probes,
     shrinkage,
     sketch_probes,
     unique_pulls,
 )
-from .uneven import SHOT
 from .variance import WIDTH

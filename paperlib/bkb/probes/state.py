@@ -1,12 +1,14 @@
 """What the statements of the theory need of a run, as probes for ``play``.
 
 A state is read by field names (n, ysum, mu, s2, tally; mask of a sketched one), below a ``Scripted`` too.
-Source: Calandriello et al. (2019), Algorithm 1 and Appendices C and D.
-Letters: R trials, A arms; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
+Source: Calandriello et al. (2019), (5), Algorithm 1 and Appendices C and D.
+Letters: R trials, A arms, U arms pulled so far, n pulls; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from ...core.rounds import Round
 from ...core.streams import stream_number, uniform
 from ...maths.gp import Kernel, exact_posterior
 from ..model.confidence import Confidence
-from ..model.slots import points_at
+from ..model.slots import listed, points_at
 
 
 def own(state: Any) -> Any:
@@ -29,9 +31,25 @@ def own(state: Any) -> Any:
     return own(state.base) if hasattr(state, "base") else state
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
+
+    field: str
+    when: str = "after"
+
+    def __call__(self, seen: Round) -> Tensor:
+        return attrgetter(self.field)(own(getattr(seen, self.when)))
+
+
 def played(seen: Round) -> Tensor:
     """x_{t+1} as an index, R."""
     return seen.action
+
+
+def reward(seen: Round) -> Tensor:
+    """y_{t+1}, R."""
+    return seen.feedback
 
 
 def noise(seen: Round) -> Tensor:
@@ -78,6 +96,11 @@ class Radius:
 
     def __call__(self, seen: Round) -> Tensor:
         return self.confidence.radius(own(seen.before).tally)
+
+
+def own_radius(learner: Any, seen: Round) -> Tensor:
+    """beta_t as the learner computes it, R, with which the round's arm was chosen."""
+    return learner.radius(own(seen.before))
 
 
 @dataclass(frozen=True)
@@ -138,6 +161,22 @@ class VarianceRatio:
         return torch.where(none, 1.0, both).amax(1)
 
 
+@dataclass(frozen=True)
+class ExactDimension:
+    """d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the counters alone."""
+
+    kernel: Kernel
+    ridge: float
+
+    def __call__(self, seen: Round) -> Tensor:
+        n = own(seen.after).n
+        slots = listed(n > 0, max(int((n > 0).sum(1).max()), 1))
+        count, points = n.gather(1, slots.index) * slots.valid, points_at(seen.context, slots.index)
+        total = torch.zeros_like(count)
+        found = exact_posterior(self.kernel, points, count, total, self.ridge, points)
+        return (count * found.variance).sum(1) / self.ridge
+
+
 def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:
     """1 - (1 - p)^n: the chance that some of n pulls is kept, each with probability p. Shapes broadcast."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,19 +215,17 @@ def redrawn(
 
 @frozen
 class ExpectedSize:
-    """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)), or one coin an arm.
+    """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)).
 
     Attributes:
-        qbar: the learner's.
-        merge: "pulls" or "arms", the learner's.
+        qbar: of a learner whose ``merge`` is "pulls".
     """
 
     qbar: float = fields.positive()
-    merge: str = fields.one_of(("pulls", "arms"), "pulls")
 
     def __call__(self, seen: Round) -> Tensor:
-        n, p = own(seen.after).n, self.qbar * own(seen.before).s2
-        return ((n * p).clamp(max=1.0) if self.merge == "arms" else n * p.clamp(max=1.0)).sum(1)
+        p = (self.qbar * own(seen.before).s2).clamp(max=1.0)
+        return (own(seen.after).n * p).sum(1)
 
 
 @frozen
@@ -211,6 +248,15 @@ class Size:
         return torch.from_numpy(kept.sum(1)).to(after.n)
 
 
+# by final probes: what a replay of a dictionary's coins takes from a run
+SHOT = {
+    "n": Stored("n"),
+    "mask": Stored("mask"),
+    "s2": Stored("s2"),
+    "sampled with": Stored("s2", "before"),
+}
+
+
 def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
     """For any learner of the package, the arguments of ``Probe`` by name: arms, radii, certificate, worst normalized error.
 
@@ -226,14 +272,32 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
 
 
 def sketch_probes(
-    kernel: Kernel, confidence: Confidence, qbar: float, merge: str = "pulls"
+    kernel: Kernel, confidence: Confidence, qbar: float
 ) -> dict[str, tuple[Callable, str]]:
-    """``probes``, and for a learner with a sampled dictionary its sizes and its worst ratio of variances."""
+    """``probes``, and for a learner that samples with a coin per pull its dictionary's sizes and its worst ratio of variances."""
     return probes(confidence) | {
         "dictionary": (dictionary_size, "last"),
         "unique": (unique_pulls, "last"),
         "left out": (left_out, "last"),
-        "expected size": (ExpectedSize(qbar, merge), "last"),
-        "size": (Size(qbar) if merge == "pulls" else dictionary_size, "last"),
+        "expected size": (ExpectedSize(qbar), "last"),
+        "size": (Size(qbar), "last"),
         "ratio": (VarianceRatio(kernel, confidence.lam), "max"),
     }
+
+
+def own_numbers(learner: Any) -> dict[str, Callable]:
+    """What a learner has after each round, for checks that rebuild it from arms and rewards alone.
+
+    To be recorded in every round, for ``companion.bkb.proofs.along.Own``: arms, rewards, posterior, sums and radius; a dictionary
+    where there is one.
+    """
+    known = {
+        "arm": played,
+        "reward": reward,
+        "mean": Stored("mu"),
+        "s2": Stored("s2"),
+        "information": Stored("tally.information"),
+        "effective": Stored("tally.effective"),
+        "beta": partial(own_radius, learner),
+    }
+    return known | ({"mask": Stored("mask")} if hasattr(learner, "qbar") else {})

@@ -130,8 +130,3 @@ def evaluations(seen: Round) -> Tensor:
     """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
     state = own(seen.after)
     return torch.where(state.n > 0, state.ysum / state.n, torch.nan)
-
-
-def dictionary(seen: Round) -> Tensor:
-    """A probe: which arms are in the dictionary, R x A bool."""
-    return own(seen.after).mask
