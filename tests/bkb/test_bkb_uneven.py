@@ -11,7 +11,7 @@ from companion.bkb.proofs.snapshots import snapshots
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.probes.state import SHOT, sketch_probes
-from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
+from paperlib.bkb.problems.synthetic import SizedRBF, UnevenArms
 from paperlib.bkb.theory.bounds import theorem_3_1_accuracy
 from paperlib.bkb.theory.constants import qbar_theory
 from paperlib.core.rounds import Probe

@@ -1,4 +1,4 @@
-"""Functions to optimize whose kernel is known: drawn in the kernel's space, from its Gaussian process, or linear.
+"""Functions to optimize whose kernel is known: drawn in the kernel's space, from its Gaussian process, linear, or zero.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Figure 2 and the setting of Section 2. The paper has no
 regret experiment; the other problems are ours.
@@ -8,14 +8,14 @@ The trials share the arms; each draws its own f, and its own noise.
 """
 
 import torch
+from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
-from ...core.validation import size
-from ...maths.gp import Linear
+from ...maths.gp import RBF, Linear
 from .worlds import FixedArms, RBFArms, World, even_grid, expand
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
@@ -50,15 +50,13 @@ class RKHS(RBFArms):
     gamma: float = fields.positive(100.0)
     norm: float = fields.positive(3.0)
     noise: float = fields.nonnegative(0.1)
-    centers: int | None = None
+    centers: int | None = fields.size(None, optional=True)
     grid: bool = fields.one_of((False, True), False)
     instance: int = fields.whole(0, least=0)
 
     def __post_init__(self):
-        if self.centers is not None:
-            size("centers", self.centers)
-            if self.centers > self.arms:
-                raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
+        if self.centers is not None and self.centers > self.arms:
+            raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
         if self.grid and round(self.arms ** (1 / self.dim)) ** self.dim != self.arms:
             raise ValueError(
                 f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}"
@@ -206,3 +204,57 @@ class LinearArms(FixedArms):
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = inner(arms, theta)
         return World(arms, means, means.amax(1), theta, torch.eye(self.dim, **tkwargs).unsqueeze(0))
+
+
+@frozen
+class SizedRBF:
+    """s(x) s(y) exp(-gamma ||x - y||^2); the last coordinate of a point is its size s.
+
+    Attributes:
+        gamma: > 0.
+    """
+
+    gamma: float = fields.positive(30.0)
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
+        return (
+            RBF(self.gamma)(X[..., :-1], Y[..., :-1])
+            * X[..., -1].unsqueeze(-1)
+            * Y[..., -1].unsqueeze(-2)
+        )
+
+    def diag(self, X: Tensor) -> Tensor:
+        return X[..., -1].square()
+
+
+@frozen
+class UnevenArms(FixedArms):
+    """Arms in the unit square with sizes uniform on [.05, 1], the same in all trials; f = 0, so that rewards are noise.
+
+    Here the theory's own oversampling leaves pulls out within hundreds of rounds. With k(x, x) = 1 every pull is kept while
+    t + lambda <= qbar, and a check of Theorem 3.1 could not fail. Here k(x, x) goes down to .0025.
+
+    Attributes:
+        arms: A.
+        noise: xi >= 0.
+        instance: seed of the arms.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    arms: int = fields.size(300)
+    noise: float = fields.nonnegative(1.0)
+    instance: int = fields.whole(0, least=0)
+
+    @property
+    def kernel(self) -> SizedRBF:
+        """The kernel of these arms."""
+        return SizedRBF()
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The instance's arms, 1 x A x 3."""
+        u = Streams(self.instance, [0], **tkwargs).at(-1).uniform("problem arms", self.arms, 3)
+        arms = torch.cat([u[..., :2], 0.05 + 0.95 * u[..., 2:]], 2)
+        zero = torch.zeros(1, self.arms, **tkwargs)
+        return World(arms, zero, zero[:, 0], None, None)
