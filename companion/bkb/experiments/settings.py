@@ -7,9 +7,9 @@ and xi from the problem, lambda = xi^2 and delta = .1.
 from paperlib.bkb.problems.synthetic import RKHS
 
 
-def rkhs_1d(instance: int = 0) -> RKHS:
+def rkhs_1d() -> RKHS:
     """200 arms in [0, 1], a rough f and little noise."""
-    return RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1, instance=instance)
+    return RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1)
 
 
 def from_smooth_to_rough() -> dict[str, RKHS]:
@@ -18,27 +18,22 @@ def from_smooth_to_rough() -> dict[str, RKHS]:
     return {f"gamma = {gamma:g}": RKHS(**known, gamma=gamma) for gamma in (3.0, 10.0, 30.0, 100.0)}
 
 
-def rkhs_2d(instance: int = 0) -> RKHS:
+def rkhs_2d() -> RKHS:
     """500 arms in the unit square, factor .3."""
-    return RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3, instance=instance)
+    return RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
 
 
-def dense_1d(arms: int = 10_000, instance: int = 0) -> RKHS:
+def dense_1d(arms: int) -> RKHS:
     """Many arms in [0, 1], a smooth f and much noise: a large sample of few directions."""
-    return RKHS(arms, 1, gamma=10.0, norm=3.0, noise=1.0, instance=instance)
+    return RKHS(arms, 1, gamma=10.0, norm=3.0, noise=1.0)
 
 
-def dense_2d_hard(arms: int = 10_000, instance: int = 0) -> RKHS:
+def dense_2d_hard(arms: int) -> RKHS:
     """Many arms in the unit square, a rough f and little noise, factor .2.
 
     There are nearly as many directions as played arms.
     """
-    return RKHS(arms, 2, gamma=30.0, norm=3.0, noise=0.1, instance=instance)
-
-
-def dense_2d_easy(arms: int = 10_000, instance: int = 0) -> RKHS:
-    """Many arms in the unit square, a smooth f and more noise."""
-    return RKHS(arms, 2, gamma=5.0, norm=3.0, noise=0.5, instance=instance)
+    return RKHS(arms, 2, gamma=30.0, norm=3.0, noise=0.1)
 
 
 def reference() -> RKHS:

@@ -70,6 +70,6 @@ def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
 FLOOR = 1e-6  # variances that differ by less are equal: rounding differs between processors
 
 
-def worst_excess(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
+def worst_excess(values: dict[str, np.ndarray]) -> np.ndarray:
     """``worst_ratio`` minus 1, at least ``FLOOR``, R x T': what is equal up to 1e-6 is at the floor."""
-    return (worst_ratio(values, kind) - 1).clip(FLOOR)
+    return (worst_ratio(values) - 1).clip(FLOOR)

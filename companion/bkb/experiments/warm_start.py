@@ -54,9 +54,9 @@ def since(trace: Trace, rounds: int) -> Trace:
     )
 
 
-def watched(horizon: int, warm: int = 0, points: int = 100) -> list[int]:
-    """Rounds to record: evenly spaced, and what ``since(trace, warm)`` and ``late_loss`` take."""
-    even = np.ceil(np.arange(1, points + 1) * horizon / points).astype(int) + warm
+def watched(horizon: int, warm: int) -> list[int]:
+    """Rounds to record: 100 evenly spaced, and what ``since(trace, warm)`` and ``late_loss`` take."""
+    even = np.ceil(np.arange(1, 101) * horizon / 100).astype(int) + warm
     return sorted({*even.tolist(), *(t for t in (warm, warm + horizon - LATE) if t > 0)})
 
 

@@ -15,9 +15,9 @@ import torch
 from scipy.spatial.distance import pdist
 
 from paperlib.bkb.problems.worlds import RBFArms, World
+from paperlib.core import fields
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
-from paperlib.core.validation import nonnegative, one_of, positive
 
 from ...datasets import registry as datasets
 
@@ -40,9 +40,8 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
         A x d and A, float64, not writeable.
 
     Raises:
-        ValueError: unknown name; ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError, FileNotFoundError: as ``datasets.load``.
     """
-    one_of("name", name, BUNDLED + FETCHED)
     if name in FETCHED:
         features, target, _ = datasets.load(name)
     else:
@@ -80,17 +79,14 @@ class TableArms(RBFArms):
         ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
     """
 
-    name: str = "diabetes"
-    noise: float = 0.3
-    gamma: float | None = None
+    name: str = fields.one_of(BUNDLED + FETCHED, "diabetes")
+    noise: float = fields.nonnegative(0.3)
+    gamma: float | None = fields.positive(None, optional=True)
     data_checksum: str | None = field(init=False, default=None)
 
     def __post_init__(self):
-        one_of("name", self.name, BUNDLED + FETCHED)
-        nonnegative("noise", self.noise)
         if self.gamma is None:
             object.__setattr__(self, "gamma", median_gamma(self.name))
-        positive("gamma", self.gamma)
         if self.name in FETCHED:
             object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
 
