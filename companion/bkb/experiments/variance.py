@@ -5,6 +5,7 @@ Letters: R trials, T' recorded rounds.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.probes.state import Stored
 from paperlib.bkb.probes.variance import (
     Band,
-    Curve,
     Estimator,
     Measures,
+    curve,
     evaluations,
     points,
     truth,
@@ -50,7 +51,7 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
     "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
     """
     drawn = {
-        f"{name} {part}": Curve(estimator, part)
+        f"{name} {part}": partial(curve, estimator, part)
         for name, estimator in estimators(kernel, confidence).items()
         for part in Band._fields
     }

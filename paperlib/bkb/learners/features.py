@@ -4,7 +4,6 @@ Letters: R trials, A arms, D features, d dimensions, q nodes per dimension; P = 
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,24 +14,11 @@ from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.trees import where
 from ...maths.gp import RBF, Linear
-from ..model.confidence import Confidence, Tally
-from .regression import REFRESH, absorb, refitted
+from ..model.confidence import Confidence
+from .regression import REFRESH, State, absorb, refitted
 from .ucb import KernelUCB, Pulls
 
 MOST = 1 << 12  # quadrature nodes in all
-
-
-class State(NamedTuple):
-    """Counters, the features, and the ridge regression on them."""
-
-    n: Tensor  # R x A, pulls
-    ysum: Tensor  # R x A, sums of rewards
-    mu: Tensor  # R x A
-    s2: Tensor  # R x A
-    Z: Tensor  # R x D x A or 1 x D x A, features
-    inverse: Tensor  # R x D x D, P
-    tally: Tally
-    copies: Tensor | None  # 1 or R x A, first equal arm
 
 
 class _Features(KernelUCB):

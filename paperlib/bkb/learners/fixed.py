@@ -4,8 +4,6 @@ Source: Calandriello et al. (2019), Section 3 on fixed inducing points; Quinoner
 Letters: R trials, A arms, M inducing arms; P = V^{-1}.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -13,27 +11,11 @@ from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...maths.gp import Kernel
-from ..model.confidence import Confidence, Tally
+from ..model.confidence import Confidence
 from .bkb import VARIANCES, Sketched
-from .regression import REFRESH, absorb
+from .regression import REFRESH, State, absorb
 from .sketch import ROOTS
 from .ucb import Pulls
-
-
-class State(NamedTuple):
-    """Counters, the dictionary that never changes, and the posterior."""
-
-    n: Tensor  # R x A, pulls
-    ysum: Tensor  # R x A, sums of rewards
-    mask: Tensor  # R x A bool, the dictionary
-    mu: Tensor  # R x A
-    s2: Tensor  # R x A
-    Z: Tensor  # R x M x A, embedding
-    inverse: Tensor  # R x M x M, P
-    tally: Tally
-    copies: Tensor | None  # 1 or R x A, first equal arm
-    failed: Tensor  # R bool
-    eigh: bool  # the root
 
 
 @frozen

@@ -331,7 +331,7 @@ def certificate(
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + sum_t 2 beta_t sqrt(s2_t(x_{t+1})), known from the run alone.
 
     Args:
-        trace: with "regret" and "certificate" (``probes.Loss``, summed), R x T'.
+        trace: with "regret" and "certificate" (``probes.largest_loss``, summed), R x T'.
         confidence: the learner's.
         kappa2: largest k(x, x).
         qbar: the learner's.
