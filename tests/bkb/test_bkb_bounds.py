@@ -36,7 +36,7 @@ from paperlib.bkb.probes.state import (
     shrinkage,
     sketch_probes,
 )
-from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.bkb.problems.synthetic import FixedArms, World
 from paperlib.bkb.theory import bounds
 from paperlib.bkb.theory import constants as theory
 from paperlib.checks import Check, Reported, Statement

@@ -11,7 +11,7 @@ from bkb_runs import confidence
 from companion.bkb import errata
 from paperlib.bkb import BKB, Linear
 from paperlib.bkb.model.confidence import Tally
-from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.bkb.problems.synthetic import FixedArms, World
 from paperlib.bkb.theory import constants as theory
 from paperlib.play import play
 
@@ -123,14 +123,18 @@ def test_probability_of_theorem_4_1():
 def test_counterexample_to_theorem_4_1_as_printed():
     found = errata.e11()
     for noise, bound in ((0.01, 28.0), (0.001, 2.80), (0.0001, 0.280)):
-        run = errata.counterexample(noise)
-        assert run.regret.shape == (200,) and (run.regret == 9).all() and run.exact_up_to >= 10
+        regret, _ = errata.counterexample(noise)
+        assert regret.shape == (200,) and (regret == 9).all()
+        c = confidence(noise=noise, norm_bound=1.0)
+        qbar = theory.qbar_theory(10, c.delta, c.eps)
+        # every pull is kept: BKB is the exact GP-UCB that is played there
+        assert theory.exact_horizon(qbar, torch.ones(10), c.lam) >= 10
         assert (
             found[f"printed, xi={noise:g}"] == pytest.approx(bound, rel=2e-3)
             and found[f"regret, xi={noise:g}"] == 9.0
         )
         corrected = theory.regret_bound(
-            confidence(noise=noise, norm_bound=1.0),
+            c,
             1.0,
             10,
             10 * math.log1p(1 / noise**2),
@@ -163,4 +167,4 @@ def test_counterexample_is_what_bkb_does():
         probes={"out": lambda seen: ((seen.after.n > 0) & ~seen.after.mask).sum(1)},
     )
     assert (trace["regret"][:, -1] == 9).all() and (trace["out"] == 0).all()
-    assert 9 > errata.counterexample(1e-3, 20).bound
+    assert 9 > errata.counterexample(1e-3, 20)[1]

@@ -26,11 +26,10 @@ from paperlib.bkb import (
     NaiveGPUCB,
     UniqueGPUCB,
 )
-from paperlib.bkb.learners import single
+from paperlib.bkb.learners import sketch
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.learners.ucb import first_copies
-from paperlib.bkb.problems.synthetic import RKHS
-from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.bkb.problems.synthetic import RKHS, FixedArms, World
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -931,7 +930,7 @@ def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
 )
 def test_a_root_that_fails_is_reported_by_trial(monkeypatch, learner):
     """Without jitter equal arms do not factor: only the trials whose dictionary has two of them fail."""
-    monkeypatch.setattr(single, "JITTERS", (0.0,))
+    monkeypatch.setattr(sketch, "JITTERS", (0.0,))
     arms = LINE[:, [0, 0, 20]]
     draws = Streams(0, range(2))
     state = learner.init(2, arms, None, draws.at(-1), **TKWARGS)

@@ -104,7 +104,7 @@ def test_centers_are_some_of_the_arms():
 
 def test_chunks_change_nothing(monkeypatch):
     whole = world_of(SPARSE)
-    monkeypatch.setattr("paperlib.bkb.problems.worlds.CHUNK", 11)
+    monkeypatch.setattr("paperlib.bkb.problems.synthetic.CHUNK", 11)
     torch.testing.assert_close(world_of(SPARSE).means, whole.means)
 
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paperlib.bkb.learners import single, sketch
+from paperlib.bkb.learners import sketch
 from paperlib.bkb.learners.bkb import inclusion
 from paperlib.bkb.learners.sketch import fit, nystrom_posterior
 from paperlib.bkb.model.confidence import Confidence
@@ -595,8 +595,7 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
     f = torch.tensor(np.sin(14 * grid) + np.cos(31 * grid))
     ysum = n * f + 0.1 * n.sqrt() * torch.tensor(rng.normal(size=1001))
     if jitter is not None:
-        for module in (single, sketch):
-            monkeypatch.setattr(module, "JITTERS", (jitter,))
+        monkeypatch.setattr(sketch, "JITTERS", (jitter,))
     evaluate = lambda: nystrom_posterior(
         X, RBF(100.0), n > 0, n, ysum, 0.01, root="eigh" if jitter is None else "cholesky"
     )
@@ -626,8 +625,7 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
     inverse = B[:, [0, 2]][:, :, [0, 2]]  # of the two arms that both trials hold
     added = 1 / inverse[:, 0, 0].square() - 1
     close(added, (used, first), 1e-15)
-    monkeypatch.setattr(single, "JITTERS", (first, 1e-8))
-    alone = [single.square_root(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
+    alone = [sketch.root_of_one(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
     assert not any(failed for _, failed in alone)
     close([1 / inverse[0, 0] ** 2 - 1 for inverse, _ in alone], (used, first), 1e-15)
 

@@ -13,8 +13,9 @@ from dataclasses import field
 import numpy as np
 import torch
 from scipy.spatial.distance import pdist
+from scipy.stats import zscore
 
-from paperlib.bkb.problems.worlds import RBFArms, World
+from paperlib.bkb.problems.synthetic import RBFArms, World
 from paperlib.core import fields
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
@@ -23,10 +24,6 @@ from ...datasets import registry as datasets
 
 BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
 PAIRS = 5000  # arms of which all pairs are measured
-
-
-def _standardized(x: np.ndarray) -> np.ndarray:
-    return (x - x.mean(0)) / x.std(0)
 
 
 @functools.cache
@@ -48,8 +45,8 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
         from sklearn.datasets import load_diabetes, load_digits
 
         features, target = {"diabetes": load_diabetes, "digits": load_digits}[name](return_X_y=True)
-    arms = features / 16 if name == "digits" else _standardized(features)
-    f = _standardized(target.astype(np.float64))
+    arms = features / 16 if name == "digits" else zscore(features)
+    f = zscore(target.astype(np.float64))
     arms.flags.writeable = f.flags.writeable = False
     return arms, f
 

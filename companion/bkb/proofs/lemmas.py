@@ -63,12 +63,12 @@ def proposition_b1(run: Replay) -> Check:
 @statement("Proposition B.3", f"{PAPER}, Proposition B.3")
 def proposition_b3(run: Replay) -> Check:
     """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t, in ten rounds."""
-    rounds = run.some_rounds()
-    norm = run.norm(rounds)
+    rounds = torch.tensor(run.some_rounds())
+    norm = run.norm(rounds.tolist())
     total, log_det, effective = (
-        run.at(x, rounds) for x in (run.settled.cumsum(1), run.log_det, run.effective)
+        x[:, rounds - 1] for x in (run.settled.cumsum(1), run.log_det, run.effective)
     )
-    most = run.kappa2 * torch.tensor(rounds, dtype=torch.float64).expand_as(norm)
+    most = run.kappa2 * rounds.double().expand_as(norm)
     observed = torch.stack([effective, total, log_det, norm], 2)
     bound = torch.stack([total, log_det, effective * (1 + (norm / run.ridge).log1p()), most], 2)
     formula = "d_eff <= sum s2_t(x_t) <= ln det <= d_eff (1 + ln(1 + ||K|| / lambda))"
@@ -98,7 +98,7 @@ def information(run: Replay, gains: Sequence[Gain]) -> Check:
     """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7). ``gains``: of these those for horizons within the run."""
     inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
     horizons = [gain.horizon for gain in inside]
-    observed = run.at(run.settled.cumsum(1), horizons)
+    observed = run.settled.cumsum(1)[:, [T - 1 for T in horizons]]
     bound = 2 * np.array([gain.upper for gain in inside])
     inputs, formula = _inputs(run) | {"T": horizons}, "sum s2_t(x_t) <= 2 gamma_t"
     return information.statement.check(formula, inputs, observed, bound, tolerance=ROUNDING)

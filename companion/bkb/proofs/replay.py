@@ -138,10 +138,6 @@ class Replay:
             found.append(torch.linalg.eigvalsh(weighted)[:, -1])
         return torch.stack(found, 1)
 
-    def at(self, values: Tensor, rounds: Sequence[int]) -> Tensor:
-        """The columns of the given rounds, counted from 1. ``values``: R x T."""
-        return values[:, [int(t) - 1 for t in rounds]]
-
     def some_rounds(self) -> list[int]:
         """About ten rounds, evenly spaced, the last among them."""
         T = self.index.shape[1]

@@ -4,25 +4,90 @@ Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Figure 2 and t
 regret experiment; the other problems are ours.
 Letters: R trials, A arms, d dimensions, n centers, F norm of f, xi standard deviation of the noise.
 
-The trials share the arms; each draws its own f, and its own noise.
+The arms stay the same in all rounds and trials, 1 x A x d; each trial draws its own f. The regret of a round is max f - f(played
+arm), free of noise. One normal a trial and round, purpose "noise", makes the reward, whatever the arm: all learners hear the same noise.
 """
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.linalg import first_best, inner
+from ...core.linalg import chosen_mean, first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
-from ...maths.gp import RBF, Linear
-from .worlds import FixedArms, RBFArms, World, even_grid, expand
+from ...maths.gp import RBF, Kernel, Linear
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
 CENTERS = 200  # of more arms, so many
 JITTER = 1e-10  # times k(x, x), for the Cholesky factor of a Gaussian process: adds 1e-5 of its standard deviation
 ATTEMPTS = 10_000  # draws of f before giving up
 SPECTRA = ("low", "poly", "flat")
+CHUNK = 1 << 14  # arms whose kernel values are held at a time
+
+
+class World(NamedTuple):
+    """A problem with f drawn: f = sum_j c_j k(z_j, .) where coefficients are given, with ||f||^2 = c^T K_zz c."""
+
+    arms: Tensor  # 1 x A x d
+    means: Tensor  # R x A, or 1 x A where the trials share f: f of every arm
+    best: Tensor  # R or 1, the largest of them
+    coefficients: Tensor | None  # R x n, c
+    centers: Tensor | None  # 1 x n x d, z
+
+
+class FixedArms:
+    """What the problems share. Subclasses are frozen dataclasses with a field ``noise``, and make the world."""
+
+    noise: float
+
+    def context(self, world: World, t: int) -> Tensor:
+        """The arms, 1 x A x d, the same in every round."""
+        return world.arms
+
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
+        """Reward and regret of the arms ``action`` (R indices), R each."""
+        mean = chosen_mean(world.means, action)
+        return mean + self.noise * draw.normal("noise"), world.best - mean
+
+
+class RBFArms(FixedArms):
+    """Those with the kernel exp(-gamma ||x - y||^2), gamma a field."""
+
+    gamma: float
+
+    @property
+    def kernel(self) -> RBF:
+        """The kernel that learners are given; of a drawn f its own."""
+        return RBF(self.gamma)
+
+
+def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:
+    """The points i / (m - 1) of [0, 1]^d, m = count^{1/d} a side, 1 x count x d."""
+    side = round(count ** (1 / dim))
+    line = torch.arange(side, **tkwargs) / max(side - 1, 1)
+    return torch.cartesian_prod(*[line] * dim).reshape(1, count, dim)
+
+
+def expand(
+    kernel: Kernel, arms: Tensor, centers: Tensor, coefficients: Tensor, norm: float
+) -> World:
+    """f = sum_j c_j k(z_j, .), scaled to the given norm.
+
+    Args:
+        arms: 1 x A x d.
+        centers: 1 x n x d, z.
+        coefficients: R x n, c before scaling.
+        norm: F = ||f||.
+    """
+    square = ((coefficients @ kernel(centers[0], centers[0])) * coefficients).sum(1, keepdim=True)
+    coefficients = coefficients * (norm * square.rsqrt())
+    means = torch.cat([coefficients @ kernel(centers[0], part) for part in arms[0].split(CHUNK)], 1)
+    return World(arms, means, means.amax(1), coefficients, centers)
 
 
 @frozen
