@@ -140,6 +140,7 @@ def counterexample(noise: float, trials: int = 200) -> tuple[Tensor, float]:
     kappa2 = torch.ones(1, dtype=torch.float64)
     n = ysum = torch.zeros(trials, arms, dtype=torch.float64)
     empty = regret = torch.zeros(trials, dtype=torch.float64)
+    # As in ``KernelUCB.select``, the first arm is uniform.
     arm = (streams.at(0).uniform("arm") * arms).long()
     for t in range(arms):
         reward = means[arm] + noise * streams.at(t).normal("noise")

@@ -41,5 +41,6 @@ def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
     behind = np.cumsum(first[:, :T] - other[:, :T], axis=1)
     behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
     starts = T - behind[:, ::-1].argmax(1)
+    # A crossover in the last tenth of the rounds could be chance.
     middle = np.median(np.where(starts < 0.9 * T, starts + 1.0, np.inf))
     return int(middle) if np.isfinite(middle) else None

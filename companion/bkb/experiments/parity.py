@@ -11,7 +11,7 @@ from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.reference import UniformArm
 
-from .regret import QBAR, confidence
+from .settings import QBAR, confidence
 
 QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling
 # of quadrature, by dimension: the kernel is met within 4e-4, but hardly at all by 60 and 15

@@ -16,7 +16,7 @@ from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.scripted import Scripted
 
-from .regret import QBAR, confidence
+from .settings import QBAR, confidence
 
 WARM_SIZES = (20, 30, 50, 100)  # features after a warm start
 LATE = 100  # last rounds that tell whether a trial is stuck

@@ -96,6 +96,7 @@ def sum_of_variances(run: Replay, printed: bool = False) -> Check:
 @statement("Section 3.2, information gain", f"{PAPER}, Section 3.2")
 def information(run: Replay, gains: Sequence[Gain]) -> Check:
     """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7). ``gains``: of these those for horizons within the run."""
+    # A longer horizon bounds nothing in this run.
     inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
     horizons = [gain.horizon for gain in inside]
     observed = run.settled.cumsum(1)[:, [T - 1 for T in horizons]]

@@ -84,12 +84,14 @@ class ContextualBKB(Sketched):
         kept = coins < self.qbar * state.widths.append(played).view
         if t == 1:
             kept = torch.ones_like(kept)  # S_1 = {x_1}
+        # Later arms may have a larger k(x, x) than the first ones.
         kappa2 = torch.maximum(state.tally.kappa2, self.kernel.diag(arms).amax(1))
         tally = state.tally._replace(kappa2=kappa2)
         new = state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=tally)
         found = self._fit(new, points.view)
         return new._replace(
             widths=Rows.of(found.s2),
+            # Each pull is a point of its own here, so that n = 1.
             tally=self.confidence.add(tally, played, found.s2.sum(1)),
             failed=state.failed | found.failed,
         )

@@ -31,6 +31,7 @@ class _Features(KernelUCB):
         """Draws the features; the horizon is not used."""
         Z = self.features(arms, draw)
         shared = self.prior(trials, arms)
+        # The prior variance is that of the features, which approximate k(x, x) only.
         square = Z.square().sum(1)
         shared |= {
             "s2": (square / self.confidence.lam).expand(trials, -1).contiguous(),

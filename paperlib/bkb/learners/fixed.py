@@ -70,6 +70,7 @@ class FixedDictionary(Sketched):
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
         failed, rounds = state.failed, state.tally.rounds + 1
+        # Rank-one updates drift, so the posterior is recomputed from the counters now and then.
         if rounds % REFRESH == 0:
             found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, rounds, keep=True)
             mu, s2, inverse = found.mu, found.s2, torch.cholesky_inverse(found.factor)

@@ -118,19 +118,17 @@ class LazyBKB(Sketched):
         new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
         rows = which(expired)
         if len(rows):
-            new = self._resampled(new, arms, self.sampled(state, pulls, draw, rows), rows)
+            mask = state.mask.index_put((rows,), self.sampled(state, pulls, draw, rows))
+            new = self._renewed(new._replace(mask=mask), arms, rows)
+            # the new variance is the fallback from now on
+            new = new._replace(
+                fallback=new.fallback.index_put((rows,), new.s2[rows]),
+                spent=new.spent.index_fill(0, rows, 0.0),
+                resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
+            )
         if (state.tally.rounds + 1) % self.refresh == 0:
             new = self._renewed(new, arms, which(~expired))
         return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
-
-    def _resampled(self, state: State, arms: Tensor, mask: Tensor, rows: Tensor) -> State:
-        """The trials ``rows`` with new dictionaries ``mask``, len(rows) x A bool; their variance is the fallback from now on."""
-        new = self._renewed(state._replace(mask=state.mask.index_put((rows,), mask)), arms, rows)
-        return new._replace(
-            fallback=new.fallback.index_put((rows,), new.s2[rows]),
-            spent=new.spent.index_fill(0, rows, 0.0),
-            resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
-        )
 
     def _renewed(self, state: State, arms: Tensor, rows: Tensor) -> State:
         """The posterior of the trials ``rows`` computed from their dictionaries and counters."""
@@ -158,6 +156,7 @@ class LazyBKB(Sketched):
             "failed": part(state.failed) | found.failed,
         }
         if not every:
+            # The new dictionaries may need more slots than the other trials have, or fewer.
             slots = max(new["inverse"].shape[1], state.inverse.shape[1])
             inverse = widened(state.inverse, slots, lam)
             new["inverse"] = widened(new["inverse"], slots, lam)

@@ -83,6 +83,7 @@ def absorb(
     g = along(Z, u)
     mu = torch.addcmul(mu, g, ((reward - of_arm(mu, arm)) / c).unsqueeze(1))
     s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)
+    # Sherman & Morrison: P - u u^T / (1 + z^T u)
     inverse = torch.addcmul(inverse, (u / -c.unsqueeze(1)).unsqueeze(2), u.unsqueeze(1))
     return inverse, mu, s2
 

@@ -15,6 +15,7 @@ from ...core.linalg import Rows
 def _own(part: Tensor) -> Tensor:
     """A copy without the features at the end that are zero everywhere, but for the first. ``part``: M x A."""
     used = len(part)
+    # The first feature stays, because an embedding has at least one slot.
     while used > 1 and not part[used - 1].any():
         used -= 1
     return part[:used].clone()

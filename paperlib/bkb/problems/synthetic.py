@@ -249,11 +249,7 @@ class LinearArms(FixedArms):
     norm: float = fields.positive(1.0)
     noise: float = fields.nonnegative(0.1)
     instance: int = fields.whole(0, least=0)
-
-    @property
-    def kernel(self) -> Linear:
-        """The kernel of f."""
-        return Linear()
+    kernel = Linear()  # of f
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms, and theta* from the trials' streams (purpose "problem theta"); the centers are the axes."""
@@ -311,11 +307,7 @@ class UnevenArms(FixedArms):
     arms: int = fields.size(300)
     noise: float = fields.nonnegative(1.0)
     instance: int = fields.whole(0, least=0)
-
-    @property
-    def kernel(self) -> SizedRBF:
-        """The kernel of these arms."""
-        return SizedRBF()
+    kernel = SizedRBF()  # of these arms
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms, 1 x A x 3."""
