@@ -3,11 +3,10 @@
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.contextual import ContextualBKB
 from paperlib.bkb.learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
-from paperlib.bkb.learners.features import CBRAP, OFUL, RFFUCB
+from paperlib.bkb.learners.features import CBRAP, OFUL, QFFUCB, RFFUCB
 from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.learners.quadrature import QFFUCB
 from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
@@ -29,13 +28,7 @@ _problem = RKHS(arms=24, dim=1, gamma=30.0, norm=2.0, noise=0.3)
 _kernel, _radius = RBF(30.0), Confidence(0.3, 2.0)
 _linear, _own = LinearArms(arms=20, dim=4), Confidence(0.1, 1.0)
 _shared = {"confidence": [None, 0.3], "kernel": ["rbf", None]}
-_sketch = _shared | {
-    "qbar": [0.0, -1.0],
-    "variance": ["fitc"],
-    "capacity": [0, "all"],
-    "root": ["svd"],
-    "chunk": [0],
-}
+_sketch = _shared | {"capacity": [0, "all"]}
 
 CASES = {
     "BKB": Case(BKB(_kernel, _radius, capacity=16), _problem, _sketch),
@@ -44,17 +37,8 @@ CASES = {
     ),
     "BKB, linear": Case(BKB(Linear(), _own, capacity=16), _linear, syncs="per round"),
     "SoR": Case(BKB(_kernel, _radius, variance="sor", capacity=16), _problem),
-    "BKB, incremental": Case(
-        IncrementalBKB(_kernel, _radius, capacity=16),
-        _problem,
-        {name: bad for name, bad in _sketch.items() if name != "merge"},
-    ),
-    "LazyBKB": Case(
-        LazyBKB(_kernel, _radius, capacity=16),
-        _problem,
-        _sketch | {"threshold": [0.5]},
-        syncs="per round",
-    ),
+    "BKB, incremental": Case(IncrementalBKB(_kernel, _radius, capacity=16), _problem, _sketch),
+    "LazyBKB": Case(LazyBKB(_kernel, _radius, capacity=16), _problem, _sketch, syncs="per round"),
     "LazyBKB, refreshing": Case(
         LazyBKB(_kernel, _radius, merge="arms", threshold=1.5, refresh=8, capacity=24),
         _problem,
@@ -63,17 +47,13 @@ CASES = {
     "ContextualBKB": Case(
         ContextualBKB(_kernel, _radius, 3.0),
         _problem,
-        _shared | {"qbar": [0.0], "root": ["svd"], "chunk": [-1]},
+        _shared,
         syncs="per round",
     ),
     "GP-UCB": Case(ExactGPUCB(_kernel, _radius), _problem, _shared),
     "GP-UCB, unique": Case(UniqueGPUCB(_kernel, _radius), _problem),
     "GP-UCB, refitted": Case(NaiveGPUCB(_kernel, _radius), _problem),
-    "DTC, fixed": Case(
-        FixedDictionary(_kernel, _radius, 8),
-        _problem,
-        _shared | {"variance": ["fitc"]},
-    ),
+    "DTC, fixed": Case(FixedDictionary(_kernel, _radius, 8), _problem, _shared),
     "SoR, fixed": Case(FixedDictionary(_kernel, _radius, 8, "sor"), _problem),
     "RFF 100": Case(RFFUCB(_kernel, _radius, 100), _problem, {"size": [3], "kernel": [Linear()]}),
     "QFF 40": Case(QFFUCB(_kernel, _radius, 40), _problem, {"kernel": [Linear()]}),

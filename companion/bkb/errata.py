@@ -1,12 +1,236 @@
 """What is wrong, loose or open in the paper's text, and what this package does about it.
 
-``ERRATA`` has one line each; where numbers show the point, ``function`` returns them (``errata_numbers``).
+``ERRATA`` has one line each; where numbers show the point, ``function`` returns them: ``e1``, ``e3``, ....
 None of it touches the algorithm; E11 changes the constant of Theorem 4.1.
-Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019).
+Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in ``constants``.
 """
 
+import math
+
+import torch
+from scipy.stats import binom
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from paperlib.bkb.model.confidence import Confidence, Tally
+from paperlib.bkb.theory import constants as theory
+from paperlib.core.streams import Streams
+from paperlib.maths.gp import RBF, Kernel, Linear, exact_posterior
+
 from ..verdicts.errata import Erratum
-from .proofs import errata_numbers as numbers
+from .proofs.replay import Replay
+
+ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)
+REFERENCE = Confidence(0.1, 3.0, delta=0.1)  # xi = .1, lambda = .01, F = 3, eps = .5
+QBAR = 5.0
+
+
+def reference_arms() -> tuple[RBF, Tensor]:
+    """Kernel and arms of the reference problem, 1 x 64 x 1."""
+    return RBF(GAMMA), torch.linspace(0, 1, ARMS, dtype=torch.float64).view(1, -1, 1)
+
+
+def _pulls(kernel: Kernel, arms: Tensor, index: list[int], ridge: float) -> Replay:
+    return Replay(kernel, arms.unsqueeze(0), ridge, torch.tensor([index]))
+
+
+def e1() -> dict[str, float]:
+    """With the variance of (2) the sum over the pulls is lambda d_eff, not d_eff (orthonormal arms pulled 3, 1 and 0 times)."""
+    ridge = 0.5
+    run = _pulls(Linear(), torch.eye(3, dtype=torch.float64), [0, 0, 0, 1], ridge)
+    scaled, effective = run.effective[0, -1], run.dense_effective[0, -1]
+    return {
+        "d_eff": float(effective),
+        "sum of scaled variances": float(scaled),
+        "sum of variances of (2)": float(ridge * scaled),
+    }
+
+
+def e3() -> dict[str, float]:
+    """q-bar s2 of an arm never pulled is no probability: q-bar = 5, kappa2 = 1, lambda = .01."""
+    return {"q-bar s2": QBAR / 0.01, "clipped": min(1.0, QBAR / 0.01)}
+
+
+def e5() -> dict[str, float]:
+    """An arm orthogonal to the data has s2 = kappa2 / lambda, here 100, which min{s2~, 1} alpha does not reach."""
+    s2, alpha = 100.0, REFERENCE.alpha
+    return {"s2": s2, "alpha min{s2~, 1}": alpha * min(s2, 1.0), "alpha s2~": alpha * s2}
+
+
+def e6() -> dict[str, float]:
+    """s2_0(x) / (1 + s2_0(x_1)) against s2_1(x): equal at x_1, below at another arm (two arms, k = .5, lambda = 1)."""
+    arms = torch.tensor([[1.0, 0.0], [0.5, math.sqrt(0.75)]], dtype=torch.float64)
+    before, after = _pulls(Linear(), arms, [0], 1.0).variance[0]
+    low = before / (1 + before[0])
+    return {
+        "left, newest arm": float(low[0]),
+        "s2, newest arm": float(after[0]),
+        "left, other arm": float(low[1]),
+        "s2, other arm": float(after[1]),
+    }
+
+
+def e7() -> dict[str, float]:
+    """One arm, pulled once, kappa2 / lambda = .1: its variance exceeds gamma_1, not 2 gamma_1."""
+    ratio = 0.1
+    return {
+        "s2_1(x_1)": ratio / (1 + ratio),
+        "gamma_1": 0.5 * math.log1p(ratio),
+        "2 gamma_1": math.log1p(ratio),
+    }
+
+
+def e8() -> dict[str, float]:
+    """P(Binomial(n, d / n) >= 3 d) exceeds both printed bounds for some d, not exp(-(3 ln 3 - 2) d); n = 100000."""
+    found, coins = {}, 10**5
+    for d in (1.0, 3.0, 5.0):
+        found |= {
+            f"first printed, d={d:g}": math.exp(-3 * d * (3 * d - math.log(3 * d) - 1)),
+            f"P, d={d:g}": float(binom.sf(math.ceil(3 * d) - 1, coins, d / coins)),
+            f"printed, d={d:g}": theory.size_failure(d, printed=True),
+            f"repaired, d={d:g}": theory.size_failure(d),
+        }
+    return found
+
+
+def e9() -> dict[str, float]:
+    """The first t with 1 + ln(1 + t / lambda) <= 2 ln t, as printed, and <= 4 ln t, all that the printed radius needs (kappa2 = 1)."""
+    first = lambda factor, lam: next(
+        t for t in range(1, 10**6) if 1 + math.log1p(t / lam) <= factor * math.log(t)
+    )
+    return {
+        f"{name}, lambda={lam:g}": first(factor, lam)
+        for name, factor in (("printed step", 2), ("radius", 4))
+        for lam in (1.0, 0.1, 0.01, 0.001)
+    }
+
+
+def spread() -> Replay:
+    """The reference problem's arms pulled in turn over its horizon."""
+    kernel, arms = reference_arms()
+    return _pulls(kernel, arms[0], [t % ARMS for t in range(HORIZON)], REFERENCE.lam)
+
+
+def e10() -> dict[str, float]:
+    """2 xi^2 ln(det / delta) against xi^2 ln det + 2 xi^2 ln(1 / delta), on the reference problem with arms pulled in turn."""
+    log_det = float(spread().log_det[0, -1])
+    square, L = REFERENCE.noise**2, math.log(1 / REFERENCE.delta)
+    return {"printed": 2 * square * (log_det + L), "sharp": square * (log_det + 2 * L)}
+
+
+def counterexample(noise: float, trials: int = 200) -> tuple[Tensor, float]:
+    """BKB on orthonormal arms with the theory's q-bar and the printed radius, as many rounds as arms, f = F at one arm.
+
+    lambda = xi^2, F = 1. The theory's q-bar keeps every pull, so that BKB is exact GP-UCB, and so it is played:
+    an arm never pulled has the largest upper bound, all arms are pulled once, and all but one of them lose F.
+
+    Args:
+        noise: xi.
+        trials: R.
+
+    Returns:
+        Regret, R; and Theorem 4.1's printed bound, the largest of the trials.
+    """
+    arms = 10  # A, also the horizon T
+    confidence = Confidence(noise, 1.0, rule="paper")
+    points = torch.eye(arms, dtype=torch.float64).unsqueeze(0)
+    means = torch.zeros(arms, dtype=torch.float64)
+    means[-1] = confidence.norm_bound
+    lam, streams = confidence.lam, Streams(0, range(trials))
+    kappa2 = torch.ones(1, dtype=torch.float64)
+    n = ysum = torch.zeros(trials, arms, dtype=torch.float64)
+    empty = regret = torch.zeros(trials, dtype=torch.float64)
+    # As in ``KernelUCB.select``, the first arm is uniform.
+    arm = (streams.at(0).uniform("arm") * arms).long()
+    for t in range(arms):
+        reward = means[arm] + noise * streams.at(t).normal("noise")
+        regret = regret + means.max() - means[arm]
+        pulled = one_hot(arm, arms).double()
+        n, ysum = n + pulled, ysum + pulled * reward.unsqueeze(1)
+        mu, variance, *_ = exact_posterior(Linear(), points, n, ysum, lam, points)
+        s2 = variance / lam
+        effective = (n * s2).sum(1)
+        beta = confidence.radius(Tally(empty, empty, effective, kappa2, t + 1))
+        arm = (mu + beta.unsqueeze(1) * s2.sqrt()).argmax(1)
+    return regret, float(theory.regret_printed(confidence, 1.0, arms, effective).max())
+
+
+def e11() -> dict[str, float]:
+    """Regret of ``counterexample``, the smallest of all trials, against Theorem 4.1 as printed: violated by every trial for xi <= 1e-3."""
+    found = {}
+    for noise in (1e-2, 1e-3, 1e-4):
+        regret, bound = counterexample(noise)
+        found |= {f"regret, xi={noise:g}": float(regret.min()), f"printed, xi={noise:g}": bound}
+    return found
+
+
+def e12() -> dict[str, float]:
+    """What the proofs give for the failure of both events together, and that of accuracy alone with its slack.
+
+    With ``qbar_theory`` and T = 1000 a dictionary is inaccurate with probability at most sum_t 4 t (delta / 4 T)^{9/4}.
+    """
+    T, delta = 1000, REFERENCE.delta
+    accuracy = 2 * T * (T + 1) * (delta / (4 * T)) ** 2.25
+    return {
+        "stated": delta,
+        "proved": 2 * delta,
+        "accuracy alone": accuracy,
+        "in numbers": delta + accuracy,
+    }
+
+
+def e13() -> dict[str, float]:
+    """Size of the dictionary on the reference problem with arms pulled in turn, as printed and without 1 + kappa2 / lambda."""
+    effective = float(spread().effective[0, -1])
+    return {
+        "d_eff": effective,
+        "printed": theory.size_printed(effective, 1.0, REFERENCE.lam, QBAR),
+        "tight": theory.size_tight(effective, QBAR),
+    }
+
+
+def e14() -> dict[str, float]:
+    """q-bar of the theorem at T = 1000, and what its proof needs with prefactor 4 t and 2 t."""
+    tight = {f"prefactor {c} t": theory.qbar_tight(1000, 0.1, dimension=c) for c in (4, 2)}
+    return {"theorem": theory.qbar_theory(1000, 0.1)} | tight
+
+
+def e15() -> dict[str, float]:
+    """One observation with k = 1, eta = 1 and lambda = 1/4: the norm is 1 - lambda / (1 + lambda); with K / lambda inside it is not."""
+    ridge = 0.25
+    return {
+        "norm": 1 / (1 + ridge),
+        "identity": 1 - ridge / (1 + ridge),
+        "printed": 1 - ridge / (1 / ridge + ridge),
+    }
+
+
+def e18() -> dict[str, float]:
+    """The constants that Section 4 leaves out, at eps = 1/2 and T = 1000."""
+    alpha, eps = REFERENCE.alpha, REFERENCE.eps
+    return {
+        "alpha / eps^2": alpha / eps**2,
+        "q-bar": theory.qbar_theory(1000, 0.1, eps),
+        "(2 alpha)^{3/2}": (2 * alpha) ** 1.5,
+    }
+
+
+def e19() -> dict[str, float]:
+    """Exponent of T in gamma_T for a Matern kernel, d (d + 1) / (2 nu + d (d + 1)), and with the printed d^2; d = 2, nu = 5/2."""
+    d, nu = 2, 2.5
+    return {"d (d + 1)": d * (d + 1) / (2 * nu + d * (d + 1)), "d^2": d**2 / (2 * nu + d**2)}
+
+
+def e21() -> dict[str, float]:
+    """Multiplications of exact GP-UCB in round 1000 with 10000 arms: fit from scratch, A t^2 + t^3 / 3, and by rank-one updates, 2 A t."""
+    A, t = 10_000, 1000
+    return {"from scratch": A * t**2 + t**3 / 3, "rank one": 2 * A * t}
+
+
+def e23() -> dict[str, float]:
+    """The radius's factor of sqrt(lambda) F as eps goes to 0, and that of exact GP-UCB."""
+    return {"eps to 0": 1 + 1 / math.sqrt(1 - 1e-9), "exact": 1.0}
+
 
 ERRATA = (
     Erratum(
@@ -14,7 +238,7 @@ ERRATA = (
         "(2) against (5), (8), Theorem 3.1",
         "the variance of (2) lacks the factor 1 / lambda that all later formulas use",
         "s2 is the scaled variance phi^T A^{-1} phi everywhere; lambda s2 is the Gaussian process's",
-        numbers.e1,
+        e1,
     ),
     Erratum(
         "E2",
@@ -27,7 +251,7 @@ ERRATA = (
         "Algorithm 1",
         "the probability of a coin may exceed 1; a footnote sets that aside",
         "clipped at 1: a clipped term has no variance, and the proof stands",
-        numbers.e3,
+        e3,
     ),
     Erratum(
         "E4",
@@ -40,77 +264,77 @@ ERRATA = (
         "Lemma C.1",
         "min{s2~, 1} in place of s2~: its lower side is false for unexplored arms; A for its inverse in the last display",
         "without the minimum",
-        numbers.e5,
+        e5,
     ),
     Erratum(
         "E6",
         "Proposition B.1",
         "stated for the newest arm, where one side is an equality, and used for all arms in Appendix C.4",
         "for all arms",
-        numbers.e6,
+        e6,
     ),
     Erratum(
         "E7",
         "Section 3.2",
         "the sum of variances is said to be at most gamma_t, which has a factor 1/2",
         "at most 2 gamma_t",
-        numbers.e7,
+        e7,
     ),
     Erratum(
         "E8",
         "Proposition C.4",
         "the last step, exp(-2 d), is false",
         "exp(-(3 ln 3 - 2) d); the conclusion survives, since d is large",
-        numbers.e8,
+        e8,
     ),
     Erratum(
         "E9",
         "Appendix D.1",
         "a logarithm drops lambda, then 1 + ln(kappa2 t + 1) becomes 2 ln(kappa2 t): false for small t, and later for small lambda",
         "radius corrected or online",
-        numbers.e9,
+        e9,
     ),
     Erratum(
         "E10",
         "Proposition D.4, (7)",
         "the determinant enters with power 1, where the cited theorem has 1/2; an open parenthesis, and R for xi",
         "the sharp form",
-        numbers.e10,
+        e10,
     ),
     Erratum(
         "E11",
         "Appendix D.2, Theorem 4.1",
         "the arm is chosen with A~_{t-1}, but the sum is bounded with A~_t, and the first round is left out: the theorem is false for small lambda",
         "a factor C_lambda, and 2 kappa F for the first round",
-        numbers.e11,
+        e11,
     ),
     Erratum(
         "E12",
         "Theorem 4.1",
         "the events of accuracy and of noise, of delta each, are both used",
         "probability 1 - 2 delta",
-        numbers.e12,
+        e12,
     ),
     Erratum(
         "E13",
         "Appendix C.4",
         "an event with log(t / delta) for q-bar, an index off by one, and factors q-bar and alpha that come and go",
         "the size of Theorem 3.1 without 1 + kappa2 / lambda",
-        numbers.e13,
+        e13,
     ),
     Erratum(
         "E14",
         "Appendix C.3",
         "Bernstein's exponent lacks its sign, its prefactor is 4 t where 2 t is enough, R = 1 / q-bar lacks alpha, and sigmas lack squares",
         "the constants of the tight q-bar",
-        numbers.e14,
+        e14,
     ),
     Erratum(
         "E15",
         "Appendix D.1, variance",
         "1 / lambda for 1 / sqrt(lambda) in a norm, an identity off by lambda, and a misplaced parenthesis",
         "||Phi~^T eta||^2_{A~^-1} = eta^T (I - lambda (K~ + lambda I)^-1) eta <= ||Phi^T eta||^2_{A^-1}",
-        numbers.e15,
+        e15,
     ),
     Erratum(
         "E16",
@@ -129,14 +353,14 @@ ERRATA = (
         "Section 4",
         "12 is said to be the price of eps = 1/2, which leaves out 6 ln(4 T / delta), and the bound to be larger by 3 ln T only, without (2 alpha)^{3/2}",
         "not quoted",
-        numbers.e18,
+        e18,
     ),
     Erratum(
         "E19",
         "Section 4, rates",
         "the exponent for Matern kernels has d^2 for d (d + 1); the Gaussian rate lacks sqrt(T)",
         "rates are not checked",
-        numbers.e19,
+        e19,
     ),
     Erratum(
         "E20",
@@ -149,7 +373,7 @@ ERRATA = (
         "Sections 1 and 3",
         "GP-UCB is said to need A t^2 a round: true of a fit from scratch; rank-one updates need A t",
         "both are timed",
-        numbers.e21,
+        e21,
     ),
     Erratum(
         "E22",
@@ -162,6 +386,6 @@ ERRATA = (
         "Section 4",
         "eps to 0 is said to give exact GP-UCB back: the posterior does, the radius keeps 2 sqrt(lambda) F",
         "noted",
-        numbers.e23,
+        e23,
     ),
 )

@@ -11,11 +11,10 @@ from ..maths.likelihood import Likeliest, maximum_likelihood
 from .learners.bkb import BKB
 from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
-from .learners.features import CBRAP, OFUL, RFFUCB
+from .learners.features import CBRAP, OFUL, QFFUCB, RFFUCB
 from .learners.fixed import FixedDictionary
 from .learners.incremental import IncrementalBKB
 from .learners.lazy import LazyBKB
-from .learners.quadrature import QFFUCB
 from .learners.sketch import nystrom_posterior
 from .learners.soful import SOFUL
 from .model.confidence import Confidence

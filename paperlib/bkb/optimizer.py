@@ -193,7 +193,11 @@ class Optimizer(shared.Optimizer):
         if self.rounds == 0:  # arms are drawn: there is nothing to believe yet
             return state
         index = torch.tensor([arm], device=self.device)
-        after = hear(state, arms, index, self._mean(state, arms, index), draw)
+        if hasattr(state, "mu"):
+            mean = of_arm(state.mu, index)
+        else:  # a ContextualBKB stores no posterior of its arms
+            mean = self.learner.predict(state, arms, arms[:, index])[0][:, 0]
+        after = hear(state, arms, index, mean, draw)
         return after._replace(tally=state.tally) if hasattr(after, "tally") else after
 
     def _updates(self, count: int) -> list[Callable | None]:
@@ -201,12 +205,6 @@ class Optimizer(shared.Optimizer):
         hear = self._hearing(self.state, self.context, Within)
         within = hear if isinstance(hear, Within) else None
         return [within] * (count - 1) + [None]
-
-    def _mean(self, state: Any, arms: torch.Tensor, arm: torch.Tensor) -> torch.Tensor:
-        """Posterior mean of an arm, 1."""
-        if hasattr(state, "mu"):
-            return of_arm(state.mu, arm)
-        return self.learner.predict(state, arms, arms[:, arm])[0][:, 0]
 
     def posterior(self, points: Any = None) -> Band:
         """Mean and standard deviation of f given what was told, at n x d points or the arms.

@@ -30,7 +30,7 @@ def record(learner, problem, horizon, trials, sketched=True, seed=0, **more):
     if key not in _traces:
         base = getattr(learner, "base", learner)
         pairs = (
-            sketch_probes(base.kernel, base.confidence, base.qbar, base.merge)
+            sketch_probes(base.kernel, base.confidence, base.qbar)
             if sketched
             else probes(base.confidence)
         )

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import pytest
 from bkb_runs import confidence
 
+from companion.bkb.errata import reference_arms
 from companion.bkb.experiments.settings import reference
 from companion.bkb.proofs import along, lemmas, sketch_lemmas
-from companion.bkb.proofs.errata_numbers import reference_arms
-from companion.bkb.proofs.snapshots import in_all
+from companion.bkb.proofs.sketch_lemmas import in_all
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.ucb import KernelUCB, first_best
-from paperlib.bkb.probes.along import own_numbers
+from paperlib.bkb.probes.state import own_numbers
 from paperlib.play import play
 
 QBAR, ROUNDS, TRIALS = 3.0, 40, 2
@@ -177,7 +177,8 @@ class NewVariance(BKB):
 
     def sampled(self, state, pulls, draw, rows=slice(None)):
         mask = super().sampled(state, pulls, draw, rows)
-        new = self._refit(state, self.points, mask, pulls, state.tally.rounds + 1)
+        rounds = state.tally.rounds + 1
+        new = self.fitted(self.points, mask, pulls, state.tally, state.eigh, rounds)
         return super().sampled(state._replace(s2=new.s2), pulls, draw, rows)
 
     @property
@@ -227,10 +228,10 @@ def test_a_wrong_rule_is_flagged():
 
 
 def test_all_dictionaries_are_in_one_check():
-    shots = own(made(BKB)).shots([10, 30])
+    shots = own(made(BKB)).shots()
     check = in_all(sketch_lemmas.sketched_posterior, shots)
-    assert check.verdict == "holds" and check.held.size == 4 * 2 * 64
-    assert check.inputs["dictionaries"] == 4
+    assert check.verdict == "holds" and check.held.size == 20 * 2 * 64
+    assert check.inputs["dictionaries"] == 20
     wrong = [*shots[:-1], type(shots[0])(**{**_fields(shots[-1]), "s2": 1.01 * shots[-1].s2})]
     assert in_all(sketch_lemmas.sketched_posterior, wrong).verdict == "fails"
     with pytest.raises(ValueError, match="shots=\\[\\]"):
@@ -241,12 +242,6 @@ def _fields(shot):
     return {name: getattr(shot, name) for name in shot.__dataclass_fields__}
 
 
-def test_what_is_not_recorded_is_named():
-    learner = made(BKB)
-    kernel, arms = reference_arms()
-    trace = play(learner, reference(), 3, 1, record="all", probes={"arm": lambda r: r.action})
-    run = along.Replay.of(trace, kernel, arms, 0.01)
-    with pytest.raises(ValueError, match="lacks reward, mean, s2, information, effective, beta"):
-        along.Own.by(trace, run, learner.confidence)
+def test_a_rule_without_a_formula_is_named():
     with pytest.raises(ValueError, match="rule='const'"):
         along.radius(own(made(BKB, "const"), 3, 1))

@@ -32,11 +32,6 @@ def test_put_copies_what_it_is_given_alone():
     assert torch.equal(kept.view, GIVEN)
 
 
-def test_one_more_feature():
-    longer = Apart.of(GIVEN).append(torch.ones(2, 2, dtype=torch.float64))
-    assert torch.equal(longer.view, torch.cat([GIVEN, torch.ones_like(GIVEN[:, :1])], 1))
-
-
 def test_trees_take_and_pack_them():
     kept = Apart.of(GIVEN)
     assert torch.equal(take(kept, torch.tensor([1])).view, GIVEN[1:])

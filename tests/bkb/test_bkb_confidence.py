@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paperlib.bkb.learners.soful import soful_radius
+from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.model.confidence import RULES, Confidence, Tally
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -41,14 +42,12 @@ def test_radii_of_the_specification(rule, rounds, effective, value):
 
 
 def test_radius_of_soful():
-    value = soful_radius(
-        0.1, torch.tensor([5.0], **TKWARGS), torch.tensor([0.2], **TKWARGS), 0.01, 30, 1.0, 0.1
-    )
+    one = lambda x: torch.tensor([x], **TKWARGS)
+    learner, empty = SOFUL(Confidence(0.1, 1.0)), torch.zeros(1, 1, 30, **TKWARGS)
+    value = learner.radius(SimpleNamespace(log_det=one(5.0), rho=one(0.2), sketch=empty))
     assert value.item() == pytest.approx(6.7040826553, abs=1e-9)
     # nothing dropped: OFUL's
-    kept = soful_radius(
-        0.1, torch.tensor([5.0], **TKWARGS), torch.zeros(1, **TKWARGS), 0.01, 30, 1.0, 0.1
-    )
+    kept = learner.radius(SimpleNamespace(log_det=one(5.0), rho=one(0.0), sketch=empty))
     assert kept.item() == pytest.approx(0.1 * math.sqrt(5 + 2 * L) + 0.1, abs=1e-12)
 
 

@@ -6,20 +6,19 @@ import pytest
 import torch
 from bkb_runs import confidence
 
+from companion.bkb.errata import reference_arms
 from companion.bkb.proofs import information
-from companion.bkb.proofs.errata_numbers import reference_arms
 from paperlib.bkb.theory import constants as theory
+
+GOLDEN = (math.sqrt(5) - 1) / 2  # the eps at which qbar_theory is smallest
 
 
 def test_oversampling_in_numbers():
     assert theory.qbar_theory(1000, 0.1) == pytest.approx(762.9577008, abs=1e-6)
     assert theory.qbar_tight(1000, 0.1) == pytest.approx(470.7427853, abs=1e-6)
     assert theory.qbar_tight(1000, 0.1, dimension=2) == pytest.approx(451.3, abs=0.05)
-    assert theory.qbar_smallest(1000, 0.1) == pytest.approx(705.1108801, abs=1e-6)
-    assert theory.BEST_EPS == pytest.approx(0.6180339887, abs=1e-10)
-    assert theory.inflation(theory.BEST_EPS) / theory.BEST_EPS**2 == pytest.approx(
-        ((1 + math.sqrt(5)) / 2) ** 5
-    )
+    assert theory.qbar_theory(1000, 0.1, GOLDEN) == pytest.approx(705.1108801, abs=1e-6)
+    assert theory.inflation(GOLDEN) / GOLDEN**2 == pytest.approx(((1 + math.sqrt(5)) / 2) ** 5)
 
 
 @pytest.mark.parametrize(
@@ -28,11 +27,11 @@ def test_oversampling_in_numbers():
 )
 def test_oversampling_of_the_theory_is_in_the_hundreds(horizon, best, half):
     assert (
-        round(theory.qbar_smallest(horizon, 0.1)) == best
+        round(theory.qbar_theory(horizon, 0.1, GOLDEN)) == best
         and round(theory.qbar_theory(horizon, 0.1)) == half
     )
     assert all(
-        theory.qbar_theory(horizon, 0.1, eps) >= theory.qbar_smallest(horizon, 0.1)
+        theory.qbar_theory(horizon, 0.1, eps) >= theory.qbar_theory(horizon, 0.1, GOLDEN)
         for eps in (0.1, 0.3, 0.5, 0.61, 0.63, 0.9)
     )
     assert (
@@ -40,11 +39,6 @@ def test_oversampling_of_the_theory_is_in_the_hundreds(horizon, best, half):
         < theory.qbar_tight(horizon, 0.1)
         < theory.qbar_theory(horizon, 0.1)
     )
-
-
-def test_practical_oversampling():
-    assert theory.qbar_practical(1, 1) == 2.0
-    assert theory.qbar_practical(10**6, 2) == pytest.approx(math.log(2e7) / 2)
 
 
 def test_tight_oversampling_makes_the_failures_sum_to_delta():
@@ -55,7 +49,6 @@ def test_tight_oversampling_makes_the_failures_sum_to_delta():
         -(eps**2) * q / (2 * theory.inflation(eps) * (1 + eps / 3))
     )
     assert total == pytest.approx(delta, rel=1e-9)
-    assert theory.accuracy_failure(1000, 0.1) == pytest.approx(8.8e-5, rel=0.01)
 
 
 def test_horizon_up_to_which_bkb_is_exact():
@@ -68,7 +61,7 @@ def test_horizon_up_to_which_bkb_is_exact():
     assert theory.exact_horizon(0.5, one, 1.0) == 0
     assert (
         theory.exact_horizon_of_theory(0.1) == 741
-        and theory.exact_horizon_of_theory(0.1, theory.BEST_EPS) == 679
+        and theory.exact_horizon_of_theory(0.1, GOLDEN) == 679
     )
     for T in (740, 741, 742):
         assert (T + 0.01 <= theory.qbar_theory(T, 0.1)) == (T <= 741)
@@ -152,15 +145,14 @@ def test_horizons_from_which_the_bounds_inform(eps, worst, printed):
     kernel, arms = reference_arms()
     c, gamma = confidence("online", eps=eps), information.gamma_at(kernel, arms, 0.01)
     uniform = lambda T: information.uniform_dimension(kernel, arms, T, 0.01)
-    row = theory.regret_row(c, 1.0, 300, gamma, uniform, cap=10**6)
-    assert row.worst_informative_from == pytest.approx(worst, rel=0.02)
-    assert row.printed_informative_from == pytest.approx(printed, rel=0.02)
+    found = theory.informative_horizons(c, 1.0, gamma, uniform, cap=10**6)
+    assert found == pytest.approx({"corrected": worst, "printed": printed}, rel=0.02)
     for bound, first in (
-        (lambda T: theory.regret_worst(c, 1.0, T, gamma(T)), row.worst_informative_from),
-        (lambda T: theory.regret_printed(c, 1.0, T, uniform(T)), row.printed_informative_from),
+        (lambda T: theory.regret_worst(c, 1.0, T, gamma(T)), found["corrected"]),
+        (lambda T: theory.regret_printed(c, 1.0, T, uniform(T)), found["printed"]),
     ):
         assert bound(first) < 6 * first and bound(first - 1) >= 6 * (first - 1)
-    assert theory.regret_row(c, 1.0, 300, gamma, uniform, cap=100).worst_informative_from is None
+    assert theory.informative_horizons(c, 1.0, gamma, uniform, cap=100)["corrected"] is None
 
 
 def test_informative_for_good_ignores_an_early_dip():
@@ -198,11 +190,6 @@ def test_validity_and_failure():
         (lambda: theory.qbar_theory(0, 0.1), "horizon"),
         (lambda: theory.qbar_theory(10, 1.0), "delta"),
         (lambda: theory.qbar_tight(10, 0.1, dimension=3), "dimension"),
-        (lambda: theory.potential_factor(0.0, 1.0), "kappa2"),
-        (lambda: theory.potential_factor(1.0, -1.0), "ridge"),
-        (lambda: theory.exact_horizon(0.0, torch.ones(1), 1.0), "qbar"),
-        (lambda: theory.size_failure(-1.0), "expected"),
-        (lambda: theory.qbar_practical(10, 0), "dim"),
     ],
 )
 def test_bad_numbers_are_refused(call, name):

@@ -1,5 +1,7 @@
 """Sizes of dictionaries and the accuracy of their variance: against dense formulas and by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -7,8 +9,14 @@ from scipy.stats import spearmanr
 
 from companion.bkb.experiments import dictionary
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
-from paperlib.bkb.probes.dictionary import ExactDimension
-from paperlib.bkb.probes.state import ExpectedSize, Size, dictionary_size, played, unique_pulls
+from paperlib.bkb.probes.state import (
+    dictionary_size,
+    exact_dimension,
+    expected_size,
+    kept_pulls,
+    played,
+    unique_pulls,
+)
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.play import play
@@ -39,7 +47,7 @@ def test_the_effective_dimension_is_the_trace(learner):
         40,
         3,
         record="all",
-        probes={"arm": played, "dimension": ExactDimension(PROBLEM.kernel, RADIUS.lam)},
+        probes={"arm": played, "dimension": partial(exact_dimension, PROBLEM.kernel, RADIUS.lam)},
     )
     arms = PROBLEM.init(1, 40, Streams(0, [0]).at(-1), dtype=torch.float64).arms[0].numpy()
     for trial in range(3):
@@ -127,9 +135,9 @@ def test_a_run_keeps_to_the_bounds():
     probes = {
         "dictionary": dictionary_size,
         "unique": unique_pulls,
-        "dimension": ExactDimension(PROBLEM.kernel, RADIUS.lam),
-        "expected size": ExpectedSize(5.0),
-        "size": Size(5.0),
+        "dimension": partial(exact_dimension, PROBLEM.kernel, RADIUS.lam),
+        "expected size": partial(expected_size, 5.0),
+        "size": partial(kept_pulls, 5.0),
     }
     found = play(BKB(PROBLEM.kernel, RADIUS), PROBLEM, 400, 3, record="all", probes=probes)
     assert dictionary.excess(found["dictionary"], found["unique"], found["size"]) == 0

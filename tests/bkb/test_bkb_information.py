@@ -6,8 +6,8 @@ import math
 import pytest
 import torch
 
+from companion.bkb.errata import reference_arms
 from companion.bkb.proofs import information
-from companion.bkb.proofs.errata_numbers import reference_arms
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 
@@ -60,10 +60,11 @@ def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
         assert gain.lower >= (1 - 1 / math.e) * best  # greedy is that good: the gain is submodular
 
 
-def test_certificate_holds_before_the_updates_have_converged():
+def test_certificate_holds_before_the_updates_have_converged(monkeypatch):
     kernel, arms = reference_arms()
-    rough = information.upper(kernel, arms, 0.01, [100], iterations=1)[100]
     fine = information.upper(kernel, arms, 0.01, [100])[100]
+    monkeypatch.setattr(information, "ITERATIONS", 1)
+    rough = information.upper(kernel, arms, 0.01, [100])[100]
     assert rough > fine >= information.greedy(kernel, arms, 0.01, [100])[100]
 
 
@@ -88,7 +89,7 @@ def test_greedy_takes_the_smallest_index():
 
 def test_pairs_serve_the_rule_gamma():
     kernel, arms = reference_arms()
-    pairs = information.gamma_pairs(kernel, arms, 0.01, 100, growth=1.5, gap=0.01)
+    pairs = information.gamma_pairs(kernel, arms, 0.01, 100)
     times, gains = zip(*pairs)
     assert (
         times[0] == 1
@@ -102,36 +103,13 @@ def test_pairs_serve_the_rule_gamma():
         confidence.gamma_at(100) == gains[-1]
         and confidence.gamma_at(37) >= information.greedy(kernel, arms, 0.01, [37])[37]
     )
-    assert information.gamma_at(kernel, arms, 0.01, gap=0.01)(100) == pytest.approx(
-        gains[-1], abs=0.02
-    )
+    # gamma_at stops at a certificate of .05
+    assert information.gamma_at(kernel, arms, 0.01)(100) == pytest.approx(gains[-1], abs=0.06)
 
 
-def test_effective_dimension():
+def test_effective_dimension_of_the_uniform_design():
     arms = torch.eye(3, dtype=torch.float64)
-    n = torch.tensor([3.0, 1.0, 0.0], dtype=torch.float64)
-    assert information.effective_dimension(Linear(), arms, n, 0.5) == pytest.approx(
-        1.5238095238, abs=1e-9
-    )
     assert information.uniform_dimension(Linear(), arms, 6, 0.5) == pytest.approx(3 * 2 / 2.5)
-
-
-@pytest.mark.parametrize(
-    "call, name",
-    [
-        (lambda k, X: information.upper(k, X, 0.0, [10]), "ridge"),
-        (lambda k, X: information.upper(k, X, 0.1, [0]), "horizons"),
-        (lambda k, X: information.greedy(k, X, 0.1, []), "horizons"),
-        (lambda k, X: information.greedy(k, X[:0], 0.1, [1]), "arms"),
-        (lambda k, X: information.upper(k, X, 0.1, [1], gap=0.0), "gap"),
-        (lambda k, X: information.gamma_pairs(k, X, 0.1, 0), "horizon"),
-        (lambda k, X: information.gamma_pairs(k, X, 0.1, 5, growth=1.0), "growth"),
-        (lambda k, X: information.greedy(k, X * math.nan, 0.1, [1]), "arms"),
-    ],
-)
-def test_bad_arguments_are_refused(call, name):
-    with pytest.raises(ValueError, match=name):
-        call(RBF(1.0), torch.eye(2, dtype=torch.float64))
 
 
 def closed(gamma, ridge, horizon, dim=1, count=64):
@@ -157,13 +135,6 @@ def test_the_closed_form_by_hand_and_its_order():
     assert closed(2.0, 1.0, 30)[0] == pytest.approx(min(values))
     growth = [closed(10.0, 1.0, T)[0] / math.log(T) ** 2 for T in (10**3, 10**5, 10**7)]
     assert growth[0] > growth[1] > growth[2]  # O(ln(T)^2) for d = 1
-
-
-def test_the_closed_form_refuses_what_it_cannot_use():
-    with pytest.raises(ValueError, match="ridge"):
-        closed(1.0, 0.0, 10)
-    with pytest.raises(ValueError, match="horizon"):
-        closed(1.0, 1.0, 0)
 
 
 def test_each_dimension_has_its_gamma_in_the_closed_form():

@@ -26,12 +26,10 @@ from paperlib.bkb import (
     NaiveGPUCB,
     UniqueGPUCB,
 )
-from paperlib.bkb.learners import single
-from paperlib.bkb.learners.bkb import inclusion
+from paperlib.bkb.learners import sketch
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.learners.ucb import first_copies
-from paperlib.bkb.problems.synthetic import RKHS
-from paperlib.bkb.problems.worlds import FixedArms, World
+from paperlib.bkb.problems.synthetic import RKHS, FixedArms, World
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -606,7 +604,7 @@ def test_trials_resample_by_themselves(merge, look):
         assert alone.states[-1].resamplings.item() == batch.states[-1].resamplings[trial].item()
 
 
-# ---- capacity, another qbar, predictions, equal arms -------------------------------------------------------
+# ---- capacity, predictions, equal arms -------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
@@ -624,30 +622,6 @@ def test_capacity(kind):
     found = nystrom_posterior(LINE, ROUGH, kept, state.n, state.ysum, CONF.lam)
     same(state, found, 1e-9, ("mu", "s2"))
     assert not BKB(ROUGH, CONF, capacity=4).looks and BKB(ROUGH, CONF).looks
-
-
-def test_another_qbar_keeps_what_was_learned():
-    learner = BKB(ROUGH, CONF, qbar=0.5)
-    ran = run(learner, LINE, 60, range(6))
-    state, draw = ran.states[-1], ran.draws.at(59)
-    exact = run(ExactGPUCB(ROUGH, CONF), LINE, 1, range(6)).states[-1]
-    more = learner.resample(state, LINE, draw, 1e9)
-    found = exact_posterior(ROUGH, LINE, state.n, state.ysum, CONF.lam, LINE)
-    assert torch.equal(more.mask, state.n > 0) and not torch.equal(state.mask, more.mask)
-    torch.testing.assert_close(more.mu, found.mean, rtol=1e-7, atol=1e-7)
-    torch.testing.assert_close(
-        more.tally.effective, (state.n * found.variance).sum(1) / CONF.lam, rtol=1e-6, atol=0
-    )
-    for kept in ("n", "ysum"):
-        assert torch.equal(getattr(more, kept), getattr(state, kept))
-    assert torch.equal(more.tally.information, state.tally.information) and more.tally.rounds == 60
-    assert exact.tally.rounds == 1
-    some = learner.resample(state, LINE, draw, 2.0)
-    assert torch.equal(
-        some.mask, draw.uniform("dictionary", 40) < inclusion(state.n, state.s2, 2.0)
-    )
-    with pytest.raises(ValueError, match="qbar="):
-        learner.resample(state, LINE, draw, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -956,7 +930,7 @@ def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
 )
 def test_a_root_that_fails_is_reported_by_trial(monkeypatch, learner):
     """Without jitter equal arms do not factor: only the trials whose dictionary has two of them fail."""
-    monkeypatch.setattr(single, "JITTERS", (0.0,))
+    monkeypatch.setattr(sketch, "JITTERS", (0.0,))
     arms = LINE[:, [0, 0, 20]]
     draws = Streams(0, range(2))
     state = learner.init(2, arms, None, draws.at(-1), **TKWARGS)
@@ -978,7 +952,6 @@ BAD = [
             "variance": ["fitc"],
             "capacity": [0, 2.5, "all"],
             "root": ["svd"],
-            "chunk": [0],
             "confidence": [0.1],
             "kernel": [3, repelling],
         },

@@ -104,7 +104,7 @@ def test_centers_are_some_of_the_arms():
 
 def test_chunks_change_nothing(monkeypatch):
     whole = world_of(SPARSE)
-    monkeypatch.setattr("paperlib.bkb.problems.worlds.CHUNK", 11)
+    monkeypatch.setattr("paperlib.bkb.problems.synthetic.CHUNK", 11)
     torch.testing.assert_close(world_of(SPARSE).means, whole.means)
 
 
@@ -129,12 +129,10 @@ def test_1d_setting_is_the_scale_that_was_measured():
     np.testing.assert_allclose(played, loss[:20], atol=0.5)
 
 
-@pytest.mark.parametrize(
-    "make", [settings.rkhs_2d, settings.dense_1d, settings.dense_2d_hard, settings.dense_2d_easy]
-)
+@pytest.mark.parametrize("make", [settings.rkhs_2d, settings.dense_1d, settings.dense_2d_hard])
 def test_settings_make_worlds(make):
-    problem = make(instance=3) if make is settings.rkhs_2d else make(3000, instance=3)
-    assert problem.norm == 3.0 and problem.instance == 3
+    problem = make() if make is settings.rkhs_2d else make(3000)
+    assert problem.norm == 3.0
     assert world_of(problem, 2).means.shape == (2, problem.arms)
 
 

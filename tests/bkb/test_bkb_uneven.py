@@ -2,17 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 
-from companion.bkb.proofs.sketch_lemmas import Snapshot, sketched_posterior
-from companion.bkb.proofs.snapshots import snapshots
+from companion.bkb.proofs.sketch_lemmas import Snapshot, sketched_posterior, snapshots
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
 from paperlib.bkb.learners.sketch import nystrom_posterior
-from paperlib.bkb.probes.state import sketch_probes
-from paperlib.bkb.probes.uneven import SHOT
-from paperlib.bkb.problems.uneven import SizedRBF, UnevenArms
+from paperlib.bkb.probes.state import SHOT, sketch_probes
+from paperlib.bkb.problems.synthetic import SizedRBF, UnevenArms
 from paperlib.bkb.theory.bounds import theorem_3_1_accuracy
 from paperlib.bkb.theory.constants import qbar_theory
 from paperlib.core.rounds import Probe
@@ -114,11 +111,6 @@ def test_a_failed_tolerance_was_the_jitter():
     assert sketched_posterior(replace(shot, s2=(1 + 5 * off) * shot.s2)).verdict == "fails"
 
 
-def test_a_trace_without_the_probes_is_refused():
-    problem = UnevenArms(arms=5)
-    trace = play(UniformArm(), problem, 3, 1)
-    with pytest.raises(ValueError, match="lacks n, mask, s2, sampled with"):
-        snapshots(trace, problem.kernel, torch.zeros(1, 5, 3), 1.0, 5.0)
+def test_no_arms_are_refused():
     with pytest.raises(ValueError, match="arms="):
         UnevenArms(arms=0)
-    assert np.isfinite(trace["regret"]).all()

@@ -18,7 +18,7 @@ from companion.bkb.experiments.variance import (
 from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.probes.state import dictionary_size, played
-from paperlib.bkb.probes.variance import Band, Curve, Estimator
+from paperlib.bkb.probes.variance import Band
 from paperlib.play import play
 
 PROBLEM, ROUNDS, TRIALS, RECORD = GPDraw(arms=41, gamma=200.0, noise=0.2), 40, 3, [1, 8, 40]
@@ -225,11 +225,6 @@ def test_what_is_equal_up_to_rounding_is_at_the_floor():
     two = {"own most": np.array([[1 + 9e-8, 1.5]]), "own least": np.array([[1 - 3e-9, 0.9]])}
     assert (worst_excess(one) == worst_excess(two)).all()
     assert worst_excess(one).tolist() == [[FLOOR, 0.5]]
-
-
-def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="^part="):
-        Curve(Estimator(CONFIDENCE), "variance")
 
 
 def test_measures_say_their_names_for_the_estimators_asked_for():

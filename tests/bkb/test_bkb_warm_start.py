@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bkb_traces import trace
 
-from companion.bkb.experiments.regret import regret_ratio
+from companion.bkb.experiments.settings import regret_ratio
 from companion.bkb.experiments.warm_start import (
     WARM_SIZES,
     late_loss,

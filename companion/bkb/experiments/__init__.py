@@ -12,7 +12,16 @@ from .dictionary import (
 )
 from .parity import parity_learners, parity_ratios
 from .real_arms import ARM_SETS, arm_sets, real_learners
-from .regret import RESAMPLES, exponent, regret_ratio
-from .settings import dense_1d, dense_2d_hard, from_smooth_to_rough, reference, rkhs_1d, rkhs_2d
+from .settings import (
+    RESAMPLES,
+    dense_1d,
+    dense_2d_hard,
+    exponent,
+    from_smooth_to_rough,
+    reference,
+    regret_ratio,
+    rkhs_1d,
+    rkhs_2d,
+)
 from .variance import FLOOR, curves, measures, worst_excess, worst_ratio
 from .warm_start import LATE, since, stuck, warm_learners, watched

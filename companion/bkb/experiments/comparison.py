@@ -19,9 +19,9 @@ def from_seven(size: np.ndarray) -> np.ndarray:
     return np.arange(early[-1] + 1 if len(early) else 0, len(size))
 
 
-def while_alike(size: np.ndarray, unique: np.ndarray, count: int = 50) -> np.ndarray:
-    """The last ``count`` rounds with m_t^2 > U_t^2 / 2. ``size``, ``unique``: T each."""
-    return np.flatnonzero(size**2 > unique**2 / 2)[-count:]
+def while_alike(size: np.ndarray, unique: np.ndarray) -> np.ndarray:
+    """The last 50 rounds with m_t^2 > U_t^2 / 2. ``size``, ``unique``: T each."""
+    return np.flatnonzero(size**2 > unique**2 / 2)[-50:]
 
 
 def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
@@ -41,5 +41,6 @@ def crossover(first: np.ndarray, other: np.ndarray) -> int | None:
     behind = np.cumsum(first[:, :T] - other[:, :T], axis=1)
     behind = np.concatenate([np.zeros((len(behind), 1)), behind], axis=1)
     starts = T - behind[:, ::-1].argmax(1)
+    # A crossover in the last tenth of the rounds could be chance.
     middle = np.median(np.where(starts < 0.9 * T, starts + 1.0, np.inf))
     return int(middle) if np.isfinite(middle) else None

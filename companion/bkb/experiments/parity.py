@@ -3,16 +3,15 @@
 from paperlib import stats
 from paperlib.bkb.learners.bkb import BKB, MERGES
 from paperlib.bkb.learners.exact import ExactGPUCB
-from paperlib.bkb.learners.features import RFFUCB
+from paperlib.bkb.learners.features import QFFUCB, RFFUCB
 from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
-from paperlib.bkb.learners.quadrature import QFFUCB
 from paperlib.bkb.problems.synthetic import RKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.reference import UniformArm
 
-from .regret import QBAR, confidence
+from .settings import QBAR, confidence
 
 QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling
 # of quadrature, by dimension: the kernel is met within 4e-4, but hardly at all by 60 and 15

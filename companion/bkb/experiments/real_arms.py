@@ -12,7 +12,7 @@ from paperlib.learners.reference import UniformArm
 
 from ...datasets import registry
 from ..problems.real import BUNDLED, FETCHED, TableArms
-from .regret import QBAR, confidence
+from .settings import QBAR, confidence
 
 DATA = ("bundled", "auto", "real")
 

@@ -5,18 +5,19 @@ Letters: R trials, T' recorded rounds.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.probes.state import Stored
 from paperlib.bkb.probes.variance import (
     Band,
-    Curve,
     Estimator,
     Measures,
-    dictionary,
+    curve,
     evaluations,
     points,
     truth,
@@ -50,11 +51,12 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
     "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
     """
     drawn = {
-        f"{name} {part}": Curve(estimator, part)
+        f"{name} {part}": partial(curve, estimator, part)
         for name, estimator in estimators(kernel, confidence).items()
         for part in Band._fields
     }
-    return {"x": points, "f": truth, "evaluations": evaluations, "dictionary": dictionary} | drawn
+    shown = {"x": points, "f": truth, "evaluations": evaluations, "dictionary": Stored("mask")}
+    return shown | drawn
 
 
 def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
@@ -69,6 +71,6 @@ def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
 FLOOR = 1e-6  # variances that differ by less are equal: rounding differs between processors
 
 
-def worst_excess(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:
+def worst_excess(values: dict[str, np.ndarray]) -> np.ndarray:
     """``worst_ratio`` minus 1, at least ``FLOOR``, R x T': what is equal up to 1e-6 is at the floor."""
-    return (worst_ratio(values, kind) - 1).clip(FLOOR)
+    return (worst_ratio(values) - 1).clip(FLOOR)

@@ -16,7 +16,7 @@ from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.scripted import Scripted
 
-from .regret import QBAR, confidence
+from .settings import QBAR, confidence
 
 WARM_SIZES = (20, 30, 50, 100)  # features after a warm start
 LATE = 100  # last rounds that tell whether a trial is stuck
@@ -54,9 +54,9 @@ def since(trace: Trace, rounds: int) -> Trace:
     )
 
 
-def watched(horizon: int, warm: int = 0, points: int = 100) -> list[int]:
-    """Rounds to record: evenly spaced, and what ``since(trace, warm)`` and ``late_loss`` take."""
-    even = np.ceil(np.arange(1, points + 1) * horizon / points).astype(int) + warm
+def watched(horizon: int, warm: int) -> list[int]:
+    """Rounds to record: 100 evenly spaced, and what ``since(trace, warm)`` and ``late_loss`` take."""
+    even = np.ceil(np.arange(1, 101) * horizon / 100).astype(int) + warm
     return sorted({*even.tolist(), *(t for t in (warm, warm + horizon - LATE) if t > 0)})
 
 

@@ -13,20 +13,17 @@ from dataclasses import field
 import numpy as np
 import torch
 from scipy.spatial.distance import pdist
+from scipy.stats import zscore
 
-from paperlib.bkb.problems.worlds import RBFArms, World
+from paperlib.bkb.problems.synthetic import RBFArms, World
+from paperlib.core import fields
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
-from paperlib.core.validation import nonnegative, one_of, positive
 
 from ...datasets import registry as datasets
 
 BUNDLED, FETCHED = ("diabetes", "digits"), ("abalone", "california_housing")
 PAIRS = 5000  # arms of which all pairs are measured
-
-
-def _standardized(x: np.ndarray) -> np.ndarray:
-    return (x - x.mean(0)) / x.std(0)
 
 
 @functools.cache
@@ -40,17 +37,16 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
         A x d and A, float64, not writeable.
 
     Raises:
-        ValueError: unknown name; ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError, FileNotFoundError: as ``datasets.load``.
     """
-    one_of("name", name, BUNDLED + FETCHED)
     if name in FETCHED:
         features, target, _ = datasets.load(name)
     else:
         from sklearn.datasets import load_diabetes, load_digits
 
         features, target = {"diabetes": load_diabetes, "digits": load_digits}[name](return_X_y=True)
-    arms = features / 16 if name == "digits" else _standardized(features)
-    f = _standardized(target.astype(np.float64))
+    arms = features / 16 if name == "digits" else zscore(features)
+    f = zscore(target.astype(np.float64))
     arms.flags.writeable = f.flags.writeable = False
     return arms, f
 
@@ -80,17 +76,14 @@ class TableArms(RBFArms):
         ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
     """
 
-    name: str = "diabetes"
-    noise: float = 0.3
-    gamma: float | None = None
+    name: str = fields.one_of(BUNDLED + FETCHED, "diabetes")
+    noise: float = fields.nonnegative(0.3)
+    gamma: float | None = fields.positive(None, optional=True)
     data_checksum: str | None = field(init=False, default=None)
 
     def __post_init__(self):
-        one_of("name", self.name, BUNDLED + FETCHED)
-        nonnegative("noise", self.noise)
         if self.gamma is None:
             object.__setattr__(self, "gamma", median_gamma(self.name))
-        positive("gamma", self.gamma)
         if self.name in FETCHED:
             object.__setattr__(self, "data_checksum", datasets.checksum(self.name))
 

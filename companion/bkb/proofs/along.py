@@ -45,15 +45,7 @@ class Own(Replay):
 
     @classmethod
     def by(cls, trace: Trace, run: Replay, confidence: Confidence) -> "Own":
-        """From a trace of every round with the probes ``probes.own_numbers``, and the replay of its arms.
-
-        Raises:
-            ValueError: a probe is missing.
-        """
-        if missing := [name for name in RECORDED if name not in trace.series]:
-            raise ValueError(
-                f"trace lacks {', '.join(missing)}; allowed: one recorded with the probes own_numbers"
-            )
+        """From a trace of every round with the probes ``probes.own_numbers``, and the replay of its arms."""
         series = (torch.from_numpy(trace[name]).double() for name in RECORDED)
         mask = torch.from_numpy(trace["mask"]) > 0 if "mask" in trace.series else None
         return cls(run.kernel, run.arms, run.ridge, run.index, confidence, *series, mask)
@@ -70,9 +62,8 @@ class Own(Replay):
         hot = torch.zeros_like(self.counts)
         return hot.scatter_(2, self.index.unsqueeze(2), self.reward.unsqueeze(2)).cumsum_(1)
 
-    def shots(self, rounds: list[int] | None = None) -> list[Snapshot]:
-        """What stood in each trial after the given rounds, for the statements about one dictionary; default: ten rounds."""
-        rounds = self.some_rounds() if rounds is None else rounds
+    def shots(self) -> list[Snapshot]:
+        """What stood in each trial after ten rounds, for the statements about one dictionary."""
         arms = self.arms.expand(len(self.index), -1, -1)
         return [
             Snapshot(
@@ -86,7 +77,7 @@ class Own(Replay):
                 total=self.totals[trial, t - 1],
             )
             for trial in range(len(self.index))
-            for t in rounds
+            for t in self.some_rounds()
         ]
 
 

@@ -16,11 +16,9 @@ from scipy.stats import poisson
 from torch import Tensor
 
 from paperlib.core.linalg import first_best
-from paperlib.core.validation import finite, positive, whole
 from paperlib.maths.gp import RBF, Kernel
 
 ITERATIONS = 5000  # of the multiplicative updates, at most
-GAP = 0.01  # between relaxation and certificate, at which they stop
 
 
 class Gain(NamedTuple):
@@ -33,20 +31,8 @@ class Gain(NamedTuple):
 
 def _gram(kernel: Kernel, arms: Tensor) -> Tensor:
     """K, A x A. ``arms``: A x d or 1 x A x d."""
-    points = arms[0] if arms.dim() == 3 and arms.shape[0] == 1 else arms
-    if points.dim() != 2 or not len(points):
-        raise ValueError(
-            f"arms: shape {tuple(arms.shape)}; allowed: A x d or 1 x A x d with at least one arm"
-        )
-    finite("arms", points)
+    points = arms.reshape(arms.shape[-2:])
     return kernel(points, points)
-
-
-def _horizons(horizons: Sequence[int]) -> list[int]:
-    found = {whole("horizons", T) for T in horizons}
-    if not found:
-        raise ValueError("horizons=[]; allowed: at least one")
-    return sorted(found)
 
 
 def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
@@ -59,18 +45,12 @@ def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
     return 2 * factor.diagonal().log().sum() - len(n) * math.log(ridge), s2
 
 
-def effective_dimension(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> float:
-    """d_eff = sum_i n_i s2_i of any numbers of pulls. ``n``: A, fractions allowed."""
-    ridge = positive("ridge", ridge)
-    _, s2 = _fit(_gram(kernel, arms), n, ridge)
-    return float((n * s2).sum())
-
-
 def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float) -> float:
-    """d_eff of the uniform design: every arm T / A times."""
-    count = arms.shape[-2]
-    each = torch.full((count,), horizon / count, dtype=torch.float64)
-    return effective_dimension(kernel, arms, each, ridge)
+    """d_eff = sum_i n_i s2_i of the uniform design: every arm T / A times."""
+    gram = _gram(kernel, arms)
+    n = torch.full_like(gram.diagonal(), horizon / len(gram))
+    _, s2 = _fit(gram, n, ridge)
+    return float((n * s2).sum())
 
 
 def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) -> dict[int, float]:
@@ -84,28 +64,26 @@ def greedy(kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int]) 
     Returns:
         T -> value, ascending.
     """
-    ridge = positive("ridge", ridge)
-    wanted, covariance = _horizons(horizons), _gram(kernel, arms).clone()
-    found, total = {}, 0.0
-    for t in range(1, wanted[-1] + 1):
+    covariance, found, total = _gram(kernel, arms).clone(), {}, 0.0
+    for t in range(1, max(horizons) + 1):
         variance = covariance.diagonal()
         best = int(first_best(variance[None]))
         total += 0.5 * math.log1p(float(variance[best]) / ridge)
         row = covariance[best] / (variance[best] + ridge).sqrt()
         covariance.addr_(row, row, alpha=-1.0)
-        if t in wanted:
+        if t in horizons:
             found[t] = total
     return found
 
 
 def _relax(
-    gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float, iterations: int
+    gram: Tensor, ridge: float, horizon: float, n: Tensor, gap: float
 ) -> tuple[float, Tensor]:
     """A certified upper bound on gamma_T, and the fractional design behind it, from a first design ``n``."""
     # T gamma_1: determinants are below their diagonal's product
     best = 0.5 * horizon * math.log1p(float(gram.diagonal().max()) / ridge)
     n = n * (horizon / n.sum())
-    for _ in range(iterations):
+    for _ in range(ITERATIONS):
         log_det, s2 = _fit(gram, n, ridge)
         total = (n * s2).sum()
         # g is concave with gradient s2 / 2: g(m) <= g(n) + 1/2 sum_i (m_i - n_i) s2_i for all m with sum T
@@ -118,12 +96,7 @@ def _relax(
 
 
 def upper(
-    kernel: Kernel,
-    arms: Tensor,
-    ridge: float,
-    horizons: Sequence[int],
-    gap: float = GAP,
-    iterations: int = ITERATIONS,
+    kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = 0.01
 ) -> dict[int, float]:
     """Certified upper bounds on gamma_T by the concave relaxation; each horizon starts from the last one's design.
 
@@ -131,51 +104,42 @@ def upper(
         arms: A x d or 1 x A x d.
         ridge: lambda.
         horizons: T, any number of them.
-        gap: certificate at which the updates stop; the bound holds wherever they do.
-        iterations: at most so many for a horizon.
+        gap: between relaxation and certificate, at which the updates stop; the bound holds wherever they do.
 
     Returns:
         T -> bound, ascending.
     """
-    ridge = positive("ridge", ridge)
-    gap = positive("gap", gap)
-    iterations = whole("iterations", iterations)
     gram, found = _gram(kernel, arms), {}
     n = torch.ones_like(gram.diagonal())
-    for T in _horizons(horizons):
+    for T in sorted(set(horizons)):
         # an arm that has left the support could not come back
-        found[T], n = _relax(gram, ridge, T, n + 1e-3 * n.mean(), gap, iterations)
+        found[T], n = _relax(gram, ridge, T, n + 1e-3 * n.mean(), gap)
     return found
 
 
 def information_gain(
-    kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], **options
+    kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = 0.01
 ) -> list[Gain]:
-    """gamma_T between greedy and certified bound. ``options``: of ``upper``."""
+    """gamma_T between greedy and certified bound. ``gap``: as for ``upper``."""
     low = greedy(kernel, arms, ridge, horizons)
-    high = upper(kernel, arms, ridge, horizons, **options)
+    high = upper(kernel, arms, ridge, horizons, gap)
     return [Gain(T, low[T], high[T]) for T in low]
 
 
 def gamma_pairs(
-    kernel: Kernel, arms: Tensor, ridge: float, horizon: int, growth: float = 1.1, **options
+    kernel: Kernel, arms: Tensor, ridge: float, horizon: int
 ) -> tuple[tuple[int, float], ...]:
-    """Pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``, t growing by ``growth`` up to the horizon."""
-    horizon = whole("horizon", horizon)
-    if not growth > 1:
-        raise ValueError(f"growth={growth!r}; allowed: a number above 1")
+    """Pairs (t, upper bound on gamma_t) for ``Confidence(rule="gamma", gamma=...)``, t growing by a tenth up to the horizon."""
     times = [1]
     while times[-1] < horizon:
-        times.append(min(max(times[-1] + 1, int(times[-1] * growth)), horizon))
-    return tuple(upper(kernel, arms, ridge, times, **options).items())
+        times.append(min(max(times[-1] + 1, int(times[-1] * 1.1)), horizon))
+    return tuple(upper(kernel, arms, ridge, times).items())
 
 
-def gamma_at(
-    kernel: Kernel, arms: Tensor, ridge: float, gap: float = 0.05, iterations: int = ITERATIONS
-) -> Callable[[int], float]:
-    """T -> upper bound on gamma_T, for any T: what ``constants.regret_row`` asks for."""
+def gamma_at(kernel: Kernel, arms: Tensor, ridge: float) -> Callable[[int], float]:
+    """T -> upper bound on gamma_T, for any T: what ``constants.informative_horizons`` asks for."""
     gram = _gram(kernel, arms)
-    return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap, iterations)[0]
+    return lambda T: _relax(gram, ridge, T, torch.ones_like(gram.diagonal()), gap=0.05)[0]
 
 
 def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> float:
@@ -192,10 +156,7 @@ def worst_of_gaussian(kernel: RBF, arms: Tensor, ridge: float, horizon: int) -> 
         ridge: lambda.
         horizon: T.
     """
-    ridge = positive("ridge", ridge)
-    horizon = whole("horizon", horizon)
     points = arms.reshape(arms.shape[-2:])
-    finite("arms", points)
     middle = (points.amax(0) + points.amin(0)) / 2
     d = points.shape[1]
     stretched = (points - middle) * points.new_tensor(kernel.gammas(d)).sqrt()  # gamma = 1 then

@@ -32,34 +32,28 @@ def _inputs(run: Replay) -> dict[str, float]:
 
 
 @statement("Section 2, effective dimension", f"{PAPER}, Section 2")
-def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
-    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i). ``effective``: a learner's, R x T; else the replay's."""
-    found = run.effective if effective is None else effective
-    difference = (found - run.dense_effective).abs() / (1 + run.dense_effective)
+def effective_dimension(run: Replay) -> Check:
+    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i)."""
+    difference = (run.effective - run.dense_effective).abs() / (1 + run.dense_effective)
     formula = "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)"
     return effective_dimension.statement.check(formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Section 2, log-determinant", f"{PAPER}, Section 2")
-def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
-    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s)). ``log_det``: a learner's, R x T; else the replay's."""
-    found = run.log_det if log_det is None else log_det
-    difference = (found - run.dense_log_det).abs() / (1 + run.dense_log_det)
+def log_determinant(run: Replay) -> Check:
+    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s))."""
+    difference = (run.log_det - run.dense_log_det).abs() / (1 + run.dense_log_det)
     formula = "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)"
     return log_determinant.statement.check(formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Proposition B.1", f"{PAPER}, Proposition B.1, for all arms")
-def proposition_b1(run: Replay, variance: Tensor | None = None) -> Check:
-    """s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x), for every x: stated for the newest arm, used for all (E6).
-
-    ``variance``: another posterior's s2_t along the same arms, R x (T + 1) x A; default: the exact one's.
-    """
-    s2 = run.variance if variance is None else variance
-    newest = s2[:, :-1].gather(2, run.index.unsqueeze(2))
-    before, after = s2[:, :-1], s2[:, 1:]
+def proposition_b1(run: Replay) -> Check:
+    """s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x), for every x: stated for the newest arm, used for all (E6)."""
+    before, after = run.variance[:, :-1], run.variance[:, 1:]
+    newest = before.gather(2, run.index.unsqueeze(2))
     observed = torch.stack([before / (1 + newest), after], 1)
-    bound = torch.stack([after, before], 1) + 1e-12 * s2.max()
+    bound = torch.stack([after, before], 1) + 1e-12 * run.variance.max()
     formula = "s2_{t-1}(x) / (1 + s2_{t-1}(x_t)) <= s2_t(x) <= s2_{t-1}(x)"
     return proposition_b1.statement.check(
         formula, _inputs(run), observed, bound, tolerance=ROUNDING
@@ -67,17 +61,14 @@ def proposition_b1(run: Replay, variance: Tensor | None = None) -> Check:
 
 
 @statement("Proposition B.3", f"{PAPER}, Proposition B.3")
-def proposition_b3(run: Replay, rounds: Sequence[int] | None = None) -> Check:
-    """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t.
-
-    ``rounds``: those at which ||K_t|| is computed; default: ten.
-    """
-    rounds = run.some_rounds() if rounds is None else list(rounds)
-    norm = run.norm(rounds)
+def proposition_b3(run: Replay) -> Check:
+    """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t, in ten rounds."""
+    rounds = torch.tensor(run.some_rounds())
+    norm = run.norm(rounds.tolist())
     total, log_det, effective = (
-        run.at(x, rounds) for x in (run.settled.cumsum(1), run.log_det, run.effective)
+        x[:, rounds - 1] for x in (run.settled.cumsum(1), run.log_det, run.effective)
     )
-    most = run.kappa2 * torch.tensor(rounds, dtype=torch.float64).expand_as(norm)
+    most = run.kappa2 * rounds.double().expand_as(norm)
     observed = torch.stack([effective, total, log_det, norm], 2)
     bound = torch.stack([total, log_det, effective * (1 + (norm / run.ridge).log1p()), most], 2)
     formula = "d_eff <= sum s2_t(x_t) <= ln det <= d_eff (1 + ln(1 + ||K|| / lambda))"
@@ -103,37 +94,26 @@ def sum_of_variances(run: Replay, printed: bool = False) -> Check:
 
 
 @statement("Section 3.2, information gain", f"{PAPER}, Section 3.2")
-def information(run: Replay, gains: Sequence[Gain], printed: bool = False) -> Check:
-    """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7).
-
-    Args:
-        gains: bounds on gamma_T for some horizons within the run.
-        printed: without the 2, which is false.
-    """
-    last = run.index.shape[1]
-    inside = [gain for gain in gains if gain.horizon <= last]
-    if not inside:
-        raise ValueError(
-            f"gains: horizons {[gain.horizon for gain in gains]}; allowed: at least one up to {last}"
-        )
+def information(run: Replay, gains: Sequence[Gain]) -> Check:
+    """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7). ``gains``: of these those for horizons within the run."""
+    # A longer horizon bounds nothing in this run.
+    inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
     horizons = [gain.horizon for gain in inside]
-    observed = run.at(run.settled.cumsum(1), horizons)
-    bound = (1 if printed else 2) * np.array([gain.upper for gain in inside])
+    observed = run.settled.cumsum(1)[:, [T - 1 for T in horizons]]
+    bound = 2 * np.array([gain.upper for gain in inside])
     inputs, formula = _inputs(run) | {"T": horizons}, "sum s2_t(x_t) <= 2 gamma_t"
     return information.statement.check(formula, inputs, observed, bound, tolerance=ROUNDING)
 
 
 @statement("Section 3.2, least variance", f"{PAPER}, Theorem 3.1; ours")
-def least_variance(run: Replay, variance: Tensor | None = None) -> Check:
-    """s2_t(x) >= k(x, x) / (kappa2 t + lambda), by Cauchy-Schwarz: no variance is small early.
-
-    ``variance``: another posterior's s2_t, R x (T + 1) x A; default: the exact one's.
-    """
-    s2 = run.variance if variance is None else variance
-    time = torch.arange(s2.shape[1], dtype=torch.float64).view(1, -1, 1)
-    least = (run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)).expand_as(s2)
+def least_variance(run: Replay) -> Check:
+    """s2_t(x) >= k(x, x) / (kappa2 t + lambda), by Cauchy-Schwarz: no variance is small early."""
+    time = torch.arange(run.variance.shape[1], dtype=torch.float64).view(1, -1, 1)
+    least = (run.diagonal.unsqueeze(1) / (run.kappa2 * time + run.ridge)).expand_as(run.variance)
     formula = "k(x, x) / (kappa2 t + lambda) <= s2_t(x)"
-    return least_variance.statement.check(formula, _inputs(run), least, s2, tolerance=ROUNDING)
+    return least_variance.statement.check(
+        formula, _inputs(run), least, run.variance, tolerance=ROUNDING
+    )
 
 
 @statement("Section 3.2, exact at first", f"{PAPER}, Theorem 3.1; ours")
@@ -175,36 +155,34 @@ def fixed_dictionary(shrinkage) -> Check:
 
 
 @statement("Proposition C.4", f"{PAPER}, Proposition C.4, repaired")
-def proposition_c4(means: Sequence[float], trials: int = 10**5, printed: bool = False) -> Check:
-    """P(sum of independent coins >= 3 d) <= exp(-(3 ln 3 - 2) d), d their mean; here for Binomial(trials, d / trials).
+def proposition_c4(means: Sequence[float], printed: bool = False) -> Check:
+    """P(sum of independent coins >= 3 d) <= exp(-(3 ln 3 - 2) d), d their mean; here for Binomial(n, d / n), n = 100000.
 
     Args:
         means: d.
-        trials: coins.
         printed: exp(-2 d), which is false (E8).
     """
-    d = np.asarray(means, float)
-    observed = binom.sf(np.ceil(3 * d) - 1, trials, d / trials)
+    d, coins = np.asarray(means, float), 10**5
+    observed = binom.sf(np.ceil(3 * d) - 1, coins, d / coins)
     bound = np.array([size_failure(x, printed) for x in d])
-    inputs = {"coins": trials, "d": d.tolist()}
+    inputs = {"coins": coins, "d": d.tolist()}
     return proposition_c4.statement.check(
         "P(sum >= 3 d) <= exp(-(3 ln 3 - 2) d)", inputs, observed, bound
     )
 
 
 @statement("Proposition D.4", f"{PAPER}, Proposition D.4, in its sharp form")
-def proposition_d4(
-    run: Replay, noise: Tensor, confidence: Confidence, printed: bool = False
-) -> Check:
+def proposition_d4(run: Replay, noise: Tensor, confidence: Confidence) -> Check:
     """With probability 1 - delta, for all t: ||Phi_t^T eta_t||^2 in A_t^{-1} <= xi^2 ln det(I + K_t / lambda) + 2 xi^2 ln(1 / delta).
+
+    The printed bound, 2 xi^2 ln(det / delta), has twice the determinant's part (E10): it is valid, and looser.
 
     Args:
         noise: eta, rewards minus means, R x T.
         confidence: its noise and delta.
-        printed: 2 xi^2 ln(det / delta), twice the determinant's part (E10): valid, and looser.
     """
     xi, delta = confidence.noise, confidence.delta
-    bound = xi**2 * ((2 if printed else 1) * run.dense_log_det + 2 * math.log(1 / delta))
+    bound = xi**2 * (run.dense_log_det + 2 * math.log(1 / delta))
     inputs = _inputs(run) | {"xi": xi, "delta": delta}
     formula = "for all t: ||Phi^T eta||^2_{A^-1} <= xi^2 ln det + 2 xi^2 ln(1/delta)"
     return proposition_d4.statement.check(formula, inputs, run.noise_energy(noise), bound, delta)

@@ -16,49 +16,25 @@ from torch import Tensor
 from paperlib.bkb.model.slots import points_at
 from paperlib.core.describe import frozen
 from paperlib.core.trace import Trace
-from paperlib.core.validation import finite, positive
 from paperlib.maths.gp import Kernel
 
 
 @frozen(eq=False)
 class Replay:
-    """Arms of R trials over T rounds, and what the exact posterior makes of them.
-
-    Raises:
-        ValueError: shapes that do not fit, or an arm that does not exist.
-    """
+    """Arms of R trials over T rounds, and what the exact posterior makes of them."""
 
     kernel: Kernel
     arms: Tensor  # 1 x A x d or R x A x d
     ridge: float  # lambda
     index: Tensor  # R x T, arms played
 
-    def __post_init__(self):
-        positive("ridge", self.ridge)
-        if (
-            self.arms.dim() != 3
-            or self.index.dim() != 2
-            or self.arms.shape[0] not in (1, len(self.index))
-            or 0 in self.index.shape
-        ):
-            raise ValueError(
-                f"arms: {tuple(self.arms.shape)}, index: {tuple(self.index.shape)}; allowed: 1 x A x d or R x A x d, and R x T"
-            )
-        finite("arms", self.arms)
-        if not bool(((self.index >= 0) & (self.index < self.arms.shape[1])).all()):
-            raise ValueError(
-                f"index={int(self.index.max())!r}; allowed: 0..{self.arms.shape[1] - 1}"
-            )
-
     @classmethod
     def of(cls, trace: Trace, kernel: Kernel, arms: Tensor, ridge: float) -> "Replay":
         """From a trace that holds "arm" (``probes.played``) of every round.
 
         Raises:
-            ValueError: the probe or rounds are missing.
+            ValueError: rounds are missing.
         """
-        if "arm" not in trace.series:
-            raise ValueError("trace lacks 'arm'; allowed: one recorded with the probe played")
         if len(trace.rounds) != trace.rounds[-1]:
             raise ValueError(
                 f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
@@ -162,11 +138,7 @@ class Replay:
             found.append(torch.linalg.eigvalsh(weighted)[:, -1])
         return torch.stack(found, 1)
 
-    def at(self, values: Tensor, rounds: Sequence[int]) -> Tensor:
-        """The columns of the given rounds, counted from 1. ``values``: R x T."""
-        return values[:, [int(t) - 1 for t in rounds]]
-
-    def some_rounds(self, count: int = 10) -> list[int]:
-        """About so many rounds, evenly spaced, the last among them."""
+    def some_rounds(self) -> list[int]:
+        """About ten rounds, evenly spaced, the last among them."""
         T = self.index.shape[1]
-        return sorted({max(1, round(T * (i + 1) / count)) for i in range(count)})
+        return sorted({max(1, round(T * (i + 1) / 10)) for i in range(10)})

@@ -1,14 +1,15 @@
 """Statements about one dictionary: what projection on its span does to determinants, variances and matrices.
 
-Everything is computed densely in a feature space of all arms, apart from how a learner embeds them.
+Everything is computed densely in a feature space of all arms, apart from how a learner embeds them. ``snapshots`` takes the
+dictionaries from the end of a run, and ``in_all`` makes one check of many.
 Source: Calandriello et al. (2019), Section 3, Appendices C and D.
 Letters: A arms, r features, Phi the A x r features of all arms with K = Phi Phi^T, P the projection on the span of the
 dictionary's rows, n pulls; A_t = Phi^T diag(n) Phi + lambda I, A~_t = P Phi^T diag(n) Phi P + lambda I.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paperlib.bkb.probes.state import SHOT, redrawn
 from paperlib.bkb.theory.constants import PAPER, ROUNDING
 from paperlib.checks import Check, statement
+from paperlib.core.trace import Trace
 from paperlib.maths.gp import Kernel
 
 SPAN = 1e-7  # singular values of the dictionary's rows below this, relative to the largest, are rounding
@@ -27,11 +30,7 @@ JITTER = 1e-12  # of kappa2, that learners add to K_SS
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Arms, pulls and dictionary of one trial at one time.
-
-    Raises:
-        ValueError: shapes that do not fit.
-    """
+    """Arms, pulls and dictionary of one trial at one time."""
 
     kernel: Kernel
     arms: Tensor  # A x d
@@ -44,32 +43,6 @@ class Snapshot:
     probability: Tensor | None = None  # A, with which each was
     mean: Tensor | None = None  # A, a learner's sketched mean
     total: Tensor | None = None  # A, sums of rewards, for the mean
-
-    def __post_init__(self):
-        for name in ("n", "mask", "s2", "kept", "probability", "mean", "total"):
-            value = getattr(self, name)
-            if value is not None and value.shape != self.arms.shape[:1]:
-                raise ValueError(
-                    f"{name} has shape {tuple(value.shape)}; allowed: {tuple(self.arms.shape[:1])}"
-                )
-
-    @classmethod
-    def of(
-        cls, kernel: Kernel, arms: Tensor, state: Any, ridge: float, trial: int = 0
-    ) -> "Snapshot":
-        """One trial of a state with n, mask and s2, and its log_det where it keeps one. ``arms``: 1 x A x d or R x A x d."""
-        points = arms[0 if arms.shape[0] == 1 else trial]
-        n, mask, s2 = (x[trial] for x in (state.n, state.mask, state.s2))
-        log_det = getattr(state, "log_det", None)
-        return cls(
-            kernel,
-            points,
-            n,
-            mask,
-            ridge,
-            s2,
-            log_det if log_det is None else float(log_det[trial]),
-        )
 
     @cached_property
     def features(self) -> Tensor:
@@ -171,6 +144,28 @@ class Snapshot:
             "m": int(self.mask.sum()),
             "lambda": self.ridge,
         }
+
+
+def snapshots(
+    trace: Trace, kernel: Kernel, arms: Tensor, ridge: float, qbar: float
+) -> list[Snapshot]:
+    """Each trial's last dictionary, with the multiplicities that its coins had.
+
+    The run keeps the dictionary alone; given it, the multiplicities are drawn again from a stream of their own.
+
+    Args:
+        trace: recorded with the probes ``SHOT`` (reduce "final").
+        arms: 1 x A x d.
+        ridge: lambda.
+        qbar: the learner's, with a coin a pull.
+    """
+    found = []
+    for trial, n, mask, s2, before in zip(trace.trials, *(trace[name] for name in SHOT)):
+        p, mask = np.clip(qbar * before, 0.0, 1.0), mask > 0
+        kept = redrawn(trial, 0, mask, n, p)
+        n, mask, s2, kept, p = (torch.from_numpy(x) for x in (n, mask, s2, kept, p))
+        found.append(Snapshot(kernel, arms[0], n, mask, ridge, s2, kept=kept, probability=p))
+    return found
 
 
 @statement("Section 3, posterior", f"{PAPER}, Section 3")
@@ -277,4 +272,27 @@ def proposition_c3(accuracies, eps: float, delta: float) -> Check:
         np.asarray(accuracies, float),
         eps,
         delta,
+    )
+
+
+def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) -> Check:
+    """A statement about one dictionary as one check of many, entry behind entry; of its inputs the largest.
+
+    Args:
+        statement: one of the above without a failure probability.
+
+    Raises:
+        ValueError: no dictionary.
+    """
+    if not shots:
+        raise ValueError(f"{statement.statement.name}: shots=[]; allowed: at least one dictionary")
+    checks = [statement(shot) for shot in shots]
+    largest = {name: max(check.inputs[name] for check in checks) for name in checks[0].inputs}
+    remarks = dict.fromkeys(check.remark for check in checks if check.remark)
+    return replace(
+        checks[0],
+        inputs={"dictionaries": len(checks)} | largest,
+        observed=np.concatenate([check.observed.ravel() for check in checks]),
+        bound=np.concatenate([check.bound.ravel() for check in checks]),
+        remark="; ".join(remarks),
     )

@@ -4,7 +4,6 @@ Source: Calandriello et al. (2019), Algorithm 1.
 Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
 """
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
@@ -14,10 +13,10 @@ from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ...core.validation import one_of, positive, whole
+from ...core.validation import whole
 from ...maths.gp import Kernel, rank
 from ..model.confidence import Confidence, Tally
-from .sketch import CHUNK, ROOTS, Fit, by_eigenvalues, fit
+from .sketch import ROOTS, Fit, by_eigenvalues, fit
 from .ucb import KernelUCB, Pulls
 
 MERGES = ("pulls", "arms")
@@ -40,11 +39,8 @@ class State(NamedTuple):
     failed: Tensor  # R bool, K_SS did not factor
     gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
     eigh: bool  # the root
-
-
-def oversampling(qbar: float) -> None:
-    """Raise ValueError unless qbar is a number above 0."""
-    positive("qbar", qbar)
+    # R x A, smallest coin of an arm's pulls that are in the dictionary, 1 without one (IncrementalBKB)
+    coin: Tensor | None = None
 
 
 def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tensor:
@@ -66,22 +62,17 @@ def inclusion(n: Tensor, s2: Tensor, qbar: float, merge: str = "pulls") -> Tenso
 
 
 class Sketched(KernelUCB):
-    """What learners with a dictionary share: their fields' checks, sampling, and the posterior from dictionary and counters."""
+    """Base class of the learners with a dictionary: sampling, and the posterior from dictionary and counters.
 
-    qbar: float
-    merge: str
-    variance: str
-    capacity: int | str
-    root: str
-    chunk: int
+    A subclass has ``variance``, ``capacity`` and ``root``, and ``qbar`` and ``merge`` where it calls ``sampled``, as fields
+    or as class attributes.
+    """
+
     looks = False  # whether a round waits for a number of the device
     tags = Tags(fixed_arms=True, derived=("gram",))  # the kernel matrix follows from the arms alone
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("variance", self.variance, VARIANCES)
-        one_of("root", self.root, ROOTS)
-        whole("chunk", self.chunk)
         if not (isinstance(self.capacity, str) and self.capacity == "auto"):
             whole("capacity", self.capacity)
 
@@ -116,11 +107,29 @@ class Sketched(KernelUCB):
             eigh=eigh,
             slots=None if self.capacity == "auto" else min(self.capacity, mask.shape[1]),
             rounds=rounds,
-            chunk=self.chunk,
             looks=self.looks,
             **options,
         )
         return found if self.variance == "dtc" else found._replace(s2=found.sor)
+
+    def resketched(
+        self, state: Any, arms: Tensor, arm: Tensor, pulls: Pulls, mask: Tensor, **own: Any
+    ) -> Any:
+        """The state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: as for ``heard``."""
+        rounds = state.tally.rounds + 1
+        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
+        return self.heard(
+            state,
+            arm,
+            pulls,
+            found.mu,
+            found.s2,
+            mask=mask,
+            log_det=found.log_det,
+            overflow=state.overflow | found.overflow,
+            failed=state.failed | found.failed,
+            **own,
+        )
 
     def predict(self, state, arms: Tensor, at: Tensor) -> tuple[Tensor, Tensor]:
         """mu and s2 at any points, in the span of the state's dictionary. ``at``: R x A' x d or 1 x A' x d. Returns R x A' each."""
@@ -172,7 +181,6 @@ class BKB(Sketched):
         capacity: slots of the dictionary, or "auto": as many as the largest one needs, a look at the device a round.
             Of a dictionary that does not fit the arms of largest index are left out; ``report`` flags the trial.
         root: of K_SS: "cholesky", "eigh", or "auto" by kernel and ridge.
-        chunk: arms that are embedded at a time.
 
     Raises:
         ValueError: a value out of range.
@@ -180,16 +188,11 @@ class BKB(Sketched):
 
     kernel: Kernel
     confidence: Confidence
-    qbar: float = 5.0
+    qbar: float = fields.positive(5.0)
     merge: str = fields.one_of(MERGES, "pulls")
-    variance: str = "dtc"
+    variance: str = fields.one_of(VARIANCES, "dtc")
     capacity: int | str = "auto"
-    root: str = "auto"
-    chunk: int = CHUNK
-
-    def __post_init__(self):
-        super().__post_init__()
-        oversampling(self.qbar)
+    root: str = fields.one_of(ROOTS, "auto")
 
     @property
     def looks(self) -> bool:
@@ -205,30 +208,4 @@ class BKB(Sketched):
     def update(self, state: State, arms: Tensor, arm: Tensor, reward: Tensor, draw: Draw) -> State:
         """The loop of Algorithm 1 after the reward: count, sample S_{t+1} with the variance s2_t that chose the arm, fit. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
-        mask = self.sampled(state, pulls, draw)
-        new = self._refit(state, arms, mask, pulls, state.tally.rounds + 1)
-        return new._replace(tally=self.add_up(state, arm, new.n, new.s2))
-
-    def resample(self, state: State, arms: Tensor, draw: Draw, qbar: float) -> State:
-        """The selection once more from the same counters, with another qbar: nothing learned is lost.
-
-        Go on with ``dataclasses.replace(learner, qbar=qbar)``.
-        """
-        pulls = Pulls(state.n, state.ysum)
-        mask = replace(self, qbar=qbar).sampled(state, pulls, draw)
-        new = self._refit(state, arms, mask, pulls, state.tally.rounds)
-        return new._replace(tally=state.tally._replace(effective=(new.n * new.s2).sum(1)))
-
-    def _refit(self, state: State, arms: Tensor, mask: Tensor, pulls: Pulls, rounds: int) -> State:
-        """The posterior from a dictionary and counters; the tally is as it was."""
-        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
-        return state._replace(
-            n=pulls.n,
-            ysum=pulls.ysum,
-            mask=mask,
-            mu=found.mu,
-            s2=found.s2,
-            log_det=found.log_det,
-            overflow=state.overflow | found.overflow,
-            failed=state.failed | found.failed,
-        )
+        return self.resketched(state, arms, arm, pulls, self.sampled(state, pulls, draw))

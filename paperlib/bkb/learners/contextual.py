@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import Rows
@@ -16,8 +17,8 @@ from ...core.streams import Draw
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
 from ..model.slots import points_at
-from .bkb import Sketched, oversampling
-from .sketch import CHUNK, Fit
+from .bkb import Sketched
+from .sketch import ROOTS, Fit
 from .ucb import Pulls, first_best
 
 
@@ -40,7 +41,7 @@ class ContextualBKB(Sketched):
     A round costs O((A + t) M^2), M the size of the dictionary.
 
     Attributes:
-        kernel, confidence, qbar, root, chunk: as for ``BKB``.
+        kernel, confidence, qbar, root: as for ``BKB``.
 
     Raises:
         ValueError: a value out of range.
@@ -48,17 +49,12 @@ class ContextualBKB(Sketched):
 
     kernel: Kernel
     confidence: Confidence
-    qbar: float = 5.0
-    root: str = "auto"
-    chunk: int = CHUNK
+    qbar: float = fields.positive(5.0)
+    root: str = fields.one_of(ROOTS, "auto")
     capacity = "auto"
     variance = "dtc"
     looks = True  # the size of the largest dictionary is read in each round
     tags = Tags(derived=("gram",))
-
-    def __post_init__(self):
-        super().__post_init__()
-        oversampling(self.qbar)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Nothing pulled; the horizon is not used."""
@@ -88,12 +84,14 @@ class ContextualBKB(Sketched):
         kept = coins < self.qbar * state.widths.append(played).view
         if t == 1:
             kept = torch.ones_like(kept)  # S_1 = {x_1}
+        # Later arms may have a larger k(x, x) than the first ones.
         kappa2 = torch.maximum(state.tally.kappa2, self.kernel.diag(arms).amax(1))
         tally = state.tally._replace(kappa2=kappa2)
         new = state._replace(points=points, rewards=rewards, kept=Rows.of(kept), tally=tally)
         found = self._fit(new, points.view)
         return new._replace(
             widths=Rows.of(found.s2),
+            # Each pull is a point of its own here, so that n = 1.
             tally=self.confidence.add(tally, played, found.s2.sum(1)),
             failed=state.failed | found.failed,
         )

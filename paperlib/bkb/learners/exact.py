@@ -127,6 +127,7 @@ class ExactGPUCB(_Exact):
         h = column * (lam / n.clamp(min=1.0))
         step = h / (variance + (variance * (variance + h.square().sum(1, keepdim=True))).sqrt())
         g = through(h, T)
+        # An arm that is new to its trial gets a row of T; on a device all trials compute it.
         if needed(n == 0):
             index = at.unsqueeze(1).expand(-1, T.shape[1], 1)
             parts = (state.cross, state.last)

@@ -4,8 +4,6 @@ Source: Calandriello et al. (2019), Section 3 on fixed inducing points; Quinoner
 Letters: R trials, A arms, M inducing arms; P = V^{-1}.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -13,27 +11,11 @@ from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...maths.gp import Kernel
-from ..model.confidence import Confidence, Tally
-from .bkb import Sketched
-from .regression import REFRESH, absorb
-from .sketch import CHUNK
+from ..model.confidence import Confidence
+from .bkb import VARIANCES, Sketched
+from .regression import REFRESH, State, absorb
+from .sketch import ROOTS
 from .ucb import Pulls
-
-
-class State(NamedTuple):
-    """Counters, the dictionary that never changes, and the posterior."""
-
-    n: Tensor  # R x A, pulls
-    ysum: Tensor  # R x A, sums of rewards
-    mask: Tensor  # R x A bool, the dictionary
-    mu: Tensor  # R x A
-    s2: Tensor  # R x A
-    Z: Tensor  # R x M x A, embedding
-    inverse: Tensor  # R x M x M, P
-    tally: Tally
-    copies: Tensor | None  # 1 or R x A, first equal arm
-    failed: Tensor  # R bool
-    eigh: bool  # the root
 
 
 @frozen
@@ -41,7 +23,7 @@ class FixedDictionary(Sketched):
     """GP-UCB on inducing arms that are drawn once, uniformly without replacement, and never changed.
 
     Attributes:
-        kernel, confidence, root, chunk: as for ``BKB``.
+        kernel, confidence, root: as for ``BKB``.
         size: M, inducing arms.
         variance: "dtc" over-explores what the dictionary misses, "sor" never looks there.
 
@@ -52,12 +34,8 @@ class FixedDictionary(Sketched):
     kernel: Kernel
     confidence: Confidence
     size: int = fields.size(20)
-    variance: str = "dtc"
-    root: str = "auto"
-    chunk: int = CHUNK
-
-    def __post_init__(self):
-        super().__post_init__()
+    variance: str = fields.one_of(VARIANCES, "dtc")
+    root: str = fields.one_of(ROOTS, "auto")
 
     @property
     def capacity(self) -> int:
@@ -91,9 +69,9 @@ class FixedDictionary(Sketched):
         """One more observation in the same span. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         inverse, mu, s2 = absorb(state.Z, state.inverse, state.mu, state.s2, arm, reward)
-        failed = state.failed
-        if (state.tally.rounds + 1) % REFRESH == 0:
-            rounds = state.tally.rounds + 1
+        failed, rounds = state.failed, state.tally.rounds + 1
+        # Rank-one updates drift, so the posterior is recomputed from the counters now and then.
+        if rounds % REFRESH == 0:
             found = self.fitted(arms, state.mask, pulls, state.tally, state.eigh, rounds, keep=True)
             mu, s2, inverse = found.mu, found.s2, torch.cholesky_inverse(found.factor)
             failed = failed | found.failed

@@ -6,37 +6,19 @@ Matrix Approximation", thin a stream that does not.
 Letters: R trials, A arms, M slots of the dictionary; s2 the scaled variance, p inclusion probability of a pull.
 """
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...maths.gp import Kernel
-from ..model.confidence import Confidence, Tally
-from .bkb import BKB, Sketched, oversampling
-from .sketch import CHUNK
+from ..model.confidence import Confidence
+from .bkb import BKB, VARIANCES, Sketched, State
+from .sketch import ROOTS
 from .ucb import Pulls
 
 GONE = 1.0  # larger than any coin that is kept
-
-
-class State(NamedTuple):
-    """Counters, the dictionary with its coins, and the posterior."""
-
-    n: Tensor  # R x A, pulls
-    ysum: Tensor  # R x A, sums of rewards
-    mask: Tensor  # R x A bool, the dictionary S_t
-    coin: Tensor  # R x A, least coin of an arm's pulls that are in the dictionary, 1 without one
-    mu: Tensor  # R x A
-    s2: Tensor  # R x A
-    tally: Tally
-    copies: Tensor | None  # 1 or R x A, first equal arm
-    overflow: Tensor  # R bool
-    failed: Tensor  # R bool
-    gram: Tensor | None  # 1 or R x A x A, K_XX, where it is small
-    eigh: bool  # the root
 
 
 @frozen
@@ -47,7 +29,7 @@ class IncrementalBKB(Sketched):
     Departure: p_t is the least min(1, qbar s2) that the pull has had. The sketched variance may rise again.
 
     Attributes:
-        kernel, confidence, qbar, variance, capacity, root, chunk: as for ``BKB``.
+        kernel, confidence, qbar, variance, capacity, root: as for ``BKB``.
 
     Raises:
         ValueError: a value out of range.
@@ -55,21 +37,17 @@ class IncrementalBKB(Sketched):
 
     kernel: Kernel
     confidence: Confidence
-    qbar: float = 5.0
-    variance: str = "dtc"
+    qbar: float = fields.positive(5.0)
+    variance: str = fields.one_of(VARIANCES, "dtc")
     capacity: int | str = "auto"
-    root: str = "auto"
-    chunk: int = CHUNK
+    root: str = fields.one_of(ROOTS, "auto")
     looks = BKB.looks
-
-    def __post_init__(self):
-        super().__post_init__()
-        oversampling(self.qbar)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """S_0 is empty; the horizon is not used."""
         shared = self.undrawn(trials, arms)
-        return State(**shared, coin=torch.full_like(shared["n"], GONE))
+        coin = torch.full_like(shared["n"], GONE)
+        return State(**shared, log_det=shared["tally"].information, coin=coin)
 
     def kept(self, state: State, arm: Tensor, draw: Draw) -> tuple[Tensor, Tensor]:
         """S_{t+1} and its coins, R x A each. A pull stays while its coin, tossed when it was played, is below p."""
@@ -84,16 +62,4 @@ class IncrementalBKB(Sketched):
         """Algorithm 1's loop with ``kept`` for its sampling. ``arm``, ``reward``: R."""
         pulls = Pulls(state.n, state.ysum).add(arm, reward)
         mask, coin = self.kept(state, arm, draw)
-        rounds = state.tally.rounds + 1
-        found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
-        return self.heard(
-            state,
-            arm,
-            pulls,
-            found.mu,
-            found.s2,
-            mask=mask,
-            coin=coin,
-            overflow=state.overflow | found.overflow,
-            failed=state.failed | found.failed,
-        )
+        return self.resketched(state, arms, arm, pulls, mask, coin=coin)

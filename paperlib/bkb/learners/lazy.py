@@ -19,9 +19,9 @@ from ...core.trees import take
 from ...maths.gp import Kernel
 from ..model.apart import Apart, apart
 from ..model.confidence import Confidence, Tally
-from .bkb import MERGES, Sketched, oversampling
+from .bkb import MERGES, VARIANCES, Sketched
 from .regression import absorb
-from .sketch import CHUNK
+from .sketch import ROOTS
 from .ucb import Pulls, of_arm
 
 
@@ -74,7 +74,7 @@ class LazyBKB(Sketched):
     1 <= s2_fb(x) / s2_t(x) <= 1 + sum_s s2_fb(x_s) at every x. With threshold 1 it is BKB, bit for bit.
 
     Attributes:
-        kernel, confidence, qbar, merge, variance, capacity, root, chunk: as for ``BKB``.
+        kernel, confidence, qbar, merge, variance, capacity, root: as for ``BKB``.
         threshold: C >= 1.
         refresh: rounds after which the posterior is computed anew from the counters, against drift.
 
@@ -84,21 +84,14 @@ class LazyBKB(Sketched):
 
     kernel: Kernel
     confidence: Confidence
-    qbar: float = 5.0
+    qbar: float = fields.positive(5.0)
     merge: str = fields.one_of(MERGES, "pulls")
-    threshold: float = fields.positive(2.0)
-    variance: str = "dtc"
+    threshold: float = fields.number(2.0, least=1.0)
+    variance: str = fields.one_of(VARIANCES, "dtc")
     capacity: int | str = "auto"
-    root: str = "auto"
+    root: str = fields.one_of(ROOTS, "auto")
     refresh: int = fields.whole(256)
-    chunk: int = CHUNK
     looks = True  # which trials sample a new dictionary is read in each round
-
-    def __post_init__(self):
-        super().__post_init__()
-        oversampling(self.qbar)
-        if self.threshold < 1:
-            raise ValueError(f"threshold={self.threshold!r}; allowed: at least 1")
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """No dictionary; one unused slot. The horizon is not used."""
@@ -125,19 +118,17 @@ class LazyBKB(Sketched):
         new = state._replace(n=pulls.n, ysum=pulls.ysum, mu=mu, s2=s2, inverse=inverse, spent=spent)
         rows = which(expired)
         if len(rows):
-            new = self._resampled(new, arms, self.sampled(state, pulls, draw, rows), rows)
+            mask = state.mask.index_put((rows,), self.sampled(state, pulls, draw, rows))
+            new = self._renewed(new._replace(mask=mask), arms, rows)
+            # the new variance is the fallback from now on
+            new = new._replace(
+                fallback=new.fallback.index_put((rows,), new.s2[rows]),
+                spent=new.spent.index_fill(0, rows, 0.0),
+                resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
+            )
         if (state.tally.rounds + 1) % self.refresh == 0:
             new = self._renewed(new, arms, which(~expired))
         return new._replace(tally=self.add_up(state, arm, pulls.n, new.s2))
-
-    def _resampled(self, state: State, arms: Tensor, mask: Tensor, rows: Tensor) -> State:
-        """The trials ``rows`` with new dictionaries ``mask``, len(rows) x A bool; their variance is the fallback from now on."""
-        new = self._renewed(state._replace(mask=state.mask.index_put((rows,), mask)), arms, rows)
-        return new._replace(
-            fallback=new.fallback.index_put((rows,), new.s2[rows]),
-            spent=new.spent.index_fill(0, rows, 0.0),
-            resamplings=new.resamplings.index_add(0, rows, torch.ones_like(rows)),
-        )
 
     def _renewed(self, state: State, arms: Tensor, rows: Tensor) -> State:
         """The posterior of the trials ``rows`` computed from their dictionaries and counters."""
@@ -160,26 +151,23 @@ class LazyBKB(Sketched):
         new = {
             "mu": found.mu,
             "s2": found.s2,
-            "Z": found.Z,
             "inverse": torch.cholesky_inverse(found.factor),
             "overflow": part(state.overflow) | found.overflow,
             "failed": part(state.failed) | found.failed,
         }
-        Z = new.pop("Z")
         if not every:
+            # The new dictionaries may need more slots than the other trials have, or fewer.
             slots = max(new["inverse"].shape[1], state.inverse.shape[1])
             inverse = widened(state.inverse, slots, lam)
             new["inverse"] = widened(new["inverse"], slots, lam)
-            old = state._replace(inverse=inverse)
-            new = {
-                name: getattr(old, name).index_put((rows,), value) for name, value in new.items()
-            }
+            old = state._replace(inverse=inverse)._asdict()
+            new = {name: old[name].index_put((rows,), value) for name, value in new.items()}
         if isinstance(state.Z, Rows):
-            new["Z"] = apart(state.Z).put(rows, Z)
+            new["Z"] = apart(state.Z).put(rows, found.Z)
         elif every:
-            new["Z"] = Z
+            new["Z"] = found.Z
         else:
-            new["Z"] = wider(state.Z, slots).index_put((rows,), wider(Z, slots))
+            new["Z"] = wider(state.Z, slots).index_put((rows,), wider(found.Z, slots))
         return state._replace(**new)
 
     def report(self, state: State) -> dict[str, Tensor]:

@@ -5,16 +5,35 @@ arm's mean and width change by its g = z_i^T u alone, so that a round costs O(A 
 Letters: R trials, A arms, M features.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from ...core.linalg import Rows, apply, light, may_look, tensors
 from ..model.apart import apart, together
+from ..model.confidence import Tally
 from .ucb import of_arm
 
 TINY = 1e-300  # variances stay above 0, for ratios of them are taken
 REFRESH = 256  # rounds after which learners compute anew what they update
+
+
+class State(NamedTuple):
+    """Counters, features that never change, and the ridge regression on them."""
+
+    n: Tensor  # R x A, pulls
+    ysum: Tensor  # R x A, sums of rewards
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A
+    Z: Tensor  # R x M x A or 1 x M x A, features
+    inverse: Tensor  # R x M x M, P
+    tally: Tally
+    copies: Tensor | None  # 1 or R x A, first equal arm
+    mask: Tensor | None = None  # R x A bool, the dictionary (FixedDictionary)
+    failed: Tensor | None = None  # R bool, K_SS did not factor (FixedDictionary)
+    eigh: bool = False  # the root (FixedDictionary)
 
 
 def refitted(
@@ -64,6 +83,7 @@ def absorb(
     g = along(Z, u)
     mu = torch.addcmul(mu, g, ((reward - of_arm(mu, arm)) / c).unsqueeze(1))
     s2 = torch.addcdiv(s2, g.square(), -c.unsqueeze(1)).clamp_(min=TINY)
+    # Sherman & Morrison: P - u u^T / (1 + z^T u)
     inverse = torch.addcmul(inverse, (u / -c.unsqueeze(1)).unsqueeze(2), u.unsqueeze(1))
     return inverse, mu, s2
 

@@ -3,34 +3,43 @@
 Source: Calandriello et al. (2019), Section 3; the estimator is the "deterministic training conditional"
 (DTC) of Quinonero-Candela & Rasmussen (2005), and subset of regressors (SoR) is the same without its last term.
 Letters: R trials, A arms, M slots for dictionary arms, U slots for pulled arms, d dimensions; S the dictionary,
-P the arms pulled, Z^T = L^{-1} K_SX the embedding with L L^T = K_SS, V = Z_P^T diag(n) Z_P + lambda I.
+P the arms pulled, Z^T = B K_SX the embedding with B^T B = K_SS^{-1}, V = Z_P^T diag(n) Z_P + lambda I.
 
 All trials at once, for a device: trials have dictionaries of unequal size, and unused slots hold kappa2 on the diagonal
-of K_SS and zero rows in Z^T, so that nothing else changes. Where code may look, ``single`` does one trial after the other.
+of K_SS and zero rows in Z^T, so that nothing else changes. Where code may look, ``fit_by_trial`` does one trial after the other.
 """
 
 import math
-import warnings
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from scipy.linalg.lapack import dpotrf, dtrtri
 from torch import Tensor
 
-from ...core.linalg import may_look
-from ...core.validation import menu, one_of, positive, whole
+from ...core.linalg import light, may_look, tensors
+from ...core.validation import finite, menu, one_of, positive
 from ...maths.gp import Kernel, check_kernel, rank
 from ..model.slots import Slots, listed, points_at
-from .single import JITTERS, Fit, each
 
 CHUNK = 2**15  # arms that are embedded at a time
 ROOTS = ("auto", "cholesky", "eigh")
+JITTERS = (1e-12, 1e-10, 1e-8)  # of kappa2, added to K_SS: the first with which it factors
 
 
-class Root(NamedTuple):
-    """An inverse square root B of K_SS, Z^T = B K_SX: L^{-1} by Cholesky, or by eigenvalues."""
+class Fit(NamedTuple):
+    """The posterior at all arms, and what rank-one updates go on from."""
 
-    matrix: Tensor  # B, R x M x M or R x rank x M; zeros for unused slots
+    mu: Tensor  # R x A
+    s2: Tensor  # R x A, DTC: resid / lambda + sor
+    sor: Tensor  # R x A, subset of regressors
+    resid: Tensor  # R x A, k(x, x) - ||z||^2, what the dictionary does not see
+    log_det: Tensor  # R, ln det V - M ln lambda
+    size: Tensor  # R, arms in the dictionary
+    overflow: Tensor  # R bool
     failed: Tensor  # R bool
+    Z: Tensor | None  # R x M x A, where asked for
+    factor: Tensor | None  # R x M x M, Cholesky factor of V, where asked for
 
 
 def by_eigenvalues(root: str, kernel: Kernel, dim: int, kappa2: Tensor, ridge: float) -> bool:
@@ -56,8 +65,13 @@ def inverted(L: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(L, one, upper=False)
 
 
-def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None) -> Root:
-    """An inverse square root of K_SS.
+def square_root(
+    gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: int | None
+) -> tuple[Tensor, Tensor]:
+    """An inverse square root B of K_SS, Z^T = B K_SX: L^{-1} by Cholesky, or by eigenvalues.
+
+    Returns:
+        B, R x M x M or R x rank x M, zeros for unused slots; and whether there is none, R.
 
     Args:
         gram: K_SS, R x M x M; rows and columns of unused slots hold anything.
@@ -75,14 +89,14 @@ def square_root(gram: Tensor, members: Slots, kappa2: Tensor, eigh: bool, most: 
         scale = torch.where(keep, torch.where(keep, values, 1.0).rsqrt(), 0.0)
         # eigenvalues ascend: the last ones are all there is
         matrix = (vectors * scale.unsqueeze(1)).mT[:, -most if most else None :]
-        return Root(matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0]))
+        return matrix * used.unsqueeze(1), torch.zeros_like(members.valid[:, 0])
     kappa2 = kappa2.clamp(min=1e-200)  # all arms may be zero
     added = lambda jitter: (1 + jitter - used) * kappa2
     L, failed = factored(K, added(JITTERS[0]))
     for jitter in JITTERS[1:]:  # without a look at whether it is needed
         again, worse = factored(K, added(jitter))
         L, failed = torch.where(failed[:, None, None], again, L), failed & worse
-    return Root(inverted(L) * used.unsqueeze(2), failed)
+    return inverted(L) * used.unsqueeze(2), failed
 
 
 def listed_pulls(n: Tensor, rounds: int, looks: bool = False) -> Slots:
@@ -135,7 +149,7 @@ def fit(
         gram: K_XX, R x A x A or 1 x A x A, where it is at hand.
     """
     if may_look(n):
-        return each(
+        return fit_by_trial(
             kernel,
             arms,
             mask,
@@ -157,13 +171,13 @@ def fit(
             K_SX = kernel(points_at(arms, members.index), arms)
         else:
             K_SX = points_at(gram, members.index)
-        root = square_root(columns(K_SX, members), members, kappa2, eigh, most)
-        Z = root.matrix @ K_SX  # Z^T = B K_SX
+        B, failed = square_root(columns(K_SX, members), members, kappa2, eigh, most)
+        Z = B @ K_SX  # Z^T = B K_SX
         Z_P, parts = columns(Z, pulled), [(arms, Z)]
     else:
         points, targets = points_at(arms, members.index), arms if at is None else at
-        root = square_root(kernel(points, points), members, kappa2, eigh, most)
-        embed = lambda part: root.matrix @ kernel(points, part)
+        B, failed = square_root(kernel(points, points), members, kappa2, eigh, most)
+        embed = lambda part: B @ kernel(points, part)
         Z_P = embed(points_at(arms, pulled.index))
         parts = ((part, embed(part)) for part in targets.split(int(chunk), 1))
     count = n.gather(1, pulled.index) * pulled.valid
@@ -182,9 +196,111 @@ def fit(
         found.append((mu, resid / ridge + sor, sor, resid, Z if keep else resid))
     mu, s2, sor, resid, Z = (torch.cat(x, -1) if len(found) > 1 else x[0] for x in zip(*found))
     log_det = 2 * C.diagonal(0, 1, 2).log().sum(1) - C.shape[1] * math.log(ridge)
-    inside, failed = members.valid.sum(1), root.failed | singular
     Z, C = (Z.contiguous(), C) if keep else (None, None)
+    inside, failed = members.valid.sum(1), failed | singular
     return Fit(mu, s2, sor, resid, log_det, inside, members.overflow, failed, Z, C)
+
+
+def factored_one(matrix: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarray, bool]:
+    """L, L^{-1}, and whether there is none; L L^T is the matrix, m x m, with ``added`` on its diagonal."""
+    if not len(matrix):  # an empty dictionary
+        return matrix, matrix, False
+    moved = matrix.copy()
+    moved.ravel()[:: len(moved) + 1] += added
+    # LAPACK reads rows as columns: its upper factor is the lower one
+    upper, info = dpotrf(moved.T, clean=1, overwrite_a=1)
+    return upper.T, dtrtri(upper)[0].T, info != 0
+
+
+def root_of_one(
+    K_SS: np.ndarray, kappa2: float, eigh: bool, most: int | None
+) -> tuple[np.ndarray, bool]:
+    """B, by Cholesky or by eigenvalues, and whether there is none. ``kappa2``: largest k(x, x); ``most``: rank of the kernel."""
+    if eigh and len(K_SS):
+        values, vectors = np.linalg.eigh(K_SS)
+        keep = values > max(len(values) * np.finfo(float).eps * values[-1], 0.0)
+        scale = np.where(keep, np.where(keep, values, 1.0) ** -0.5, 0.0)
+        # eigenvalues ascend: the last ones are all there is
+        return np.ascontiguousarray((vectors * scale).T[-most if most else None :]), False
+    for jitter in JITTERS:
+        # products with the inverse take half of the time that solving with L takes at every arm
+        _, inverse, failed = factored_one(
+            K_SS, jitter * max(kappa2, 1e-200)
+        )  # all arms may be zero
+        if not failed:
+            break
+    return inverse, failed
+
+
+@np.errstate(divide="ignore", invalid="ignore")  # of a trial that does not factor, which is flagged
+def fit_by_trial(
+    kernel: Kernel,
+    arms: Tensor,
+    mask: Tensor,
+    n: Tensor,
+    ysum: Tensor,
+    ridge: float,
+    kappa2: Tensor,
+    *,
+    eigh: bool,
+    slots: int | None,
+    keep: bool,
+    at: Tensor | None,
+    chunk: int,
+    gram: Tensor | None,
+) -> Fit:
+    """``fit`` of one trial after the other; arguments and shapes as there.
+
+    No slot is unused here, and the matrices of a trial stay in the processor's cache.
+    """
+    points, most = arms if at is None else at, rank(kernel, arms.shape[2])
+    variance = kernel.diag(points) if at is not None or gram is None else gram.diagonal(0, 1, 2)
+    inside, pulls, sums, variance, kappa2 = light(mask, n, ysum, variance, kappa2)
+    gram = gram if gram is None else light(gram)[0]
+    sizes = np.add.reduce(inside, 1, int)
+    M = slots or max(1, int(sizes.max()))
+    mu, sor, resid = np.empty((3, len(inside), points.shape[1]))
+    log_det = np.empty(len(inside))
+    failed = np.zeros(len(inside), bool)
+    Z_all = factors = None
+    if keep:  # unused slots: no feature, and lambda on V's diagonal
+        width = min(M, most) if eigh and most else M
+        Z_all = np.zeros((len(inside), width, points.shape[1]))
+        factors = np.tile(math.sqrt(ridge) * np.eye(width), (len(inside), 1, 1))
+    K = lambda X, Y: light(kernel(X, Y))[0][0]
+    for i in range(len(inside)):
+        S, P = inside[i].nonzero()[0][:M], pulls[i].nonzero()[0]
+        count, total = pulls[i, P], sums[i, P]
+        own = lambda x: x[i : i + 1] if len(x) > 1 else x
+        if at is None and points.shape[1] <= chunk:  # K_SX holds K_SS, and Z holds Z_P
+            K_SX = K(own(arms)[:, S], own(arms)) if gram is None else own(gram)[0].take(S, 0)
+            B, failed[i] = root_of_one(K_SX.take(S, 1), kappa2[i % len(kappa2)], eigh, most)
+            blocks = [B @ K_SX]  # Z^T = B K_SX
+            Z_P = blocks[0].take(P, 1)
+        else:
+            X_S = own(arms)[:, S]
+            B, failed[i] = root_of_one(K(X_S, X_S), kappa2[i % len(kappa2)], eigh, most)
+            blocks = (B @ K(X_S, part) for part in own(points).split(int(chunk), 1))
+            Z_P = B @ K(X_S, own(arms)[:, P])
+        V, b = (Z_P * count) @ Z_P.T, Z_P @ total  # b = Z_t(X_t)^T y_t
+        C, inverse, singular = factored_one(V, ridge)  # V_t = Z_t(X_t)^T Z_t(X_t) + lambda I
+        failed[i] |= singular
+        h, begin = inverse @ b, 0
+        for Z in blocks:  # of every arm z_t and C^{-1} z_t
+            here = slice(begin, begin := begin + Z.shape[1])
+            np.einsum("ma,ma->a", Z, Z, out=resid[i, here])
+            if keep:
+                Z_all[i, : len(Z), here] = Z
+            W = inverse @ Z
+            np.matmul(h, W, out=mu[i, here])  # mu~_t = z_t^T V_t^{-1} Z_t(X_t)^T y_t (E2)
+            np.einsum("ma,ma->a", W, W, out=sor[i, here])
+        log_det[i] = 2 * np.add.reduce(np.log(C.diagonal())) - len(C) * math.log(ridge)
+        if keep:
+            factors[i, : len(C), : len(C)] = C
+    resid = np.maximum(variance - resid, 0.0)
+    s2 = resid / ridge + sor  # s2~_t = (k(x, x) - z^T z) / lambda + z^T V_t^{-1} z
+    size, overflow = np.minimum(sizes, M), sizes > M
+    return Fit(*tensors(mu, s2, sor, resid, log_det, size, overflow, failed, Z_all, factors))
 
 
 def nystrom_posterior(
@@ -197,9 +313,8 @@ def nystrom_posterior(
     *,
     at: Tensor | None = None,
     root: str = "auto",
-    chunk: int = CHUNK,
 ) -> Fit:
-    """The sketched posterior of R trials, checked: the function for work by hand; learners call ``fit``.
+    """The sketched posterior of R trials, checked and in float64: the function for work by hand; learners call ``fit``.
 
     GP variance is ``ridge * s2``.
 
@@ -215,51 +330,39 @@ def nystrom_posterior(
         ValueError: values out of range, not finite, or of shapes that do not fit.
         RuntimeError: K_SS factors in no way; names jitter, size and condition.
     """
-    for name, x in {"arms": arms, "mask": mask, "n": n, "ysum": ysum}.items():
-        if not isinstance(x, Tensor):
-            raise ValueError(f"{name} is of type {type(x).__name__}; allowed: a tensor")
     ridge = positive("ridge", ridge)
     one_of("root", root, ROOTS)
-    chunk = whole("chunk", chunk)
-    if arms.dtype != torch.float64:
-        warnings.warn(f"arms come in {arms.dtype} and are computed with in float64", stacklevel=2)
     led = lambda x, dim: x if x.dim() == dim else x.unsqueeze(0)  # by the trials
-    arms = led(arms, 3).double()
+    arms, at = led(arms, 3).double(), at if at is None else led(at, 3).double()
     menu(arms)
     check_kernel(kernel, arms)
     mask, n, ysum = led(mask, 2), led(n, 2).double(), led(ysum, 2).double()
+    trials, count, dim = len(mask), *arms.shape[1:]
     for name, x in {"mask": mask, "n": n, "ysum": ysum}.items():
-        if x.shape != mask.shape or x.shape[1] != arms.shape[1]:
+        if x.shape != (trials, count) or len(arms) not in (1, trials):
             raise ValueError(
-                f"{name} has shape {tuple(x.shape)}; allowed: {(len(mask), arms.shape[1])}, as the dictionary's trials and the arms"
+                f"{name} has shape {tuple(x.shape)} beside arms of shape {tuple(arms.shape)}; allowed: {(trials, count)}, with arms of as many trials or of 1"
             )
-        if not bool(x.isfinite().all()):
-            raise ValueError(f"{name}={x[~x.isfinite()][0].item()!r}; allowed: finite numbers")
+        finite(name, x)
     if mask.dtype != torch.bool:
         raise ValueError(f"mask comes in {mask.dtype}; allowed: bool")
-    if len(arms) not in (1, len(mask)):
-        raise ValueError(
-            f"mask has {len(mask)} trials, the arms {len(arms)}; allowed: as many, or arms that are shared"
-        )
     if bool((n < 0).any()):
         raise ValueError(f"n={n.min().item()!r}; allowed: at least 0")
     if at is not None:
-        at = led(at, 3).double()
         menu(at, name="at")
-        if len(at) not in (1, len(mask)) or at.shape[2] != arms.shape[2]:
+        if len(at) not in (1, trials) or at.shape[2] != dim:
             raise ValueError(
-                f"at has shape {tuple(at.shape)}; allowed: {len(mask)} or 1 trials, and {arms.shape[2]} dimensions as the arms"
+                f"at has shape {tuple(at.shape)}; allowed: {trials} or 1 trials, and {dim} dimensions as the arms"
             )
     kappa2 = kernel.diag(arms).amax(1)
-    sizes = {"slots": None, "rounds": arms.shape[1], "chunk": chunk}
     posterior = lambda eigh: fit(
-        kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, at=at, **sizes
+        kernel, arms, mask, n, ysum, ridge, kappa2, eigh=eigh, slots=None, rounds=count, at=at
     )
-    found = posterior(by_eigenvalues(root, kernel, arms.shape[2], kappa2, ridge))
+    found = posterior(by_eigenvalues(root, kernel, dim, kappa2, ridge))
     if bool(found.failed.any()) and root == "auto":
         found = posterior(True)
     if bool(found.failed.any()) or not bool(found.mu.isfinite().all()):
-        trial = int(found.failed.nonzero()[0, 0]) if bool(found.failed.any()) else 0
+        trial = int(found.failed.long().argmax())  # the first, or 0
         chosen = (arms[0] if len(arms) == 1 else arms[trial])[mask[trial]]
         condition = float(torch.linalg.cond(kernel(chosen, chosen)))
         raise RuntimeError(

@@ -58,9 +58,6 @@ class SOFUL(KernelUCB):
     size: int = fields.size(10)
     kernel = Linear()
 
-    def __post_init__(self):
-        super().__post_init__()
-
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """An empty sketch; the horizon is not used."""
         d, shared = arms.shape[2], self.prior(trials, arms)
@@ -98,26 +95,12 @@ class SOFUL(KernelUCB):
         )
 
     def radius(self, state: State) -> Tensor:
-        """beta, R: the self-normalized bound in V~, widened by what the sketch has dropped."""
-        c, d = self.confidence, state.sketch.shape[2]
-        return c.scale * soful_radius(
-            c.noise, state.log_det, state.rho, c.lam, d, c.norm_bound, c.delta
-        )
+        """beta, R: the self-normalized bound in V~, widened by what the sketch has dropped, and the bias.
 
-
-def soful_radius(
-    noise: float,
-    log_det: Tensor,
-    rho: Tensor,
-    ridge: float,
-    dim: int,
-    norm_bound: float,
-    delta: float,
-) -> Tensor:
-    """xi sqrt(ln det(V~ / lambda) + 2 ln(1 / delta) + d ln(1 + rho / lambda)) sqrt(1 + rho / lambda) + S sqrt(lambda) (1 + rho / lambda).
-
-    V~ <= V <= V~ + rho I <= (1 + rho / lambda) V~ bounds the noise; the bias is at most (rho + lambda) S / sqrt(lambda).
-    """
-    lost = rho / ridge
-    width = (log_det + 2 * math.log(1 / delta) + dim * lost.log1p()).sqrt() * (1 + lost).sqrt()
-    return noise * width + norm_bound * math.sqrt(ridge) * (1 + lost)
+        xi sqrt(ln det(V~ / lambda) + 2 ln(1 / delta) + d ln(1 + rho / lambda)) sqrt(1 + rho / lambda) + S sqrt(lambda) (1 + rho / lambda):
+        V~ <= V <= V~ + rho I <= (1 + rho / lambda) V~ bounds the noise; the bias is at most (rho + lambda) S / sqrt(lambda).
+        """
+        c, lost = self.confidence, state.rho / self.confidence.lam
+        L, dim = math.log(1 / c.delta), state.sketch.shape[2]
+        width = (state.log_det + 2 * L + dim * lost.log1p()).sqrt() * (1 + lost).sqrt()
+        return c.scale * (c.noise * width + c.norm_bound * math.sqrt(c.lam) * (1 + lost))

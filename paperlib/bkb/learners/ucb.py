@@ -85,11 +85,17 @@ class KernelUCB:
             refuse("kernel", self.kernel, allowed)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
-        """Raise ValueError for arms or rewards that are not finite, an unknown arm, or a kernel that is none on the arms."""
+        """Raise ValueError for arms or rewards that are not finite, an unknown arm, a kernel that is none on the arms, or a ridge that is rounding beside it."""
         menu(context, action)
         if action is None and feedback is None:
             check_kernel(self.kernel, context)
-            self._check_ridge(context)
+            lam, kappa2 = self.confidence.lam, self.kernel.diag(context)
+            # beside a larger k(x, x) lambda is rounding
+            if context.device.type != "meta" and not bool((kappa2 <= CONDITION * lam).all()):
+                raise ValueError(
+                    f"ridge={self.confidence.ridge!r} with noise={self.confidence.noise!r} gives lambda = {lam:g}; "
+                    f"allowed: at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x)"
+                )
         if feedback is not None:
             finite("reward", feedback, LARGEST)
 
@@ -103,15 +109,6 @@ class KernelUCB:
         x = linalg.chosen(context, observed.action).unsqueeze(1)
         most = F * self.kernel.diag(x)[:, 0].sqrt() + observed.deviation(xi)
         return observed.contradicts(-most, most, f"noise={xi!r} and norm_bound={F!r}")
-
-    def _check_ridge(self, arms: Tensor) -> None:
-        """Raise ValueError where lambda is rounding beside k(x, x)."""
-        lam, kappa2 = self.confidence.lam, self.kernel.diag(arms)
-        if kappa2.device.type != "meta" and not bool((kappa2 <= CONDITION * lam).all()):
-            raise ValueError(
-                f"ridge={self.confidence.ridge!r} with noise={self.confidence.noise!r} gives lambda = {lam:g}; "
-                f"allowed: at least {float(kappa2.max()) / CONDITION:g}, 1e-12 times the largest k(x, x)"
-            )
 
     def prior(self, trials: int, arms: Tensor) -> dict[str, Any]:
         """The fields that all states share, before the first round: mu = 0, s2 = k(x, x) / lambda."""

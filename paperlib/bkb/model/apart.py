@@ -15,6 +15,7 @@ from ...core.linalg import Rows
 def _own(part: Tensor) -> Tensor:
     """A copy without the features at the end that are zero everywhere, but for the first. ``part``: M x A."""
     used = len(part)
+    # The first feature stays, because an embedding has at least one slot.
     while used > 1 and not part[used - 1].any():
         used -= 1
     return part[:used].clone()
@@ -33,8 +34,8 @@ class Apart(Rows):
         self.parts, self.n = parts, max(map(len, parts))
 
     @classmethod
-    def of(cls, rows: Tensor, capacity: int = 0) -> "Apart":
-        """The trials of a tensor, each copied; no room is left for more."""
+    def of(cls, rows: Tensor) -> "Apart":
+        """The trials of a tensor, each copied."""
         return cls([_own(part) for part in rows])
 
     @property
@@ -48,10 +49,6 @@ class Apart(Rows):
         for i, part in zip(trials.tolist(), rows):
             parts[i] = _own(part)
         return Apart(parts)
-
-    def append(self, row: Tensor) -> "Apart":
-        """One more feature in every trial. ``row``: R x A."""
-        return Apart([torch.cat([part, new[None]]) for part, new in zip(self.view, row)])
 
     def map(self, f: Callable[[Tensor], Tensor]) -> "Apart":
         """``f`` of all trials as one tensor."""

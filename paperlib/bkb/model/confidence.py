@@ -45,10 +45,12 @@ def _growing(pairs: Any) -> bool:
         isinstance(pairs, tuples) and all(isinstance(p, tuples) and len(p) == 2 for p in pairs)
     ):
         return False
-    if not all(map(is_number, sum(map(tuple, pairs), ()))):
-        return False
-    times, bounds = zip(*pairs) if pairs else ((), ())
-    return list(times) == sorted(set(times)) and all(0 <= x <= LARGEST for x in bounds)
+    times, bounds = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return (
+        all(map(is_number, times + bounds))
+        and times == sorted(set(times))
+        and all(0 <= x <= LARGEST for x in bounds)
+    )
 
 
 @frozen
@@ -137,19 +139,19 @@ class Confidence:
         if self.rule == "paper":  # (7), Theorem 4.1; ln(kappa2 t) is negative before kappa2 t = 1
             spread = (tally.kappa2 * max(t, 1)).log().clamp(min=0.0)
             beta = 2 * xi * (alpha * spread * tally.effective + L).sqrt() + sketched
-        elif self.rule == "corrected":
+        elif self.rule == "corrected":  # Appendix D.1 with lambda kept (E9)
             spread = 1 + (tally.kappa2 * t / lam).log1p()
             beta = xi * (alpha * spread * tally.effective + 2 * L).sqrt() + sketched
-        elif self.rule == "online":
+        elif self.rule == "online":  # ln det by the inflated variances of the pulls
             beta = xi * (tally.inflated + 2 * L).sqrt() + sketched
-        elif self.rule == "practical":
+        elif self.rule == "practical":  # Abbasi-Yadkori (2012)
             beta = xi * (tally.information + 2 * L).sqrt() + exact
-        elif self.rule == "reference":
+        elif self.rule == "reference":  # the authors' public code
             beta = xi * (tally.effective * math.log(max(t, 1)) + L).sqrt() + exact
         elif self.rule == "gamma":
             worst = xi * math.sqrt(2 * self.gamma_at(t) + 2 * L) + exact
             beta = torch.full_like(tally.effective, worst)
-        else:
+        else:  # "const"
             beta = torch.ones_like(tally.effective)
         return self.scale * beta
 

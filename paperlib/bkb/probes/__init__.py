@@ -1,20 +1,20 @@
 """What is recorded along runs, by name."""
 
-from .along import own_numbers
-from .dictionary import ExactDimension
 from .state import (
-    ExpectedSize,
-    NormalizedError,
-    Radius,
-    Size,
-    VarianceRatio,
+    SHOT,
     dictionary_size,
+    exact_dimension,
+    expected_size,
+    kept_pulls,
     noise,
+    normalized_error,
+    own_numbers,
     played,
     probes,
+    radius,
     shrinkage,
     sketch_probes,
     unique_pulls,
+    variance_ratio,
 )
-from .uneven import SHOT
 from .variance import WIDTH

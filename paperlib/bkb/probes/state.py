@@ -1,12 +1,16 @@
 """What the statements of the theory need of a run, as probes for ``play``.
 
+A probe is a function of a ``Round``; parameters come before the round, and ``functools.partial`` binds them. For example,
+``partial(radius, confidence)`` is a probe.
 A state is read by field names (n, ysum, mu, s2, tally; mask of a sketched one), below a ``Scripted`` too.
-Source: Calandriello et al. (2019), Algorithm 1 and Appendices C and D.
-Letters: R trials, A arms; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
+Source: Calandriello et al. (2019), (5), Algorithm 1 and Appendices C and D.
+Letters: R trials, A arms, U arms pulled so far, n pulls; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,14 +18,12 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ...core import fields
-from ...core.describe import frozen
 from ...core.linalg import chosen_mean
 from ...core.rounds import Round
 from ...core.streams import stream_number, uniform
 from ...maths.gp import Kernel, exact_posterior
 from ..model.confidence import Confidence
-from ..model.slots import points_at
+from ..model.slots import listed, points_at
 
 
 def own(state: Any) -> Any:
@@ -29,9 +31,25 @@ def own(state: Any) -> Any:
     return own(state.base) if hasattr(state, "base") else state
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
+
+    field: str
+    when: str = "after"
+
+    def __call__(self, seen: Round) -> Tensor:
+        return attrgetter(self.field)(own(getattr(seen, self.when)))
+
+
 def played(seen: Round) -> Tensor:
     """x_{t+1} as an index, R."""
     return seen.action
+
+
+def reward(seen: Round) -> Tensor:
+    """y_{t+1}, R."""
+    return seen.feedback
 
 
 def noise(seen: Round) -> Tensor:
@@ -70,46 +88,36 @@ def shrinkage(seen: Round) -> Tensor:
     return torch.stack([ratio.amin(1), ratio.amax(1), 1 + after.spent], 1)
 
 
-@dataclass(frozen=True)
-class Radius:
-    """beta_t, with which the round's arm was chosen, R."""
-
-    confidence: Confidence
-
-    def __call__(self, seen: Round) -> Tensor:
-        return self.confidence.radius(own(seen.before).tally)
+def radius(confidence: Confidence, seen: Round) -> Tensor:
+    """beta_t of a rule, with which the round's arm was chosen where the rule is the learner's, R."""
+    return confidence.radius(own(seen.before).tally)
 
 
-@dataclass(frozen=True)
-class Loss:
+def own_radius(learner: Any, seen: Round) -> Tensor:
+    """beta_t as the learner computes it, R, with which the round's arm was chosen."""
+    return learner.radius(own(seen.before))
+
+
+def largest_loss(confidence: Confidence, seen: Round) -> Tensor:
     """What a round can lose where the confidence intervals hold, R: 2 beta_t sqrt(s2_t(x_{t+1})), the first 2 kappa F.
 
-    As ``Probe(Loss(confidence), "sum")`` it is the certificate of regret.
+    As ``Probe(partial(largest_loss, confidence), "sum")`` it is the certificate of regret.
     """
-
-    confidence: Confidence
-
-    def __call__(self, seen: Round) -> Tensor:
-        tally = own(seen.before).tally
-        if tally.rounds == 0:
-            return 2 * self.confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
-        return 2 * self.confidence.radius(tally) * played_variance(seen).sqrt()
+    tally = own(seen.before).tally
+    if tally.rounds == 0:
+        return 2 * confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
+    return 2 * confidence.radius(tally) * played_variance(seen).sqrt()
 
 
-@dataclass(frozen=True)
-class NormalizedError:
+def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
     """Largest |f(x) - mu_{t+1}(x)| / (beta_{t+1} sqrt(s2_{t+1}(x))) of all arms after the round, R: at most 1 by Theorem D.1.
 
     Needs the problem's means. As ``Probe(..., "max")`` it is uniform in time.
     """
-
-    confidence: Confidence
-
-    def __call__(self, seen: Round) -> Tensor:
-        after = own(seen.after)
-        error = (seen.world.means - after.mu).abs()
-        width = self.confidence.radius(after.tally).unsqueeze(1) * after.s2.sqrt()
-        return torch.where(error > 0, error / width, 0.0).amax(1)
+    after = own(seen.after)
+    error = (seen.world.means - after.mu).abs()
+    width = confidence.radius(after.tally).unsqueeze(1) * after.s2.sqrt()
+    return torch.where(error > 0, error / width, 0.0).amax(1)
 
 
 def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Tensor:
@@ -120,22 +128,25 @@ def exact_variance(kernel: Kernel, arms: Tensor, n: Tensor, ridge: float) -> Ten
     return exact_posterior(kernel, points, count, total, ridge, arms).variance / ridge
 
 
-@dataclass(frozen=True)
-class VarianceRatio:
+def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
     """Largest of s2~ / s2 and s2 / s2~ of all arms after the round, R, s2 the exact posterior's: at most alpha by Theorem 3.1.
 
     As ``Probe(..., "max")`` it is uniform in time.
     """
+    after = own(seen.after)
+    exact = exact_variance(kernel, seen.context, after.n, ridge)
+    both = torch.maximum(after.s2 / exact, exact / after.s2)
+    none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
+    return torch.where(none, 1.0, both).amax(1)
 
-    kernel: Kernel
-    ridge: float
 
-    def __call__(self, seen: Round) -> Tensor:
-        after = own(seen.after)
-        exact = exact_variance(self.kernel, seen.context, after.n, self.ridge)
-        both = torch.maximum(after.s2 / exact, exact / after.s2)
-        none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
-        return torch.where(none, 1.0, both).amax(1)
+def exact_dimension(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
+    """d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the counters alone."""
+    n = own(seen.after).n
+    slots = listed(n > 0, max(int((n > 0).sum(1).max()), 1))
+    count, points = n.gather(1, slots.index) * slots.valid, points_at(seen.context, slots.index)
+    found = exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, points)
+    return (count * found.variance).sum(1) / ridge
 
 
 def entrance(n: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -174,41 +185,32 @@ def redrawn(
     return np.where(mask, multiplicity(fresh * entrance(n, p), n, p), 0.0)
 
 
-@frozen
-class ExpectedSize:
-    """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)), or one coin an arm.
-
-    Attributes:
-        qbar: the learner's.
-        merge: "pulls" or "arms", the learner's.
-    """
-
-    qbar: float = fields.positive()
-    merge: str = fields.one_of(("pulls", "arms"), "pulls")
-
-    def __call__(self, seen: Round) -> Tensor:
-        n, p = own(seen.after).n, self.qbar * own(seen.before).s2
-        return ((n * p).clamp(max=1.0) if self.merge == "arms" else n * p.clamp(max=1.0)).sum(1)
+def expected_size(qbar: float, seen: Round) -> Tensor:
+    """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)); of a learner whose ``merge`` is "pulls"."""
+    p = (qbar * own(seen.before).s2).clamp(max=1.0)
+    return (own(seen.after).n * p).sum(1)
 
 
-@frozen
-class Size:
+def kept_pulls(qbar: float, seen: Round) -> Tensor:
     """|S_{t+1}| with multiplicity, R: kept pulls, each kept with p = min(1, qbar s2_t); on the host.
 
     A ``Round`` does not show the uniforms that made the dictionary: see ``redrawn``; the seed is a hash of the trial's rewards.
-
-    Attributes:
-        qbar: of a learner whose ``merge`` is "pulls".
+    It is for learners whose ``merge`` is "pulls".
     """
+    before, after = own(seen.before), own(seen.after)
+    n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
+    seeds = ysum.sum(1).view(np.uint64)[:, None]
+    kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
+    return torch.from_numpy(kept.sum(1)).to(after.n)
 
-    qbar: float = fields.positive()
 
-    def __call__(self, seen: Round) -> Tensor:
-        before, after = own(seen.before), own(seen.after)
-        n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
-        seeds = ysum.sum(1).view(np.uint64)[:, None]
-        kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(self.qbar * s2, 0.0, 1.0))
-        return torch.from_numpy(kept.sum(1)).to(after.n)
+# by final probes: what a replay of a dictionary's coins takes from a run
+SHOT = {
+    "n": Stored("n"),
+    "mask": Stored("mask"),
+    "s2": Stored("s2"),
+    "sampled with": Stored("s2", "before"),
+}
 
 
 def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
@@ -219,21 +221,39 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
     return {
         "arm": (played, "last"),
         "variance": (played_variance, "last"),
-        "radius": (Radius(confidence), "max"),
-        "certificate": (Loss(confidence), "sum"),
-        "error": (NormalizedError(confidence), "max"),
+        "radius": (partial(radius, confidence), "max"),
+        "certificate": (partial(largest_loss, confidence), "sum"),
+        "error": (partial(normalized_error, confidence), "max"),
     }
 
 
 def sketch_probes(
-    kernel: Kernel, confidence: Confidence, qbar: float, merge: str = "pulls"
+    kernel: Kernel, confidence: Confidence, qbar: float
 ) -> dict[str, tuple[Callable, str]]:
-    """``probes``, and for a learner with a sampled dictionary its sizes and its worst ratio of variances."""
+    """``probes``, and for a learner that samples with a coin per pull its dictionary's sizes and its worst ratio of variances."""
     return probes(confidence) | {
         "dictionary": (dictionary_size, "last"),
         "unique": (unique_pulls, "last"),
         "left out": (left_out, "last"),
-        "expected size": (ExpectedSize(qbar, merge), "last"),
-        "size": (Size(qbar) if merge == "pulls" else dictionary_size, "last"),
-        "ratio": (VarianceRatio(kernel, confidence.lam), "max"),
+        "expected size": (partial(expected_size, qbar), "last"),
+        "size": (partial(kept_pulls, qbar), "last"),
+        "ratio": (partial(variance_ratio, kernel, confidence.lam), "max"),
     }
+
+
+def own_numbers(learner: Any) -> dict[str, Callable]:
+    """What a learner has after each round, for checks that rebuild it from arms and rewards alone.
+
+    To be recorded in every round, for ``companion.bkb.proofs.along.Own``: arms, rewards, posterior, sums and radius; a dictionary
+    where there is one.
+    """
+    known = {
+        "arm": played,
+        "reward": reward,
+        "mean": Stored("mu"),
+        "s2": Stored("s2"),
+        "information": Stored("tally.information"),
+        "effective": Stored("tally.effective"),
+        "beta": partial(own_radius, learner),
+    }
+    return known | ({"mask": Stored("mask")} if hasattr(learner, "qbar") else {})

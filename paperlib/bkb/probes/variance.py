@@ -13,8 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core import fields
-from ...core.describe import frozen
 from ...core.rounds import Round
 from ...core.trace import Trace
 from ..model.confidence import Confidence
@@ -105,15 +103,9 @@ class Measures:
         return dict(zip(self.names, np.moveaxis(trace[series], 2, 0), strict=True))
 
 
-@frozen
-class Curve:
-    """A probe: "mean" or "sd" of an estimator at all arms, R x A."""
-
-    estimator: Estimator
-    part: str = fields.one_of(Band._fields)
-
-    def __call__(self, seen: Round) -> Tensor:
-        return getattr(self.estimator(own(seen.after), seen.context), self.part)
+def curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
+    """A probe: the part "mean" or "sd" of an estimator at all arms, R x A."""
+    return getattr(estimator(own(seen.after), seen.context), part)
 
 
 def points(seen: Round) -> Tensor:
@@ -130,8 +122,3 @@ def evaluations(seen: Round) -> Tensor:
     """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
     state = own(seen.after)
     return torch.where(state.n > 0, state.ysum / state.n, torch.nan)
-
-
-def dictionary(seen: Round) -> Tensor:
-    """A probe: which arms are in the dictionary, R x A bool."""
-    return own(seen.after).mask

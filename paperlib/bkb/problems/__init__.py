@@ -1,6 +1,5 @@
 """The problems of the experiments and of the theory, by name."""
 
-from .synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
-from .uneven import UnevenArms
+from .synthetic import RKHS, GPDraw, LinearArms, UnevenArms, WarmRKHS
 
 __all__ = ["RKHS", "GPDraw", "LinearArms", "UnevenArms", "WarmRKHS"]

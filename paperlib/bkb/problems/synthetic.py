@@ -1,28 +1,93 @@
-"""Functions to optimize whose kernel is known: drawn in the kernel's space, from its Gaussian process, or linear.
+"""Functions to optimize whose kernel is known: drawn in the kernel's space, from its Gaussian process, linear, or zero.
 
 Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019), Figure 2 and the setting of Section 2. The paper has no
 regret experiment; the other problems are ours.
 Letters: R trials, A arms, d dimensions, n centers, F norm of f, xi standard deviation of the noise.
 
-The trials share the arms; each draws its own f, and its own noise.
+The arms stay the same in all rounds and trials, 1 x A x d; each trial draws its own f. The regret of a round is max f - f(played
+arm), free of noise. One normal a trial and round, purpose "noise", makes the reward, whatever the arm: all learners hear the same noise.
 """
 
+from typing import NamedTuple
+
 import torch
+from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.linalg import first_best, inner
+from ...core.linalg import chosen_mean, first_best, inner
 from ...core.streams import Draw, Streams
 from ...core.trees import where
-from ...core.validation import size
-from ...maths.gp import Linear
-from .worlds import FixedArms, RBFArms, World, even_grid, expand
+from ...maths.gp import RBF, Kernel, Linear
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
 CENTERS = 200  # of more arms, so many
 JITTER = 1e-10  # times k(x, x), for the Cholesky factor of a Gaussian process: adds 1e-5 of its standard deviation
 ATTEMPTS = 10_000  # draws of f before giving up
 SPECTRA = ("low", "poly", "flat")
+CHUNK = 1 << 14  # arms whose kernel values are held at a time
+
+
+class World(NamedTuple):
+    """A problem with f drawn: f = sum_j c_j k(z_j, .) where coefficients are given, with ||f||^2 = c^T K_zz c."""
+
+    arms: Tensor  # 1 x A x d
+    means: Tensor  # R x A, or 1 x A where the trials share f: f of every arm
+    best: Tensor  # R or 1, the largest of them
+    coefficients: Tensor | None  # R x n, c
+    centers: Tensor | None  # 1 x n x d, z
+
+
+class FixedArms:
+    """What the problems share. Subclasses are frozen dataclasses with a field ``noise``, and make the world."""
+
+    noise: float
+
+    def context(self, world: World, t: int) -> Tensor:
+        """The arms, 1 x A x d, the same in every round."""
+        return world.arms
+
+    def respond(
+        self, world: World, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
+        """Reward and regret of the arms ``action`` (R indices), R each."""
+        mean = chosen_mean(world.means, action)
+        return mean + self.noise * draw.normal("noise"), world.best - mean
+
+
+class RBFArms(FixedArms):
+    """Those with the kernel exp(-gamma ||x - y||^2), gamma a field."""
+
+    gamma: float
+
+    @property
+    def kernel(self) -> RBF:
+        """The kernel that learners are given; of a drawn f its own."""
+        return RBF(self.gamma)
+
+
+def even_grid(count: int, dim: int = 1, **tkwargs) -> Tensor:
+    """The points i / (m - 1) of [0, 1]^d, m = count^{1/d} a side, 1 x count x d."""
+    side = round(count ** (1 / dim))
+    line = torch.arange(side, **tkwargs) / max(side - 1, 1)
+    return torch.cartesian_prod(*[line] * dim).reshape(1, count, dim)
+
+
+def expand(
+    kernel: Kernel, arms: Tensor, centers: Tensor, coefficients: Tensor, norm: float
+) -> World:
+    """f = sum_j c_j k(z_j, .), scaled to the given norm.
+
+    Args:
+        arms: 1 x A x d.
+        centers: 1 x n x d, z.
+        coefficients: R x n, c before scaling.
+        norm: F = ||f||.
+    """
+    square = ((coefficients @ kernel(centers[0], centers[0])) * coefficients).sum(1, keepdim=True)
+    coefficients = coefficients * (norm * square.rsqrt())
+    means = torch.cat([coefficients @ kernel(centers[0], part) for part in arms[0].split(CHUNK)], 1)
+    return World(arms, means, means.amax(1), coefficients, centers)
 
 
 @frozen
@@ -50,15 +115,13 @@ class RKHS(RBFArms):
     gamma: float = fields.positive(100.0)
     norm: float = fields.positive(3.0)
     noise: float = fields.nonnegative(0.1)
-    centers: int | None = None
+    centers: int | None = fields.size(None, optional=True)
     grid: bool = fields.one_of((False, True), False)
     instance: int = fields.whole(0, least=0)
 
     def __post_init__(self):
-        if self.centers is not None:
-            size("centers", self.centers)
-            if self.centers > self.arms:
-                raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
+        if self.centers is not None and self.centers > self.arms:
+            raise ValueError(f"centers={self.centers!r}; allowed: at most arms={self.arms}")
         if self.grid and round(self.arms ** (1 / self.dim)) ** self.dim != self.arms:
             raise ValueError(
                 f"arms={self.arms!r}; allowed on a grid: an integer to the power of dim={self.dim}"
@@ -186,11 +249,7 @@ class LinearArms(FixedArms):
     norm: float = fields.positive(1.0)
     noise: float = fields.nonnegative(0.1)
     instance: int = fields.whole(0, least=0)
-
-    @property
-    def kernel(self) -> Linear:
-        """The kernel of f."""
-        return Linear()
+    kernel = Linear()  # of f
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The instance's arms, and theta* from the trials' streams (purpose "problem theta"); the centers are the axes."""
@@ -206,3 +265,53 @@ class LinearArms(FixedArms):
         theta = self.norm * draw.sphere("problem theta", self.dim)
         means = inner(arms, theta)
         return World(arms, means, means.amax(1), theta, torch.eye(self.dim, **tkwargs).unsqueeze(0))
+
+
+@frozen
+class SizedRBF:
+    """s(x) s(y) exp(-gamma ||x - y||^2); the last coordinate of a point is its size s.
+
+    Attributes:
+        gamma: > 0.
+    """
+
+    gamma: float = fields.positive(30.0)
+
+    def __call__(self, X: Tensor, Y: Tensor) -> Tensor:
+        return (
+            RBF(self.gamma)(X[..., :-1], Y[..., :-1])
+            * X[..., -1].unsqueeze(-1)
+            * Y[..., -1].unsqueeze(-2)
+        )
+
+    def diag(self, X: Tensor) -> Tensor:
+        return X[..., -1].square()
+
+
+@frozen
+class UnevenArms(FixedArms):
+    """Arms in the unit square with sizes uniform on [.05, 1], the same in all trials; f = 0, so that rewards are noise.
+
+    Here the theory's own oversampling leaves pulls out within hundreds of rounds. With k(x, x) = 1 every pull is kept while
+    t + lambda <= qbar, and a check of Theorem 3.1 could not fail. Here k(x, x) goes down to .0025.
+
+    Attributes:
+        arms: A.
+        noise: xi >= 0.
+        instance: seed of the arms.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    arms: int = fields.size(300)
+    noise: float = fields.nonnegative(1.0)
+    instance: int = fields.whole(0, least=0)
+    kernel = SizedRBF()  # of these arms
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """The instance's arms, 1 x A x 3."""
+        u = Streams(self.instance, [0], **tkwargs).at(-1).uniform("problem arms", self.arms, 3)
+        arms = torch.cat([u[..., :2], 0.05 + 0.95 * u[..., 2:]], 2)
+        zero = torch.zeros(1, self.arms, **tkwargs)
+        return World(arms, zero, zero[:, 0], None, None)

@@ -19,6 +19,7 @@ from ...core.trace import Trace
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
 from .constants import (
+    CHERNOFF,
     PAPER,
     exact_horizon,
     failure,
@@ -28,7 +29,6 @@ from .constants import (
     size_expected,
     size_printed,
     size_tight,
-    sizes_failure,
     trivial_regret,
     validity,
 )
@@ -178,7 +178,9 @@ def theorem_3_1_tight(
     """The same with 3 (alpha qbar d_eff(t) + 1): the factor 1 + kappa2 / lambda is not needed (E13). Arguments as there."""
     bound = size_tight(effective, qbar, confidence.eps)
     formula = "for all t: |S_t| <= 3 (alpha qbar d_eff(t) + 1), with probability 1 - delta"
-    extra = sizes_failure(bound / 3)
+    extra = float(
+        torch.exp(-CHERNOFF * bound / 3).sum(-1).max()
+    )  # of Proposition C.4 in each round
     return _size(theorem_3_1_tight, formula, trace, effective, bound, confidence, qbar, extra)
 
 
@@ -255,7 +257,6 @@ def _regret(
     bound: np.ndarray,
     confidence: Confidence,
     kappa2: float,
-    sketched: bool = True,
     **more: Any,
 ) -> Check:
     """The check of a bound on "regret", R x T', beside 2 kappa F T: vacuous where it is never below."""
@@ -266,7 +267,7 @@ def _regret(
         _describe(confidence) | {"kappa2": kappa2},
         trace["regret"],
         bound,
-        failure(confidence, sketched),
+        failure(confidence),
         trivial=float(trivial[-1]),
         informative_from=first,
         **({"kind": Vacuous if first is None else Check} | more),
@@ -305,7 +306,6 @@ def theorem_4_1(
     log_det: Tensor,
     confidence: Confidence,
     kappa2: float,
-    sketched: bool = True,
     qbar: float | None = None,
 ) -> Check:
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det(I + K_T / lambda)).
@@ -315,34 +315,27 @@ def theorem_4_1(
         log_det: of the exact posterior at the recorded rounds, R x T'.
         confidence: the learner's.
         kappa2: largest k(x, x).
-        sketched: whether the posterior is.
-        qbar: a sketched learner's.
+        qbar: the learner's.
     """
     rounds, radius = (torch.from_numpy(x).double() for x in (trace.rounds, trace["radius"]))
     bound = regret_bound(confidence, kappa2, rounds, log_det, radius).numpy()
     formula = "for all T: R_T <= 2 kappa F + 2 beta_T sqrt(alpha T C_lambda ln det)"
-    remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
-    return _regret(theorem_4_1, formula, trace, bound, confidence, kappa2, sketched, remark=remark)
+    remark = validity(confidence, True, qbar, int(trace.rounds[-1]))
+    return _regret(theorem_4_1, formula, trace, bound, confidence, kappa2, remark=remark)
 
 
 @statement("Theorem 4.1, certificate", f"{PAPER}, Appendix D.2, as computed in the run")
 def certificate(
-    trace: Trace,
-    confidence: Confidence,
-    kappa2: float,
-    sketched: bool = True,
-    qbar: float | None = None,
+    trace: Trace, confidence: Confidence, kappa2: float, qbar: float | None = None
 ) -> Check:
     """With probability 1 - 2 delta, for all T: R_T <= 2 kappa F + sum_t 2 beta_t sqrt(s2_t(x_{t+1})), known from the run alone.
 
     Args:
-        trace: with "regret" and "certificate" (``probes.Loss``, summed), R x T'.
+        trace: with "regret" and "certificate" (``probes.largest_loss``, summed), R x T'.
         confidence: the learner's.
         kappa2: largest k(x, x).
-        sketched: whether the posterior is.
-        qbar: a sketched learner's.
+        qbar: the learner's.
     """
-    bound = trace["certificate"]
     formula = "for all T: R_T <= 2 kappa F + sum 2 beta_t sqrt(s2_t(x_{t+1}))"
-    remark = validity(confidence, sketched, qbar, int(trace.rounds[-1]))
-    return _regret(certificate, formula, trace, bound, confidence, kappa2, sketched, remark=remark)
+    bound, remark = trace["certificate"], validity(confidence, True, qbar, int(trace.rounds[-1]))
+    return _regret(certificate, formula, trace, bound, confidence, kappa2, remark=remark)

@@ -8,20 +8,17 @@ d_eff = Tr K (K + lambda I)^{-1}, gamma_T the largest 1/2 ln det(I + K / lambda)
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ...core.validation import nonnegative, one_of, positive
+from ...core.validation import one_of, positive
 from ...maths.informative import informative_from
 from ..model.confidence import Confidence, Tally, open_interval
 
 PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"
 ROUNDING = 1e-8  # allowed relative error of quantities computed in two ways
 
-# where alpha / eps^2 is smallest: the fifth power of the golden ratio
-BEST_EPS = (math.sqrt(5) - 1) / 2
 # P(sum of independent coins >= 3 d) <= exp(-CHERNOFF d), d at least its mean
 CHERNOFF = 3 * math.log(3) - 2
 
@@ -42,11 +39,6 @@ def qbar_theory(horizon: float, delta: float, eps: float = 0.5) -> float:
     return 6 * inflation(eps) / eps**2 * math.log(4 * horizon / delta)
 
 
-def qbar_smallest(horizon: float, delta: float) -> float:
-    """``qbar_theory`` at the eps that makes it smallest, (sqrt(5) - 1) / 2."""
-    return qbar_theory(horizon, delta, BEST_EPS)
-
-
 def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 4) -> float:
     """Oversampling that the proof of Theorem 3.1 needs: 2 alpha (1 + eps / 3) ln(c T (T + 1) / (2 delta)) / eps^2.
 
@@ -62,20 +54,6 @@ def qbar_tight(horizon: float, delta: float, eps: float = 0.5, dimension: int = 
     return 2 * inflation(eps) * (1 + eps / 3) / eps**2 * math.log(inside)
 
 
-def qbar_practical(horizon: float, dim: int) -> float:
-    """A heuristic without a proof, practical: max(2, ln(d T / 0.1) / 2)."""
-    horizon = positive("horizon", horizon)
-    dim = positive("dim", dim)
-    return max(2.0, math.log(dim * horizon / 0.1) / 2)
-
-
-def accuracy_failure(horizon: int, delta: float) -> float:
-    """Bound on the probability that a dictionary is inaccurate with ``qbar_theory``: sum_t 4 t (delta / 4 T)^{9/4}."""
-    horizon = positive("horizon", horizon)
-    delta = open_interval("delta", delta)
-    return 2 * horizon * (horizon + 1) * (delta / (4 * horizon)) ** 2.25
-
-
 def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
     """Horizon T up to which BKB is exact GP-UCB: while qbar >= (kappa2 T + lambda) / min_i k(x_i, x_i).
 
@@ -87,8 +65,6 @@ def exact_horizon(qbar: float, diagonal: Tensor, ridge: float) -> int:
         diagonal: k(x_i, x_i), any shape, at least one above 0.
         ridge: lambda.
     """
-    qbar = positive("qbar", qbar)
-    ridge = positive("ridge", ridge)
     seen = diagonal[diagonal > 0]
     if not len(seen):
         raise ValueError("diagonal=0 for all arms; allowed: at least one above 0")
@@ -120,7 +96,6 @@ def size_tight(effective, qbar: float, eps: float = 0.5):
 
 def size_failure(expected: float, printed: bool = False) -> float:
     """Bound on P(|S_t| >= 3 d) for E |S_t| <= d, Proposition C.4: exp(-(3 ln 3 - 2) d); printed exp(-2 d), which is false (E8)."""
-    expected = nonnegative("expected", expected)
     return math.exp(-(2.0 if printed else CHERNOFF) * expected)
 
 
@@ -129,8 +104,6 @@ def size_failure(expected: float, printed: bool = False) -> float:
 
 def potential_factor(kappa2: float, ridge: float) -> float:
     """C_lambda = u / ln(1 + u), u = kappa2 / lambda: x <= C_lambda ln(1 + x) for all scaled variances x <= u."""
-    kappa2 = positive("kappa2", kappa2)
-    ridge = positive("ridge", ridge)
     u = kappa2 / ridge
     return u / math.log1p(u)
 
@@ -206,26 +179,14 @@ def informative_for_good(
     return high
 
 
-class RegretRow(NamedTuple):
-    """Theorem 4.1 in numbers, at one horizon."""
-
-    horizon: int
-    printed: float
-    worst: float
-    trivial: float
-    printed_informative_from: int | None
-    worst_informative_from: int | None
-
-
-def regret_row(
+def informative_horizons(
     confidence: Confidence,
     kappa2: float,
-    horizon: int,
     gamma: Callable[[int], float],
     effective: Callable[[int], float],
     cap: int = 10**8,
-) -> RegretRow:
-    """The bounds before a run, and the first horizons from which on they say more than 2 kappa F T.
+) -> dict[str, int | None]:
+    """The first horizons from which on Theorem 4.1 is below 2 kappa F T before a run: "printed", and "corrected" by ``regret_worst``.
 
     Args:
         gamma: an upper bound on gamma_T for every T.
@@ -233,10 +194,11 @@ def regret_row(
         cap: largest horizon to look at.
     """
     trivial = lambda T: trivial_regret(confidence, kappa2, T)
-    printed = lambda T: regret_printed(confidence, kappa2, T, effective(T))
-    worst = lambda T: regret_worst(confidence, kappa2, T, gamma(T))
-    first = [informative_for_good(bound, trivial, cap) for bound in (printed, worst)]
-    return RegretRow(horizon, float(printed(horizon)), worst(horizon), trivial(horizon), *first)
+    bounds = {
+        "printed": lambda T: regret_printed(confidence, kappa2, T, effective(T)),
+        "corrected": lambda T: regret_worst(confidence, kappa2, T, gamma(T)),
+    }
+    return {name: informative_for_good(bound, trivial, cap) for name, bound in bounds.items()}
 
 
 def failure(confidence: Confidence, sketched: bool = True) -> float:
@@ -268,8 +230,3 @@ def validity(
     if looked_at and qbar < qbar_tight(horizon, confidence.delta, confidence.eps, 2):
         remarks.append(f"qbar = {qbar:g} below the theory's")
     return "; ".join(remarks)
-
-
-def sizes_failure(expected: Tensor) -> float:
-    """Largest over trials of sum_t exp(-(3 ln 3 - 2) d_t). ``expected``: d_t, R x T."""
-    return float(torch.exp(-CHERNOFF * expected).sum(-1).max())

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from bkb_traces import trace
 
-from companion.bkb.experiments.regret import confidence, exponent, regret_ratio
-from companion.bkb.experiments.settings import rkhs_1d
+from companion.bkb.experiments.settings import confidence, exponent, regret_ratio, rkhs_1d
 from companion.bkb.problems.real import TableArms
 from paperlib import stats
 from paperlib.bkb import Confidence
