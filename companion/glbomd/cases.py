@@ -11,8 +11,7 @@ from paperlib.glbomd.learners.ofulmlogb import OFULMLogB
 from paperlib.glbomd.learners.ofulogr import OFULogR
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
 
 _fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
@@ -31,7 +30,7 @@ CASES = {
     "GLB-OMD": Case(
         GLBOMD(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)]},
+        _shared | _link | _ridge,
         syncs="per round",
     ),
     "GLB-OMD, dim": Case(
@@ -56,7 +55,6 @@ CASES = {
         _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0]},
         syncs="per round",
     ),
-    "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts, syncs="per round"),
     "ECOLog": Case(
         ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}, syncs="per round"
     ),

@@ -7,7 +7,7 @@ from scipy import stats as scipy_stats
 from companion.glbomd.experiments.growth import crossing, exceedance
 from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Poisson
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 
 
 def trace(curve):

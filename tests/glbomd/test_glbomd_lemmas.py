@@ -17,19 +17,17 @@ from glbomd_replays import (
 )
 from scipy.integrate import quad
 
-from companion.glbomd.proofs import descent, inequalities, mixloss
+from companion.glbomd.proofs import consequences, descent, inequalities, mixloss
 from companion.glbomd.proofs.inequalities import gaussian_kl, slope_integrals
 from companion.glbomd.proofs.mixloss import expected_divergence, log_martingale, mix_loss
 from companion.glbomd.proofs.quadrature import mixed
+from companion.glbomd.proofs.replay import Replay
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, loss
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.probes import PROBES
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.theory import bounds
-from paperlib.glbomd.theory.replay import Replay
+from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.play import play
 
 # On a run --------------------------------------------------------------------------------------------------
@@ -100,7 +98,10 @@ def test_the_dispersion_is_where_it_belongs(S, ridge):
     assert share.setting.ridge == pytest.approx(count.setting.ridge)
     assert torch.allclose(share.theta, count.theta, rtol=1e-9)
     assert torch.allclose(share.precision, count.precision, rtol=1e-9)
-    same = set(DETERMINISTIC) - {descent.lemma_11, bounds.curvature_along}  # in units of the reward
+    same = set(DETERMINISTIC) - {
+        descent.lemma_11,
+        consequences.curvature_along,
+    }  # in units of the reward
     for lemma in same | {mixloss.lemma_5}:
         ours, theirs = lemma(share), lemma(count)
         assert np.allclose(ours.bound, theirs.bound, rtol=1e-7, atol=1e-9), lemma.statement.name
@@ -133,7 +134,7 @@ def test_path_refuses_what_it_cannot_use():
     with pytest.raises(ValueError, match="dimensions"):
         run.under(dim=4)
     with pytest.raises(ValueError, match="best"):
-        bounds.curvature_along(replace(run, best=None))
+        consequences.curvature_along(replace(run, best=None))
 
 
 def test_gaussian_mix_loss_and_divergence_in_closed_form():
@@ -210,7 +211,9 @@ def test_wrong_sign_is_flagged():
 
 
 def test_optimism_flags_a_radius_that_is_too_small():
-    assert bounds.optimism(replay_of(Bernoulli(), 3.0, "sharp"), scale=0.02).verdict == "fails"
+    assert (
+        consequences.optimism(replay_of(Bernoulli(), 3.0, "sharp"), scale=0.02).verdict == "fails"
+    )
 
 
 def test_missing_projection_is_flagged():
@@ -289,7 +292,7 @@ def test_lemma_11_flags_long_arms_and_refuses_a_small_ridge():
 
 def test_curvature_along_flags_a_wrong_oracle():
     run = replay_of(Bernoulli(), 3.0, "sharp")
-    assert bounds.curvature_along(replace(run, best=run.true_z - 3)).verdict == "fails"
+    assert consequences.curvature_along(replace(run, best=run.true_z - 3)).verdict == "fails"
 
 
 def test_printed_forms():

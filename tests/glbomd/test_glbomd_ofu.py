@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from given_uniforms import GivenUniforms
 
 from companion.glbomd.experiments.slsqp import slsqp_decision
 from paperlib.core.linalg import Rows
@@ -11,9 +12,7 @@ from paperlib.core.trees import leaves
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.ofulogr import OFULogR
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.given import GivenUniforms
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

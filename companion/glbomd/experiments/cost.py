@@ -4,7 +4,7 @@ Seconds are kept with the results and are of this machine; ``python3 run.py clea
 """
 
 from paperlib.core.contracts import Learner, Problem
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 
 from ...store.results import once
 from ...store.seconds import Run, Seconds

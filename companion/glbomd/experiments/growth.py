@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammainc
 
 from paperlib.core.trace import Trace
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 
 
 def crossing(slower_start: Trace, other: Trace) -> int | None:

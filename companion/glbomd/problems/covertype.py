@@ -12,7 +12,7 @@ from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
 from paperlib.core.validation import one_of
 from paperlib.glbomd.model.links import Bernoulli
-from paperlib.glbomd.problems.worlds import Known, Moment, World
+from paperlib.glbomd.problems import Known, Moment, World
 
 from ...datasets.covertype import covertype_arms, table_checksum
 

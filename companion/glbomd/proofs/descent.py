@@ -12,7 +12,8 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.theory.constants import PAPER, ROUNDING, shortfall
-from paperlib.glbomd.theory.replay import Replay
+
+from .replay import Replay
 
 
 def surrogate_gradient(run: Replay) -> Tensor:

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson, kappa_ball
 from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 from paperlib.glbomd.theory.constants import FORMS, regret_bound, ridge_condition
 
 from .inequalities import slope_integrals

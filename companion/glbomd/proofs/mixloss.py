@@ -14,10 +14,10 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.theory.constants import PAPER, sharp_constants, shortfall
-from paperlib.glbomd.theory.replay import Replay
+from paperlib.glbomd.theory.constants import PAPER, sharp_width, shortfall
 
 from .quadrature import expectation, mixed
+from .replay import Replay
 
 BLOCK = 1 << 15  # rounds of all trials of a block
 
@@ -50,8 +50,8 @@ def expected_divergence(run: Replay) -> Tensor:
 
 def quadrature_ridge(setting: Setting, form: str) -> float:
     """The ridge that Lemma 7 asks for: max{k alpha R^2, 2 C_mu / g}, k = 64 d / 7, 64 / 7 or 0.344...."""
-    R, g, sharp = setting.link.self_concordance, setting.link.dispersion, sharp_constants()
-    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp.spread_factor}[form]
+    R, g = setting.link.self_concordance, setting.link.dispersion
+    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp_width() ** -2}[form]
     return max(factor * setting.spread * R**2, 2 * setting.max_slope / g)
 
 

@@ -18,7 +18,7 @@ from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
-from ...core.validation import menu, positive
+from ...core.validation import menu
 from ..model.links import LARGEST_COUNT, Bernoulli, Link
 from ..model.validation import conditioned, fitted, known_link
 from .glm import GLMLearner
@@ -69,14 +69,10 @@ class BetaThompson(_Tallied):
         failures: b > 0.
     """
 
-    successes: float = 1.0
-    failures: float = 1.0
+    # less would be lost beside counts, and the quantiles of more are not computed
+    successes: float = fields.positive(1.0, 1e-6, most=LARGEST_COUNT)
+    failures: float = fields.positive(1.0, 1e-6, most=LARGEST_COUNT)
     link = Bernoulli()
-
-    def __post_init__(self):
-        # less would be lost beside counts, and the quantiles of more are not computed
-        for name in ("successes", "failures"):
-            positive(name, getattr(self, name), 1e-6, LARGEST_COUNT)
 
     def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
         """The arm whose sampled mean is largest, R indices; samples by inverse CDF, purpose "posterior"."""

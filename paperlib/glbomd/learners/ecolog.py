@@ -64,10 +64,10 @@ class ECOLog(GLMLearner):
         ValueError: a value out of range, or another family.
     """
 
-    norm_bound: float
-    delta: float = 0.01
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
     ridge: str | float = "dim"
-    scale: float | Tensor = 1.0
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     refresh: int = fields.whole(4096)
     link: Link = Bernoulli()
 
@@ -77,10 +77,6 @@ class ECOLog(GLMLearner):
         self.check_fields()
         ridge(self.ridge, ("dim",))
         conditioned("ridge", self.ridge, self.ridge_value(1), 0.25)
-
-    def ridge_value(self, dim: int) -> float:
-        """lambda in dimension d."""
-        return float(dim if isinstance(self.ridge, str) else self.ridge)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """theta = 0, W = lambda I; the horizon is not used."""

@@ -9,9 +9,9 @@ from ...core.contracts import Tags
 from ...core.describe import brief
 from ...core.linalg import chosen
 from ...core.plausible import Observed
-from ...core.validation import LARGEST, SMALLEST, nonnegative, positive, probability, refuse
+from ...core.validation import LARGEST, SMALLEST, menu, norm_slack, refuse
 from ..model.links import LARGEST_S, Bernoulli, Binomial, Link, kappa_ball
-from ..model.validation import known_link, validate
+from ..model.validation import known_link
 
 
 class GLMLearner:
@@ -25,15 +25,13 @@ class GLMLearner:
         """Where rounds are kept as counts by index, the arms must be the same in all rounds."""
         return Tags(fixed_arms=getattr(self, "counts", False))
 
-    def check_fields(self, *optional: str) -> None:
-        """Raise ValueError for a field out of range that most learners have, or one of ``optional`` that is not None."""
+    def ridge_value(self, dim: int) -> float:
+        """lambda in dimension d: the field ``ridge``, a number or "dim" for d."""
+        return float(dim if isinstance(self.ridge, str) else self.ridge)
+
+    def check_fields(self) -> None:
+        """Raise ValueError for an unknown family, or a norm bound that is too large for it."""
         known_link(self.link)
-        positive("norm_bound", self.norm_bound)
-        for name in optional:
-            if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
-        probability("delta", self.delta)
-        nonnegative("scale", self.scale, by_trial=True)
         self.check_constant("C_mu, the largest slope,", self.link.max_slope(self.norm_bound))
 
     def check_constant(self, words: str, value: float) -> None:
@@ -47,8 +45,23 @@ class GLMLearner:
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
     ) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)
+        """Raise ValueError for arms outside of Assumption 1, an unknown arm, or a reward outside the family's support.
+
+        Args:
+            context: R x K x d or 1 x K x d with K, d >= 1, finite, ||x|| <= 1 up to the rounding of float32.
+            action: R indices in 0..K-1, or None.
+            feedback: R, in the family's support, or None.
+        """
+        menu(context, action)
+        if context.device.type == "meta":
+            return
+        longest = float(torch.linalg.vector_norm(context, dim=-1).max())
+        if longest > 1 + norm_slack(context.shape[-1]):
+            raise ValueError(
+                f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)"
+            )
+        if feedback is not None:
+            self.link.validate(feedback)
 
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
@@ -75,9 +88,9 @@ class KappaLearner(GLMLearner):
 
     kappa: float | None
 
-    def check_fields(self, *optional: str) -> None:
+    def check_fields(self) -> None:
         """As every learner's; and a kappa that follows from the norm bound must be one that could be given."""
-        super().check_fields("kappa", *optional)
+        super().check_fields()
         self.check_constant("kappa, 1 / the smallest slope,", self.kappa_value)
 
     @property
@@ -96,9 +109,8 @@ class BoundedLearner(KappaLearner):
         """The field ``reward_bound``; None is the family's where it gives one, else 100."""
         if self.reward_bound is not None:
             return self.reward_bound
-        if isinstance(self.link, Bernoulli):
-            return 1.0
-        return float(self.link.count) if isinstance(self.link, Binomial) else 100.0
+        known = isinstance(self.link, (Bernoulli, Binomial))
+        return float(getattr(self.link, "count", 1)) if known else 100.0
 
     def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
         """Yield the family's, and rewards up to R_max in size."""

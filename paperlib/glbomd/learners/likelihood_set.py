@@ -109,15 +109,12 @@ class ConfidenceSet:
         written: how many anchors the ring has received so far.
         budget: b >= 0.
         ball: S, or None.
-        ridge: lambda >= 0; without a ball it must be positive.
+        ridge: lambda >= 0; without a ball it must be positive, or the estimate may not exist.
 
     Attributes:
         passes: passes over the history so far.
         estimate: theta_hat, d; lowest: L_hat; residue: L - L_hat at slot 0, the last point evaluated by ``fit``;
             fitted: whether Newton converged. ``fit`` sets the four.
-
-    Raises:
-        ValueError: neither ridge nor ball: the estimate may not exist.
     """
 
     def __init__(
@@ -129,10 +126,6 @@ class ConfidenceSet:
         ball: float | None = None,
         ridge: float = 0.0,
     ):
-        if ball is None and not ridge > 0:
-            raise ValueError(
-                f"ridge={ridge!r}, ball=None; allowed: a ridge above 0 or a ball, else the maximum may not exist"
-            )
         self.likelihood, self.anchors, self.written = likelihood, anchors, written
         self.budget, self.ball, self.ridge, self.passes = budget, ball, ridge, 0
 
@@ -179,20 +172,11 @@ class ConfidenceSet:
             return leader(arms @ self.estimate), self.fitted
         bounds = Bounds(self, arms)
         for _ in range(PASSES * len(arms)):
-            i = bounds.first()
+            i = leader(bounds.upper)
             if bounds.settled(i) or self.passes >= PASSES * len(arms):
                 break
             bounds.refine(i)
         return i, self.fitted and bounds.settled(i)
-
-    def support(self, x: ndarray, tolerance: float = TIE) -> tuple[float, float]:
-        """Lower and upper bound of UCB(x), at most ``tolerance`` apart unless rounding forbids. ``x``: d."""
-        bounds = Bounds(self, x[None])
-        for _ in range(PASSES * 10):
-            if bounds.upper[0] - bounds.lower[0] <= tolerance:
-                break
-            bounds.refine(0)
-        return float(bounds.lower[0]), float(bounds.upper[0])
 
 
 class Bounds:
@@ -263,10 +247,6 @@ class Bounds:
             (2 * room / ridge + square / ridge**2).clip(min=0) + ROUNDING * square / ridge**2
         )
         return self.arms @ (point - gradient / ridge).T + self.norm[:, None] * radius
-
-    def first(self) -> int:
-        """The arm with the largest upper bound, ties to the lowest index."""
-        return leader(self.upper)
 
     def settled(self, i: int) -> bool:
         """Whether arm i, of the largest upper bound, is proved best, or best up to ``TIE``."""

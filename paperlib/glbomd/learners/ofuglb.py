@@ -13,7 +13,7 @@ from ...core import fields
 from ...core.describe import frozen
 from ...core.validation import refuse
 from ..model.links import Bernoulli, Link, Poisson
-from .certified import CertifiedOptimism
+from .certified import LEAST_SCALE, CertifiedOptimism
 
 
 @frozen
@@ -40,10 +40,10 @@ class OFUGLB(CertifiedOptimism):
     """
 
     link: Link
-    norm_bound: float
-    delta: float = 0.01
-    scale: float | Tensor = 1.0
-    counts: bool = False
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
+    scale: float | Tensor = fields.number(1.0, LEAST_SCALE, by_trial=True, zero=True)
+    counts: bool = fields.one_of((False, True), False)
     variant: str = fields.one_of(("paper", "tight"), "paper")
 
     def __post_init__(self):

@@ -28,7 +28,7 @@ class OFULMLogB(GLBOMD):
         norm_bound: S > 0, bound on ||theta*||_2.
         delta: in (0, 1], failure probability of the confidence sets.
         ridge: lambda > 0; "theory" for 84 sqrt(2) d eta, or "dim" for d, which the theory does not cover.
-        scale, theta0, start_at_zero, refresh: as in GLB-OMD.
+        scale, start_at_zero, refresh: as in GLB-OMD.
         link: the method is for logistic rewards only.
 
     Raises:

@@ -9,10 +9,11 @@ import math
 
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.validation import refuse
 from ..model.links import Bernoulli, Link
-from .certified import CertifiedOptimism
+from .certified import LEAST_SCALE, CertifiedOptimism
 
 
 @frozen
@@ -37,10 +38,10 @@ class OFULogR(CertifiedOptimism):
         ValueError: a field outside its range, a link other than the logistic one.
     """
 
-    norm_bound: float
-    delta: float = 0.01
-    scale: float | Tensor = 1.0
-    counts: bool = False
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
+    scale: float | Tensor = fields.number(1.0, LEAST_SCALE, by_trial=True, zero=True)
+    counts: bool = fields.one_of((False, True), False)
     link: Link = Bernoulli()
 
     def __post_init__(self):

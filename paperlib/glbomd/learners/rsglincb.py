@@ -27,7 +27,7 @@ from ...core.linalg import (
     width,
 )
 from ...core.streams import Draw
-from ...core.validation import one_of, refuse
+from ...core.validation import refuse
 from ..model.links import Link
 from ..model.validation import conditioned, fitted, needs_horizon, ridge
 from .glm import BoundedLearner
@@ -75,8 +75,6 @@ class RSGLinCB(BoundedLearner):
             of constants="theory" assumes.
         constants: "public", those of the published code and of every published figure, or "theory".
             With the theory's the warm-up outlasts any practical horizon (erratum E20).
-        aliased: reproduce a defect of the published code: from its first switch on, H_tau and H are one
-            array, so that H_tau follows H and the determinant test never fires again.
         scale: practical, multiplies gamma and beta, and 1 / scale^2 the threshold; a number or one per trial, R.
         counts: the arms are the same in all rounds, and the history is kept as plays and sums per arm.
 
@@ -85,21 +83,18 @@ class RSGLinCB(BoundedLearner):
     """
 
     link: Link
-    norm_bound: float
-    kappa: float | None = None
-    reward_bound: float | None = None
-    delta: float = 0.01
+    norm_bound: float = fields.positive()
+    kappa: float | None = fields.positive(None, optional=True)
+    reward_bound: float | None = fields.positive(None, optional=True)
+    delta: float = fields.probability(0.01)
     ridge: str | float = "dim"
     constants: str = fields.one_of(("public", "theory"), "public")
-    aliased: bool = False
-    scale: float | Tensor = 1.0
-    counts: bool = False
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
+    counts: bool = fields.one_of((False, True), False)
 
     def __post_init__(self):
-        self.check_fields("reward_bound")
+        self.check_fields()
         ridge(self.ridge, ("dim", "theory"))
-        for name in ("aliased", "counts"):
-            one_of(name, getattr(self, name), (False, True))
         if self.ridge != "theory":  # which hangs on the horizon
             conditioned("ridge", self.ridge, self.ridge_value(1, 1), self.most_added)
 
@@ -125,7 +120,7 @@ class RSGLinCB(BoundedLearner):
         """lambda in dimension d."""
         if self.ridge == "theory":
             return dim * math.log(horizon / self.delta) / self.bound**2
-        return float(dim if self.ridge == "dim" else self.ridge)
+        return super().ridge_value(dim)
 
     def constants_value(self, dim: int, horizon: int) -> Constants:
         """The algorithm's constants in dimension d over T rounds."""
@@ -194,14 +189,11 @@ class RSGLinCB(BoundedLearner):
         factor = torch.linalg.cholesky_ex(state.precision).L
         log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
         # The ratio may be the factor exactly, as at Covertype's first play: up to rounding that is reached.
-        due = renewed = ready & (log_det >= math.log(self.growth) + state.log_det - ROUNDING)
-        if self.aliased:
-            due = due & (state.switches == 0)
-            renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
-        if not any_on_host(renewed):
+        due = ready & (log_det >= math.log(self.growth) + state.log_det - ROUNDING)
+        if not any_on_host(due):
             return state
         inverted = torch.cholesky_inverse(factor)
-        covariance = torch.where(renewed.view(-1, 1, 1), inverted, state.covariance)
+        covariance = torch.where(due.view(-1, 1, 1), inverted, state.covariance)
         solved, ridge = due & (state.rounds > 0), self.ridge_value(arms.shape[-1], state.horizon)
         if self.constants == "theory":
             sample, ball = state.history.sample(arms, False), self.norm_bound

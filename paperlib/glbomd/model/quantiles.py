@@ -18,7 +18,7 @@ def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
     """Smallest k >= 0 with F(k; mean) >= u, as ``scipy.stats.poisson.ppf``; from means of 2^20 on the start itself.
 
     Three Cornish-Fisher terms give a start that is right as a rule and at most 12 counts off, from which
-    the CDF decides. On the CPU only the rows that are off walk on; elsewhere all take ``WALK`` steps, of
+    the CDF decides. On the CPU the walk ends once no row moves; elsewhere all rows take ``WALK`` steps, of
     which those after the answer change nothing, and no host synchronization happens.
 
     Args:
@@ -41,19 +41,13 @@ def poisson_quantile(mean: Tensor, uniform: Tensor) -> Tensor:
 
 def _poisson_walk(mean: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """The same on the host."""
-    shape, mean = mean.shape, mean.ravel()
-    u = np.clip(uniform.ravel().astype(np.float64), CLIP, 1 - CLIP)
+    u = np.clip(uniform.astype(np.float64), CLIP, 1 - CLIP)
     w = ndtri(u)
     # Mean, deviation and skewness; half a count less because F jumps at the integers.
     k = np.maximum(np.ceil(mean + np.sqrt(mean) * w + (w * w - 4) / 6), 0.0)
-    below = pdtr(k, mean) < u
-    down = (~below & (k > 0) & (mean < NORMAL_FROM)).nonzero()[0]
-    while len(down):
-        down = down[pdtr(k[down] - 1, mean[down]) >= u[down]]
-        k[down] -= 1
-        down = down[k[down] > 0]
-    up = (below & (mean < NORMAL_FROM)).nonzero()[0]
-    while len(up):
-        k[up] += 1
-        up = up[pdtr(k[up], mean[up]) < u[up]]
-    return k.reshape(shape)
+    moves = small = mean < NORMAL_FROM
+    while np.any(moves):
+        up = small & (pdtr(k, mean) < u)
+        down = small & (pdtr(k - 1, mean) >= u)  # F(-1) is NaN, which is no step down
+        k, moves = k + up - down, up | down
+    return k

@@ -6,11 +6,10 @@ Every ValueError names the argument, its value and what is allowed.
 from collections.abc import Collection
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ...core.describe import brief
-from ...core.validation import CONDITION, menu, norm_slack, one_of, positive, refuse, whole
+from ...core.validation import CONDITION, one_of, positive, refuse, whole
 from .links import FAMILIES, Link, Poisson, require
 
 
@@ -47,7 +46,7 @@ def fitted(link: Link, reward: Tensor | None, ridge: float) -> None:
 def known_link(link: Any) -> None:
     """Raise ValueError unless ``link`` is one of the families of ``links``."""
     if not isinstance(link, Link) or type(link) is Link:
-        names = ", ".join(sorted({kind.__name__ for kind in FAMILIES.values()}))
+        names = ", ".join(kind.__name__ for kind in FAMILIES)
         allowed = f"an instance of {names}, families whose natural parameters cover the real line"
         refuse("link", link, allowed)
 
@@ -59,29 +58,3 @@ def needs_horizon(learner: Any, horizon: int | None) -> None:
             f"horizon=None; {type(learner).__name__} needs the number of rounds; allowed: integers, at least 1"
         )
     whole("horizon", horizon)
-
-
-def validate(
-    link: Link, arms: Tensor, arm: Tensor | None = None, reward: Tensor | None = None
-) -> None:
-    """What a learner's ``validate`` checks: arms within Assumption 1, arm and reward within the model.
-
-    Args:
-        link: family of the rewards.
-        arms: R x K x d or 1 x K x d with K, d >= 1, finite, ||x|| <= 1 up to the rounding of float32.
-        arm: R indices in 0..K-1, or None.
-        reward: R, in the family's support, or None.
-
-    Raises:
-        ValueError: an empty, non-finite or too long arm, an unknown index, a reward outside the support.
-    """
-    menu(arms, arm)
-    if arms.device.type == "meta":
-        return
-    longest = float(torch.linalg.vector_norm(arms, dim=-1).max())
-    if longest > 1 + norm_slack(arms.shape[-1]):
-        raise ValueError(
-            f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)"
-        )
-    if reward is not None:
-        link.validate(reward)

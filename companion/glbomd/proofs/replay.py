@@ -12,10 +12,10 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from ...core.trace import Trace
-from ..model.links import loss
-from ..model.setting import Setting
-from ..probes import PROBES
+from paperlib.core.trace import Trace
+from paperlib.glbomd.model.links import loss
+from paperlib.glbomd.model.setting import Setting
+from paperlib.glbomd.probes import PROBES
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +118,9 @@ class Replay:
         """||X_t||_{H_t^{-1}}^2, R x T."""
         return self.width_square()
 
-    def norm_square(self, vector: Tensor, shift: int = 0) -> Tensor:
-        """||v_t||^2 in the norm of H_{t + shift}, R x T. ``vector``: R x T x d."""
-        matrix = self.precision[:, shift : shift + vector.shape[1]]
+    def norm_square(self, vector: Tensor) -> Tensor:
+        """||v_t||^2 in the norm of H_t, R x T. ``vector``: R x T x d."""
+        matrix = self.precision[:, : vector.shape[1]]
         return (vector * (matrix @ vector.unsqueeze(-1)).squeeze(-1)).sum(-1)
 
     @cached_property
