@@ -454,7 +454,7 @@ def test_poisson_figures_learn_nothing():
     for trace in (rs, glm):
         # the mean arm's is 5 / 6, the longest of 20 arms' about .99
         assert trace["length"].mean() > 0.93
-        longest = play(LongestArm(), problem, 100, 1)["regret"][:, -1]
+        longest = play(LongestArm(), problem, 100, 2)["regret"][:, -1]
         np.testing.assert_allclose(trace["regret"][:, -1], longest, rtol=0.1)
     assert (glm["report.outside"] == 0).all()
 

@@ -18,9 +18,8 @@ from glbomd_replays import (
 from scipy.integrate import quad
 
 from companion.glbomd.proofs import consequences, descent, inequalities, mixloss
-from companion.glbomd.proofs.inequalities import gaussian_kl, slope_integrals
+from companion.glbomd.proofs.inequalities import gaussian_kl, mixed, slope_integrals
 from companion.glbomd.proofs.mixloss import expected_divergence, log_martingale, mix_loss
-from companion.glbomd.proofs.quadrature import mixed
 from companion.glbomd.proofs.replay import Replay
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, loss

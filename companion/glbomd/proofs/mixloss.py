@@ -16,7 +16,7 @@ from paperlib.checks import Check, statement
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.theory.constants import PAPER, sharp_width, shortfall
 
-from .quadrature import expectation, mixed
+from .inequalities import expectation, mixed
 from .replay import Replay
 
 BLOCK = 1 << 15  # rounds of all trials of a block
