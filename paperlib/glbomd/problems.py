@@ -20,8 +20,7 @@ from ..core.describe import frozen
 from ..core.linalg import chosen_mean, inner
 from ..core.streams import Draw
 from ..core.validation import LARGEST, positive
-from .model.links import Bernoulli, Link, Poisson
-from .model.validation import known_link
+from .model.links import Bernoulli, Link, Poisson, known_link
 
 LARGEST_NORM = 27.0  # with Poisson rewards, of means up to e^S
 

@@ -199,8 +199,6 @@ def test_setting_agrees_with_the_learner(link, S, ridge):
     assert setting.radius(np.array([1, 7])) == pytest.approx(
         [learner.radius(1, 4), learner.radius(7, 4)], rel=1e-9
     )
-    started = GLBOMD(link, S, 0.05, ridge, start_at_zero=True)
-    assert setting_of(started, 4).radius(3) == pytest.approx(started.radius(3, 4), rel=1e-9)
 
 
 def test_setting_refuses_bad_numbers():

@@ -512,11 +512,6 @@ def test_scale_is_a_factor_of_the_radius():
     assert len({tuple(row) for row in together.T.tolist()}) == 3
 
 
-def test_a_known_start_narrows_the_radius():
-    a, b = (GLBOMD(Bernoulli(), 2.0, ridge=4.0, start_at_zero=flag) for flag in (False, True))
-    assert a.radius(9, 3) ** 2 - b.radius(9, 3) ** 2 == pytest.approx(3 * 4 * 4)
-
-
 @pytest.mark.parametrize(
     "field, value",
     [

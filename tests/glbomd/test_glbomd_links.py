@@ -12,7 +12,7 @@ from scipy import stats
 from paperlib.core import validation as rules
 from paperlib.core.linalg import shortcuts
 from paperlib.glbomd.learners.glbomd import GLBOMD
-from paperlib.glbomd.model import validation
+from paperlib.glbomd.learners.glmucb import GLMUCB
 from paperlib.glbomd.model.links import (
     CLIP,
     Bernoulli,
@@ -20,6 +20,7 @@ from paperlib.glbomd.model.links import (
     Gaussian,
     Poisson,
     kappa_ball,
+    known_link,
     poisson_quantile,
 )
 
@@ -218,13 +219,14 @@ def test_one_value_a_trial():
 
 def test_link_and_horizon():
     for link in FAMILIES:
-        validation.known_link(link)
+        known_link(link)
     for bad in ("exponential", None, Bernoulli):
         with pytest.raises(ValueError, match="real line"):
-            validation.known_link(bad)
-    validation.needs_horizon(None, 10)
-    with pytest.raises(ValueError, match="horizon=None"):
-        validation.needs_horizon(None, None)
+            known_link(bad)
+    learner = GLMUCB(Bernoulli(), 1.0)
+    learner.check_horizon(10)
+    with pytest.raises(ValueError, match="horizon=None; GLMUCB"):
+        learner.check_horizon(None)
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ class Covertype(Known):
 
     def natural(self, horizon: int) -> np.ndarray:
         """ln(m / (1 - m)) of the clusters' mean rewards m, T x K: what a perfect model would need, not x^T theta*."""
-        mean = covertype_arms().mean
-        return np.broadcast_to(np.log(mean / (1 - mean)), (horizon, len(mean)))
+        mean = self.means(horizon)
+        return np.log(mean / (1 - mean))
 
     def means(self, horizon: int) -> np.ndarray:
         mean = covertype_arms().mean

@@ -19,14 +19,8 @@ from .replay import Replay
 
 @statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
 def curvature_along(run: Replay) -> Check:
-    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run.
-
-    Raises:
-        ValueError: a run without ``best``.
-    """
+    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run."""
     link, best = run.setting.link, run.best
-    if best is None:
-        raise ValueError("run.best=None; allowed: max_x x^T theta* of every round, R x T")
     regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
     bound = link.slope(best).cumsum(1) + link.self_concordance * regret
     observed = link.slope(run.true_z).cumsum(1)

@@ -32,7 +32,6 @@ from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...maths.sets import ball_projection
 from ..model.links import Link, Poisson
-from ..model.validation import conditioned, ridge
 from .glm import GLMLearner
 
 RIDGES = ("sharp", "free", "theory", "dim")
@@ -70,8 +69,6 @@ class GLBOMD(GLMLearner):
             norm of H_t, and a radius that does not cover this lets a wrong arm be played for ever where arms do
             not change. There "dim" with .1 did best or near it in two worlds of the figure of fixed arms, and twice as badly
             as the best on Covertype; "sharp" was far behind it with Poisson rewards at any scale.
-        start_at_zero: use that theta_1 = 0 is at most S away from theta*: lambda S^2 replaces the paper's
-            4 lambda S^2 in the radius, which holds for every theta_1 in the ball.
         refresh: rounds between two inversions of H_t afresh; in between the inverse is updated.
 
     Raises:
@@ -83,15 +80,13 @@ class GLBOMD(GLMLearner):
     delta: float = fields.probability(0.01)
     ridge: str | float = "sharp"
     scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
-    start_at_zero: bool = fields.one_of((False, True), False)
     refresh: int = fields.whole(4096)
     ridges = RIDGES  # the names that ``ridge`` knows, first of all one that the theory covers
 
     def __post_init__(self):
         self.check_fields()
-        ridge(self.ridge, self.ridges)
         slope = self.link.max_slope(self.norm_bound) / self.link.dispersion
-        conditioned("ridge", self.ridge, self.ridge_value(1), slope)
+        self.check_conditioned("ridge", self.ridge_value(1), slope)
 
     @property
     def step(self) -> float:
@@ -121,8 +116,7 @@ class GLBOMD(GLMLearner):
     def radius(self, t: int, dim: int) -> float:
         """beta_t of Eq. (5), without ``scale``; ``t`` = 1, 2, ... is the round about to be played."""
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
-        # Departure: with start_at_zero, ||theta_1 - theta*|| <= S instead of 2 S.
-        start = (1 if self.start_at_zero else 4) * ridge * S * S
+        start = 4 * ridge * S * S  # for every theta_1 in the ball, though here theta_1 = 0
         growth = math.log(2 + 2 * self.link.max_slope(S) * t / (ridge * self.link.dispersion))
         return math.sqrt(start + 2 * eta * math.log(1 / self.delta) + 6 * dim * eta * eta * growth)
 

@@ -9,15 +9,37 @@ from ...core.contracts import Tags
 from ...core.describe import brief
 from ...core.linalg import chosen
 from ...core.plausible import Observed
-from ...core.validation import LARGEST, SMALLEST, menu, norm_slack, refuse
-from ..model.links import LARGEST_S, Bernoulli, Binomial, Link, kappa_ball
-from ..model.validation import known_link
+from ...core.validation import (
+    CONDITION,
+    LARGEST,
+    SMALLEST,
+    menu,
+    norm_slack,
+    one_of,
+    positive,
+    refuse,
+    whole,
+)
+from ..model.links import (
+    FAMILIES,
+    LARGEST_S,
+    Bernoulli,
+    Binomial,
+    Link,
+    Poisson,
+    kappa_ball,
+    known_link,
+    require,
+)
 
 
 class GLMLearner:
     """A learner with a field ``link``, and as a rule ``norm_bound`` S, ``delta`` and ``scale``."""
 
     link: Link
+    families = FAMILIES  # those that the method knows
+    ridges = ("dim",)  # the names that a field ``ridge`` may be
+    refits = False  # whether it fits estimates to the history, with its field ``ridge``
     wants = "reward"
 
     @property
@@ -30,8 +52,13 @@ class GLMLearner:
         return float(dim if isinstance(self.ridge, str) else self.ridge)
 
     def check_fields(self) -> None:
-        """Raise ValueError for an unknown family, or a norm bound that is too large for it."""
-        known_link(self.link)
+        """Raise ValueError for a family or a ridge that the method does not know, or a norm bound that is too large."""
+        known_link(self.link, self.families)
+        ridge = getattr(self, "ridge", 1.0)
+        if isinstance(ridge, str):
+            one_of("ridge", ridge, self.ridges)
+        else:
+            positive("ridge", ridge)
         self.check_constant("C_mu, the largest slope,", self.link.max_slope(self.norm_bound))
 
     def check_constant(self, words: str, value: float) -> None:
@@ -41,6 +68,28 @@ class GLMLearner:
             refuse(
                 "norm_bound", self.norm_bound, f"{allowed} (up to {LARGEST_S:g} where it is e^S)"
             )
+
+    def check_conditioned(self, name: str, ridge: float, added: float) -> None:
+        """Raise ValueError where a round may add more than 1e12 times lambda to a matrix, whose inverse would be rounding.
+
+        Args:
+            name: the field to be named.
+            ridge: lambda.
+            added: the most that a round adds along an arm of norm 1.
+        """
+        if not added <= CONDITION * ridge:
+            raise ValueError(
+                f"{name}={brief(getattr(self, name))}: a round adds up to {added:g} to lambda = {ridge:g}; "
+                f"allowed: link, norm_bound and ridge with which that is at most {CONDITION:g} times as much"
+            )
+
+    def check_horizon(self, horizon: int | None) -> None:
+        """Raise ValueError where a learner whose formulas contain T was not given it."""
+        if horizon is None:
+            raise ValueError(
+                f"horizon=None; {type(self).__name__} needs the number of rounds; allowed: integers, at least 1"
+            )
+        whole("horizon", horizon)
 
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
@@ -62,6 +111,12 @@ class GLMLearner:
             )
         if feedback is not None:
             self.link.validate(feedback)
+            if self.refits and isinstance(self.link, Poisson) and not isinstance(self.ridge, str):
+                # a fit's Hessian grows with the count, and would be inverted to rounding
+                most = CONDITION * self.ridge
+                require(
+                    feedback, feedback <= most, f"counts up to {most:g} with ridge={self.ridge!r}"
+                )
 
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None

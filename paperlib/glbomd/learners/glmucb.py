@@ -16,7 +16,6 @@ from ...core.describe import frozen
 from ...core.linalg import chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
 from ..model.links import Link
-from ..model.validation import conditioned, needs_horizon
 from .glm import BoundedLearner
 from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
 
@@ -65,7 +64,7 @@ class GLMUCB(BoundedLearner):
 
     def __post_init__(self):
         self.check_fields()
-        conditioned("link", self.link, self.ridge_value(1, 1), self.most_added)
+        self.check_conditioned("link", self.ridge_value(1, 1), self.most_added)
 
     def ridge_value(self, t: int, dim: int) -> float:
         """lambda_t = d ln(1 + t) in round t = 1, 2, ..."""
@@ -84,7 +83,7 @@ class GLMUCB(BoundedLearner):
         Raises:
             ValueError: no horizon, which rho_t contains.
         """
-        needs_horizon(self, horizon)
+        self.check_horizon(horizon)
         d = arms.shape[-1]
         heard = history(trials, arms, self.counts, **tkwargs)
         fit = unfitted(trials, d, self.ridge_value(1, d), **tkwargs)

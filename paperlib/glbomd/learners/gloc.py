@@ -36,7 +36,6 @@ from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...maths.sets import project_ball
 from ..model.links import Bernoulli, Binomial, Link, Poisson
-from ..model.validation import conditioned, ridge
 from .glm import KappaLearner
 
 
@@ -83,9 +82,8 @@ class GLOC(KappaLearner):
 
     def __post_init__(self):
         self.check_fields()
-        ridge(self.ridge, ("dim",))
         self.check_constant("sigma", self.noise)
-        conditioned("ridge", self.ridge, self.ridge_value(1), 1.0)
+        self.check_conditioned("ridge", self.ridge_value(1), 1.0)
 
     @property
     def curvature(self) -> float:

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import refuse
 from ..model.links import Bernoulli, Link, Poisson
 from .certified import LEAST_SCALE, CertifiedOptimism
 
@@ -33,7 +32,6 @@ class OFUGLB(CertifiedOptimism):
         scale: practical, multiplies the radius, that is b_t by its square: 1 is the theory, 0 is greedy. A
             number or one per trial, R.
         counts: for an arm set that never changes: keep counts and sums, at a cost per round free of t.
-        variant: "paper", L_t = (1 + S/2) n (logistic); "tight", L_t = n, since |mu - r| <= 1. Equal for Poisson.
 
     Raises:
         ValueError: a field outside its range, a link without L_t.
@@ -44,12 +42,9 @@ class OFUGLB(CertifiedOptimism):
     delta: float = fields.probability(0.01)
     scale: float | Tensor = fields.number(1.0, LEAST_SCALE, by_trial=True, zero=True)
     counts: bool = fields.one_of((False, True), False)
-    variant: str = fields.one_of(("paper", "tight"), "paper")
+    families = (Bernoulli, Poisson)  # whose L_t the paper states
 
     def __post_init__(self):
-        if not isinstance(self.link, (Bernoulli, Poisson)):
-            allowed = "Bernoulli or Poisson, the families whose L_t OFUGLB states"
-            refuse("link", self.link, allowed)
         self.check_fields()
 
     def budget(self, t: int, dim: int) -> float:
@@ -59,7 +54,7 @@ class OFUGLB(CertifiedOptimism):
             # Departure: the paper prints e^S t; only t - 1 rewards have been observed.
             steep = math.exp(S) * n + math.log(dim / self.delta)
         else:
-            steep = n if self.variant == "tight" else (1 + S / 2) * n
+            steep = (1 + S / 2) * n
         return math.log(1 / self.delta) + dim * math.log(max(math.e, 2 * math.e * S * steep / dim))
 
     def _set(self, t, dim):

@@ -29,7 +29,6 @@ from ...core.linalg import (
 from ...core.streams import Draw
 from ...core.validation import refuse
 from ..model.links import Link
-from ..model.validation import conditioned, fitted, needs_horizon, ridge
 from .glm import BoundedLearner
 from .mle import Fit, History, history, predict, refit, unfitted
 
@@ -91,30 +90,13 @@ class RSGLinCB(BoundedLearner):
     constants: str = fields.one_of(("public", "theory"), "public")
     scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     counts: bool = fields.one_of((False, True), False)
+    ridges = ("dim", "theory")
+    refits = True
 
     def __post_init__(self):
         self.check_fields()
-        ridge(self.ridge, ("dim", "theory"))
         if self.ridge != "theory":  # which hangs on the horizon
-            conditioned("ridge", self.ridge, self.ridge_value(1, 1), self.most_added)
-
-    def validate(
-        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
-    ) -> None:
-        """As every learner's, and counts that fits can take."""
-        super().validate(context, action, feedback)
-        if not isinstance(self.ridge, str):
-            fitted(self.link, feedback, self.ridge)
-
-    @property
-    def growth(self) -> float:
-        """Factor by which det H grows between switches."""
-        return 2.0 if self.constants == "theory" else 1.5
-
-    @property
-    def weight(self) -> float:
-        """What multiplies mu'(x^T theta_o) x x^T in H."""
-        return math.exp(-1) if self.constants == "theory" else 1.0
+            self.check_conditioned("ridge", self.ridge_value(1, 1), self.most_added)
 
     def ridge_value(self, dim: int, horizon: int) -> float:
         """lambda in dimension d."""
@@ -142,14 +124,14 @@ class RSGLinCB(BoundedLearner):
         Raises:
             ValueError: no horizon, which the constants contain.
         """
-        needs_horizon(self, horizon)
+        self.check_horizon(horizon)
         d = arms.shape[-1]
         if not horizon > self.delta and "theory" in (self.constants, self.ridge):
             refuse(
                 "delta", self.delta, f"numbers below 1 with horizon={horizon}: ln(T / delta) > 0"
             )
         ridge = self.ridge_value(d, horizon)
-        conditioned("ridge", self.ridge, ridge, self.most_added)
+        self.check_conditioned("ridge", ridge, self.most_added)
         heard = history(trials, arms, self.counts, marked=True, **tkwargs)
         fit = unfitted(trials, d, ridge, **tkwargs)
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
@@ -189,7 +171,8 @@ class RSGLinCB(BoundedLearner):
         factor = torch.linalg.cholesky_ex(state.precision).L
         log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
         # The ratio may be the factor exactly, as at Covertype's first play: up to rounding that is reached.
-        due = ready & (log_det >= math.log(self.growth) + state.log_det - ROUNDING)
+        growth = math.log(2.0 if self.constants == "theory" else 1.5)
+        due = ready & (log_det >= growth + state.log_det - ROUNDING)
         if not any_on_host(due):
             return state
         inverted = torch.cholesky_inverse(factor)
@@ -212,7 +195,8 @@ class RSGLinCB(BoundedLearner):
         d, x, warm = arms.shape[-1], chosen(arms, arm), state.warm
         heard = state.history.add(arms, arm, reward, warm)
         design, inverted, fit = state.design, state.design_inverse, state.warm_fit
-        weight = self.weight * self.link.slope((x * fit.theta).sum(1))
+        factor = math.exp(-1) if self.constants == "theory" else 1.0
+        weight = factor * self.link.slope((x * fit.theta).sum(1))
         precision = rank_one(state.precision, x, weight * ~warm)
         if any_on_host(warm):
             design = rank_one(design, x, warm.to(x))

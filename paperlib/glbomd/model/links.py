@@ -9,6 +9,7 @@ Letters: m log-partition function, mu mean, g dispersion, R self-concordance (|m
 
 import math
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor
 from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Array
-from ...core.validation import LARGEST
+from ...core.validation import LARGEST, refuse
 from .quantiles import CLIP, poisson_quantile
 
 LARGEST_Z = 700.0  # e^z and its square roots stay finite in float64
@@ -43,7 +44,7 @@ class Link(ABC):
 
     @abstractmethod
     def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
-        """mu(z) and mu'(z) of a tensor, a numpy array or a number; most families share the work."""
+        """mu(z) and mu'(z) of a tensor, a numpy array or a number, of the same kind; most families share the work."""
 
     def mean(self, z: Tensor) -> Tensor:
         """mu(z) = m'(z), the expected reward."""
@@ -245,7 +246,14 @@ class Binomial(Link):
 
 
 # Departure: the paper lists the exponential distribution with R = 0; its ratio 2 / |z| is unbounded, and z < 0 (E3).
-FAMILIES = (Bernoulli, Binomial, Gaussian, Poisson)
+FAMILIES = (Bernoulli, Binomial, Gaussian, Poisson, Link)  # or a class of the user's on Link
+
+
+def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
+    """Raise ValueError unless ``link`` is an instance of one of the families."""
+    if not isinstance(link, families):
+        names = ", ".join(kind.__name__ for kind in families)
+        refuse("link", link, f"an instance of {names} (natural parameters cover the real line)")
 
 
 def kappa_ball(link: Link, norm_bound: float) -> float:
