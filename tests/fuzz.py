@@ -37,7 +37,6 @@ from paperlib.core.trees import leaves
 from paperlib.glbomd.learners.controls import UCB1
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.model.rescale import Rescale
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.doubling import Doubling
@@ -300,7 +299,6 @@ def subjects() -> list[Subject]:
             lambda link: rounds(GLBOMD(link, 2.0), FixedArms(link, dim=2, arms=3)),
         ),
         Subject(Bernoulli, {"fractional": False}),
-        Subject(Rescale, {"longest": 2.0}, lambda scale: finite(scale(ARMS[:, :1]), "arms")),
         Subject(
             Setting,
             fields(Setting(Poisson(), 1.0, 2, 1.0)),

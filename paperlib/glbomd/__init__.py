@@ -15,7 +15,6 @@ from .learners.ofulmlogb import OFULMLogB
 from .learners.ofulogr import OFULogR
 from .learners.rsglincb import RSGLinCB
 from .model.links import Bernoulli, Binomial, Gaussian, Poisson
-from .model.rescale import Rescale
 from .problems import FixedArms, SphereArms
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "Binomial",  # successes of n tries
     "SphereArms",  # fresh arms each round: Figures 1 to 3
     "FixedArms",  # one arm set for all rounds
-    "Rescale",  # brings one's own arms into the unit ball
 ]
 
 CHOICES = [

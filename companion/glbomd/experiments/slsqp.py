@@ -198,12 +198,12 @@ def time_decisions(
     Returns:
         "seconds": runs x N repetitions x rounds.
     """
-    found: list[list[ndarray]] = [[] for _ in runs]
+
+    def seconds(learner: Learner, problem: Problem) -> ndarray:
+        if isinstance(learner, CertifiedOptimism):
+            return decide_again(learner, problem, horizon, every)["seconds"]
+        return own_seconds(learner, problem, horizon, every)
+
     with alone():
-        for _ in range(repetitions):
-            for (learner, problem), seconds in zip(runs, found):
-                if isinstance(learner, CertifiedOptimism):
-                    seconds.append(decide_again(learner, problem, horizon, every)["seconds"])
-                else:
-                    seconds.append(own_seconds(learner, problem, horizon, every))
-    return {"seconds": np.array(found)}
+        turns = [[seconds(*run) for run in runs] for _ in range(repetitions)]
+    return {"seconds": np.stack(turns, 1)}

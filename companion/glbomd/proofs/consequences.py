@@ -6,13 +6,14 @@ Letters: as in ``constants``; kappa = 1 / c_mu over the ball, kappa_opt the pape
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from paperlib import stats
 from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Link, kappa_ball
-from paperlib.glbomd.theory.constants import PAPER, leading_order
+from paperlib.glbomd.theory.constants import PAPER
 
 from .replay import Replay
 
@@ -24,8 +25,9 @@ def curvature_along(run: Replay) -> Check:
     regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
     bound = link.slope(best).cumsum(1) + link.self_concordance * regret
     observed = link.slope(run.true_z).cumsum(1)
-    formula = "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t"
-    return curvature_along.statement.check(formula, run.setting.describe(), observed, bound)
+    return curvature_along.statement.check(
+        "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t", run.setting.describe(), observed, bound
+    )
 
 
 @statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
@@ -42,10 +44,20 @@ def optimism(run: Replay, scale: float = 1.0) -> Check:
     setting = run.setting
     bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
     gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
-    formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
     observed = torch.stack([-gap, gap], -1)
     bound = torch.stack([torch.zeros_like(gap), 2 * bonus], -1)
-    return optimism.statement.check(formula, setting.describe(), observed, bound)
+    return optimism.statement.check(
+        "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}",
+        setting.describe(),
+        observed,
+        bound,
+    )
+
+
+def leading_order(t: np.ndarray) -> np.ndarray:
+    """sqrt(t) ln(1 + t): Theorem 2's leading term in the horizon, up to factors; 1 + t for a logarithm above 0."""
+    t = np.asarray(t, float)
+    return np.sqrt(t) * np.log1p(t)
 
 
 @statement("Theorem 2, order", f"{PAPER}, Theorem 2")

@@ -82,9 +82,13 @@ def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = 
         sides.append((link.slope(end) / (2 + R * distance), weighted))
     observed, bound = (torch.stack(side, -1) for side in zip(*sides))
     lower = "mu'(z)/(2+RD)" if printed else "mu'(z_1)/(2+RD)"
-    formula = f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)"
     inputs = {"link": type(link).__name__, "S": norm_bound, "points": points}
-    return lemma_8.statement.check(formula, inputs, observed, bound)
+    return lemma_8.statement.check(
+        f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)",
+        inputs,
+        observed,
+        bound,
+    )
 
 
 @statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
@@ -95,9 +99,12 @@ def lemma_9(log_martingale: Tensor, delta: float) -> Check:
         log_martingale: its logarithm, R trials x T rounds.
         delta: in (0, 1).
     """
-    formula = "for all t: ln M_t <= ln(1/delta), with probability 1 - delta"
     return lemma_9.statement.check(
-        formula, {"delta": delta}, log_martingale, math.log(1 / delta), delta
+        "for all t: ln M_t <= ln(1/delta), with probability 1 - delta",
+        {"delta": delta},
+        log_martingale,
+        math.log(1 / delta),
+        delta,
     )
 
 
@@ -156,8 +163,9 @@ def lemma_12(
     integral = lambda f: float((log_q.exp() * f).sum()) * width
     right = integral(l) + integral(log_q - log_p) - integral(log_q - log_star)
     inputs = {"link": type(link).__name__, "reward": reward, "P": prior, "Q": other}
-    formula = "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|"
-    return lemma_12.statement.check(formula, inputs, abs(float(mix) - right), 1e-8)
+    return lemma_12.statement.check(
+        "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|", inputs, abs(float(mix) - right), 1e-8
+    )
 
 
 def gaussian_kl(
@@ -186,8 +194,10 @@ def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float)
     move = mean - other_mean
     special = (move * (precision @ move.unsqueeze(-1)).squeeze(-1)).sum(-1) / (2 * spread)
     general = gaussian_kl(mean, covariance, other_mean, covariance)
-    formula = "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)"
     inputs = {"d": mean.shape[-1], "alpha": spread}
     return lemma_13.statement.check(
-        formula, inputs, (general - special).abs() / (1 + special), 1e-9
+        "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)",
+        inputs,
+        (general - special).abs() / (1 + special),
+        1e-9,
     )

@@ -45,7 +45,8 @@ class Replay:
                 f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
             )
         get = lambda name: torch.from_numpy(trace[name])
-        theta = torch.cat([get("theta"), get("next_theta")[:, -1:]], 1)
+        later = get("next_theta")
+        theta = torch.cat([torch.zeros_like(later[:, :1]), later], 1)  # theta_1 = 0
         return cls(setting, theta, get("arm"), get("reward"), get("truth")[:, -1], get("best"))
 
     @property

@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...core.linalg import first_best
-from ..model.links import Bernoulli, Link, Poisson
+from ..model.links import Bernoulli, Link
 from .sublevel import Quadratic
 
 TIE = 1e-6  # arms whose UCBs are proved to differ by less count as equal
@@ -34,20 +34,14 @@ ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
 
 
 def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    """m(z), mu(z), mu'(z) elementwise from one exponential.
-
-    Raises:
-        ValueError: a link without bounds on its likelihood sets here.
-    """
+    """m(z), mu(z), mu'(z) elementwise from one exponential, of Bernoulli or Poisson rewards."""
     if isinstance(link, Bernoulli):
         e = np.exp(-np.abs(z))
         up = 1 / (1 + e)
         small = e * up
         return np.maximum(z, 0) - np.log(up), np.where(z >= 0, up, small), small * up
-    if isinstance(link, Poisson):
-        m = np.exp(z)
-        return m, m, m
-    raise ValueError(f"link={link!r}; allowed: Bernoulli or Poisson")
+    m = np.exp(z)
+    return m, m, m
 
 
 def leader(values: ndarray) -> int:

@@ -33,14 +33,6 @@ from .glm import BoundedLearner
 from .mle import Fit, History, history, predict, refit, unfitted
 
 
-class Constants(NamedTuple):
-    """What the algorithm takes from its analysis, or what its public code puts in place; ``scale`` is included."""
-
-    gamma: float | Tensor  # multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated
-    beta: float | Tensor  # multiplies ||x||_{H_tau^{-1}} in the index
-    threshold: float | Tensor  # a trial warms up while some ||x||^2_{V^{-1}} is at least this
-
-
 class State(NamedTuple):
     """Grows with the rounds, unless the history is kept as counts. Trials warm up and switch at rounds of their own."""
 
@@ -104,8 +96,15 @@ class RSGLinCB(BoundedLearner):
             return dim * math.log(horizon / self.delta) / self.bound**2
         return super().ridge_value(dim)
 
-    def constants_value(self, dim: int, horizon: int) -> Constants:
-        """The algorithm's constants in dimension d over T rounds."""
+    def constants_value(self, dim: int, horizon: int) -> tuple[float | Tensor, ...]:
+        """The algorithm's constants in dimension d over T rounds, from its analysis or from its public code.
+
+        Returns:
+            gamma: multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated.
+            beta: multiplies ||x||_{H_tau^{-1}} in the index.
+            threshold: a trial warms up while some ||x||^2_{V^{-1}} is at least this.
+            All three include ``scale``.
+        """
         S, B, kappa = self.norm_bound, self.bound, self.kappa_value
         L = math.sqrt(dim * math.log(horizon / self.delta))
         if self.constants == "theory":
@@ -116,7 +115,7 @@ class RSGLinCB(BoundedLearner):
             threshold = 1 / (0.01 * kappa * B**4 * S**2 * dim)
         scale = self.scale
         relaxed = threshold / scale**2 if isinstance(scale, Tensor) or scale > 0 else math.inf
-        return Constants(scale * gamma, scale * beta, relaxed)
+        return scale * gamma, scale * beta, relaxed
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """V = H = lambda I, theta_o = theta_tau = 0; H_tau = 0 in the published code and lambda I in the paper.

@@ -18,7 +18,7 @@ from ...core.trace import Trace
 from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
 from ..model.setting import Setting
-from .constants import PAPER, ROUNDING, condition, regret_bound, regret_row, shortfall
+from .constants import PAPER, ROUNDING, regret_bound, regret_row, ridge_condition, shortfall
 
 
 def _grid(reach: float) -> Tensor:
@@ -71,8 +71,12 @@ def choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
         behind: how far X_t is behind, R x T: what the probe ``Behind`` records in every round.
         setting: its radius.
     """
-    formula = "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}"
-    return choice.statement.check(formula, setting.describe(), behind, ROUNDING)
+    return choice.statement.check(
+        "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}",
+        setting.describe(),
+        behind,
+        ROUNDING,
+    )
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
@@ -88,18 +92,19 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
             ``RadiusRatio`` records, or ``Replay.error`` under the root.
         setting: its delta and ridge.
     """
-    formula = "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta"
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
     return theorem_1.statement.check(
-        formula,
+        "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta",
         setting.describe(),
         ratio,
         1.0,
         setting.delta,
         trivial=setting.norm_bound,
         informative_from=informative_from(half_axis, lambda t: setting.norm_bound),
-        remark=shortfall(setting.ridge, condition(setting, "sharp")),
+        remark=shortfall(
+            setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim)
+        ),
     )
 
 
@@ -119,12 +124,13 @@ def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] 
     row = regret_row(setting, last, share(last))
     link, S = setting.link, setting.norm_bound
     at_least_1 = {"g lambda": link.dispersion * setting.ridge, "kappa": kappa_ball(link, S)}
-    remarks = [shortfall(setting.ridge, condition(setting, "sharp"))]
+    remarks = [
+        shortfall(setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim))
+    ]
     remarks += [f"{name} = {value:.3g} < 1" for name, value in at_least_1.items() if value < 1]
-    formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
     inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}
     return theorem_2.statement.check(
-        formula,
+        "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)",
         inputs,
         trace["regret"],
         np.array(bound),

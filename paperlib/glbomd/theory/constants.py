@@ -10,7 +10,6 @@ import math
 from functools import cache
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -49,11 +48,6 @@ def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp"
     eta = 1 + R * norm_bound
     factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": 1.5 * sharp_width() ** -2}[form]
     return max(factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * C / g)
-
-
-def condition(setting: Setting, form: str) -> float:
-    """The smallest ridge for which Theorem 1 is proved of a setting, see ``ridge_condition``."""
-    return ridge_condition(setting.link, setting.norm_bound, setting.dim, form)
 
 
 @cache
@@ -114,12 +108,6 @@ def regret_bound(
     else:
         bound = 2 * G2 + 2 * G1**2 * R + 2 * G1 * math.sqrt(G1**2 * R**2 + 2 * G2 * R + share)
     return RegretBound(G1, G2, bound)
-
-
-def leading_order(t: np.ndarray) -> np.ndarray:
-    """sqrt(t) ln(1 + t): Theorem 2's leading term in the horizon, up to factors; 1 + t for a logarithm above 0."""
-    t = np.asarray(t, float)
-    return np.sqrt(t) * np.log1p(t)
 
 
 def trivial_regret(link: Link, norm_bound: float, horizon: float) -> float:
