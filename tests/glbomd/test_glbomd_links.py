@@ -221,7 +221,7 @@ def test_link_and_horizon():
     for link in FAMILIES:
         known_link(link)
     for bad in ("exponential", None, Bernoulli):
-        with pytest.raises(ValueError, match="real line"):
+        with pytest.raises(ValueError, match="link=.*allowed: an instance of Bernoulli.*real line"):
             known_link(bad)
     learner = GLMUCB(Bernoulli(), 1.0)
     learner.check_horizon(10)

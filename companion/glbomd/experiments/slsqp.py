@@ -205,5 +205,6 @@ def time_decisions(
         return own_seconds(learner, problem, horizon, every)
 
     with alone():
+        # in turns, so that a slow spell of the machine meets all runs alike
         turns = [[seconds(*run) for run in runs] for _ in range(repetitions)]
     return {"seconds": np.stack(turns, 1)}

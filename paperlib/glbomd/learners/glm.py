@@ -54,7 +54,9 @@ class GLMLearner:
     def check_fields(self) -> None:
         """Raise ValueError for a family or a ridge that the method does not know, or a norm bound that is too large."""
         known_link(self.link, self.families)
-        ridge = getattr(self, "ridge", 1.0)
+        ridge = getattr(
+            self, "ridge", 1.0
+        )  # where lambda is a formula of the round, there is no field
         if isinstance(ridge, str):
             one_of("ridge", ridge, self.ridges)
         else:

@@ -74,6 +74,7 @@ class GLMUCB(BoundedLearner):
         """rho_t of round t = 1, 2, ..., without ``scale``; Filippi et al. (2010), Proposition 1."""
         slack = 3 + 2 * math.log(1 + 2 / self.ridge_value(t, dim))
         confidence = 2 * dim * math.log(2 * dim * horizon / self.delta)
+        # a public implementation lacks the factor sqrt(ln t) of Filippi et al.
         root = math.sqrt(slack * confidence * max(math.log(t), 1.0))
         return 2 * self.link.max_slope(self.norm_bound) * self.kappa_value * self.bound * root
 

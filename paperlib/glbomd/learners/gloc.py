@@ -150,6 +150,7 @@ class GLOC(KappaLearner):
             state.theta, state.covariance, state.predicted, state.square, state.regret, arms
         )
         now = State(theta, state.precision, C, y, square, regret, state.rounds)
+        # Public code plays around the learner's own point, which it rescales to norm S; this is the paper's center.
         center = self.center(now)
         radius = by_trial(self.scale) * self.radius(now, center)[:, None]
         index = inner(x, center) + radius * width(x, now.covariance)

@@ -54,6 +54,7 @@ class OFUGLB(CertifiedOptimism):
             # Departure: the paper prints e^S t; only t - 1 rewards have been observed.
             steep = math.exp(S) * n + math.log(dim / self.delta)
         else:
+            # As the paper states it; |mu - r| <= 1 would allow n alone.
             steep = (1 + S / 2) * n
         return math.log(1 / self.delta) + dim * math.log(max(math.e, 2 * math.e * S * steep / dim))
 

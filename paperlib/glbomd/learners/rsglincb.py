@@ -170,6 +170,7 @@ class RSGLinCB(BoundedLearner):
         factor = torch.linalg.cholesky_ex(state.precision).L
         log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
         # The ratio may be the factor exactly, as at Covertype's first play: up to rounding that is reached.
+        # Departure: the published code switches once det H has grown by 1.5, the analysis by 2.
         growth = math.log(2.0 if self.constants == "theory" else 1.5)
         due = ready & (log_det >= growth + state.log_det - ROUNDING)
         if not any_on_host(due):
@@ -194,6 +195,7 @@ class RSGLinCB(BoundedLearner):
         d, x, warm = arms.shape[-1], chosen(arms, arm), state.warm
         heard = state.history.add(arms, arm, reward, warm)
         design, inverted, fit = state.design, state.design_inverse, state.warm_fit
+        # Departure: the published code leaves out the factor 1 / e of the analysis.
         factor = math.exp(-1) if self.constants == "theory" else 1.0
         weight = factor * self.link.slope((x * fit.theta).sum(1))
         precision = rank_one(state.precision, x, weight * ~warm)

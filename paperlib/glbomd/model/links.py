@@ -92,11 +92,6 @@ def require(reward: Tensor, inside: Tensor, allowed: str) -> None:
         raise ValueError(f"reward={reward[~inside].flatten()[0].item()!r}; allowed: {allowed}")
 
 
-def sigmoid(z: Array | float) -> Array:
-    """1 / (1 + e^-z)."""
-    return torch.sigmoid(z) if isinstance(z, Tensor) else expit(z)
-
-
 @frozen
 class Bernoulli(Link):
     """Logistic model, rewards 0 or 1: m = ln(1 + e^z), mu = 1 / (1 + e^-z), R = 1, g = 1.
@@ -116,6 +111,7 @@ class Bernoulli(Link):
         return torch.sigmoid(z)
 
     def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
+        sigmoid = torch.sigmoid if isinstance(z, Tensor) else expit
         p = sigmoid(z)
         return p, p * sigmoid(-z)  # p (1 - p) without cancellation
 
@@ -189,7 +185,7 @@ class Gaussian(Link):
         return 0.5 * z * z
 
     def mean_and_slope(self, z: Array | float) -> tuple[Array, Array]:
-        return z, z**0
+        return z, z**0  # ones of the kind and shape of z
 
     def max_slope(self, norm_bound: float) -> float:
         return 1.0
@@ -257,7 +253,7 @@ def known_link(link: Any, families: tuple[type[Link], ...] = FAMILIES) -> None:
     """Raise ValueError unless ``link`` is an instance of one of the families."""
     if not isinstance(link, families):
         names = ", ".join(kind.__name__ for kind in families)
-        refuse("link", link, f"an instance of {names} (natural parameters cover the real line)")
+        refuse("link", link, f"an instance of {names} (a family on the real line)")
 
 
 def kappa_ball(link: Link, norm_bound: float) -> float:

@@ -34,7 +34,7 @@ class ConfidenceBall(Optimist):
     scale: float = fields.nonnegative(1.0)
     refresh: int = fields.whole(4096)
     ridge = 1.0
-    norm_bound = 1.0
+    norm_bound = 1.0  # as the source assumes; neither is a setting
 
     @property
     def declared(self) -> str:
