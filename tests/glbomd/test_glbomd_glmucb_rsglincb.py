@@ -71,14 +71,15 @@ def test_glmucb_poisson_numbers():
 
 def indices(learner, state, arms=X3):
     """RS-GLinCB's index of every arm outside the warm-up."""
-    beta = learner.constants_value(arms.shape[2], state.horizon).beta
+    _, beta, _ = learner.constants_value(arms.shape[2], state.horizon)
     center = (state.warm_fit.theta + state.fit.theta)[0] / 2
     return [float(x @ center + beta * (x @ state.covariance[0] @ x).sqrt()) for x in arms[0]]
 
 
 def test_rsglincb_without_warm_up():
     learner = RSGLinCB(Bernoulli(), 2.0, delta=0.05)
-    assert learner.constants_value(2, 6).threshold == pytest.approx(1.312419818, abs=1e-9)
+    _, _, threshold = learner.constants_value(2, 6)
+    assert threshold == pytest.approx(1.312419818, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:4] == [0, 0, 0, 0]
     np.testing.assert_allclose(
@@ -94,7 +95,8 @@ def test_rsglincb_without_warm_up():
 
 def test_rsglincb_with_two_rounds_of_warm_up():
     learner = RSGLinCB(Bernoulli(), 2.0, kappa=30.0, delta=0.05)
-    assert learner.constants_value(2, 6).threshold == pytest.approx(0.416666667, abs=1e-9)
+    _, _, threshold = learner.constants_value(2, 6)
+    assert threshold == pytest.approx(0.416666667, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:3] == [0, 1, 0]
     for fit in (states[2].warm_fit, states[2].fit):
@@ -111,7 +113,8 @@ def test_rsglincb_with_two_rounds_of_warm_up():
 
 def test_rsglincb_warms_up_to_the_end():
     learner = RSGLinCB(Bernoulli(), 2.0, kappa=60.0, delta=0.05)
-    assert learner.constants_value(2, 6).threshold == pytest.approx(0.208333333, abs=1e-9)
+    _, _, threshold = learner.constants_value(2, 6)
+    assert threshold == pytest.approx(0.208333333, abs=1e-9)
     states, actions = feed(learner, LOGISTIC_REWARDS)
     assert actions[:4] == [0, 1, 0, 1]  # the fifth round is an exact tie
     # one fit a round; the choice after the last round makes the first switch

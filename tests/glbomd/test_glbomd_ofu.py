@@ -201,7 +201,6 @@ def test_first_round_plays_the_longest_arm():
         (lambda: OFUGLB(Bernoulli(), 0.0), "norm_bound="),
         (lambda: OFUGLB(Bernoulli(), 3.0, delta=0.0), "delta="),
         (lambda: OFUGLB(Bernoulli(), 3.0, scale=-1.0), "scale="),
-        (lambda: OFUGLB(Bernoulli(), 3.0, variant="other"), "variant="),
         (lambda: OFULogR(3.0, link=Poisson()), "link="),
         (lambda: OFULogR(-1.0), "norm_bound="),
         (lambda: OFULogR(3.0, delta=2.0), "delta="),

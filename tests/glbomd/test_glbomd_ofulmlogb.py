@@ -100,7 +100,7 @@ def test_truth_stays_in_the_confidence_sets():
 
 
 def test_refusals_and_caution():
-    with pytest.raises(ValueError, match="OFUL-MLogB is for logistic rewards"):
+    with pytest.raises(ValueError, match="link=.*allowed: an instance of Bernoulli"):
         OFULMLogB(2.0, link=Poisson())
     with pytest.raises(ValueError, match="ridge='sharp'; allowed: theory, dim"):
         OFULMLogB(2.0, ridge="sharp")
