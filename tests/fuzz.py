@@ -43,11 +43,8 @@ from paperlib.core.trees import leaves
 from paperlib.glbomd.learners.controls import UCB1
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.model.rescale import Rescale
 from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.given import GivenUniforms
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.doubling import Doubling
 from paperlib.learners.reference import UniformArm
 from paperlib.linear.learners.oful import OFUL
@@ -268,10 +265,7 @@ def subjects() -> list[Subject]:
     for problem in (
         *(SphereArms(dim=2, arms=3), FixedArms(dim=2, arms=3), FreshArms(arms=3)),
         *(Circle(arms=3), SMALL, GPDraw(arms=5), WarmRKHS(arms=9, lead=0.01), UnevenArms(arms=5)),
-        *(
-            LinearArms(arms=4, dim=3),
-            GivenUniforms(FixedArms(), double([0.5] * 4, [0.1] * 4, [0.9] * 4)),
-        ),
+        LinearArms(arms=4, dim=3),
     ):
         found.append(Subject(type(problem), fields(problem), bandit))
     for problem in (
@@ -311,7 +305,6 @@ def subjects() -> list[Subject]:
             lambda link: rounds(GLBOMD(link, 2.0), FixedArms(link, dim=2, arms=3)),
         ),
         Subject(Bernoulli, {"fractional": False}),
-        Subject(Rescale, {"longest": 2.0}, lambda scale: finite(scale(ARMS[:, :1]), "arms")),
         Subject(
             Setting,
             fields(Setting(Poisson(), 1.0, 2, 1.0)),

@@ -11,27 +11,20 @@ from paperlib.glbomd.learners.ofulmlogb import OFULMLogB
 from paperlib.glbomd.learners.ofulogr import OFULogR
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Poisson
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
 
 _fresh, _fixed = SphereArms(norm=2.0, dim=3, arms=5), FixedArms(norm=2.0, dim=3, arms=5)
 _counts = SphereArms(Poisson(), 1.0, 3, 5)
 _own = FixedArms(norm=2.0, dim=3, arms=5, per_trial=True)
-_shared = {
-    "norm_bound": [0.0, -1.0, float("nan"), float("inf")],
-    "delta": [0.0, 1.5, -0.1, float("nan")],
-    "scale": [-1.0, float("nan")],
-}
 _link = {"link": ["exponential", None]}
 _ridge = {"ridge": [0.0, -2.0, float("nan"), "largest"]}
-_kappa = {"kappa": [0.0, -1.0, float("inf")]}
 
 CASES = {
     "GLB-OMD": Case(
         GLBOMD(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | {"theta0": [(2.0, 2.0, 2.0)]},
+        _link | _ridge,
         syncs="per round",
     ),
     "GLB-OMD, dim": Case(
@@ -46,32 +39,29 @@ CASES = {
     "GLM-UCB": Case(
         GLMUCB(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _kappa | {"reward_bound": [0.0]},
+        _link,
         syncs="per round",
     ),
     "GLM-UCB, counts": Case(GLMUCB(Bernoulli(), 2.0, counts=True), _fixed, syncs="per round"),
     "GLOC": Case(
         GLOC(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | _kappa | {"sub_gaussian": [0.0]},
+        _link | _ridge,
         syncs="per round",
     ),
-    "GLOC, public": Case(GLOC(Poisson(), 1.0, variant="public"), _counts, syncs="per round"),
-    "ECOLog": Case(
-        ECOLog(2.0), _fresh, _shared | _ridge | {"link": [Poisson()]}, syncs="per round"
-    ),
+    "ECOLog": Case(ECOLog(2.0), _fresh, _ridge | {"link": [Poisson()]}, syncs="per round"),
     "ECOLog, projecting": Case(ECOLog(0.3), _own, syncs="per round"),
     "OFUL-MLogB": Case(
         OFULMLogB(2.0),
         _fresh,
-        _shared | {"ridge": [0.0, -2.0, float("nan"), "sharp"], "link": [Poisson()]},
+        {"ridge": [0.0, -2.0, float("nan"), "sharp"], "link": [Poisson()]},
         syncs="per round",
     ),
     "OFUL-MLogB, dim": Case(OFULMLogB(0.3, ridge="dim"), _own, syncs="per round"),  # projects often
     "RS-GLinCB": Case(
         RSGLinCB(Bernoulli(), 2.0),
         _fresh,
-        _shared | _link | _ridge | _kappa | {"reward_bound": [-1.0]},
+        _link | _ridge,
         syncs="per round",
     ),
     "RS-GLinCB, counts": Case(
@@ -80,13 +70,13 @@ CASES = {
     "OFUGLB": Case(
         OFUGLB(Bernoulli(), 2.0),
         _fresh,
-        _shared | {"link": ["exponential", Gaussian()]},
+        {"link": ["exponential", Gaussian()]},
         syncs="host",
     ),
     "OFUGLB, counts": Case(
         OFUGLB(Poisson(), 1.0, counts=True), FixedArms(Poisson(), 1.0, 3, 5), syncs="host"
     ),
-    "OFULog-r": Case(OFULogR(2.0), _fresh, _shared | {"link": [Poisson()]}, syncs="host"),
+    "OFULog-r": Case(OFULogR(2.0), _fresh, {"link": [Poisson()]}, syncs="host"),
     "OFULog-r, counts": Case(OFULogR(2.0, counts=True), _fixed, syncs="host"),
     "uniform": Case(UniformArm(), _fresh),
     "longest": Case(LongestArm(), _fresh),

@@ -1,197 +1,419 @@
 """What is wrong, loose or open in the paper's text, and what this package does about it.
 
-``ERRATA`` has one entry each; where numbers show the point, ``function`` is ``errata_numbers``' of that number.
-None of it touches the algorithm or its orders of regret. Source: Zhang, Xu, Zhao & Sugiyama (2025).
+``ERRATA`` has one entry each. Where numbers show the point, the function ``e<number>`` returns them.
+None of it touches the algorithm or its orders of regret.
+Source: Zhang, Xu, Zhao & Sugiyama (2025); letters as in ``constants``.
 """
 
-from ..verdicts.errata import Erratum
-from .proofs import errata_numbers as numbers
+import math
 
-_TEXTS = (  # id, where, what is wrong, what is done
-    (
+import numpy as np
+import torch
+from scipy.integrate import quad
+
+from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson, kappa_ball
+from paperlib.glbomd.model.setting import Setting
+from paperlib.glbomd.problems import SphereArms
+from paperlib.glbomd.theory.constants import FORMS, regret_bound, ridge_condition
+
+from ..verdicts.errata import Erratum
+from .proofs.inequalities import NODES, WEIGHTS, slope_integrals
+
+DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments
+
+
+def _theory(link: Link, norm_bound: float, form: str = "theory") -> Setting:
+    return Setting(link, norm_bound, DIM, ridge_condition(link, norm_bound, DIM, form), DELTA)
+
+
+def _weighted(start: float, end: float) -> float:
+    """int_0^1 (1 - v) mu'(z_1 + v (z_2 - z_1)) dv of Lemma 8, for Poisson rewards."""
+    ends = torch.tensor([start, end], dtype=torch.float64)
+    return float(slope_integrals(Poisson(), *ends)[1])
+
+
+def e1(rounds: int = 100) -> dict[str, float]:
+    """Against the worst arm, as argmin says, every rule's regret is negative; against the best it is not."""
+    means = SphereArms().means(rounds)
+    regret = lambda best: float((best - means[:, 0]).sum())
+    return {"argmin": regret(means.min(1)), "argmax": regret(means.max(1))}
+
+
+def e2(dispersion: float = 0.5) -> dict[str, float]:
+    """Rewards 0 or 1 with dispersion g have mean sigmoid(z / g), whose constant is 1 / g, not the range 1."""
+    p = torch.sigmoid(torch.linspace(-20, 20, 2001, dtype=torch.float64) / dispersion)
+    return {"range": 1.0, "constant": float((1 - 2 * p).abs().max()) / dispersion}
+
+
+def e3() -> dict[str, float]:
+    """The exponential distribution has mu = -1 / z: |mu''| / mu' = 2 / |z| has no bound, so R = 0 is wrong."""
+    return {f"z={z:g}": (2 / abs(z) ** 3) / (1 / z**2) for z in (-1.0, -0.1, -0.001)}
+
+
+def e4(norm_bound: float = 3.0) -> dict[str, float]:
+    """The coefficient of S_D2 in Lemma 4 as printed lacks its own proof's R S (logistic model)."""
+    printed = 0.25 * (2 + 2 * norm_bound)
+    return {"printed": printed, "proved": printed * norm_bound}
+
+
+def e5(norm_bound: float = 3.0) -> dict[str, float]:
+    """The informal Lemma 3 has half of Lemma 6's coefficient of the logarithm (logistic model, d = 5)."""
+    eta = 1 + norm_bound
+    return {"Lemma 3": 1.5 * DIM * eta, "Lemma 6": 2 * DIM * 1.5 * eta}
+
+
+def e6() -> dict[str, float]:
+    """Dividing by g makes Theorem 2's bound too small for g > 1 and too large for g < 1 (Gaussian, S = 2)."""
+    bound = lambda g, printed: (
+        regret_bound(_theory(Gaussian(g), 2.0), HORIZON, 1.0, printed=printed).bound
+    )
+    forms = {"printed": True, "correct": False}
+    return {f"{name}, g={g:g}": bound(g, forms[name]) for g in (4.0, 0.25) for name in forms}
+
+
+def e7() -> dict[str, float]:
+    """The two factors that the proof of Lemma 7 multiplies give 2 alpha; (22) prints alpha."""
+    return {"factor": math.sqrt(4 / 3) * math.sqrt(3)}
+
+
+def e8(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
+    """Lemma 8's lower bound of the weighted integral is false for z = z_2: the weight 1 - v is not symmetric (mu = exp)."""
+    least = lambda z: math.exp(z) / (2 + abs(end - start))
+    return {
+        "integral": _weighted(start, end),
+        "claimed for z_2": least(end),
+        "for z_1": least(start),
+    }
+
+
+def e9() -> dict[str, float]:
+    """In (26) E X_i^2 X_j^2 = 3 holds for i = j only; for i != j it is 1."""
+    square = float((WEIGHTS * 2 * NODES**2).sum()) / math.sqrt(math.pi)
+    fourth = float((WEIGHTS * 4 * NODES**4).sum()) / math.sqrt(math.pi)
+    return {"i = j": fourth, "i != j": square**2}
+
+
+def e10() -> dict[str, float]:
+    """Lemma 6's logarithm may start from 1: M_0 is lambda / 2 I, so that 2 is valid but looser (logistic, S = 3)."""
+    ratio = 2 * 0.25 * HORIZON / _theory(Bernoulli(), 3.0).ridge
+    return {
+        "printed": DIM * math.log(2 + ratio),
+        "enough": DIM * math.log1p(ratio),
+        "by trace": DIM * math.log1p(ratio / DIM),
+    }
+
+
+def e11(norm_bound: float = 3.0) -> dict[str, float]:
+    """Lemma 10's d enters the ridge by bounding a one-dimensional Gaussian with a d-dimensional one (logistic)."""
+    return {form: ridge_condition(Bernoulli(), norm_bound, DIM, form) for form in FORMS}
+
+
+def e14() -> dict[str, float]:
+    """The radius hides C_mu: for Poisson rewards it grows like sqrt(kappa); for R = 0 it is not 0."""
+    poisson = {f"Poisson, S={S}": _theory(Poisson(), float(S)).radius(1) for S in (3, 5, 7, 9)}
+    return poisson | {"Gaussian, S=2": _theory(Gaussian(), 2.0).radius(1)}
+
+
+def e15() -> dict[str, float]:
+    """An index may exceed S, where mu' <= C_mu is used: the first round's largest, Poisson, lambda = 5."""
+    setting = Setting(Poisson(), 3.0, DIM, 5.0, DELTA)
+    return {"S": 3.0, "largest index": setting.radius(1) / math.sqrt(5)}
+
+
+def e16(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
+    """Taylor's remainder with weight 1 - v has no factor 1/2 in front (mu = m = exp)."""
+    remainder = math.exp(end) - math.exp(start) - math.exp(start) * (end - start)
+    integral = (end - start) ** 2 * _weighted(start, end)
+    return {"remainder": remainder, "integral": integral, "printed": integral / 2}
+
+
+def e17(kappa: float = 150.0, rounds: int = 1000) -> dict[str, float]:
+    """Without kappa (32) is false: V = I + sum X X^T / kappa grows slowly (d = 1, X = 1)."""
+    total = float((1 / (1 + np.arange(rounds) / kappa)).sum())
+    log = math.log1p(rounds / kappa)
+    return {"sum of widths": total, "printed": 4 * log, "with kappa": 4 * kappa * log}
+
+
+def e18() -> dict[str, float]:
+    """Splitting the rounds costs Theorem 2 a factor that one Cauchy-Schwarz saves (logistic, S = 3)."""
+    setting, kappa_opt = _theory(Bernoulli(), 3.0), SphereArms(Bernoulli(), 3.0).kappa_opt(HORIZON)
+    bound = lambda tight: regret_bound(setting, HORIZON, kappa_opt, tight=tight).bound
+    return {"printed": bound(False), "tight": bound(True)}
+
+
+def e19() -> dict[str, float]:
+    """Appendix D adds eta times the Hessian to an H~_t that contains it: the first step of a hand example."""
+    # logistic, S = 3, d = 1, x = 1, r = 1, theta_1 = 0
+    eta, ridge, slope, error = (4.0, 5.0, 0.25, 0.5)
+    tilde = ridge + eta * slope
+    return {"(42a)": eta * error / tilde, "printed": eta * error / (tilde + eta * slope)}
+
+
+def e20(norm_bound: float = 3.0) -> dict[str, float]:
+    """With the theory's constants RS-GLinCB only warms up: while a unit arm is on offer, 1 / threshold - lambda rounds."""
+    kappa = SphereArms(Bernoulli(), norm_bound).kappa_arms(HORIZON)
+    log = DIM * math.log(HORIZON / DELTA)
+    gamma = 25 * norm_bound * math.sqrt(log)
+    return {"gamma": gamma, "threshold": 1 / (gamma**2 * kappa), "rounds": gamma**2 * kappa - log}
+
+
+def e21() -> dict[str, float]:
+    """The quoted kappas belong to the drawn arms at theta*, not to the paper's definition (logistic, Poisson; S = 3, 5, 7)."""
+    numbers = {}
+    for link in (Bernoulli(), Poisson()):
+        for S in (3.0, 5.0, 7.0):
+            name = f"{type(link).__name__}, S={S:g}"
+            numbers[f"{name}, arms"] = SphereArms(link, S).kappa_arms(HORIZON)
+            numbers[f"{name}, ball"] = kappa_ball(link, S)
+    return numbers
+
+
+def e25() -> dict[str, float]:
+    """Lemma 11 needs g lambda >= 1: Theorem 1's ridge gives it, one set by hand may not (Gaussian, g = 4)."""
+    setting = _theory(Gaussian(4.0), 2.0)
+    return {"lambda": setting.ridge, "theory": 4 * setting.ridge, "lambda = 0.1": 4 * 0.1}
+
+
+def e26() -> dict[str, float]:
+    """Rewards bounded by 100: at S = 5 the best arm's mean alone exceeds it (Poisson)."""
+    return {
+        f"S={S:g}": float(SphereArms(Poisson(), S).best_means(HORIZON).max()) for S in (3.0, 5.0)
+    }
+
+
+def e27() -> dict[str, float]:
+    """With lambda = d the condition of Theorem 1 is missed by these factors."""
+    missed = lambda link, S: ridge_condition(link, S, DIM, "theory") / DIM
+    poisson = {f"Poisson, S={S:g}": missed(Poisson(), S) for S in (7.0, 9.0)}
+    return {"logistic, S=3": missed(Bernoulli(), 3.0)} | poisson
+
+
+def e30(norm_bound: float = 6.0) -> dict[str, float]:
+    """kappa = 200 does not belong to S = 6: unit arms give 405, and 200 belongs to |z| <= 5.3 (logistic)."""
+    kappa = kappa_ball(Bernoulli(), norm_bound)
+    return {"quoted": 200.0, "kappa": kappa, "reach of 200": math.acosh(99)}
+
+
+def e31() -> dict[str, float]:
+    """Condition (43) holds for no constant C >= 1: smaller integrand, smaller domain (radial part, H = gamma = c = 1)."""
+    integrand = lambda r, d, C: r ** (d - 1) * math.exp(-C * r * r / 2)
+    radial = lambda d, C, reach: quad(integrand, 0, reach, (d, C))[0]
+    numbers = {}
+    for d in (1, 5):
+        numbers[f"left, d={d}"] = radial(d, 1, 1.5)
+        numbers |= {f"right, d={d}, C={C}": radial(d, C, 0.5) for C in (1, 2)}
+    return numbers
+
+
+ERRATA = (  # without a function: shown by no computation
+    Erratum(
         "E1",
         "Section 2.1, x_{t,*}",
         "the optimal action is printed as an argmin",
         "argmax, as in the caption of Table 1",
+        e1,
     ),
-    (
+    Erratum(
         "E2",
         "after Assumption 3",
         "rewards in [0, R] are said to be R-self-concordant; true for dispersion 1 only, and not sharp",
         "R comes with the family, not from the range of the rewards",
+        e2,
     ),
-    (
+    Erratum(
         "E3",
         "after Assumption 3",
         "the exponential distribution is listed with R = 0; its ratio is unbounded and its parameters are negative",
         "families must cover the real line; R = 0 is the Gaussian alone",
+        e3,
     ),
-    (
+    Erratum(
         "E4",
         "Lemma 4",
         "the coefficient of the Euclidean moves lacks the factor R S of its proof",
         "2 eta R S C_mu / g",
+        e4,
     ),
-    (
+    Erratum(
         "E5",
         "Lemma 3, informal",
         "the logarithm has half of Lemma 6's coefficient",
         "3 d eta, which gives Theorem 1's 6 d eta^2",
+        e5,
     ),
-    (
+    Erratum(
         "E6",
         "(30), (33), (35)",
         "the dispersion divides where it has to multiply",
         "G1 and G2 with g in the numerator; nothing changes for g = 1",
+        e6,
     ),
-    (
+    Erratum(
         "E7",
         "Lemma 7, (22)",
         "alpha in the equation, 2 alpha in the lemma and in the sum",
         "2 alpha",
+        e7,
     ),
-    (
+    Erratum(
         "E8",
         "Lemma 8, (37)",
         "the lower bound of the weighted integral is claimed for both ends by symmetry",
         "for z_1 only, all that the proofs use",
+        e8,
     ),
-    (
+    Erratum(
         "E9",
         "(26)",
         "a mixed fourth moment is set to 3 for all pairs of coordinates",
         "an inequality; the matrix has rank one, so nothing changes",
+        e9,
     ),
-    (
+    Erratum(
         "E10",
         "Lemma 6",
         "the determinant starts from lambda I and stops at t - 1, unlike its definition",
         "ln(1 + 2 C_mu t / (lambda g)) is enough",
+        e10,
     ),
-    (
+    Erratum(
         "E11",
         "Lemma 10 inside Lemma 7",
         "a one-dimensional Gaussian is bounded by a d-dimensional one",
         "no factor d in the ridge: free, and sharp",
+        e11,
     ),
-    (
+    Erratum(
         "E12",
         "proof of Theorem 1, (11), (12); Lemma 4",
         "the error of theta_{t+1} is bounded in H_t instead of H_{t+1}, an index of the sum is off, and Lemma 4 does not list Assumption 2",
         "Lemma 4 has the right norm; the printed radius is valid for theta_t in H_t",
     ),
-    (
+    Erratum(
         "E13",
         "Section 4.1",
         "two cross-references point to the wrong place",
         "Lemma 1 for (8), and (9) for the decomposition",
     ),
-    (
+    Erratum(
         "E14",
         "Theorem 1, order of the radius",
         "the order of the radius hides C_mu, exponential in S for Poisson, and gives 0 for R = 0",
         "radii as numbers; free of kappa for bounded slopes only",
+        e14,
     ),
-    (
+    Erratum(
         "E15",
         "Theorem 2, (35)",
         "C_mu is used at a point that may lie outside the ball",
         "min(u_t, S) in the proof; the algorithm stays",
+        e15,
     ),
-    (
+    Erratum(
         "E16",
         "(28)",
         "Taylor's remainder has a factor 1/2 besides the weight 1 - v",
         "without 1/2; (35) ends with the right constant",
+        e16,
     ),
-    (
+    Erratum(
         "E17",
         "(32)",
         "kappa is missing in the elliptical potential",
         "4 kappa d ln(...), with kappa >= 1; G2 has it",
+        e17,
     ),
-    (
+    Erratum(
         "E18",
         "term (a2)",
         "a factor 2 is dropped and comes back in the result",
         "the result stands; one Cauchy-Schwarz gives less",
+        e18,
     ),
-    (
+    Erratum(
         "E19",
         "Appendix D",
         "the Hessian is added to a matrix that contains it",
         "(42a) with (H_t + eta Hessian)^{-1}",
+        e19,
     ),
-    (
+    Erratum(
         "E20",
         "Appendix F.1",
         "parameters according to theory cannot be meant for RS-GLinCB: it would never end its warm-up",
         "the published code's constants",
+        e20,
     ),
-    (
+    Erratum(
         "E21",
         "experiments, kappa",
         "the quoted numbers are not the kappa that the paper defines",
         "both are shown",
+        e21,
     ),
-    ("E22", "(2)", "the regularizer lacks the 1/2 that all code has", "lambda / 2 ||theta||^2"),
-    (
+    Erratum(
+        "E22",
+        "(2)",
+        "the regularizer lacks the 1/2 that all code has",
+        "lambda / 2 ||theta||^2",
+    ),
+    Erratum(
         "E23",
         "Lemma 5, Lemma 11",
         "the filtration leaves out X_t; V_t stands for its inverse; a starting value and a covariance are misprinted",
         "X_t is known before r_t; norms in V_t^{-1} with V_1 = lambda I; E M_0; alpha H_s^{-1}",
     ),
-    (
+    Erratum(
         "E24",
         "Appendix E",
         "sqrt(T) for sqrt(log T), a sign in the logistic loss, X_t for X_s",
         "as in the paper's body",
     ),
-    (
+    Erratum(
         "E25",
         "Lemma 11",
         "it needs g lambda >= 1, which a ridge set by hand may miss",
         "the check refuses such a setting",
+        e25,
     ),
-    (
+    Erratum(
         "E26",
         "experiments, Poisson",
         "three values of S are announced and two shown; the bound 100 on rewards is below the best arm's mean at S = 5",
         "shown at every S, with the claim tested",
+        e26,
     ),
-    (
+    Erratum(
         "E27",
         "experiments, ridge",
         "the figures' ridge d violates Theorem 1's condition throughout",
         "called dim, never theory, with its coverage measured",
+        e27,
     ),
-    (
+    Erratum(
         "E28",
         "OFUGLB with Poisson rewards",
         "its Lipschitz constant itself holds with probability 1 - delta only",
         "the sets fail with probability at most 2 delta; its docstring says so",
     ),
-    (
+    Erratum(
         "E29",
         "Appendix F.1 against F.3",
         "no tuning is claimed, yet all confidence sets are shrunk by a factor that is not given and decides the order",
         "the factor is swept",
     ),
-    (
+    Erratum(
         "E30",
         "Appendix F.3",
         "kappa = 200 does not follow from S = 6",
         "200 in the figure, 405 reported",
+        e30,
     ),
-    (
+    Erratum(
         "E31",
         "Appendix E, (43)",
         "the condition held against earlier work fails for every constant: the paper understates its case",
         "noted; nothing depends on it",
+        e31,
     ),
-)
-_WORDS = {"E12", "E13", "E22", "E23", "E24", "E28", "E29"}  # shown by no computation
-ERRATA = tuple(
-    Erratum(*text, None if text[0] in _WORDS else getattr(numbers, text[0].lower()))
-    for text in _TEXTS
 )

@@ -6,20 +6,12 @@ from paperlib.linear.learners.confidence_ball import ConfidenceBall
 from paperlib.linear.learners.oful import OFUL
 from paperlib.linear.problems import Circle, FreshArms
 
-_shared = {
-    "noise": [0.0, -1.0, float("nan"), "large"],
-    "delta": [0.0, 1.5, -0.1, float("nan")],
-    "scale": [-1.0, float("inf")],
-    "refresh": [0, 1.5],
-}
-
 CASES = {
     "OFUL": Case(
         OFUL(0.1, 1.0),
         FreshArms(3, arms=5),
-        _shared | {"ridge": [0.0, True]},
     ),
     "OFUL, circle": Case(OFUL(0.1, 1.0, ridge=0.5, refresh=16), Circle(arms=7)),
-    "ConfidenceBall": Case(ConfidenceBall(0.1), FreshArms(3, arms=5), _shared),
+    "ConfidenceBall": Case(ConfidenceBall(0.1), FreshArms(3, arms=5)),
     "uniform": Case(UniformArm(), FreshArms(3, arms=5)),
 }

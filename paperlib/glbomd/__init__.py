@@ -15,10 +15,7 @@ from .learners.ofulmlogb import OFULMLogB
 from .learners.ofulogr import OFULogR
 from .learners.rsglincb import RSGLinCB
 from .model.links import Bernoulli, Binomial, Gaussian, Poisson
-from .model.rescale import Rescale
-from .problems.fixed import FixedArms
-from .problems.given import GivenUniforms
-from .problems.sphere import SphereArms
+from .problems import FixedArms, SphereArms
 
 __all__ = [
     "GLBOMD",  # the paper's method
@@ -40,8 +37,6 @@ __all__ = [
     "Binomial",  # successes of n tries
     "SphereArms",  # fresh arms each round: Figures 1 to 3
     "FixedArms",  # one arm set for all rounds
-    "GivenUniforms",  # a problem with given reward noise
-    "Rescale",  # brings one's own arms into the unit ball
 ]
 
 CHOICES = [

@@ -21,11 +21,6 @@ def memory(seen: Round) -> Tensor:
     return (held / len(seen.action)).expand(len(seen.action), 2)
 
 
-def estimate(round: Round) -> Tensor:
-    """theta_t, with which the round's arm was chosen, R x d."""
-    return round.before.theta
-
-
 def next_estimate(round: Round) -> Tensor:
     """theta_{t+1}, after the round's reward, R x d."""
     return round.after.theta
@@ -86,7 +81,6 @@ class Behind:
 
 
 PROBES = {
-    "theta": estimate,
     "next_theta": next_estimate,
     "arm": played_arm,
     "reward": heard_reward,

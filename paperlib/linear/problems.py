@@ -18,7 +18,6 @@ from ..core import fields
 from ..core.describe import frozen
 from ..core.linalg import chosen_mean, inner
 from ..core.streams import Draw, Streams
-from ..core.validation import nonnegative, positive, size
 
 
 class World(NamedTuple):
@@ -35,11 +34,6 @@ class _Linear:
     norm: float
     noise: float
     arms: int
-
-    def __post_init__(self):
-        positive("norm", self.norm)
-        nonnegative("noise", self.noise)
-        size("arms", self.arms)
 
     def context(self, world: World, t: int) -> Tensor:
         """The arms on offer in round t, R x K x d or 1 x K x d."""
@@ -64,9 +58,9 @@ class Circle(_Linear):
         arms: K.
     """
 
-    norm: float = 1.0
-    noise: float = 0.1
-    arms: int = 100
+    norm: float = fields.positive(1.0)
+    noise: float = fields.nonnegative(0.1)
+    arms: int = fields.size(100)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The directions, and theta* from the trials' streams (purpose "problem theta")."""
@@ -87,12 +81,9 @@ class FreshArms(_Linear):
     """
 
     dim: int = fields.size(5)
-    norm: float = 1.0
-    noise: float = 0.1
-    arms: int = 20
-
-    def __post_init__(self):
-        super().__post_init__()
+    norm: float = fields.positive(1.0)
+    noise: float = fields.nonnegative(0.1)
+    arms: int = fields.size(20)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """theta* from the trials' streams (purpose "problem theta")."""

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from given_uniforms import GivenUniforms
 from toy import Coins, Index
 
 from companion.store import results as store
 from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
-from paperlib.glbomd import GLBOMD, Bernoulli, GivenUniforms, SphereArms
+from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
 from paperlib.learners.doubling import Doubling
 from paperlib.play import play
 

@@ -21,8 +21,7 @@ from paperlib.glbomd.learners.gloc import GLOC
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.given import GivenUniforms
+from paperlib.glbomd.problems import FixedArms
 from paperlib.linear.learners.oful import OFUL
 from paperlib.linear.problems import Circle
 from paperlib.maths.gp import RBF
@@ -148,7 +147,6 @@ SETTINGS = {
     "norm_bound": lambda: GLBOMD(Bernoulli(), 1e300),
     "norm_bound of kappa": lambda: GLOC(Bernoulli(), 70.0),
     "norm_bound of e^S": lambda: GLMUCB(Poisson(), 70.0),
-    "norm_bound of sigma": lambda: GLOC(Poisson(), 40.0, variant="public"),
     "norm_bound of a set": lambda: OFUGLB(Poisson(), 70.0),
     "delta": lambda: ECOLog(2.0, delta=5e-324),
     "delta of a ball": lambda: OFUL(0.1, 1.0, delta=5e-324),
@@ -165,12 +163,8 @@ SETTINGS = {
     "link": lambda: GLBOMD(Bernoulli, 2.0),
     "base": lambda: __import__("paperlib.learners.doubling").learners.doubling.Doubling(PFBCO),
     "problem": lambda: Loud(BallLinear),
-    "problem of uniforms": lambda: GivenUniforms(None, [[0.5]]),
-    "uniforms": lambda: GivenUniforms(FixedArms(), "x"),
     "ridge of the noise": lambda: Confidence(1e-20, 1.0),
     "gamma": lambda: Confidence(1.0, 1.0, gamma=((1, HUGE),)),
-    "theta0": lambda: GLBOMD(Bernoulli(), 2.0, theta0=(HUGE, 0, 0)),
-    "theta0 alone": lambda: GLBOMD(Bernoulli(), 2.0, theta0=0.5),
     "start": lambda: PFBCO(0.5, start=(HUGE, 0, 0)),
     "scale": lambda: OFUGLB(Bernoulli(), 2.0, scale=1e-9),
     "successes": lambda: BetaThompson(1e20, 1e18),

@@ -4,16 +4,15 @@ from dataclasses import dataclass
 
 import torch
 
-from companion.glbomd.proofs import descent, mixloss
+from companion.glbomd.proofs import consequences, descent, mixloss
+from companion.glbomd.proofs.replay import Replay
 from paperlib.core.linalg import apply, chosen, rank_one
 from paperlib.core.rounds import Probe
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial
 from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.probes import PROBES, RadiusRatio
-from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.theory import bounds
-from paperlib.glbomd.theory.replay import Replay
+from paperlib.glbomd.problems import SphereArms
 from paperlib.maths.sets import project_ball
 from paperlib.play import play
 
@@ -27,8 +26,8 @@ DETERMINISTIC = (
     mixloss.lemma_7_free,
     mixloss.lemma_7_sharp,
     descent.lemma_11,
-    bounds.curvature_along,
-    bounds.optimism,
+    consequences.curvature_along,
+    consequences.optimism,
 )
 _traces = {}
 

@@ -13,8 +13,7 @@ from paperlib.core.streams import CLIP, Streams
 from paperlib.core.trees import take
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.model.links import Gaussian, Poisson
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
 from paperlib.play import play
 

@@ -61,7 +61,7 @@ def test_settings_of_the_figure():
         "dim"
     ] * 4
     assert all(learners[name].counts for name in ("GLM-UCB", "RS-GLinCB", *ONE_TRIAL))
-    assert learners["RS-GLinCB"].constants == "public" and not learners["RS-GLinCB"].aliased
+    assert learners["RS-GLinCB"].constants == "public"
 
 
 @pytest.mark.parametrize("name", ONE_TRIAL)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from given_uniforms import GivenUniforms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
@@ -21,9 +22,8 @@ from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems.given import GivenUniforms
-from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.theory.constants import sharp_constants
+from paperlib.glbomd.problems import SphereArms
+from paperlib.glbomd.theory.constants import sharp_width
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 
@@ -205,7 +205,7 @@ def test_the_sharp_constant_solves_its_equation():
     assert x == pytest.approx(1.7043702784, abs=1e-9) and SHARP == pytest.approx(
         1.5 / x**2, rel=1e-14
     )
-    assert SHARP == pytest.approx(sharp_constants().step_factor, rel=1e-14)
+    assert SHARP == pytest.approx(1.5 * sharp_width() ** -2, rel=1e-14)
 
 
 def dense_update(learner, theta, H, x, r):
@@ -512,17 +512,6 @@ def test_scale_is_a_factor_of_the_radius():
     assert len({tuple(row) for row in together.T.tolist()}) == 3
 
 
-def test_starting_points():
-    learner = GLBOMD(Bernoulli(), 2.0, ridge=4.0, theta0=(0.5, -1.0))
-    assert learner.init(3, X3, None, DRAW, **TKWARGS).theta.tolist() == [[0.5, -1.0]] * 3
-    a, b = (GLBOMD(Bernoulli(), 2.0, ridge=4.0, start_at_zero=flag) for flag in (False, True))
-    assert a.radius(9, 3) ** 2 - b.radius(9, 3) ** 2 == pytest.approx(3 * 4 * 4)
-    with pytest.raises(ValueError, match="theta0"):
-        learner.init(1, torch.zeros(1, 2, 3, **TKWARGS), None, DRAW, **TKWARGS)
-    with pytest.raises(ValueError, match="start_at_zero"):
-        dataclasses.replace(learner, start_at_zero=True)
-
-
 @pytest.mark.parametrize(
     "field, value",
     [
@@ -539,8 +528,6 @@ def test_starting_points():
         ("scale", -0.1),
         ("refresh", 0),
         ("link", "logistic"),
-        ("theta0", (3.0, 0.0)),
-        ("theta0", (math.nan, 0.0)),
     ],
 )
 def test_refused_settings(field, value):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from given_uniforms import GivenUniforms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
@@ -17,8 +18,7 @@ from paperlib.glbomd.learners import ecolog
 from paperlib.glbomd.learners.ecolog import ECOLog
 from paperlib.glbomd.learners.gloc import GLOC
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
-from paperlib.glbomd.problems.given import GivenUniforms
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 from paperlib.maths.sets import project_ball
 from paperlib.play import play
 
@@ -117,15 +117,14 @@ def test_ecolog_by_hand():
     np.testing.assert_allclose([s.theta[0].numpy() for s in states], expected, atol=1e-7)
 
 
-@pytest.mark.parametrize("variant", ["paper", "public"])
-def test_gloc_against_dense_numpy(variant):
+def test_gloc_against_dense_numpy():
     """Jun et al. (2017), Algorithm 1, with fresh inverses."""
     S, ridge, delta, d, T = 1.5, 3.0, 0.02, 3, 80
     arms, rewards = random_run(T, 1, 6, d, seed=1)
-    learner = GLOC(Bernoulli(), S, delta, ridge=ridge, variant=variant, scale=0.05)
+    learner = GLOC(Bernoulli(), S, delta, ridge=ridge, scale=0.05)
     chosen, state = steps(learner, arms, rewards)
     c = 1 / (2 + 2 * math.cosh(S))
-    sigma = 0.5 if variant == "paper" else 1 / 16
+    sigma = 0.5
     A, theta, y, s2, B, played = (
         ridge * np.eye(d),
         np.zeros(d),
@@ -143,9 +142,7 @@ def test_gloc_against_dense_numpy(variant):
             * (sigma / c) ** 2
             * math.log(2 / delta * math.sqrt(1 + 2 / c * B + 4 * (sigma / c) ** 4 / delta**2))
         )
-        mean = sigmoid(x @ theta)
-        if variant == "paper":
-            square, mean = square + ridge * S**2 - s2 + y @ inverse @ y, x @ inverse @ y
+        square, mean = square + ridge * S**2 - s2 + y @ inverse @ y, x @ inverse @ y
         k = int(
             np.argmax(
                 mean + 0.05 * math.sqrt(square) * np.sqrt(np.einsum("kd,de,ke->k", x, inverse, x))
@@ -157,10 +154,7 @@ def test_gloc_against_dense_numpy(variant):
         v = np.linalg.solve(A, x[k])
         B += (sigmoid(z) - r) ** 2 * (x[k] @ v) / (2 * c)
         y, s2, theta = y + z * x[k], s2 + z * z, theta - (sigmoid(z) - r) / c * v
-        if variant == "public":
-            theta *= S / np.linalg.norm(theta)
-        else:
-            theta = project_ball(torch.tensor(theta)[None], torch.tensor(A)[None], S)[0].numpy()
+        theta = project_ball(torch.tensor(theta)[None], torch.tensor(A)[None], S)[0].numpy()
     assert chosen[:, 0].tolist() == played
     np.testing.assert_allclose(state.theta[0], theta, atol=1e-9)
     np.testing.assert_allclose(state.regret.item(), B, rtol=1e-10)
@@ -168,19 +162,17 @@ def test_gloc_against_dense_numpy(variant):
 
 
 @pytest.mark.parametrize(
-    "link, variant, sigma",
+    "link, sigma",
     [
-        (Bernoulli(), "paper", 0.5),
-        (Binomial(9), "paper", 1.5),
-        (Poisson(), "paper", math.exp(1.5)),
-        (Gaussian(4.0), "paper", 2.0),
-        (Bernoulli(), "public", 1 / 16),
-        (Poisson(), "public", math.exp(6)),
+        (Bernoulli(), 0.5),
+        (Binomial(9), 1.5),
+        (Poisson(), math.exp(1.5)),
+        (Gaussian(4.0), 2.0),
     ],
 )
-def test_gloc_noise(link, variant, sigma):
-    assert GLOC(link, 3.0, variant=variant).noise == pytest.approx(sigma)
-    assert GLOC(link, 3.0, variant=variant, sub_gaussian=0.7).noise == 0.7
+def test_gloc_noise(link, sigma):
+    assert GLOC(link, 3.0).noise == pytest.approx(sigma)
+    assert GLOC(link, 3.0, sub_gaussian=0.7).noise == 0.7
 
 
 def test_gloc_warns_of_counts():
@@ -337,7 +329,6 @@ def test_ecolog_against_dense_numpy():
 
 LEARNERS = {
     "gloc": GLOC(Bernoulli(), 1.0, refresh=9),
-    "gloc-public": GLOC(Bernoulli(), 1.0, variant="public", scale=0.1),
     "gloc-poisson": GLOC(Poisson(), 1.0, scale=0.1),
     "ecolog": ECOLog(1.0, ridge=0.5, scale=0.3, refresh=9),
 }
@@ -445,7 +436,6 @@ def test_scales_in_one_batch():
         ],
         ("gloc", "kappa", 0.0),
         ("gloc", "sub_gaussian", -1.0),
-        ("gloc", "variant", "other"),
         ("gloc", "link", None),
         ("ecolog", "link", Poisson()),
         ("ecolog", "link", Binomial(3)),
@@ -463,7 +453,6 @@ def test_refused_settings(learner, field, value):
     "learner, low, high",
     [
         (GLOC(Bernoulli(), 3.0, kappa=21.035882), 205, 240),
-        (GLOC(Bernoulli(), 3.0, kappa=21.035882, variant="public"), 330, 355),
         (ECOLog(3.0), 195, 220),
     ],
 )

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from companion.glbomd.experiments.growth import ecolog_iterations
+from companion.glbomd.experiments.cost import ecolog_iterations
 from companion.glbomd.experiments.settings import ONE_TRIAL, paper_learners
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import history_bytes, state_bytes

@@ -5,15 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from given_uniforms import GivenUniforms
 
 from companion.glbomd.problems.covertype import Covertype
 from paperlib.core.describe import describe
 from paperlib.core.streams import Streams
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, kappa_ball
-from paperlib.glbomd.problems.fixed import FixedArms
-from paperlib.glbomd.problems.given import GivenUniforms
-from paperlib.glbomd.problems.sphere import SphereArms
-from paperlib.glbomd.problems.worlds import sphere_instance
+from paperlib.glbomd.problems import FixedArms, SphereArms, sphere_instance
 from paperlib.learners.reference import LongestArm, UniformArm
 from paperlib.play import play
 
@@ -24,12 +22,11 @@ PROBLEMS = {
     "poisson": SphereArms(Poisson()),
     "gaussian": SphereArms(Gaussian(0.25)),
     "binomial": SphereArms(Binomial(3)),
-    "redrawn": SphereArms(redraw=True),
     "fixed": FixedArms(),
     "on the sphere": FixedArms(Poisson(), shape="sphere"),
     "fixed per trial": FixedArms(per_trial=True),
     "covertype": Covertype(),
-    "wide": SphereArms(dim=3, arms=7, norm=1.5, redraw=True),
+    "wide": SphereArms(dim=3, arms=7, norm=1.5),
 }
 each = pytest.mark.parametrize("name", PROBLEMS)
 
@@ -37,6 +34,19 @@ each = pytest.mark.parametrize("name", PROBLEMS)
 def start(problem, trials=3, horizon=40, seed=0):
     streams = Streams(seed, range(trials) if isinstance(trials, int) else trials)
     return problem.init(len(streams.seeds), horizon, streams.at(-1), **TKWARGS), streams
+
+
+def uniform_regret(problem, horizon):
+    """Expected total regret of drawing an arm uniformly in each round."""
+    means = problem.means(horizon)
+    return (means.max(1) - means.mean(1)).sum()
+
+
+def longest_regret(problem, horizon):
+    """Total regret of always playing the arm with the largest norm."""
+    _, arms = sphere_instance(problem.dim, problem.arms, problem.seed, horizon)
+    means, longest = problem.means(horizon), (arms * arms).sum(2).argmax(1)
+    return (means.max(1) - means[np.arange(horizon), longest]).sum()
 
 
 def test_paper_instance():
@@ -106,11 +116,15 @@ def test_draw_order_of_the_public_code():
 def test_numbers_of_the_paper_instance(norm, z, logistic, poisson):
     for link, expected in ((Bernoulli(), logistic), (Poisson(), poisson)):
         problem = SphereArms(link, float(norm))
-        np.testing.assert_allclose(problem.z_range(T), z, atol=6e-7)
+        natural = problem.natural(T)
+        np.testing.assert_allclose((natural.min(), natural.max()), z, atol=6e-7)
         found = [problem.kappa_arms(T), kappa_ball(link, norm), problem.kappa_opt(T)]
         np.testing.assert_allclose(found, expected[:3], rtol=0, atol=6e-7)
         np.testing.assert_allclose(
-            [problem.uniform_regret(T), problem.longest_regret(T)], expected[3:], rtol=0, atol=6e-4
+            [uniform_regret(problem, T), longest_regret(problem, T)],
+            expected[3:],
+            rtol=0,
+            atol=6e-4,
         )
 
 
@@ -118,9 +132,9 @@ def test_reference_rules_attain_their_regret():
     """The drawing rule agrees with its expectation within four standard errors; the longest arm exactly."""
     problem = SphereArms()
     uniform = play(UniformArm(), problem, T, 20, record=1)["regret"][:, -1]
-    assert abs(uniform.mean() - problem.uniform_regret(T)) < 4 * uniform.std(ddof=1) / np.sqrt(20)
+    assert abs(uniform.mean() - uniform_regret(problem, T)) < 4 * uniform.std(ddof=1) / np.sqrt(20)
     longest = play(LongestArm(), problem, T, 2, record=1)["regret"][:, -1]
-    np.testing.assert_allclose(longest, problem.longest_regret(T), rtol=1e-12)
+    np.testing.assert_allclose(longest, longest_regret(problem, T), rtol=1e-12)
 
 
 @each
@@ -167,7 +181,7 @@ def test_trials_do_not_depend_on_their_company(name):
         torch.testing.assert_close(heard[1][2:], again[1], rtol=1e-12, atol=1e-13)
 
 
-def test_theta_has_the_norm_and_redrawing_redraws():
+def test_theta_has_the_norm_and_trials_have_their_own():
     for problem in PROBLEMS.values():
         world, _ = start(problem)
         if world.theta is not None:
@@ -175,9 +189,9 @@ def test_theta_has_the_norm_and_redrawing_redraws():
                 torch.linalg.vector_norm(world.theta, dim=1),
                 torch.full((len(world.theta),), float(problem.norm), dtype=torch.float64),
             )
-    world, _ = start(SphereArms(redraw=True), 400)
+    world, _ = start(FixedArms(per_trial=True), 400)
     direction, arms = world.theta / 3, world.rounds[3].arms
-    assert not torch.equal(arms, world.rounds[4].arms) and not torch.equal(arms[0], arms[1])
+    assert not torch.equal(arms[0], arms[1])
     # coordinates on the sphere have variance 1/d
     assert float(direction.mean(0).abs().max()) < 4 / np.sqrt(5 * 400)
     # uniform for points uniform in the ball
@@ -200,7 +214,7 @@ def test_fixed_arm_sets():
 def test_covertype():
     problem = Covertype()
     means = problem.means(10)
-    assert means.shape == (10, 60) and problem.uniform_regret(1000) == pytest.approx(
+    assert means.shape == (10, 60) and uniform_regret(problem, 1000) == pytest.approx(
         403.7, abs=0.05
     )
     assert (round(means.min(), 6), round(means.max(), 6)) == (0.103269, 0.880736) and means[
@@ -223,18 +237,11 @@ def test_given_uniforms():
         np.testing.assert_array_equal(reward.numpy(), uniforms[:, t] < mean)
         np.testing.assert_allclose(gap.numpy(), float(world.rounds[t].best) - mean, rtol=1e-15)
     assert play(UniformArm(), problem, 50, 3)["regret"].shape[0] == 3
-    for wrong in ({"trials": 2}, {"horizon": 51}):
-        with pytest.raises(ValueError, match="uniforms"):
-            start(problem, **{"trials": 3, "horizon": 50} | wrong)
-    for bad in (np.ones((3, 5)), -uniforms, uniforms[0]):
-        with pytest.raises(ValueError, match="uniforms"):
-            GivenUniforms(SphereArms(), bad)
 
 
 def test_descriptions_tell_problems_apart():
     keys = [str(describe(problem)) for problem in PROBLEMS.values()]
-    given = [str(describe(GivenUniforms(SphereArms(), np.full((1, 4), u)))) for u in (0.25, 0.5)]
-    assert len(set(keys + given)) == len(keys) + 2
+    assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize(
@@ -262,8 +269,3 @@ def test_overflow_is_refused():
     with pytest.raises(ValueError, match="norm=28.0; allowed: .* to 27"):
         SphereArms(Poisson(), 28.0)
     FixedArms(Poisson(), 27.0), SphereArms(Bernoulli(), 701.0)
-
-
-def test_redrawn_instances_have_no_oracle_quantities():
-    with pytest.raises(ValueError, match="redraw=True"):
-        SphereArms(redraw=True).kappa_arms(10)

@@ -2,7 +2,7 @@
 
 from companion.glbomd.experiments import settings
 from paperlib.glbomd.model.links import Bernoulli, Poisson
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 
 
 def test_settings_of_the_figures():

@@ -7,7 +7,7 @@ from companion.glbomd.experiments.cost import methods, slsqp_seconds
 from companion.glbomd.experiments.slsqp import SLSQPDecisions, against_certified
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.model.links import Bernoulli
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 from paperlib.play import play
 
 

@@ -79,11 +79,11 @@ def test_radius_by_hand():
 
 def test_radius_of_confidence_ball_by_hand():
     learner = ConfidenceBall(0.5, 0.1)
-    assert learner.radius_at(1, 2) == pytest.approx(0.5 * 8 / 3 * math.log(10))
-    # .5 sqrt(128 * 2 ln 3 ln 90)
-    assert learner.radius_at(3, 2) == pytest.approx(17.787270, abs=1e-6)
+    start = learner.init(2, X.expand(2, -1, -1), None, None, **TKWARGS)
+    assert learner.radius(start).tolist() == pytest.approx([0.5 * 8 / 3 * math.log(10)] * 2)
     _, state = run(learner, X.expand(2, -1, -1), (1.0, 0.0))
-    assert learner.radius(state).tolist() == [learner.radius_at(3, 2)]
+    # .5 sqrt(128 * 2 ln 3 ln 90)
+    assert learner.radius(state).tolist() == pytest.approx([17.787270], abs=1e-6)
 
 
 def test_first_arm_is_the_longest_and_greedy_ties_go_to_the_lowest():

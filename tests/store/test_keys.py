@@ -92,7 +92,7 @@ def test_what_cannot_be_told_apart_is_refused(odd):
         content.key({"learner": odd})
 
 
-CONSTANT = 'VARIANTS = ("paper", "public")'
+CONSTANTS = "c, ratio = self.curvature, self.noise / self.curvature"
 DOCSTRING = '"""', '"""In other words. '
 MORE = "from torch import", "MORE = 1\nfrom torch import"
 
@@ -104,8 +104,8 @@ MORE = "from torch import", "MORE = 1\nfrom torch import"
         ("paperlib/glbomd/learners/gloc.py", "import math", "# a comment\nimport math"),
         (
             "paperlib/glbomd/learners/gloc.py",
-            CONSTANT,
-            'VARIANTS = (\n    "paper",\n\n    "public"\n)',
+            CONSTANTS,
+            "c, ratio = (\n            self.curvature,\n\n            self.noise / self.curvature\n        )",
         ),
         (
             "paperlib/glbomd/learners/gloc.py",
@@ -145,7 +145,7 @@ def test_what_does_not_compute_a_run_renews_nothing(package, name):
 @pytest.mark.parametrize(
     "name, old, new, expected",
     [
-        ("paperlib/glbomd/learners/gloc.py", CONSTANT, 'VARIANTS = ("paper", "open")', {"GLOC"}),
+        ("paperlib/glbomd/learners/gloc.py", CONSTANTS, f"{CONSTANTS} / 2", {"GLOC"}),
         ("paperlib/bkb/learners/lazy.py", *MORE, {"LazyBKB"}),
         ("paperlib/glbomd/model/links.py", *MORE, {"GLOC", "GLBOMD"}),
         ("paperlib/learners/doubling.py", *MORE, {"PFBCO"}),

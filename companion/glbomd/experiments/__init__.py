@@ -1,7 +1,13 @@
 """Public names of this room."""
 
-from .cost import GROWTH, methods, slsqp_seconds
-from .growth import crossing, ecolog_iterations, exceedance
+from .cost import (
+    GROWTH,
+    crossing,
+    ecolog_iterations,
+    exceedance,
+    methods,
+    slsqp_seconds,
+)
 from .settings import (
     INSTANCE,
     ONE_TRIAL,

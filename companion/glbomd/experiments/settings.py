@@ -14,7 +14,7 @@ from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.ofulogr import OFULogR
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Poisson
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
 
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*

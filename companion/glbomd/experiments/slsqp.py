@@ -10,6 +10,7 @@ Shapes: n observations, K arms, d dimensions; one trial, numpy.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ class SLSQPDecision(NamedTuple):
 
 
 def slsqp_decision(
-    inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None, tolerance: float = TOLERANCE
+    inside: ConfidenceSet, arms: ndarray, start: ndarray | None = None
 ) -> SLSQPDecision:
     """argmax_k UCB(x_k) over a likelihood set, by sequential least squares.
 
@@ -56,28 +57,25 @@ def slsqp_decision(
         inside: the set, of which only data, budget, ball and ridge are used.
         arms: K x d.
         start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
-        tolerance: see ``TOLERANCE``.
 
     Raises:
         RuntimeError: the solver ended outside of the set, from every start.
     """
     likelihood, ball, ridge = inside.likelihood, inside.ball, inside.ridge
-    seen: dict = {}
 
-    def objective(theta: ndarray) -> tuple[float, ndarray]:
-        """L and its gradient; the solver asks for one and then for the other."""
-        key = theta.tobytes()
-        if seen.get("key") != key:
-            z = likelihood.points @ theta
-            near = z if ball is None else np.minimum(z, FAR * ball)
-            m, mu, _ = family_terms(likelihood.link, near)
-            m = m + mu * (z - near)  # the tangent beyond: still convex and smooth
-            if likelihood.weights is not None:
-                m, mu = likelihood.weights * m, likelihood.weights * mu
-            value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
-            gradient = mu @ likelihood.points - likelihood.moment + ridge * theta
-            seen.update(key=key, value=value, gradient=gradient)
-        return seen["value"], seen["gradient"]
+    @lru_cache(maxsize=1)  # the solver asks for the value and then for the gradient
+    def evaluated(numbers: bytes) -> tuple[float, ndarray]:
+        theta = np.frombuffer(numbers)
+        z = likelihood.points @ theta
+        near = z if ball is None else np.minimum(z, FAR * ball)
+        m, mu, _ = family_terms(likelihood.link, near)
+        m = m + mu * (z - near)  # the tangent beyond: still convex and smooth
+        if likelihood.weights is not None:
+            m, mu = likelihood.weights * m, likelihood.weights * mu
+        value = m.sum() - likelihood.moment @ theta + 0.5 * ridge * (theta @ theta)
+        return value, mu @ likelihood.points - likelihood.moment + ridge * theta
+
+    objective = lambda theta: evaluated(theta.tobytes())  # L and its gradient
 
     in_ball = (
         []
@@ -90,7 +88,6 @@ def slsqp_decision(
             }
         ]
     )
-    options = {"maxiter": 200}
     first = np.zeros(arms.shape[1]) if start is None or start.ndim > 1 else start
     estimate = minimize(
         objective,
@@ -98,7 +95,7 @@ def slsqp_decision(
         jac=True,
         method="SLSQP",
         constraints=in_ball,
-        options={**options, "ftol": 1e-12},
+        options={"maxiter": 200, "ftol": 1e-12},
     ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
     likely = {
@@ -107,7 +104,6 @@ def slsqp_decision(
         "jac": lambda theta: -objective(theta)[1] / unit,
     }
     starts = np.broadcast_to(estimate if start is None else start, arms.shape)
-    options["ftol"] = tolerance
 
     def solve(x: ndarray, begin: ndarray) -> ndarray:
         """The best feasible point for one arm.
@@ -121,7 +117,7 @@ def slsqp_decision(
                 jac=lambda theta: -x,
                 method="SLSQP",
                 constraints=[likely, *in_ball],
-                options=options,
+                options={"maxiter": 200, "ftol": TOLERANCE},
             ).x
             if all(constraint["fun"](point) >= -SLACK for constraint in (likely, *in_ball)):
                 return point
@@ -202,12 +198,13 @@ def time_decisions(
     Returns:
         "seconds": runs x N repetitions x rounds.
     """
-    found: list[list[ndarray]] = [[] for _ in runs]
+
+    def seconds(learner: Learner, problem: Problem) -> ndarray:
+        if isinstance(learner, CertifiedOptimism):
+            return decide_again(learner, problem, horizon, every)["seconds"]
+        return own_seconds(learner, problem, horizon, every)
+
     with alone():
-        for _ in range(repetitions):
-            for (learner, problem), seconds in zip(runs, found):
-                if isinstance(learner, CertifiedOptimism):
-                    seconds.append(decide_again(learner, problem, horizon, every)["seconds"])
-                else:
-                    seconds.append(own_seconds(learner, problem, horizon, every))
-    return {"seconds": np.array(found)}
+        # in turns, so that a slow spell of the machine meets all runs alike
+        turns = [[seconds(*run) for run in runs] for _ in range(repetitions)]
+    return {"seconds": np.stack(turns, 1)}

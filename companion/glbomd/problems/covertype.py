@@ -12,7 +12,7 @@ from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
 from paperlib.core.validation import one_of
 from paperlib.glbomd.model.links import Bernoulli
-from paperlib.glbomd.problems.worlds import Known, Moment, World
+from paperlib.glbomd.problems import Known, Moment, World
 
 from ...datasets.covertype import covertype_arms, table_checksum
 
@@ -40,8 +40,8 @@ class Covertype(Known):
 
     def natural(self, horizon: int) -> np.ndarray:
         """ln(m / (1 - m)) of the clusters' mean rewards m, T x K: what a perfect model would need, not x^T theta*."""
-        mean = covertype_arms().mean
-        return np.broadcast_to(np.log(mean / (1 - mean)), (horizon, len(mean)))
+        mean = self.means(horizon)
+        return np.log(mean / (1 - mean))
 
     def means(self, horizon: int) -> np.ndarray:
         mean = covertype_arms().mean

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.theory.constants import PAPER, ROUNDING, shortfall
-from paperlib.glbomd.theory.replay import Replay
+
+from .replay import Replay
 
 
 def surrogate_gradient(run: Replay) -> Tensor:
@@ -43,9 +44,11 @@ def proposition_1(run: Replay) -> Check:
     rounding = 1e-6 * torch.linalg.vector_norm(H, dim=(-2, -1)) * length / eta
     scale = norm(pull) + norm(push) + 1e-300 + rounding
     outside = (length / S - 1).clamp(min=0)
-    formula = "grad l~_t(theta_{t+1}) + H_t (theta_{t+1} - theta_t) / eta = -nu theta_{t+1}, ||theta_{t+1}|| <= S"
     return proposition_1.statement.check(
-        formula, setting.describe(), residual / scale + outside, 1e-8
+        "grad l~_t(theta_{t+1}) + H_t (theta_{t+1} - theta_t) / eta = -nu theta_{t+1}, ||theta_{t+1}|| <= S",
+        setting.describe(),
+        residual / scale + outside,
+        1e-8,
     )
 
 
@@ -76,9 +79,11 @@ def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Che
         inner = 2 * setting.step * coefficient * (run.arm * (u - run.theta[:, 1:])).sum(-1)
         start = run.norm_square(run.theta[:, :-1] - u)
         violations.append((left - inner - start + moved) / (left + inner.abs() + start + moved))
-    formula = "(left - right) / (sum of the terms' sizes) <= rounding"
     return lemma_1.statement.check(
-        formula, setting.describe(), torch.stack(violations, -1), ROUNDING
+        "(left - right) / (sum of the terms' sizes) <= rounding",
+        setting.describe(),
+        torch.stack(violations, -1),
+        ROUNDING,
     )
 
 
@@ -101,8 +106,12 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     euclidean = run.move.square().sum(-1).cumsum(1)
     start = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1]
     bound = start + coefficient * euclidean - run.moved
-    formula = f"||theta_{{t+1}} - theta*||^2_{{H_{{t+1}}}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{{H_1}} + ({text} / g) S_D2 - S_DH"
-    return lemma_4.statement.check(formula, setting.describe(), run.error[:, 1:], bound)
+    return lemma_4.statement.check(
+        f"||theta_{{t+1}} - theta*||^2_{{H_{{t+1}}}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{{H_1}} + ({text} / g) S_D2 - S_DH",
+        setting.describe(),
+        run.error[:, 1:],
+        bound,
+    )
 
 
 @statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
@@ -116,10 +125,13 @@ def lemma_4b(run: Replay) -> Check:
     R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
     least = 6 * eta * R * S * setting.max_slope / g
     bound = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved
-    formula = "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH"
     inputs = setting.describe() | {"least ridge": least}
     return lemma_4b.statement.check(
-        formula, inputs, run.error[:, 1:], bound, remark=shortfall(setting.ridge, least)
+        "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH",
+        inputs,
+        run.error[:, 1:],
+        bound,
+        remark=shortfall(setting.ridge, least),
     )
 
 
@@ -140,5 +152,9 @@ def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
     observed = (run.curvature * run.width2).cumsum(1)
     growth = torch.log1p(run.rounds * square / (d * initial))
     bound = (1 if sharp else 2) * d * (1 + square) * growth
-    formula = f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))"
-    return lemma_11.statement.check(formula, setting.describe(), observed, bound)
+    return lemma_11.statement.check(
+        f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))",
+        setting.describe(),
+        observed,
+        bound,
+    )

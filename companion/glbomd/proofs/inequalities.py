@@ -1,11 +1,11 @@
-"""The analysis's tools, which need no run: Lemmas 8, 9, 10, 12 and 13.
+"""The analysis's tools, which need no run: quadrature, and Lemmas 8, 9, 10, 12 and 13.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices.
 Letters: as in ``constants``.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -15,8 +15,8 @@ from paperlib.checks import Check, statement
 from paperlib.glbomd.model.links import Link, loss
 from paperlib.glbomd.theory.constants import PAPER
 
-from .quadrature import mixed
-
+NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
+LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)
 LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))
 
 
@@ -25,6 +25,34 @@ def slope_integrals(link: Link, start: Tensor, end: Tensor) -> tuple[Tensor, Ten
     v, weight = (LEGENDRE[0] + 1) / 2, LEGENDRE[1] / 2
     slope = link.slope(start.unsqueeze(-1) + v * (end - start).unsqueeze(-1))
     return (slope * weight).sum(-1), (slope * weight * (1 - v)).sum(-1)
+
+
+def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+    """-ln E e^{-l(z)} for z ~ N(mean, deviation^2), l the loss of ``reward``; all of one shape.
+
+    80 Gauss-Hermite points around the peak of e^{-l} times the density, in the width of the peak: a large reward
+    makes it far narrower than the density. Exact for Gaussian rewards.
+    """
+    deviation = deviation.clamp(min=1e-150)  # the zero arm has none
+    g, variance = link.dispersion, deviation.square()
+    # The peak solves mu(z) - r + g (z - mean) / variance = 0, which increases; the root lies between these two.
+    far = mean + variance * (reward - link.mean(mean)) / g
+    low, high = torch.minimum(mean, far), torch.maximum(mean, far)
+    for _ in range(64):
+        middle = (low + high) / 2
+        left = link.mean(middle) - reward + g * (middle - mean) / variance < 0
+        low, high = torch.where(left, middle, low), torch.where(left, high, middle)
+    width = (link.slope(high) / g + 1 / variance).rsqrt()
+    z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
+    log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()
+    exponents = LOG_WEIGHTS + NODES**2 + log_density - loss(link, z, reward.unsqueeze(-1))
+    return -(torch.logsumexp(exponents, -1) + (width / deviation).log())
+
+
+def expectation(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) -> Tensor:
+    """E f(z) for z ~ N(mean, deviation^2), the same points."""
+    z = mean.unsqueeze(-1) + 2**0.5 * deviation.unsqueeze(-1) * NODES
+    return (LOG_WEIGHTS.exp() * f(z)).sum(-1)
 
 
 @statement("Lemma 8", f"{PAPER}, Lemma 8, (37)")
@@ -54,9 +82,13 @@ def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = 
         sides.append((link.slope(end) / (2 + R * distance), weighted))
     observed, bound = (torch.stack(side, -1) for side in zip(*sides))
     lower = "mu'(z)/(2+RD)" if printed else "mu'(z_1)/(2+RD)"
-    formula = f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)"
     inputs = {"link": type(link).__name__, "S": norm_bound, "points": points}
-    return lemma_8.statement.check(formula, inputs, observed, bound)
+    return lemma_8.statement.check(
+        f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)",
+        inputs,
+        observed,
+        bound,
+    )
 
 
 @statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
@@ -67,9 +99,12 @@ def lemma_9(log_martingale: Tensor, delta: float) -> Check:
         log_martingale: its logarithm, R trials x T rounds.
         delta: in (0, 1).
     """
-    formula = "for all t: ln M_t <= ln(1/delta), with probability 1 - delta"
     return lemma_9.statement.check(
-        formula, {"delta": delta}, log_martingale, math.log(1 / delta), delta
+        "for all t: ln M_t <= ln(1/delta), with probability 1 - delta",
+        {"delta": delta},
+        log_martingale,
+        math.log(1 / delta),
+        delta,
     )
 
 
@@ -128,8 +163,9 @@ def lemma_12(
     integral = lambda f: float((log_q.exp() * f).sum()) * width
     right = integral(l) + integral(log_q - log_p) - integral(log_q - log_star)
     inputs = {"link": type(link).__name__, "reward": reward, "P": prior, "Q": other}
-    formula = "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|"
-    return lemma_12.statement.check(formula, inputs, abs(float(mix) - right), 1e-8)
+    return lemma_12.statement.check(
+        "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|", inputs, abs(float(mix) - right), 1e-8
+    )
 
 
 def gaussian_kl(
@@ -158,8 +194,10 @@ def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float)
     move = mean - other_mean
     special = (move * (precision @ move.unsqueeze(-1)).squeeze(-1)).sum(-1) / (2 * spread)
     general = gaussian_kl(mean, covariance, other_mean, covariance)
-    formula = "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)"
     inputs = {"d": mean.shape[-1], "alpha": spread}
     return lemma_13.statement.check(
-        formula, inputs, (general - special).abs() / (1 + special), 1e-9
+        "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)",
+        inputs,
+        (general - special).abs() / (1 + special),
+        1e-9,
     )

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.theory.constants import PAPER, sharp_constants, shortfall
-from paperlib.glbomd.theory.replay import Replay
+from paperlib.glbomd.theory.constants import PAPER, sharp_width, shortfall
 
-from .quadrature import expectation, mixed
+from .inequalities import expectation, mixed
+from .replay import Replay
 
 BLOCK = 1 << 15  # rounds of all trials of a block
 
@@ -50,8 +50,8 @@ def expected_divergence(run: Replay) -> Tensor:
 
 def quadrature_ridge(setting: Setting, form: str) -> float:
     """The ridge that Lemma 7 asks for: max{k alpha R^2, 2 C_mu / g}, k = 64 d / 7, 64 / 7 or 0.344...."""
-    R, g, sharp = setting.link.self_concordance, setting.link.dispersion, sharp_constants()
-    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp.spread_factor}[form]
+    R, g = setting.link.self_concordance, setting.link.dispersion
+    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp_width() ** -2}[form]
     return max(factor * setting.spread * R**2, 2 * setting.max_slope / g)
 
 
@@ -68,9 +68,12 @@ def lemma_5(run: Replay) -> Check:
     Observed: L*_t - sum m_s, R x T, to hold in all rounds of a trial at once.
     """
     setting, delta = run.setting, run.setting.delta
-    formula = "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta"
     return lemma_5.statement.check(
-        formula, setting.describe(), log_martingale(run), math.log(1 / delta), delta
+        "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta",
+        setting.describe(),
+        log_martingale(run),
+        math.log(1 / delta),
+        delta,
     )
 
 
@@ -103,12 +106,11 @@ def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> C
     # ln det M_s - ln det M_{s-1} by the determinant lemma; M_{s-1} = H_s - (lambda / 2) I
     gain = torch.log1p(run.curvature * run.width_square(shift=setting.ridge / 2))
     least = quadrature_ridge(setting, form)
-    formula = f"E_Qs D(theta, theta_{{s+1}}) <= {factor:g} alpha (ln det M_s - ln det M_{{s-1}})"
     inputs = setting.describe() | {"least ridge": least}
     return Check(
         name,
         source,
-        formula,
+        f"E_Qs D(theta, theta_{{s+1}}) <= {factor:g} alpha (ln det M_s - ln det M_{{s-1}})",
         inputs,
         expected_divergence(run),
         factor * setting.spread * gain,

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from ...core.linalg import chosen, first_best
-from ...core.validation import number, one_of
 from .glm import GLMLearner
 from .likelihood_set import Anchors, ConfidenceSet, Likelihood
 from .mle import History, history
@@ -49,12 +48,6 @@ class CertifiedOptimism(GLMLearner, ABC):
 
     A subclass is a frozen dataclass with ``link``, ``scale`` and ``counts``, and gives ``_set(t, dim)``.
     """
-
-    def check_fields(self, *optional: str) -> None:
-        """As every learner's; and a scale whose sets are larger than rounding."""
-        super().check_fields(*optional)
-        number("scale", self.scale, LEAST_SCALE, by_trial=True, zero=True)
-        one_of("counts", self.counts, (False, True))
 
     @abstractmethod
     def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
@@ -109,13 +102,13 @@ class CertifiedOptimism(GLMLearner, ABC):
             rounds=state.rounds + 1,
         )
 
-    def confidence_set(self, state: State, arms: Tensor, trial: int = 0) -> ConfidenceSet:
-        """The fitted set of one trial in the round to come, for study and for ``slsqp``; leaves the state as it is.
+    def confidence_set(self, state: State, arms: Tensor) -> ConfidenceSet:
+        """The fitted set of trial 0 in the round to come, for study and for ``slsqp``; leaves the state as it is.
 
         ``arms``: 1 x K x d or R x K x d of that round (with counts, the fixed set); at least one round played.
         """
-        own = Anchors(*(host(a)[trial].copy() for a in state.anchors))
-        return self._fitted(state, arms)(trial, own)
+        own = Anchors(*(host(a)[0].copy() for a in state.anchors))
+        return self._fitted(state, arms)(0, own)
 
     def _fitted(self, state: State, arms: Tensor) -> Callable[[int, Anchors], ConfidenceSet]:
         """The function that fits the set of trial i in the round to come, and writes its anchors in place."""

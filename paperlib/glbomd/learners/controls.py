@@ -18,9 +18,8 @@ from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import first_best, inner
 from ...core.streams import CLIP, Draw
-from ...core.validation import menu, positive
-from ..model.links import LARGEST_COUNT, Bernoulli, Link
-from ..model.validation import conditioned, fitted, known_link
+from ...core.validation import menu
+from ..model.links import LARGEST_COUNT, Bernoulli, Link, known_link
 from .glm import GLMLearner
 from .mle import CountHistory, history, maximize_likelihood
 
@@ -69,14 +68,10 @@ class BetaThompson(_Tallied):
         failures: b > 0.
     """
 
-    successes: float = 1.0
-    failures: float = 1.0
+    # less would be lost beside counts, and the quantiles of more are not computed
+    successes: float = fields.positive(1.0, 1e-6, most=LARGEST_COUNT)
+    failures: float = fields.positive(1.0, 1e-6, most=LARGEST_COUNT)
     link = Bernoulli()
-
-    def __post_init__(self):
-        # less would be lost beside counts, and the quantiles of more are not computed
-        for name in ("successes", "failures"):
-            positive(name, getattr(self, name), 1e-6, LARGEST_COUNT)
 
     def select(self, state: Tally, arms: Tensor, draw: Draw) -> tuple[Tensor, Tally]:
         """The arm whose sampled mean is largest, R indices; samples by inverse CDF, purpose "posterior"."""
@@ -133,19 +128,12 @@ class LaplaceThompson(GLMLearner):
     ridge: float = fields.positive(1.0)
     scale: float = fields.nonnegative(1.0)
     tags = Tags(fixed_arms=True)
+    refits = True
 
     def __post_init__(self):
         known_link(self.link)
-        conditioned(
-            "ridge", self.ridge, self.ridge, self.link.max_slope(0.0) / self.link.dispersion
-        )
-
-    def validate(
-        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
-    ) -> None:
-        """As every learner's, and counts that fits can take."""
-        super().validate(context, action, feedback)
-        fitted(self.link, feedback, self.ridge)
+        slope = self.link.max_slope(0.0) / self.link.dispersion
+        self.check_conditioned("ridge", self.ridge, slope)
 
     def init(
         self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs

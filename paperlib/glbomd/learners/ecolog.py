@@ -27,9 +27,7 @@ from ...core.linalg import (
     width,
 )
 from ...core.streams import Draw
-from ...core.validation import refuse
 from ..model.links import Bernoulli, Link
-from ..model.validation import conditioned, ridge
 from .glm import GLMLearner
 
 STEPS = 60  # cap on the Newton steps, which converge quadratically
@@ -64,23 +62,17 @@ class ECOLog(GLMLearner):
         ValueError: a value out of range, or another family.
     """
 
-    norm_bound: float
-    delta: float = 0.01
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
     ridge: str | float = "dim"
-    scale: float | Tensor = 1.0
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     refresh: int = fields.whole(4096)
     link: Link = Bernoulli()
+    families = (Bernoulli,)
 
     def __post_init__(self):
-        if not isinstance(self.link, Bernoulli):
-            refuse("link", self.link, "Bernoulli(), ECOLog is for logistic rewards")
         self.check_fields()
-        ridge(self.ridge, ("dim",))
-        conditioned("ridge", self.ridge, self.ridge_value(1), 0.25)
-
-    def ridge_value(self, dim: int) -> float:
-        """lambda in dimension d."""
-        return float(dim if isinstance(self.ridge, str) else self.ridge)
+        self.check_conditioned("ridge", self.ridge_value(1), 0.25)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """theta = 0, W = lambda I; the horizon is not used."""

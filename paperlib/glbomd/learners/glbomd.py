@@ -30,10 +30,8 @@ from ...core.linalg import (
 )
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import coordinates, refuse
 from ...maths.sets import ball_projection
 from ..model.links import Link, Poisson
-from ..model.validation import conditioned, ridge
 from .glm import GLMLearner
 
 RIDGES = ("sharp", "free", "theory", "dim")
@@ -71,39 +69,24 @@ class GLBOMD(GLMLearner):
             norm of H_t, and a radius that does not cover this lets a wrong arm be played for ever where arms do
             not change. There "dim" with .1 did best or near it in two worlds of the figure of fixed arms, and twice as badly
             as the best on Covertype; "sharp" was far behind it with Poisson rewards at any scale.
-        theta0: theta_1, d numbers with norm at most S; None is 0.
-        start_at_zero: use that theta_1 = 0 is at most S away from theta*: lambda S^2 replaces the paper's
-            4 lambda S^2 in the radius.
         refresh: rounds between two inversions of H_t afresh; in between the inverse is updated.
 
     Raises:
-        ValueError: a value out of range, or ``start_at_zero`` with another start.
+        ValueError: a value out of range.
     """
 
     link: Link
-    norm_bound: float
-    delta: float = 0.01
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
     ridge: str | float = "sharp"
-    scale: float | Tensor = 1.0
-    theta0: tuple[float, ...] | None = None
-    start_at_zero: bool = fields.one_of((False, True), False)
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     refresh: int = fields.whole(4096)
     ridges = RIDGES  # the names that ``ridge`` knows, first of all one that the theory covers
 
     def __post_init__(self):
         self.check_fields()
-        ridge(self.ridge, self.ridges)
         slope = self.link.max_slope(self.norm_bound) / self.link.dispersion
-        conditioned("ridge", self.ridge, self.ridge_value(1), slope)
-        if self.theta0 is not None:
-            coordinates("theta0", self.theta0)
-            if not math.hypot(*self.theta0) <= self.norm_bound * (1 + 1e-12):
-                inside = f"numbers with norm at most norm_bound={self.norm_bound}"
-                refuse("theta0", self.theta0, inside)
-            if self.start_at_zero and any(self.theta0):
-                raise ValueError(
-                    f"start_at_zero=True with theta0={self.theta0!r}; allowed: theta0=None"
-                )
+        self.check_conditioned("ridge", self.ridge_value(1), slope)
 
     @property
     def step(self) -> float:
@@ -120,11 +103,9 @@ class GLBOMD(GLMLearner):
         "dim": d, which the paper's figures use and Theorem 1 does not cover unless S is small; see ``caution``.
         """
         # Departure: the default is "sharp", not the printed condition, whose factor d Theorem 1 does not need (E11).
-        if not isinstance(self.ridge, str):
-            return float(self.ridge)
-        if self.ridge == "dim":
-            return float(dim)
-        return self._condition(self.ridge, dim)
+        if isinstance(self.ridge, str) and self.ridge != "dim":
+            return self._condition(self.ridge, dim)
+        return super().ridge_value(dim)
 
     def _condition(self, name: str, dim: int) -> float:
         R, S, eta = self.link.self_concordance, self.norm_bound, self.step
@@ -135,8 +116,7 @@ class GLBOMD(GLMLearner):
     def radius(self, t: int, dim: int) -> float:
         """beta_t of Eq. (5), without ``scale``; ``t`` = 1, 2, ... is the round about to be played."""
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
-        # Departure: with start_at_zero, ||theta_1 - theta*|| <= S instead of 2 S.
-        start = (1 if self.start_at_zero else 4) * ridge * S * S
+        start = 4 * ridge * S * S  # for every theta_1 in the ball, though here theta_1 = 0
         growth = math.log(2 + 2 * self.link.max_slope(S) * t / (ridge * self.link.dispersion))
         return math.sqrt(start + 2 * eta * math.log(1 / self.delta) + 6 * dim * eta * eta * growth)
 
@@ -187,13 +167,10 @@ class GLBOMD(GLMLearner):
         )
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """theta_1 and H_1 = lambda I; the horizon is not used."""
-        d = arms.shape[-1]
-        start = (0.0,) * d if self.theta0 is None else self.theta0
-        if len(start) != d:
-            raise ValueError(f"theta0={self.theta0!r}; allowed: {d} numbers, the arms' dimension")
-        eye, ridge = torch.eye(d, **tkwargs).repeat(trials, 1, 1), self.ridge_value(d)
-        return State(torch.tensor(start, **tkwargs).repeat(trials, 1), ridge * eye, eye / ridge, 0)
+        """theta_1 = 0 and H_1 = lambda I; the horizon is not used."""
+        d, ridge = arms.shape[-1], self.ridge_value(arms.shape[-1])
+        eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
+        return State(torch.zeros(trials, d, **tkwargs), ridge * eye, eye / ridge, 0)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """argmax_x x^T theta_t + beta_t ||x||_{H_t^{-1}}, Algorithm 1's arm, ties to the lowest index.

@@ -9,15 +9,37 @@ from ...core.contracts import Tags
 from ...core.describe import brief
 from ...core.linalg import chosen
 from ...core.plausible import Observed
-from ...core.validation import LARGEST, SMALLEST, nonnegative, positive, probability, refuse
-from ..model.links import LARGEST_S, Bernoulli, Binomial, Link, kappa_ball
-from ..model.validation import known_link, validate
+from ...core.validation import (
+    CONDITION,
+    LARGEST,
+    SMALLEST,
+    menu,
+    norm_slack,
+    one_of,
+    positive,
+    refuse,
+    whole,
+)
+from ..model.links import (
+    FAMILIES,
+    LARGEST_S,
+    Bernoulli,
+    Binomial,
+    Link,
+    Poisson,
+    kappa_ball,
+    known_link,
+    require,
+)
 
 
 class GLMLearner:
     """A learner with a field ``link``, and as a rule ``norm_bound`` S, ``delta`` and ``scale``."""
 
     link: Link
+    families = FAMILIES  # those that the method knows
+    ridges = ("dim",)  # the names that a field ``ridge`` may be
+    refits = False  # whether it fits estimates to the history, with its field ``ridge``
     wants = "reward"
 
     @property
@@ -25,15 +47,20 @@ class GLMLearner:
         """Where rounds are kept as counts by index, the arms must be the same in all rounds."""
         return Tags(fixed_arms=getattr(self, "counts", False))
 
-    def check_fields(self, *optional: str) -> None:
-        """Raise ValueError for a field out of range that most learners have, or one of ``optional`` that is not None."""
-        known_link(self.link)
-        positive("norm_bound", self.norm_bound)
-        for name in optional:
-            if getattr(self, name) is not None:
-                positive(name, getattr(self, name))
-        probability("delta", self.delta)
-        nonnegative("scale", self.scale, by_trial=True)
+    def ridge_value(self, dim: int) -> float:
+        """lambda in dimension d: the field ``ridge``, a number or "dim" for d."""
+        return float(dim if isinstance(self.ridge, str) else self.ridge)
+
+    def check_fields(self) -> None:
+        """Raise ValueError for a family or a ridge that the method does not know, or a norm bound that is too large."""
+        known_link(self.link, self.families)
+        ridge = getattr(
+            self, "ridge", 1.0
+        )  # where lambda is a formula of the round, there is no field
+        if isinstance(ridge, str):
+            one_of("ridge", ridge, self.ridges)
+        else:
+            positive("ridge", ridge)
         self.check_constant("C_mu, the largest slope,", self.link.max_slope(self.norm_bound))
 
     def check_constant(self, words: str, value: float) -> None:
@@ -44,11 +71,54 @@ class GLMLearner:
                 "norm_bound", self.norm_bound, f"{allowed} (up to {LARGEST_S:g} where it is e^S)"
             )
 
+    def check_conditioned(self, name: str, ridge: float, added: float) -> None:
+        """Raise ValueError where a round may add more than 1e12 times lambda to a matrix, whose inverse would be rounding.
+
+        Args:
+            name: the field to be named.
+            ridge: lambda.
+            added: the most that a round adds along an arm of norm 1.
+        """
+        if not added <= CONDITION * ridge:
+            raise ValueError(
+                f"{name}={brief(getattr(self, name))}: a round adds up to {added:g} to lambda = {ridge:g}; "
+                f"allowed: link, norm_bound and ridge with which that is at most {CONDITION:g} times as much"
+            )
+
+    def check_horizon(self, horizon: int | None) -> None:
+        """Raise ValueError where a learner whose formulas contain T was not given it."""
+        if horizon is None:
+            raise ValueError(
+                f"horizon=None; {type(self).__name__} needs the number of rounds; allowed: integers, at least 1"
+            )
+        whole("horizon", horizon)
+
     def validate(
         self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
     ) -> None:
-        """Raise ValueError for arms longer than 1, an unknown arm, or a reward outside the family's support."""
-        validate(self.link, context, action, feedback)
+        """Raise ValueError for arms outside of Assumption 1, an unknown arm, or a reward outside the family's support.
+
+        Args:
+            context: R x K x d or 1 x K x d with K, d >= 1, finite, ||x|| <= 1 up to the rounding of float32.
+            action: R indices in 0..K-1, or None.
+            feedback: R, in the family's support, or None.
+        """
+        menu(context, action)
+        if context.device.type == "meta":
+            return
+        longest = float(torch.linalg.vector_norm(context, dim=-1).max())
+        if longest > 1 + norm_slack(context.shape[-1]):
+            raise ValueError(
+                f"arms: largest norm {longest!r}; allowed: at most 1 (divide all arms, of all rounds, by one bound on their norms)"
+            )
+        if feedback is not None:
+            self.link.validate(feedback)
+            if self.refits and isinstance(self.link, Poisson) and not isinstance(self.ridge, str):
+                # a fit's Hessian grows with the count, and would be inverted to rounding
+                most = CONDITION * self.ridge
+                require(
+                    feedback, feedback <= most, f"counts up to {most:g} with ridge={self.ridge!r}"
+                )
 
     def caution(
         self, context: Tensor, horizon: int | None = None, observed: Observed | None = None
@@ -75,9 +145,9 @@ class KappaLearner(GLMLearner):
 
     kappa: float | None
 
-    def check_fields(self, *optional: str) -> None:
+    def check_fields(self) -> None:
         """As every learner's; and a kappa that follows from the norm bound must be one that could be given."""
-        super().check_fields("kappa", *optional)
+        super().check_fields()
         self.check_constant("kappa, 1 / the smallest slope,", self.kappa_value)
 
     @property
@@ -96,9 +166,8 @@ class BoundedLearner(KappaLearner):
         """The field ``reward_bound``; None is the family's where it gives one, else 100."""
         if self.reward_bound is not None:
             return self.reward_bound
-        if isinstance(self.link, Bernoulli):
-            return 1.0
-        return float(self.link.count) if isinstance(self.link, Binomial) else 100.0
+        known = isinstance(self.link, (Bernoulli, Binomial))
+        return float(getattr(self.link, "count", 1)) if known else 100.0
 
     def intervals(self, z: Tensor, observed: Observed) -> Iterator[tuple[Tensor, Tensor, str]]:
         """Yield the family's, and rewards up to R_max in size."""

@@ -11,12 +11,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import chosen, first_best, inner, inverse, rank_one, width
 from ...core.streams import Draw
-from ...core.validation import one_of
 from ..model.links import Link
-from ..model.validation import conditioned, needs_horizon
 from .glm import BoundedLearner
 from .mle import Fit, History, history, maximize_likelihood, predict, unfitted
 
@@ -47,7 +46,6 @@ class GLMUCB(BoundedLearner):
         reward_bound: R_max > 0, bound on the rewards. None: 1 for Bernoulli, n for Binomial rewards and 100
             for the unbounded rest, the value that Zhang et al. (2025) take for Poisson rewards.
         delta: in (0, 1], failure probability.
-        log_factor: whether rho_t has the factor sqrt(ln t) of Filippi et al.; a public implementation lacks it.
         scale: practical, multiplies rho_t; a number or one per trial, R.
         counts: the arms are the same in all rounds, and the history is kept as plays and sums per arm. Then
             the cost of a round is O(K d^2) instead of O(n d^2).
@@ -57,19 +55,16 @@ class GLMUCB(BoundedLearner):
     """
 
     link: Link
-    norm_bound: float
-    kappa: float | None = None
-    reward_bound: float | None = None
-    delta: float = 0.01
-    log_factor: bool = True
-    scale: float | Tensor = 1.0
-    counts: bool = False
+    norm_bound: float = fields.positive()
+    kappa: float | None = fields.positive(None, optional=True)
+    reward_bound: float | None = fields.positive(None, optional=True)
+    delta: float = fields.probability(0.01)
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
+    counts: bool = fields.one_of((False, True), False)
 
     def __post_init__(self):
-        self.check_fields("reward_bound")
-        for name in ("log_factor", "counts"):
-            one_of(name, getattr(self, name), (False, True))
-        conditioned("link", self.link, self.ridge_value(1, 1), self.most_added)
+        self.check_fields()
+        self.check_conditioned("link", self.ridge_value(1, 1), self.most_added)
 
     def ridge_value(self, t: int, dim: int) -> float:
         """lambda_t = d ln(1 + t) in round t = 1, 2, ..."""
@@ -79,8 +74,8 @@ class GLMUCB(BoundedLearner):
         """rho_t of round t = 1, 2, ..., without ``scale``; Filippi et al. (2010), Proposition 1."""
         slack = 3 + 2 * math.log(1 + 2 / self.ridge_value(t, dim))
         confidence = 2 * dim * math.log(2 * dim * horizon / self.delta)
-        clock = max(math.log(t), 1.0) if self.log_factor else 1.0
-        root = math.sqrt(slack * confidence * clock)
+        # a public implementation lacks the factor sqrt(ln t) of Filippi et al.
+        root = math.sqrt(slack * confidence * max(math.log(t), 1.0))
         return 2 * self.link.max_slope(self.norm_bound) * self.kappa_value * self.bound * root
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
@@ -89,7 +84,7 @@ class GLMUCB(BoundedLearner):
         Raises:
             ValueError: no horizon, which rho_t contains.
         """
-        needs_horizon(self, horizon)
+        self.check_horizon(horizon)
         d = arms.shape[-1]
         heard = history(trials, arms, self.counts, **tkwargs)
         fit = unfitted(trials, d, self.ridge_value(1, d), **tkwargs)

@@ -36,10 +36,7 @@ from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...maths.sets import project_ball
 from ..model.links import Bernoulli, Binomial, Link, Poisson
-from ..model.validation import conditioned, ridge
 from .glm import KappaLearner
-
-VARIANTS = ("paper", "public")
 
 
 class State(NamedTuple):
@@ -66,11 +63,7 @@ class GLOC(KappaLearner):
         kappa: 1 / the smallest slope of the mean, > 0; None is its value over unit arms and the S-ball.
         sub_gaussian: sigma > 0. None: 1/2 for Bernoulli and sqrt(n)/2 for Binomial rewards (Hoeffding), sqrt(g)
             for Gaussian ones, and e^{S/2}, the largest standard deviation, for Poisson ones, which are not
-            sub-Gaussian: there it is a heuristic without guarantee. The variant "public" takes C_mu^2, C_mu the
-            largest slope on [-S, S], as the code published with RS-GLinCB; other code takes S.
-        variant: "paper", or "public" for what published implementations run: the index is mu(x^T theta) plus
-            the bonus around the learner's own point, that point is always rescaled to norm S, and the radius
-            lacks the last two terms.
+            sub-Gaussian: there it is a heuristic without guarantee.
         scale: practical, multiplies the radius; a number or one per trial, R.
         refresh: rounds between two inversions of A afresh.
 
@@ -79,24 +72,18 @@ class GLOC(KappaLearner):
     """
 
     link: Link
-    norm_bound: float
-    delta: float = 0.01
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
     ridge: str | float = "dim"
-    kappa: float | None = None
-    sub_gaussian: float | None = None
-    variant: str = fields.one_of(VARIANTS, "paper")
-    scale: float | Tensor = 1.0
+    kappa: float | None = fields.positive(None, optional=True)
+    sub_gaussian: float | None = fields.positive(None, optional=True)
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
     refresh: int = fields.whole(4096)
 
     def __post_init__(self):
-        self.check_fields("sub_gaussian")
-        ridge(self.ridge, ("dim",))
+        self.check_fields()
         self.check_constant("sigma", self.noise)
-        conditioned("ridge", self.ridge, self.ridge_value(1), 1.0)
-
-    def ridge_value(self, dim: int) -> float:
-        """lambda in dimension d."""
-        return float(dim if isinstance(self.ridge, str) else self.ridge)
+        self.check_conditioned("ridge", self.ridge_value(1), 1.0)
 
     @property
     def curvature(self) -> float:
@@ -108,8 +95,6 @@ class GLOC(KappaLearner):
         """sigma, see ``sub_gaussian``."""
         if self.sub_gaussian is not None:
             return self.sub_gaussian
-        if self.variant == "public":
-            return self.link.max_slope(self.norm_bound) ** 2
         if isinstance(self.link, (Bernoulli, Binomial)):
             return math.sqrt(getattr(self.link, "count", 1)) / 2
         if isinstance(self.link, Poisson):
@@ -150,16 +135,14 @@ class GLOC(KappaLearner):
         inside = (1 + 4 * ratio**4 / self.delta**2) + (2 / c) * state.regret
         # 1 + (4 / c) B + 8 ratio^2 ln((2 / delta) sqrt(inside))
         rest = 1 + 8 * ratio**2 * math.log(2 / self.delta)
+        rest += self.ridge_value(state.theta.shape[-1]) * self.norm_bound**2
         square = (4 / c) * state.regret + (4 * ratio**2) * log(inside)
-        if self.variant == "paper":
-            center = self.center(state) if center is None else center
-            square = square + dot(center, state.predicted) - state.square
-            rest += self.ridge_value(state.theta.shape[-1]) * self.norm_bound**2
-        return root(square + rest)
+        center = self.center(state) if center is None else center
+        return root(square + dot(center, state.predicted) - state.square + rest)
 
     def center(self, state: State) -> Array:
-        """Ridge regression on the learner's predictions, A^{-1} y, R x d; with "public" the learner's point."""
-        return apply(state.covariance, state.predicted) if self.variant == "paper" else state.theta
+        """Ridge regression on the learner's predictions, A^{-1} y, R x d."""
+        return apply(state.covariance, state.predicted)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """Optimistic arm, ties to the lowest index. ``arms``: R x K x d or 1 x K x d. Returns R arm indices."""
@@ -167,12 +150,10 @@ class GLOC(KappaLearner):
             state.theta, state.covariance, state.predicted, state.square, state.regret, arms
         )
         now = State(theta, state.precision, C, y, square, regret, state.rounds)
+        # Public code plays around the learner's own point, which it rescales to norm S; this is the paper's center.
         center = self.center(now)
-        mean = inner(x, center)
-        if self.variant == "public":
-            mean, _ = self.link.mean_and_slope(mean)
         radius = by_trial(self.scale) * self.radius(now, center)[:, None]
-        index = mean + radius * width(x, now.covariance)
+        index = inner(x, center) + radius * width(x, now.covariance)
         (best,) = tensors(first_best(index, self.norm_bound))
         return best, state
 
@@ -188,13 +169,7 @@ class GLOC(KappaLearner):
         A = A + x.mT * x
         v, C = gain * v, plus_outer(C, -gain, v)  # Sherman-Morrison; v now with A updated
         regret = regret + (error * error * (gain * q))[:, 0, 0] / (2 * c)
-        theta = (theta - error / c * v)[:, 0]
-        if self.variant == "public":
-            # Departure: rescaled radially, as in public code, also outwards. 0 stays where it is.
-            norm = (theta * theta).sum(-1, keepdims=True) ** 0.5
-            theta = theta * (S / (norm + (norm == 0)))
-        else:
-            theta = project_ball(theta, A, S)
+        theta = project_ball((theta - error / c * v)[:, 0], A, S)
         y, square = y + (z * x)[:, 0], square + (z * z)[:, 0, 0]
         theta, A, C, y, square, regret = tensors(theta, A, C, y, square, regret)
         C = inverse(A) if rounds % self.refresh == 0 else C

@@ -22,7 +22,7 @@ import numpy as np
 from numpy import ndarray
 
 from ...core.linalg import first_best
-from ..model.links import Bernoulli, Link, Poisson
+from ..model.links import Bernoulli, Link
 from .sublevel import Quadratic
 
 TIE = 1e-6  # arms whose UCBs are proved to differ by less count as equal
@@ -34,20 +34,14 @@ ROUNDING = 8 * np.finfo(float).eps  # relative, of a difference of squares
 
 
 def family_terms(link: Link, z: ndarray) -> tuple[ndarray, ndarray, ndarray]:
-    """m(z), mu(z), mu'(z) elementwise from one exponential.
-
-    Raises:
-        ValueError: a link without bounds on its likelihood sets here.
-    """
+    """m(z), mu(z), mu'(z) elementwise from one exponential, of Bernoulli or Poisson rewards."""
     if isinstance(link, Bernoulli):
         e = np.exp(-np.abs(z))
         up = 1 / (1 + e)
         small = e * up
         return np.maximum(z, 0) - np.log(up), np.where(z >= 0, up, small), small * up
-    if isinstance(link, Poisson):
-        m = np.exp(z)
-        return m, m, m
-    raise ValueError(f"link={link!r}; allowed: Bernoulli or Poisson")
+    m = np.exp(z)
+    return m, m, m
 
 
 def leader(values: ndarray) -> int:
@@ -109,15 +103,12 @@ class ConfidenceSet:
         written: how many anchors the ring has received so far.
         budget: b >= 0.
         ball: S, or None.
-        ridge: lambda >= 0; without a ball it must be positive.
+        ridge: lambda >= 0; without a ball it must be positive, or the estimate may not exist.
 
     Attributes:
         passes: passes over the history so far.
         estimate: theta_hat, d; lowest: L_hat; residue: L - L_hat at slot 0, the last point evaluated by ``fit``;
             fitted: whether Newton converged. ``fit`` sets the four.
-
-    Raises:
-        ValueError: neither ridge nor ball: the estimate may not exist.
     """
 
     def __init__(
@@ -129,10 +120,6 @@ class ConfidenceSet:
         ball: float | None = None,
         ridge: float = 0.0,
     ):
-        if ball is None and not ridge > 0:
-            raise ValueError(
-                f"ridge={ridge!r}, ball=None; allowed: a ridge above 0 or a ball, else the maximum may not exist"
-            )
         self.likelihood, self.anchors, self.written = likelihood, anchors, written
         self.budget, self.ball, self.ridge, self.passes = budget, ball, ridge, 0
 
@@ -179,20 +166,11 @@ class ConfidenceSet:
             return leader(arms @ self.estimate), self.fitted
         bounds = Bounds(self, arms)
         for _ in range(PASSES * len(arms)):
-            i = bounds.first()
+            i = leader(bounds.upper)
             if bounds.settled(i) or self.passes >= PASSES * len(arms):
                 break
             bounds.refine(i)
         return i, self.fitted and bounds.settled(i)
-
-    def support(self, x: ndarray, tolerance: float = TIE) -> tuple[float, float]:
-        """Lower and upper bound of UCB(x), at most ``tolerance`` apart unless rounding forbids. ``x``: d."""
-        bounds = Bounds(self, x[None])
-        for _ in range(PASSES * 10):
-            if bounds.upper[0] - bounds.lower[0] <= tolerance:
-                break
-            bounds.refine(0)
-        return float(bounds.lower[0]), float(bounds.upper[0])
 
 
 class Bounds:
@@ -263,10 +241,6 @@ class Bounds:
             (2 * room / ridge + square / ridge**2).clip(min=0) + ROUNDING * square / ridge**2
         )
         return self.arms @ (point - gradient / ridge).T + self.norm[:, None] * radius
-
-    def first(self) -> int:
-        """The arm with the largest upper bound, ties to the lowest index."""
-        return leader(self.upper)
 
     def settled(self, i: int) -> bool:
         """Whether arm i, of the largest upper bound, is proved best, or best up to ``TIE``."""

@@ -11,9 +11,8 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import refuse
 from ..model.links import Bernoulli, Link, Poisson
-from .certified import CertifiedOptimism
+from .certified import LEAST_SCALE, CertifiedOptimism
 
 
 @frozen
@@ -33,23 +32,19 @@ class OFUGLB(CertifiedOptimism):
         scale: practical, multiplies the radius, that is b_t by its square: 1 is the theory, 0 is greedy. A
             number or one per trial, R.
         counts: for an arm set that never changes: keep counts and sums, at a cost per round free of t.
-        variant: "paper", L_t = (1 + S/2) n (logistic); "tight", L_t = n, since |mu - r| <= 1. Equal for Poisson.
 
     Raises:
         ValueError: a field outside its range, a link without L_t.
     """
 
     link: Link
-    norm_bound: float
-    delta: float = 0.01
-    scale: float | Tensor = 1.0
-    counts: bool = False
-    variant: str = fields.one_of(("paper", "tight"), "paper")
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
+    scale: float | Tensor = fields.number(1.0, LEAST_SCALE, by_trial=True, zero=True)
+    counts: bool = fields.one_of((False, True), False)
+    families = (Bernoulli, Poisson)  # whose L_t the paper states
 
     def __post_init__(self):
-        if not isinstance(self.link, (Bernoulli, Poisson)):
-            allowed = "Bernoulli or Poisson, the families whose L_t OFUGLB states"
-            refuse("link", self.link, allowed)
         self.check_fields()
 
     def budget(self, t: int, dim: int) -> float:
@@ -59,7 +54,8 @@ class OFUGLB(CertifiedOptimism):
             # Departure: the paper prints e^S t; only t - 1 rewards have been observed.
             steep = math.exp(S) * n + math.log(dim / self.delta)
         else:
-            steep = n if self.variant == "tight" else (1 + S / 2) * n
+            # As the paper states it; |mu - r| <= 1 would allow n alone.
+            steep = (1 + S / 2) * n
         return math.log(1 / self.delta) + dim * math.log(max(math.e, 2 * math.e * S * steep / dim))
 
     def _set(self, t, dim):

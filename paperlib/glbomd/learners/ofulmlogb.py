@@ -12,7 +12,6 @@ import math
 from dataclasses import field
 
 from ...core.describe import frozen
-from ...core.validation import refuse
 from ..model.links import Bernoulli, Link
 from .glbomd import GLBOMD
 
@@ -28,7 +27,7 @@ class OFULMLogB(GLBOMD):
         norm_bound: S > 0, bound on ||theta*||_2.
         delta: in (0, 1], failure probability of the confidence sets.
         ridge: lambda > 0; "theory" for 84 sqrt(2) d eta, or "dim" for d, which the theory does not cover.
-        scale, theta0, start_at_zero, refresh: as in GLB-OMD.
+        scale, refresh: as in GLB-OMD.
         link: the method is for logistic rewards only.
 
     Raises:
@@ -37,15 +36,11 @@ class OFULMLogB(GLBOMD):
 
     ridge: str | float = "theory"
     link: Link = field(default=Bernoulli(), kw_only=True)
+    families = (Bernoulli,)
     ridges = ("theory", "dim")
 
     # Departure: the arm is GLB-OMD's Eq. (6). The authors' bonus of first and second order serves several outcomes;
     # with two the mean grows along x^T theta, and the most optimistic arm of an ellipsoid is known exactly.
-
-    def __post_init__(self):
-        if not isinstance(self.link, Bernoulli):
-            refuse("link", self.link, "Bernoulli(), OFUL-MLogB is for logistic rewards")
-        super().__post_init__()
 
     @property
     def step(self) -> float:
@@ -64,6 +59,4 @@ class OFULMLogB(GLBOMD):
         S, eta, ridge = self.norm_bound, self.step, self.ridge_value(dim)
         a = 11 * (3 * math.log1p(2 * t) + S + 2) * math.log(2 * math.sqrt(1 + 2 * t) / self.delta)
         b = 7 * math.sqrt(6) / 6 * dim * eta * math.log1p((t + 1) / (2 * ridge))
-        # Departure: with start_at_zero, ||theta_1 - theta*|| <= S instead of 2 S.
-        start = (1 if self.start_at_zero else 4) * ridge * S * S
-        return math.sqrt(2 * eta * (a + 2 + b) + start)
+        return math.sqrt(2 * eta * (a + 2 + b) + 4 * ridge * S * S)

@@ -9,10 +9,10 @@ import math
 
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import refuse
 from ..model.links import Bernoulli, Link
-from .certified import CertifiedOptimism
+from .certified import LEAST_SCALE, CertifiedOptimism
 
 
 @frozen
@@ -37,24 +37,23 @@ class OFULogR(CertifiedOptimism):
         ValueError: a field outside its range, a link other than the logistic one.
     """
 
-    norm_bound: float
-    delta: float = 0.01
-    scale: float | Tensor = 1.0
-    counts: bool = False
+    norm_bound: float = fields.positive()
+    delta: float = fields.probability(0.01)
+    scale: float | Tensor = fields.number(1.0, LEAST_SCALE, by_trial=True, zero=True)
+    counts: bool = fields.one_of((False, True), False)
     link: Link = Bernoulli()
+    families = (Bernoulli,)
 
     def __post_init__(self):
-        if not isinstance(self.link, Bernoulli):
-            refuse("link", self.link, "Bernoulli(), OFULog-r is for logistic rewards")
         self.check_fields()
 
-    def ridge(self, t: int, dim: int) -> float:
+    def ridge_value(self, t: int, dim: int) -> float:
         """lambda_t; ``t`` = 1, 2, ... is the round about to be played."""
         return dim * math.log(1 + t)
 
     def budget(self, t: int, dim: int) -> float:
         """b_t without ``scale``."""
-        ridge = self.ridge(t, dim)
+        ridge = self.ridge_value(t, dim)
         root = math.sqrt(ridge)
         gamma = root * (self.norm_bound + 0.5) + dim / root * math.log(
             4 / self.delta * (1 + t / (16 * dim * ridge))
@@ -62,4 +61,4 @@ class OFULogR(CertifiedOptimism):
         return (gamma + gamma * gamma / root) ** 2
 
     def _set(self, t, dim):
-        return self.budget(t, dim), None, self.ridge(t, dim)
+        return self.budget(t, dim), None, self.ridge_value(t, dim)

@@ -27,19 +27,10 @@ from ...core.linalg import (
     width,
 )
 from ...core.streams import Draw
-from ...core.validation import one_of, refuse
+from ...core.validation import refuse
 from ..model.links import Link
-from ..model.validation import conditioned, fitted, needs_horizon, ridge
 from .glm import BoundedLearner
 from .mle import Fit, History, history, predict, refit, unfitted
-
-
-class Constants(NamedTuple):
-    """What the algorithm takes from its analysis, or what its public code puts in place; ``scale`` is included."""
-
-    gamma: float | Tensor  # multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated
-    beta: float | Tensor  # multiplies ||x||_{H_tau^{-1}} in the index
-    threshold: float | Tensor  # a trial warms up while some ||x||^2_{V^{-1}} is at least this
 
 
 class State(NamedTuple):
@@ -75,8 +66,6 @@ class RSGLinCB(BoundedLearner):
             of constants="theory" assumes.
         constants: "public", those of the published code and of every published figure, or "theory".
             With the theory's the warm-up outlasts any practical horizon (erratum E20).
-        aliased: reproduce a defect of the published code: from its first switch on, H_tau and H are one
-            array, so that H_tau follows H and the determinant test never fires again.
         scale: practical, multiplies gamma and beta, and 1 / scale^2 the threshold; a number or one per trial, R.
         counts: the arms are the same in all rounds, and the history is kept as plays and sums per arm.
 
@@ -85,50 +74,37 @@ class RSGLinCB(BoundedLearner):
     """
 
     link: Link
-    norm_bound: float
-    kappa: float | None = None
-    reward_bound: float | None = None
-    delta: float = 0.01
+    norm_bound: float = fields.positive()
+    kappa: float | None = fields.positive(None, optional=True)
+    reward_bound: float | None = fields.positive(None, optional=True)
+    delta: float = fields.probability(0.01)
     ridge: str | float = "dim"
     constants: str = fields.one_of(("public", "theory"), "public")
-    aliased: bool = False
-    scale: float | Tensor = 1.0
-    counts: bool = False
+    scale: float | Tensor = fields.nonnegative(1.0, by_trial=True)
+    counts: bool = fields.one_of((False, True), False)
+    ridges = ("dim", "theory")
+    refits = True
 
     def __post_init__(self):
-        self.check_fields("reward_bound")
-        ridge(self.ridge, ("dim", "theory"))
-        for name in ("aliased", "counts"):
-            one_of(name, getattr(self, name), (False, True))
+        self.check_fields()
         if self.ridge != "theory":  # which hangs on the horizon
-            conditioned("ridge", self.ridge, self.ridge_value(1, 1), self.most_added)
-
-    def validate(
-        self, context: Tensor, action: Tensor | None = None, feedback: Tensor | None = None
-    ) -> None:
-        """As every learner's, and counts that fits can take."""
-        super().validate(context, action, feedback)
-        if not isinstance(self.ridge, str):
-            fitted(self.link, feedback, self.ridge)
-
-    @property
-    def growth(self) -> float:
-        """Factor by which det H grows between switches."""
-        return 2.0 if self.constants == "theory" else 1.5
-
-    @property
-    def weight(self) -> float:
-        """What multiplies mu'(x^T theta_o) x x^T in H."""
-        return math.exp(-1) if self.constants == "theory" else 1.0
+            self.check_conditioned("ridge", self.ridge_value(1, 1), self.most_added)
 
     def ridge_value(self, dim: int, horizon: int) -> float:
         """lambda in dimension d."""
         if self.ridge == "theory":
             return dim * math.log(horizon / self.delta) / self.bound**2
-        return float(dim if self.ridge == "dim" else self.ridge)
+        return super().ridge_value(dim)
 
-    def constants_value(self, dim: int, horizon: int) -> Constants:
-        """The algorithm's constants in dimension d over T rounds."""
+    def constants_value(self, dim: int, horizon: int) -> tuple[float | Tensor, ...]:
+        """The algorithm's constants in dimension d over T rounds, from its analysis or from its public code.
+
+        Returns:
+            gamma: multiplies sqrt(kappa) ||x||_{V^{-1}} when arms are eliminated.
+            beta: multiplies ||x||_{H_tau^{-1}} in the index.
+            threshold: a trial warms up while some ||x||^2_{V^{-1}} is at least this.
+            All three include ``scale``.
+        """
         S, B, kappa = self.norm_bound, self.bound, self.kappa_value
         L = math.sqrt(dim * math.log(horizon / self.delta))
         if self.constants == "theory":
@@ -139,7 +115,7 @@ class RSGLinCB(BoundedLearner):
             threshold = 1 / (0.01 * kappa * B**4 * S**2 * dim)
         scale = self.scale
         relaxed = threshold / scale**2 if isinstance(scale, Tensor) or scale > 0 else math.inf
-        return Constants(scale * gamma, scale * beta, relaxed)
+        return scale * gamma, scale * beta, relaxed
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """V = H = lambda I, theta_o = theta_tau = 0; H_tau = 0 in the published code and lambda I in the paper.
@@ -147,14 +123,14 @@ class RSGLinCB(BoundedLearner):
         Raises:
             ValueError: no horizon, which the constants contain.
         """
-        needs_horizon(self, horizon)
+        self.check_horizon(horizon)
         d = arms.shape[-1]
         if not horizon > self.delta and "theory" in (self.constants, self.ridge):
             refuse(
                 "delta", self.delta, f"numbers below 1 with horizon={horizon}: ln(T / delta) > 0"
             )
         ridge = self.ridge_value(d, horizon)
-        conditioned("ridge", self.ridge, ridge, self.most_added)
+        self.check_conditioned("ridge", ridge, self.most_added)
         heard = history(trials, arms, self.counts, marked=True, **tkwargs)
         fit = unfitted(trials, d, ridge, **tkwargs)
         eye = torch.eye(d, **tkwargs).repeat(trials, 1, 1)
@@ -194,14 +170,13 @@ class RSGLinCB(BoundedLearner):
         factor = torch.linalg.cholesky_ex(state.precision).L
         log_det = 2 * factor.diagonal(dim1=1, dim2=2).log().sum(1)
         # The ratio may be the factor exactly, as at Covertype's first play: up to rounding that is reached.
-        due = renewed = ready & (log_det >= math.log(self.growth) + state.log_det - ROUNDING)
-        if self.aliased:
-            due = due & (state.switches == 0)
-            renewed = due | (ready & (state.switches > 0))  # an aliased H_tau is H in every round
-        if not any_on_host(renewed):
+        # Departure: the published code switches once det H has grown by 1.5, the analysis by 2.
+        growth = math.log(2.0 if self.constants == "theory" else 1.5)
+        due = ready & (log_det >= growth + state.log_det - ROUNDING)
+        if not any_on_host(due):
             return state
         inverted = torch.cholesky_inverse(factor)
-        covariance = torch.where(renewed.view(-1, 1, 1), inverted, state.covariance)
+        covariance = torch.where(due.view(-1, 1, 1), inverted, state.covariance)
         solved, ridge = due & (state.rounds > 0), self.ridge_value(arms.shape[-1], state.horizon)
         if self.constants == "theory":
             sample, ball = state.history.sample(arms, False), self.norm_bound
@@ -220,7 +195,9 @@ class RSGLinCB(BoundedLearner):
         d, x, warm = arms.shape[-1], chosen(arms, arm), state.warm
         heard = state.history.add(arms, arm, reward, warm)
         design, inverted, fit = state.design, state.design_inverse, state.warm_fit
-        weight = self.weight * self.link.slope((x * fit.theta).sum(1))
+        # Departure: the published code leaves out the factor 1 / e of the analysis.
+        factor = math.exp(-1) if self.constants == "theory" else 1.0
+        weight = factor * self.link.slope((x * fit.theta).sum(1))
         precision = rank_one(state.precision, x, weight * ~warm)
         if any_on_host(warm):
             design = rank_one(design, x, warm.to(x))

@@ -12,8 +12,7 @@ import numpy as np
 from ...core import fields
 from ...core.describe import frozen
 from ...core.validation import LARGEST, refuse
-from .links import Link
-from .validation import known_link
+from .links import Link, known_link
 
 
 @frozen
@@ -29,9 +28,6 @@ class Setting:
     dim: int = fields.whole()  # d >= 1
     ridge: float = fields.positive()  # lambda > 0, as a number
     delta: float = fields.probability(0.01)  # failure probability, in (0, 1]
-    start_at_zero: bool = fields.one_of(
-        (False, True), False
-    )  # theta_1 = 0 is known: ||theta_1 - theta*|| <= S instead of 2 S
 
     def __post_init__(self):
         known_link(self.link)
@@ -61,7 +57,7 @@ class Setting:
             t: the round about to be played, a number or an array.
         """
         g, eta = self.link.dispersion, self.step
-        start = (1 if self.start_at_zero else 4) * self.ridge * self.norm_bound**2
+        start = 4 * self.ridge * self.norm_bound**2
         growth = np.log(2 + 2 * self.max_slope * np.asarray(t, float) / (self.ridge * g))
         beta = np.sqrt(start + 2 * eta * math.log(1 / self.delta) + 6 * self.dim * eta**2 * growth)
         return float(beta) if beta.ndim == 0 else beta
@@ -79,5 +75,5 @@ class Setting:
 
 def setting(learner: Any, dim: int) -> Setting:
     """The setting of a learner that has fields link, norm_bound, delta and resolves its ridge by ``ridge_value(dim)``."""
-    start, ridge = bool(getattr(learner, "start_at_zero", False)), float(learner.ridge_value(dim))
-    return Setting(learner.link, float(learner.norm_bound), dim, ridge, learner.delta, start)
+    ridge = float(learner.ridge_value(dim))
+    return Setting(learner.link, float(learner.norm_bound), dim, ridge, learner.delta)

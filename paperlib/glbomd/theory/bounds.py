@@ -1,6 +1,6 @@
-"""Assumptions, theorems and tables of the paper, each a function that returns a ``Check``.
+"""Assumptions and theorems of the paper, each a function that returns a ``Check``.
 
-The lemmas of the proofs are in ``companion.glbomd.proofs``.
+Lemmas, what follows from Theorem 2 and the tables are in ``companion.glbomd.proofs``.
 A bound takes estimates and matrices from a state by field name; it never imports a learner.
 Source: Zhang, Xu, Zhao & Sugiyama (2025).
 Letters: as in ``constants``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
@@ -8,33 +8,22 @@ Letters: as in ``constants``; kappa = 1 / c_mu over the ball, kappa_opt the pape
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ... import stats
 from ...checks import Check, statement
 from ...core.trace import Trace
 from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
 from ..model.setting import Setting
-from .constants import (
-    PAPER,
-    ROUNDING,
-    condition,
-    leading_order,
-    regret_bound,
-    regret_row,
-    shortfall,
-)
-from .replay import Replay
+from .constants import PAPER, ROUNDING, regret_bound, regret_row, ridge_condition, shortfall
 
 
-def _grid(reach: float, points: int = 2001) -> Tensor:
+def _grid(reach: float) -> Tensor:
     """Points of [-reach, reach], both ends among them."""
-    return torch.linspace(-reach, reach, points, dtype=torch.float64)
+    return torch.linspace(-reach, reach, 2001, dtype=torch.float64)
 
 
 @statement("Assumption 1", f"{PAPER}, Assumption 1")
@@ -67,8 +56,7 @@ def assumption_3(link: Link, reach: float) -> Check:
     with torch.enable_grad():
         z = _grid(reach).requires_grad_()
         slope = link.slope(z)
-        constant = not slope.requires_grad
-        second = torch.zeros_like(z) if constant else torch.autograd.grad(slope.sum(), z)[0]
+        (second,) = torch.autograd.grad(slope.sum(), z)
     inputs = {"link": type(link).__name__, "reach": reach, "R": R}
     return assumption_3.statement.check(
         "|mu''(z)| <= R mu'(z)", inputs, second.abs(), R * slope.detach()
@@ -83,8 +71,12 @@ def choice(behind: np.ndarray | Tensor, setting: Setting) -> Check:
         behind: how far X_t is behind, R x T: what the probe ``Behind`` records in every round.
         setting: its radius.
     """
-    formula = "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}"
-    return choice.statement.check(formula, setting.describe(), behind, ROUNDING)
+    return choice.statement.check(
+        "(max_x index - index of X_t) / (max_x |index| + S), index x^T theta_t + beta_t ||x||_{H_t^{-1}}",
+        setting.describe(),
+        behind,
+        ROUNDING,
+    )
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1")
@@ -100,30 +92,24 @@ def theorem_1(ratio: np.ndarray | Tensor, setting: Setting) -> Check:
             ``RadiusRatio`` records, or ``Replay.error`` under the root.
         setting: its delta and ridge.
     """
-    formula = "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta"
     growth = setting.max_slope / (setting.link.dispersion * setting.dim)
     half_axis = lambda t: float(setting.radius(t)) / math.sqrt(setting.ridge + growth * (t - 1))
     return theorem_1.statement.check(
-        formula,
+        "for all t: ||theta_t - theta*||_{H_t} / beta_t <= 1, with probability 1 - delta",
         setting.describe(),
         ratio,
         1.0,
         setting.delta,
         trivial=setting.norm_bound,
         informative_from=informative_from(half_axis, lambda t: setting.norm_bound),
-        remark=shortfall(setting.ridge, condition(setting, "sharp")),
+        remark=shortfall(
+            setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim)
+        ),
     )
 
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2")
-def theorem_2(
-    trace: Trace,
-    setting: Setting,
-    kappa_opt: Callable[[int], float] | float,
-    *,
-    printed: bool = False,
-    tight: bool = False,
-) -> Check:
+def theorem_2(trace: Trace, setting: Setting, kappa_opt: Callable[[int], float] | float) -> Check:
     """With probability 1 - delta, for all T: the regret is below G1- and G2-terms, see ``theory.regret_bound``.
 
     Args:
@@ -131,126 +117,25 @@ def theorem_2(
         setting: as the learner's.
         kappa_opt: kappa_*, a number or a function of the horizon (the last recorded round's is used for the
             comparison with the trivial bound).
-        printed: the paper's powers of the dispersion (erratum E6).
-        tight: one Cauchy-Schwarz over all rounds.
     """
     share = kappa_opt if callable(kappa_opt) else lambda T: kappa_opt
-    form = {"printed": printed, "tight": tight}
-    bound = [regret_bound(setting, T, share(int(T)), **form).bound for T in trace.rounds]
+    bound = [regret_bound(setting, T, share(int(T))).bound for T in trace.rounds]
     last = int(trace.rounds[-1])
-    row = regret_row(setting, last, share(last), **form)
+    row = regret_row(setting, last, share(last))
     link, S = setting.link, setting.norm_bound
     at_least_1 = {"g lambda": link.dispersion * setting.ridge, "kappa": kappa_ball(link, S)}
-    remarks = [shortfall(setting.ridge, condition(setting, "sharp"))]
+    remarks = [
+        shortfall(setting.ridge, ridge_condition(setting.link, setting.norm_bound, setting.dim))
+    ]
     remarks += [f"{name} = {value:.3g} < 1" for name, value in at_least_1.items() if value < 1]
-    formula = "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)"
-    if tight:
-        formula = (
-            "for all T: Reg_T <= 2 G2 + G1^2 R / 2 + G1 sqrt(G1^2 R^2 / 4 + 2 G2 R + T / kappa_opt)"
-        )
     inputs = setting.describe() | {"kappa_opt": share(last), "G1": row.G1, "G2": row.G2}
     return theorem_2.statement.check(
-        formula,
+        "for all T: Reg_T <= 2 G2 + 2 G1^2 R + 2 G1 sqrt(G1^2 R^2 + 2 G2 R + T / kappa_opt)",
         inputs,
         trace["regret"],
         np.array(bound),
         setting.delta,
         trivial=row.trivial,
         informative_from=row.informative_from,
-        remark="; ".join(r for r in remarks if r),
+        remark="; ".join(filter(None, remarks)),
     )
-
-
-@statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
-def curvature_along(run: Replay) -> Check:
-    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run.
-
-    Raises:
-        ValueError: a run without ``best``.
-    """
-    link, best = run.setting.link, run.best
-    if best is None:
-        raise ValueError("run.best=None; allowed: max_x x^T theta* of every round, R x T")
-    regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
-    bound = link.slope(best).cumsum(1) + link.self_concordance * regret
-    observed = link.slope(run.true_z).cumsum(1)
-    formula = "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t"
-    return curvature_along.statement.check(formula, run.setting.describe(), observed, bound)
-
-
-@statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
-def optimism(run: Replay, scale: float = 1.0) -> Check:
-    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}}, u_t the played arm's index.
-
-    It follows where theta* is in the confidence set. The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in
-    that set, which may leave the ball; the minimum repairs it, and changes nothing in the algorithm (E15).
-
-    Args:
-        run: the run.
-        scale: the learner's, which multiplies the radius.
-    """
-    setting = run.setting
-    bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
-    gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
-    formula = "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}"
-    observed = torch.stack([-gap, gap], -1)
-    bound = torch.stack([torch.zeros_like(gap), 2 * bonus], -1)
-    return optimism.statement.check(formula, setting.describe(), observed, bound)
-
-
-@statement("Theorem 2, order", f"{PAPER}, Theorem 2")
-def regret_order(trace: Trace) -> Check:
-    """Regret grows no faster than Theorem 2's leading order, sqrt(t) ln(1 + t), over the last 90 % of the rounds.
-
-    The slope of the log of the mean of regret / order on log t: the upper end of its bootstrap interval over trials
-    has to be at most 0.
-    """
-    slope = stats.growth(trace.rounds, trace["regret"] / leading_order(trace.rounds))
-    inputs = {"slope": slope.estimate, "trials": slope.n}
-    return regret_order.statement.check(
-        "slope of ln(Reg_t / (sqrt(t) ln(1 + t))) on ln t <= 0", inputs, slope.high, 0.0
-    )
-
-
-class Order(NamedTuple):
-    """One line of a table: leading orders in the horizon T and the round t."""
-
-    method: str
-    regret: str
-    time: str  # of a round
-    memory: str
-    joint: str  # whether it is jointly efficient: both cheap and with kappa_* for kappa
-
-
-@statement("Table 1", f"{PAPER}, Table 1")
-def table_1() -> tuple[Order, ...]:
-    """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference.
-
-    The marks of the last column are our reading of the text. Of RS-GLinCB Table 1 is read as no, for its memory and
-    its rounds of cost t (Section 3.2), though Section 5 counts it among the jointly efficient.
-    """
-    fast, slow = "log T sqrt(T / kappa_*)", "kappa log T sqrt(T)"
-    return (
-        Order("GLM-UCB", "kappa (log T)^(3/2) sqrt(T)", "t", "t", "no"),
-        Order("GLOC", slow, "1", "1", "no"),
-        Order("OFUGLB", fast, "t", "t", "no"),
-        Order("RS-GLinCB", fast, "(log t)^2, amortized", "t", "no"),
-        Order("GLB-OMD", fast, "1", "1", "yes"),
-    )
-
-
-@statement("Table 2", f"{PAPER}, Table 2")
-def table_2() -> tuple[Order, ...]:
-    """Jointly efficient methods for logistic bandits: regret and cost a round."""
-    return (
-        Order("ECOLog", "log T sqrt(T / kappa_*)", "log t", "1", "yes"),
-        Order("OFUL-MLogB", "(log T)^(3/2) sqrt(T / kappa_*)", "1", "1", "yes"),
-        Order("GLB-OMD", "log T sqrt(T / kappa_*)", "1", "1", "yes"),
-    )
-
-
-@statement("Table 1, kappa", f"{PAPER}, caption of Table 1")
-def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
-    """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
-    inputs, kappa = {"link": type(link).__name__, "S": norm_bound}, kappa_ball(link, norm_bound)
-    return table_1_kappa.statement.check("kappa_* <= kappa", inputs, kappa_opt, kappa)

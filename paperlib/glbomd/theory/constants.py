@@ -10,7 +10,6 @@ import math
 from functools import cache
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -47,36 +46,22 @@ def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp"
     one_of("form", form, FORMS)
     R, g, C = link.self_concordance, link.dispersion, link.max_slope(norm_bound)
     eta = 1 + R * norm_bound
-    factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": sharp_constants().step_factor}[form]
+    factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": 1.5 * sharp_width() ** -2}[form]
     return max(factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * C / g)
 
 
-def condition(setting: Setting, form: str) -> float:
-    """The smallest ridge for which Theorem 1 is proved of a setting, see ``ridge_condition``."""
-    return ridge_condition(setting.link, setting.norm_bound, setting.dim, form)
-
-
-class SharpConstants(NamedTuple):
-    """Constants of Lemma 7', see ``bounds.lemma_7_sharp`` for the proof."""
-
-    width: float  # x*, the largest R sigma for which E D <= 2 sigma^2 mu' / g
-    spread_factor: float  # 1 / x*^2: lambda >= this alpha R^2
-    step_factor: float  # the same in eta R^2
-    free_spread_factor: float  # through E u^2 e^{R^2 u^2} <= 2 sigma^2: lambda >= this alpha R^2
-    free_step_factor: float  # the same in eta R^2
-
-
 @cache
-def sharp_constants() -> SharpConstants:
-    """The constants of Lemma 7', found as roots."""
+def sharp_width() -> float:
+    """x* of Lemma 7', the largest R sigma for which E D <= 2 sigma^2 mu' / g.
+
+    Lemma 7 then needs lambda >= alpha R^2 / x*^2 = (3 / 2) eta R^2 / x*^2. For the proof see ``lemma_7_sharp`` in
+    ``companion.glbomd.proofs.mixloss``.
+    """
     # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*
     excess = lambda x: (
         2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x
     )
-    width = brentq(excess, 0.5, 4, xtol=1e-15)
-    # (1 - 2 y)^{-3/2} increases from 1, with y = R^2 sigma^2; it is 2 at y*
-    free = 1 / brentq(lambda y: (1 - 2 * y) ** -1.5 - 2, 0, 0.4, xtol=1e-16)
-    return SharpConstants(width, width**-2, 1.5 * width**-2, free, 1.5 * free)
+    return brentq(excess, 0.5, 4, xtol=1e-15)
 
 
 class RegretBound(NamedTuple):
@@ -123,12 +108,6 @@ def regret_bound(
     else:
         bound = 2 * G2 + 2 * G1**2 * R + 2 * G1 * math.sqrt(G1**2 * R**2 + 2 * G2 * R + share)
     return RegretBound(G1, G2, bound)
-
-
-def leading_order(t: np.ndarray) -> np.ndarray:
-    """sqrt(t) ln(1 + t): Theorem 2's leading term in the horizon, up to factors; 1 + t for a logarithm above 0."""
-    t = np.asarray(t, float)
-    return np.sqrt(t) * np.log1p(t)
 
 
 def trivial_regret(link: Link, norm_bound: float, horizon: float) -> float:

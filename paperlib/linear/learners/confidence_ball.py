@@ -10,6 +10,7 @@ import math
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from .oful import Optimist, State
 
@@ -28,25 +29,24 @@ class ConfidenceBall(Optimist):
         ValueError: a value out of range.
     """
 
-    noise: float
-    delta: float = 0.01
-    scale: float = 1.0
-    refresh: int = 4096
+    noise: float = fields.positive()
+    delta: float = fields.probability(0.01)
+    scale: float = fields.nonnegative(1.0)
+    refresh: int = fields.whole(4096)
     ridge = 1.0
-    norm_bound = 1.0
+    norm_bound = 1.0  # as the source assumes; neither is a setting
 
     @property
     def declared(self) -> str:
         """The argument that bounds the rewards, and the norm that the method takes for granted."""
         return f"noise={self.noise!r} and ||theta*|| <= 1"
 
-    def radius_at(self, t: int, dim: int) -> float:
-        """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)}; ``t`` = 1, 2, ... is the round about to be played."""
-        risk = math.log(t * t / self.delta)
-        return self.noise * max(math.sqrt(128 * dim * math.log(t) * risk), 8 / 3 * risk)
-
     def radius(self, state: State) -> Tensor:
-        """The same in all trials, R: it knows the number of rounds, not where they were played."""
-        return torch.full_like(
-            state.log_det, self.radius_at(state.rounds + 1, state.theta.shape[-1])
-        )
+        """R max{sqrt(128 d ln t ln(t^2 / delta)), (8/3) ln(t^2 / delta)} with t = 1, 2, ... the round about to be played, R.
+
+        It is the same in all trials, because it depends on the number of rounds and not on the arms.
+        """
+        t, d = state.rounds + 1, state.theta.shape[-1]
+        risk = math.log(t * t / self.delta)
+        radius = self.noise * max(math.sqrt(128 * d * math.log(t) * risk), 8 / 3 * risk)
+        return torch.full_like(state.log_det, radius)

@@ -16,16 +16,7 @@ from ...core.describe import frozen
 from ...core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
 from ...core.plausible import Observed
 from ...core.streams import Draw
-from ...core.validation import (
-    CONDITION,
-    LARGEST,
-    finite,
-    menu,
-    nonnegative,
-    positive,
-    probability,
-    whole,
-)
+from ...core.validation import CONDITION, LARGEST, finite, menu
 
 
 class State(NamedTuple):
@@ -53,13 +44,6 @@ class Optimist:
     scale: float
     refresh: int
     wants = "reward"
-
-    def __post_init__(self):
-        positive("noise", self.noise)
-        probability("delta", self.delta)
-        positive("ridge", self.ridge)
-        nonnegative("scale", self.scale)
-        whole("refresh", self.refresh)
 
     def validate(self, context: Tensor, action: Tensor | None, feedback: Tensor | None) -> None:
         """Raise ValueError for arms or rewards that are not finite, or an unknown arm."""
@@ -135,15 +119,12 @@ class OFUL(Optimist):
         ValueError: a value out of range.
     """
 
-    noise: float
+    noise: float = fields.positive()
     norm_bound: float = fields.positive()
-    delta: float = 0.01
-    ridge: float = 1.0
-    scale: float = 1.0
-    refresh: int = 4096
-
-    def __post_init__(self):
-        super().__post_init__()
+    delta: float = fields.probability(0.01)
+    ridge: float = fields.positive(1.0)
+    scale: float = fields.nonnegative(1.0)
+    refresh: int = fields.whole(4096)
 
     def radius(self, state: State) -> Tensor:
         """R sqrt(2 ln(det(V_t)^{1/2} det(lambda I)^{-1/2} / delta)) + lambda^{1/2} S, Theorem 2."""

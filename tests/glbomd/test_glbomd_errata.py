@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from companion.glbomd.errata import ERRATA
-from companion.glbomd.proofs import errata_numbers as numbers
+from companion.glbomd import errata as numbers
 
 EXPECTED = [
     (numbers.e2, {"range": 1.0, "constant": 2.0}, 1e-12),
@@ -65,7 +64,7 @@ def test_numbers(function, expected, tolerance):
 
 
 def test_all_are_listed():
-    assert len(ERRATA) == 31
+    assert len(numbers.ERRATA) == 31
 
 
 def test_regret_against_argmin_is_negative():

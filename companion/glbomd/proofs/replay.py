@@ -6,47 +6,28 @@ Source: Zhang, Xu, Zhao & Sugiyama (2025), Algorithm 1 and the proof of Theorem 
 Letters: R trials lead, T rounds, d dimensions; other letters as in ``constants``. Index t of a tensor is round t + 1.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from ...core.trace import Trace
-from ..model.links import loss
-from ..model.setting import Setting
-from ..probes import PROBES
+from paperlib.core.trace import Trace
+from paperlib.glbomd.model.links import loss
+from paperlib.glbomd.model.setting import Setting
+from paperlib.glbomd.probes import PROBES
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """Estimates, arms and rewards of R trials over T rounds, and what follows from them.
-
-    Raises:
-        ValueError: shapes that do not fit together.
-    """
+    """Estimates, arms and rewards of R trials over T rounds, and what follows from them."""
 
     setting: Setting
     theta: Tensor  # R x (T + 1) x d: theta_1, ..., theta_{T+1}
     arm: Tensor  # R x T x d
     reward: Tensor  # R x T
     truth: Tensor  # R x d, theta*
-    best: Tensor | None = None  # R x T, max_x x^T theta*
-
-    def __post_init__(self):
-        R, T, d = self.arm.shape
-        shapes = {"theta": (R, T + 1, d), "reward": (R, T), "truth": (R, d)}
-        if self.best is not None:
-            shapes["best"] = (R, T)
-        for name, allowed in shapes.items():
-            if (shape := tuple(getattr(self, name).shape)) != allowed:
-                raise ValueError(
-                    f"{name} has shape {shape}; allowed with arms {(R, T, d)}: {allowed}"
-                )
-        if d != self.setting.dim:
-            raise ValueError(
-                f"arms have {d} dimensions; allowed by the setting: {self.setting.dim}"
-            )
+    best: Tensor  # R x T, max_x x^T theta*
 
     @classmethod
     def of(cls, trace: Trace, setting: Setting) -> "Replay":
@@ -64,12 +45,9 @@ class Replay:
                 f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
             )
         get = lambda name: torch.from_numpy(trace[name])
-        theta = torch.cat([get("theta"), get("next_theta")[:, -1:]], 1)
+        later = get("next_theta")
+        theta = torch.cat([torch.zeros_like(later[:, :1]), later], 1)  # theta_1 = 0
         return cls(setting, theta, get("arm"), get("reward"), get("truth")[:, -1], get("best"))
-
-    def under(self, **changes) -> "Replay":
-        """The same run held against another setting (say a larger ``norm_bound``)."""
-        return replace(self, setting=replace(self.setting, **changes))
 
     @property
     def rounds(self) -> Tensor:
@@ -118,9 +96,9 @@ class Replay:
         """||X_t||_{H_t^{-1}}^2, R x T."""
         return self.width_square()
 
-    def norm_square(self, vector: Tensor, shift: int = 0) -> Tensor:
-        """||v_t||^2 in the norm of H_{t + shift}, R x T. ``vector``: R x T x d."""
-        matrix = self.precision[:, shift : shift + vector.shape[1]]
+    def norm_square(self, vector: Tensor) -> Tensor:
+        """||v_t||^2 in the norm of H_t, R x T. ``vector``: R x T x d."""
+        matrix = self.precision[:, : vector.shape[1]]
         return (vector * (matrix @ vector.unsqueeze(-1)).squeeze(-1)).sum(-1)
 
     @cached_property
@@ -138,16 +116,12 @@ class Replay:
         """Sum up to t of ||theta_{s+1} - theta_s||_{H_s}^2, R x T."""
         return self.norm_square(self.move).cumsum(1)
 
-    def loss(self, z: Tensor) -> Tensor:
-        """l_t at a parameter with X_t^T theta = z, R x T."""
-        return loss(self.setting.link, z, self.reward)
-
     @cached_property
     def true_loss(self) -> Tensor:
         """Sum up to t of l_s(theta*), R x T."""
-        return self.loss(self.true_z).cumsum(1)
+        return loss(self.setting.link, self.true_z, self.reward).cumsum(1)
 
     @cached_property
     def next_loss(self) -> Tensor:
         """Sum up to t of l_s(theta_{s+1}), R x T."""
-        return self.loss(self.next_z).cumsum(1)
+        return loss(self.setting.link, self.next_z, self.reward).cumsum(1)

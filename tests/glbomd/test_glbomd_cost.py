@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from companion.glbomd.experiments.growth import crossing, exceedance
+from companion.glbomd.experiments.cost import crossing, exceedance
 from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Poisson
-from paperlib.glbomd.problems.sphere import SphereArms
+from paperlib.glbomd.problems import SphereArms
 
 
 def trace(curve):

@@ -1,0 +1,29 @@
+"""A bandit problem of glbomd whose reward uniforms are given, so that a run repeats the numbers of public code."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from paperlib.core.describe import frozen
+from paperlib.core.linalg import chosen_mean
+
+
+@frozen(eq=False)
+class GivenUniforms:
+    """The problem with ``uniforms``, trials x rounds in [0, 1); row i is that of trial i of the run."""
+
+    problem: Any
+    uniforms: Tensor
+
+    def init(self, trials, horizon, draw, **tkwargs):
+        assert len(self.uniforms) == trials and self.uniforms.shape[1] >= horizon
+        return self.problem.init(trials, horizon, draw, **tkwargs)
+
+    def context(self, world, t):
+        return self.problem.context(world, t)
+
+    def respond(self, world, t, action, wants, draw):
+        _, means, best = world.rounds[t]
+        mean = chosen_mean(means, action)
+        return self.problem.link.sample(mean, torch.as_tensor(self.uniforms)[:, t]), best - mean
