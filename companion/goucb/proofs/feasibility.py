@@ -13,9 +13,9 @@ from torch import Tensor
 
 from paperlib.checks import Check, Statement, statement, unless
 from paperlib.goucb.theory.constants import PAPER, ROUNDING, Constants, Proof, stretch
-from paperlib.goucb.theory.replay import Replay
 
 from .lemmas import column, potential_bound
+from .replay import Replay
 
 # Lemma 5.3 ------------------------------------------------------------------------------------------------
 

@@ -16,12 +16,41 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.goucb.theory.constants import PAPER, ROUNDING, stretch
-from paperlib.goucb.theory.replay import Replay
+
+from .replay import Replay
 
 
 def column(values: Any) -> np.ndarray:
     """A number, or R or R x 1 of them, as R x 1."""
     return np.asarray(values, float).reshape(-1, 1)
+
+
+# Phase I, and where the estimates are -------------------------------------------------------------------
+
+
+@statement("Eq. (2), oracle", f"{PAPER}, (2)")
+def oracle(found: Any, at_truth: Any) -> Check:
+    """sum (f_{w_0}(x_i) - y_i)^2 <= sum (f_{w*}(x_i) - y_i)^2, which is all that Lemma 5.1 as corrected uses of w_0.
+
+    Flags a fit that ends in a worse minimum, or does not move.
+
+    Args:
+        found: squared error of w_0, R.
+        at_truth: of w*, R.
+    """
+    formula, bound = "squared error of w_0 <= that of w*", np.asarray(at_truth, float) + 1e-10
+    return oracle.statement.check(formula, {"trials": len(bound)}, found, bound)
+
+
+@statement("Assumption 3.2, where the estimates are", "ours, what the proofs need")
+def assumption_3_2_along(run: Replay, slope: float, curvature: float) -> Check:
+    """The bounds on the network between w* and the estimates, which leave W, are at most C_g and C_h (E5).
+
+    Flags the constants of W, on which the paper assumes them.
+    """
+    formula, inputs = "C_g, C_h of |w2| along the run", {"C_g": slope, "C_h": curvature}
+    found = torch.cat([run.slope, run.curvature], 1)
+    return assumption_3_2_along.statement.check(formula, inputs, found, [slope, curvature])
 
 
 # What Algorithm 1 keeps -----------------------------------------------------------------------------------
@@ -205,3 +234,55 @@ def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
     formula = "||sum g_i eta_i||^2_{Sigma_t^{-1}} <= sigma^2 (l_t + 2 ln(1 / delta))"
     inputs = run.inputs | {"sigma": noise}
     return lemma_b3.statement.check(formula, inputs, run.along.noise2[:, 1:], bound, delta)
+
+
+# Regret of the rounds -------------------------------------------------------------------------------------
+
+
+@statement("Theorem 4.1, sum", f"{PAPER}, proof of Theorem 4.1")
+def square_sum(regret: Any, run: Replay, n: int, value: float) -> Check:
+    """R_{n + T} <= 2 F n + sqrt(T sum r_t^2): a step of the proof.
+
+    Flags regret that counts rounds twice or f beyond F.
+
+    Args:
+        regret: of both phases, R.
+        run: Phase II.
+        n: rounds of Phase I.
+        value: F.
+    """
+    bound = 2 * value * n + (run.rounds * run.gaps.square().sum(1)).sqrt()
+    formula = "R_{n + T} <= 2 F n + sqrt(T sum r_t^2)"
+    return square_sum.statement.check(formula, run.inputs | {"n": n}, regret, bound)
+
+
+@statement("Remark 4.2", f"{PAPER}, Remark 4.2")
+def remark_4_2(run: Replay, best: float) -> Check:
+    """The expected gap of a query drawn uniformly from Phase II is sum r_t / T, and no r_t is below 0.
+
+    Flags f* that is no maximum, and rounds that are lost.
+
+    ``best``: f*.
+    """
+    gaps = best - run.true
+    off = (run.gaps.mean(1) - gaps.mean(1)).abs()
+    return remark_4_2.statement.check(
+        "|E[f* - f(x^)] - sum r_t / T| <= 1e-8, r_t >= -1e-8",
+        run.inputs,
+        torch.cat([off.unsqueeze(1), -gaps], 1),
+        ROUNDING,
+    )
+
+
+@statement("Remark 4.3", f"{PAPER}, Remark 4.3; the inequality is ours, from (4)")
+def remark_4_3(run: Replay) -> Check:
+    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda, in which e_i is the error of the linear model of query i at w_0.
+
+    It follows from (4) for every lambda > 0, because w_t minimizes (4) and the ridge is centered at w_0. It flags a ridge that is
+    centered elsewhere. It does not test whether lambda of order sqrt(T) is needed, as the remark says.
+    """
+    moved = run.w - run.w[:, :1]
+    error = run.y - run.value + (run.g * moved[:, :-1]).sum(2)
+    bound = error.square().cumsum(1) / run.ridge.view(-1, 1) + ROUNDING
+    formula = "||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda"
+    return remark_4_3.statement.check(formula, run.inputs, moved[:, 1:].square().sum(2), bound)

@@ -7,12 +7,15 @@ Source: Liu & Wang (2023), Assumption 3.3 and Figure 1.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from ...core import fields
-from ...core.describe import frozen
+from paperlib.checks import Check, statement
+from paperlib.core import fields
+from paperlib.core.describe import frozen
+from paperlib.goucb.theory.constants import PAPER
 
 TRUTH = 0.5  # w*
 
@@ -106,3 +109,11 @@ class Landscape:
         grid = TRUTH + np.linspace(0.0, TRUTH, 10001)
         roots = self._roots(self.bend, grid)
         return float(roots[0] - TRUTH) if len(roots) else TRUTH
+
+
+@statement("Figure 1", f"{PAPER}, Figure 1 and Assumption 3.3")
+def figure_1(landscape: Landscape, w: Any) -> Check:
+    """min{(mu / 2) |v|^2, (tau / 2) |v|^gamma} <= L(w), v = w - w*. ``w``: in [0, 1], any shape."""
+    inputs = {"mu": landscape.mu, "tau": landscape.tau, "gamma": landscape.gamma}
+    formula = "min{(mu / 2) v^2, (tau / 2) |v|^gamma} <= L"
+    return figure_1.statement.check(formula, inputs, landscape.lower(w), landscape.risk(w))

@@ -1,20 +1,23 @@
-"""The risk L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem by quadrature, and what Assumption 3.3 says of it.
+"""The risk L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem by quadrature, and Assumption 3.3 on it.
 
 Source: Liu & Wang (2023), Assumption 3.3 and Appendix C.1.
 Letters: dw parameters, N parameter vectors, H = Hess L(w*) = 2 E g g^T, zeta its largest eigenvalue, mu growth.
 """
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from ...core import fields
-from ...core.describe import frozen
-from ..problems.reference import HALF, Reference
+from paperlib.checks import ByConstruction, Check, statement
+from paperlib.core import fields
+from paperlib.core.describe import frozen
+from paperlib.goucb.problems.reference import HALF, Reference
+from paperlib.goucb.theory.constants import PAPER
+
 from .equivalents import equivalents
 
 STARTS = 24  # of each search
@@ -164,3 +167,36 @@ class Risk:
         u = np.random.default_rng(1).normal(size=(random, len(self.whitening)))
         u = np.concatenate([self.third[1][None], -self.third[1][None], u])
         return c * u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+@statement("Assumption 3.3, growth", f"{PAPER}, Assumption 3.3")
+def growth_condition(risk: Risk, growth: float, w: Any, nearest: bool = False) -> Check:
+    """(mu / 2) ||w - w*||^2 <= L(w) on W, the first of two branches; holds by construction for the mu of ``Risk.on_box``.
+
+    That mu is the least 2 L(w) / ||w - w*||^2 that a search over W finds. Flags a mu that is local, and any mu where W has two
+    parameters of one function (E10).
+
+    Args:
+        risk: L.
+        growth: mu.
+        w: parameters of W, N x dw.
+        nearest: whether w* is the nearest of the parameters of f in W, not one of them for all.
+    """
+    w = np.asarray(w, float)
+    stars = risk.stars if nearest else risk.stars[:1]
+    far2 = ((w[:, None] - stars) ** 2).sum(2).min(1)
+    formula, inputs = "(mu / 2) ||w - w*||^2 <= L(w)", {"mu": growth, "parameters of f": len(stars)}
+    bound = risk.value(w) + 1e-12
+    kind = ByConstruction if nearest and growth <= risk.on_box.mu else Check
+    return growth_condition.statement.check(formula, inputs, growth / 2 * far2, bound, kind=kind)
+
+
+@statement("Assumption 3.3, self-concordance", f"{PAPER}, Assumption 3.3")
+def self_concordance(risk: Risk, c: float) -> Check:
+    """(1 - c)^2 H <= Hess L(w) <= (1 - c)^{-2} H for ||w - w*||_H <= c: by eigenvalues relative to H, at such w.
+
+    Fails on references A and B for every c that was tried (E8). The proofs do not need it (E9).
+    """
+    found = risk.relative(risk.around(c))
+    formula, ends = "(1 - c)^2 <= eigenvalues <= (1 - c)^{-2}", [-((1 - c) ** 2), (1 - c) ** -2]
+    return self_concordance.statement.check(formula, {"c": c}, found * [-1.0, 1.0], ends)
