@@ -15,12 +15,12 @@ from torch import Tensor
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
 from paperlib.core.validation import one_of, refuse, whole
-from paperlib.goucb.model.decode import SIDE, SPACES, decode
 from paperlib.maths.bounds import Bounds
 
 from ...datasets import registry as datasets
 from ...datasets.classifiers import accuracy, versions
 from ...datasets.evaluations import Evaluations, evaluate
+from .decode import SIDE, SPACES, decode
 
 BUNDLED, FETCHED = "wdbc", ("breast_cancer", "australian", "pima")
 

@@ -11,17 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import check_installed
-from ...core.validation import size
+from .search import in_order
 from .sequential import OneByOne
-
-
-def check_starts(restarts: int, raw_samples: int) -> None:
-    """Raise ValueError for sizes that ``maximize_acquisition`` does not take."""
-    restarts, raw_samples = size("restarts", restarts), size("raw_samples", raw_samples)
-    if raw_samples < restarts:
-        raise ValueError(f"raw_samples must be at least restarts = {restarts}, got {raw_samples}")
 
 
 def maximize_acquisition(
@@ -34,7 +27,7 @@ def maximize_acquisition(
     """Return the point where BoTorch's own routine finds an acquisition largest, d. ``lo``, ``hi``: d, the ends of the box."""
     from botorch.optim import optimize_acqf
 
-    starts = {"num_restarts": int(restarts), "raw_samples": int(raw_samples)}
+    starts = {"num_restarts": restarts, "raw_samples": raw_samples}
     return optimize_acqf(acquisition, torch.stack([lo, hi]), q=1, **starts)[0][0]
 
 
@@ -45,23 +38,18 @@ class BoTorchDefault(OneByOne):
     Attributes:
         n_init: n >= 1, points of Phase I; a user's own observations count.
         restarts: >= 1, points from which the acquisition is maximized.
-        raw_samples: >= 1, points among which these are chosen.
+        raw_samples: >= restarts, points among which these are chosen.
 
     Raises:
         ValueError: a value out of range.
     """
 
-    n_init: int
-    restarts: int = 10
-    raw_samples: int = 512
+    needs = "botorch", "botorch"
+    restarts: int = fields.size(10)
+    raw_samples: int = fields.size(512)
 
     def __post_init__(self):
-        super().__post_init__()
-        check_starts(self.restarts, self.raw_samples)
-
-    def library(self):
-        """BoTorch, which is imported where it is used."""
-        check_installed("botorch", "botorch", type(self).__name__)
+        in_order(restarts=self.restarts, raw_samples=self.raw_samples)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""

@@ -9,6 +9,7 @@ Shapes: R trials, N points, t observations, d dimensions.
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 
 import torch
 from torch import Tensor
@@ -16,9 +17,8 @@ from torch.nn import Module
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import check_installed
 from ...core.streams import Draw
-from ...core.validation import MOST, one_of, positive, refuse, size
+from ...core.validation import MOST, refuse
 from ...maths.bounds import Bounds
 from .climb import climb
 from .search import History, Search, incumbent, standardized
@@ -30,37 +30,40 @@ NOISE = 1e-4  # least variance of the noise; absolute: answers are standardized,
 SPREAD = 0.1  # standard deviation of points around the incumbent, in units of half a side
 
 
+@frozen
 class GaussianProcess(Search):
     """Fits a Gaussian process anew after every answer, and asks where an acquisition is largest.
 
-    A subclass is a frozen dataclass with these fields and ``criterion(model)``, which maps N x R x 1 x d to N x R. Hyper-parameters are
-    those of the largest posterior density that Adam finds from fixed first values. The acquisition is maximized as by
-    ``acquisition.Linearized``: uniform points, with "modern" also points around the incumbent and the incumbent; the best are improved by
-    Adam and compete again.
+    A subclass has ``criterion(model)``, which maps N x R x 1 x d to N x R. Hyper-parameters are those of the largest posterior density
+    that Adam finds from fixed first values. The acquisition is maximized as by ``acquisition.Linearized``: uniform points, with "modern"
+    also points around the incumbent and the incumbent; the best are improved by Adam and compete again.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are, on whose units it depends; "legacy-scaled", the same on the unit cube
+            and standardized answers; "modern", there the dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs
+            Great in High Dimensions" (2024).
+        fit_steps: >= 0, of Adam; None: 200 for "legacy-raw", else 100.
+        candidates: >= 1, uniform points.
+        around: >= 0, normal points around the incumbent, with "modern" alone.
+        top: >= 1, points that are improved.
+        steps: >= 0, of Adam in the improvement.
+        rate: > 0, its step size, in units of half a side.
+
+    Raises:
+        ValueError: a value out of range.
     """
 
-    prior: str
-    fit_steps: int | None
-    candidates: int
-    around: int
-    top: int
-    steps: int
-    rate: float
-
-    def __post_init__(self):
-        size("n_init", self.n_init)
-        one_of("prior", self.prior, PRIORS)
-        if self.fit_steps is not None:
-            size("fit_steps", self.fit_steps, 0)
-        size("candidates", self.candidates)
-        size("around", self.around, 0)
-        size("top", self.top)
-        size("steps", self.steps, 0)
-        positive("rate", self.rate)
-
-    def library(self):
-        """BoTorch, which is imported where it is used."""
-        check_installed("botorch", "botorch", type(self).__name__)
+    needs = "botorch", "botorch"
+    n_init: int = fields.size()
+    prior: str = fields.one_of(PRIORS)
+    _: KW_ONLY
+    fit_steps: int | None = fields.size(None, least=0, optional=True)
+    candidates: int = fields.size(256)
+    around: int = fields.size(32, least=0)
+    top: int = fields.size(8)
+    steps: int = fields.size(50, least=0)
+    rate: float = fields.positive(0.04)
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Where the acquisition is largest, R x d."""
@@ -156,17 +159,8 @@ class GP(GaussianProcess):
     """GP-UCB, GP-EI or GP-PI.
 
     Attributes:
-        n_init: n >= 1, points of Phase I; a user's own observations count.
-        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are, on whose units it depends; "legacy-scaled", the same on the unit cube
-            and standardized answers; "modern", there the dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs
-            Great in High Dimensions" (2024).
+        n_init, prior, fit_steps, candidates, around, top, steps, rate: as of ``GaussianProcess``.
         acquisition: "UCB", or by their logarithms "EI" or "PI".
-        fit_steps: >= 0, of Adam; None: 200 for "legacy-raw", else 100.
-        candidates: >= 1, uniform points.
-        around: >= 0, normal points around the incumbent, with "modern" alone.
-        top: >= 1, points that are improved.
-        steps: >= 0, of Adam in the improvement.
-        rate: > 0, its step size, in units of half a side.
         beta: >= 0, of UCB, mean + sqrt(beta) sd; None: .2 d ln(2 t), as Kandasamy et al., "High Dimensional Bayesian Optimisation and
             Bandits via Additive Models" (2015), have it.
 
@@ -174,19 +168,8 @@ class GP(GaussianProcess):
         ValueError: a value out of range.
     """
 
-    n_init: int
-    prior: str
     acquisition: str = fields.one_of(ACQUISITIONS)
-    fit_steps: int | None = None
-    candidates: int = 256
-    around: int = 32
-    top: int = 8
-    steps: int = 50
-    rate: float = 0.04
     beta: float | None = fields.nonnegative(None, optional=True)
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
         """The acquisition, N x R x 1 x d to N x R."""

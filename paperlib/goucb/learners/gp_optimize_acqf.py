@@ -9,15 +9,15 @@ import warnings
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import check_installed
 from ...core.linalg import Rows
 from ...core.streams import Draw
 from ...core.validation import MOST, refuse
 from ...maths.bounds import Bounds
-from .botorch_default import check_starts, maximize_acquisition
+from .botorch_default import maximize_acquisition
 from .gp import GP
-from .search import History, Search
+from .search import History, Search, in_order
 
 
 @frozen
@@ -35,18 +35,15 @@ class GPOptimizeAcqf(Search):
         ValueError: a value out of range.
     """
 
+    needs = "botorch", "botorch"
     gp: GP
-    restarts: int = 10
-    raw_samples: int = 512
+    restarts: int = fields.size(10)
+    raw_samples: int = fields.size(512)
 
     def __post_init__(self):
         if not isinstance(self.gp, GP):
             refuse("gp", self.gp, "a GP")
-        check_starts(self.restarts, self.raw_samples)
-
-    def library(self):
-        """BoTorch, which is imported where it is used."""
-        check_installed("botorch", "botorch", type(self).__name__)
+        in_order(restarts=self.restarts, raw_samples=self.raw_samples)
 
     @property
     def n_init(self) -> int:

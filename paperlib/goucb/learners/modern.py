@@ -14,7 +14,7 @@ from torch.nn import Module
 from ...core import fields
 from ...core.describe import frozen
 from .botorch_default import BoTorchDefault
-from .gp import GaussianProcess
+from .gp import PRIORS, GaussianProcess
 
 AT_ONCE = 32  # points whose joint distributions with all observations are held in memory
 
@@ -26,27 +26,15 @@ class QLogNEI(GaussianProcess):
     The samples of the expectation are one quasi-random set for all trials and rounds.
 
     Attributes:
-        n_init: n >= 1, points of Phase I; a user's own observations count.
-        prior: as of ``gp.GP``.
+        n_init, prior, fit_steps, candidates, around, top, steps, rate: as of ``gp.GaussianProcess``.
         samples: >= 1, of the expectation.
-        fit_steps, candidates, around, top, steps, rate: as of ``gp.GP``.
 
     Raises:
         ValueError: a value out of range.
     """
 
-    n_init: int
-    prior: str = "modern"
+    prior: str = fields.one_of(PRIORS, "modern")
     samples: int = fields.size(128)
-    fit_steps: int | None = None
-    candidates: int = 256
-    around: int = 32
-    top: int = 8
-    steps: int = 50
-    rate: float = 0.04
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
         """The acquisition, N x R x 1 x d to N x R."""
@@ -72,9 +60,6 @@ class MAPSAAS(BoTorchDefault):
     """
 
     models: int = fields.size(4)
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The ensemble before its fit."""

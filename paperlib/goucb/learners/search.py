@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ...core.contracts import Tags
+from ...core.extras import check_installed
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import LARGEST, finite
@@ -32,14 +33,10 @@ class Search:
 
     wants = "reward"
     tags = Tags(prepares=False)
+    needs: tuple[str, str] | None = (
+        None  # a module that ``propose`` imports, and its extra of paperlib
+    )
     n_init: int
-
-    def library(self):
-        """Import what an extra of paperlib installs, where ``propose`` needs it.
-
-        Raises:
-            ImportError: it is not installed.
-        """
 
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
@@ -49,7 +46,8 @@ class Search:
         Raises:
             ImportError: a package that the search needs is missing.
         """
-        self.library()
+        if self.needs:
+            check_installed(*self.needs, type(self).__name__)
         x, y = Rows.empty(trials, bounds.dim, **tkwargs), Rows.empty(trials, **tkwargs)
         return History(x, y, 0)
 
@@ -80,6 +78,27 @@ def in_order(**sizes: float) -> None:
     if values != sorted(values):
         named = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
         raise ValueError(f"{named}; allowed: none above the next")
+
+
+def resized(
+    y: Tensor, reward: Tensor, gain: float, counts: tuple[Tensor, Tensor], limits: tuple[int, int]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """By which factor the side of a trust region changes after an answer, and the successes and failures in a row, R each.
+
+    Args:
+        y: R x t, the answers before it.
+        reward: R, the answer.
+        gain: of |best|, by which a success is better than the best before it.
+        counts: successes and failures before it, R each.
+        limits: successes that double the side, failures that halve it.
+    """
+    best = y.amax(1)
+    better, zero = reward > best + gain * best.abs(), torch.zeros_like(counts[0])
+    successes = torch.where(better, counts[0] + 1, zero)
+    failures = torch.where(better, zero, counts[1] + 1)
+    grow, shrink = successes >= limits[0], failures >= limits[1]
+    factor = 1.0 + grow.to(y.dtype) - shrink.to(y.dtype) / 2
+    return factor, successes.where(~grow, zero), failures.where(~shrink, zero)
 
 
 def uniform(bounds: Bounds, draw: Draw) -> Tensor:

@@ -17,7 +17,7 @@ from ...core.streams import Draw
 from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
-from .search import Search, in_order, uniform, unit
+from .search import Search, in_order, resized, uniform, unit
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
 # ranges and jitter are absolute: points are of the unit cube, and answers are standardized
@@ -121,23 +121,18 @@ class TuRBO(Search):
         return after if state.rounds < self.n_init else self._resized(after, state, reward)
 
     def _resized(self, after: State, before: State, reward: Tensor) -> State:
-        best = _seen(before).amax(1)
-        better = reward > best + self.gain * best.abs()
-        zero = torch.zeros_like(before.successes)
-        successes = torch.where(better, before.successes + 1, zero)
-        failures = torch.where(better, zero, before.failures + 1)
-        dim = before.x.view.shape[2]
-        tolerance = max(4, dim) if self.failures is None else self.failures
-        grow, shrink = successes >= self.successes, failures >= tolerance
-        length = torch.where(grow, (2 * before.length).clamp(max=self.most), before.length)
-        length = torch.where(shrink, before.length / 2, length)
+        dim, counts = before.x.view.shape[2], (before.successes, before.failures)
+        limits = self.successes, max(4, dim) if self.failures is None else self.failures
+        factor, *counts = resized(_seen(before), reward, self.gain, counts, limits)
+        length = (before.length * factor).clamp(max=self.most)
         over = length < self.least
         heard = before.rounds - before.begun >= self.n_init  # uniform points do not count
+        successes, failures = (count.where(heard, torch.zeros_like(count)) for count in counts)
         return after._replace(
             begun=torch.where(heard & over, before.rounds + 1, before.begun),
             length=torch.where(heard, torch.where(over, self.first, length), before.length),
-            successes=torch.where(heard & ~grow, successes, zero),
-            failures=torch.where(heard & ~shrink, failures, zero),
+            successes=successes,
+            failures=failures,
         )
 
     def _sampled(self, state: State, draw: Draw) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.func import grad, hessian, vmap
+from torch.func import grad, vmap
 
 from ...core.describe import frozen
 from ...core.validation import refuse, size
@@ -94,10 +94,6 @@ class FunctionModel:
     def features(self, w: Tensor, x: Tensor) -> Tensor:
         """The gradient in w, R x N x dw."""
         return self._over(grad(self.function))(*self._expanded(w, x))
-
-    def hessian(self, w: Tensor, x: Tensor) -> Tensor:
-        """The Hessian in w, R x N x dw x dw, for checks."""
-        return self._over(hessian(self.function))(*self._expanded(w, x))
 
     def gradient(self, features: Tensor) -> Tensor:
         """The features are it."""

@@ -7,7 +7,7 @@ Departure: the paper has gradient boosting's max_features as a float or one of t
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...core.validation import array, one_of, refuse
+import numpy as np
 
 SIDE = 10.0
 EDGE = 1e-6  # how near an open interval's ends may be come; absolute, of hyperparameters in (0, 1)
@@ -16,52 +16,41 @@ EDGE = 1e-6  # how near an open interval's ends may be come; absolute, of hyperp
 class Options(NamedTuple):
     """Values that are given parts of [0, 10] of equal length, in order."""
 
-    values: tuple
+    values: Sequence
 
     def at(self, v: float) -> Any:
         """The value of v in [0, 10]."""
         return self.values[min(int(v * len(self.values) / SIDE), len(self.values) - 1)]
 
 
-class Integers(NamedTuple):
-    """low..high, parts of equal length."""
-
-    low: int
-    high: int
-
-    def at(self, v: float) -> int:
-        """The integer of v in [0, 10]."""
-        return min(self.low + int(v * (self.high - self.low + 1) / SIDE), self.high)
-
-
 class Interval(NamedTuple):
-    """[low, high], linear also where it spans decades, as the paper says."""
+    """[low, high], linear also where it spans decades, as the paper says; with ``edge`` without its ends."""
 
     low: float
     high: float
+    edge: float = 0.0
 
     def at(self, v: float) -> float:
         """The number of v in [0, 10]."""
-        return self.low + (self.high - self.low) * v / SIDE
+        x = self.low + (self.high - self.low) * v / SIDE
+        return min(max(x, self.low + self.edge), self.high - self.edge)
 
 
-class Fraction(NamedTuple):
-    """(0, 1)."""
-
-    def at(self, v: float) -> float:
-        """The number of v in [0, 10]."""
-        return min(max(v / SIDE, EDGE), 1 - EDGE)
+def integers(low: int, high: int) -> Options:
+    """low..high."""
+    return Options(range(low, high + 1))
 
 
+FRACTION = Interval(0.0, 1.0, EDGE)
 ROOTS = Options(("sqrt", "log2"))
 YES_NO = Options((True, False))
 SPACES = {
     "forest": {
-        "n_estimators": Integers(20, 200),
+        "n_estimators": integers(20, 200),
         "criterion": Options(("gini", "entropy", "log_loss")),
-        "max_depth": Integers(1, 10),
-        "min_samples_split": Integers(2, 10),
-        "min_samples_leaf": Integers(1, 10),
+        "max_depth": integers(1, 10),
+        "min_samples_split": integers(2, 10),
+        "min_samples_leaf": integers(1, 10),
         "max_features": ROOTS,
         "bootstrap": YES_NO,
     },
@@ -69,24 +58,24 @@ SPACES = {
         "activation": Options(("identity", "logistic", "tanh", "relu")),
         "alpha": Interval(1e-6, 1e-2),
         "learning_rate_init": Interval(1e-6, 1e-2),
-        "max_iter": Integers(100, 300),
+        "max_iter": integers(100, 300),
         "shuffle": YES_NO,
-        "beta_1": Fraction(),
-        "beta_2": Fraction(),
-        "n_iter_no_change": Integers(1, 10),
+        "beta_1": FRACTION,
+        "beta_2": FRACTION,
+        "n_iter_no_change": integers(1, 10),
     },
     "boosting": {
         "loss": Options(("log_loss", "exponential")),
-        "learning_rate": Fraction(),
-        "n_estimators": Integers(20, 200),
-        "subsample": Fraction(),
+        "learning_rate": FRACTION,
+        "n_estimators": integers(20, 200),
+        "subsample": FRACTION,
         "criterion": Options(("friedman_mse", "squared_error")),
-        "min_samples_split": Integers(2, 10),
-        "min_samples_leaf": Integers(1, 10),
+        "min_samples_split": integers(2, 10),
+        "min_samples_leaf": integers(1, 10),
         "min_weight_fraction_leaf": Interval(0.0, 0.5),
-        "max_depth": Integers(1, 10),
+        "max_depth": integers(1, 10),
         "max_features": ROOTS,
-        "max_leaf_nodes": Integers(2, 10),
+        "max_leaf_nodes": integers(2, 10),
     },
 }
 
@@ -97,13 +86,8 @@ def decode(classifier: str, v: Sequence[float]) -> dict[str, Any]:
     Args:
         classifier: "forest" (d = 7), "perceptron" (8) or "boosting" (11).
         v: d numbers, clipped to [0, 10].
-
-    Raises:
-        ValueError: another classifier, or no d finite numbers.
     """
-    one_of("classifier", classifier, SPACES)
-    space, point = SPACES[classifier], array("v", v)
-    if point.shape != (len(space),):
-        refuse("v", v, f"{len(space)} numbers")
-    clipped = point.clip(0.0, SIDE).tolist()
-    return {name: kind.at(x) for (name, kind), x in zip(space.items(), clipped)}
+    point = np.clip(v, 0.0, SIDE).tolist()
+    return {
+        name: kind.at(x) for (name, kind), x in zip(SPACES[classifier].items(), point, strict=True)
+    }
