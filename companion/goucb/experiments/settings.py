@@ -115,13 +115,10 @@ def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
 
 def versions() -> dict[str, str | None]:
     """Of the packages that the baselines rest on; None: not installed."""
-    found = {}
-    for package in ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
+    modules = {"scikit-learn": "sklearn", "scikit-optimize": "skopt"}
+    packages = ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize")
+    there = lambda package: find_spec(modules.get(package, package)) is not None
+    return {package: metadata.version(package) if there(package) else None for package in packages}
 
 
 def lacking(names: Sequence[str]) -> list[str]:

@@ -87,7 +87,7 @@ def decode(classifier: str, v: Sequence[float]) -> dict[str, Any]:
         classifier: "forest" (d = 7), "perceptron" (8) or "boosting" (11).
         v: d numbers, clipped to [0, 10].
     """
-    point = np.clip(v, 0.0, SIDE).tolist()
+    point = np.asarray(v, float).clip(0.0, SIDE).tolist()
     return {
         name: kind.at(x) for (name, kind), x in zip(SPACES[classifier].items(), point, strict=True)
     }
