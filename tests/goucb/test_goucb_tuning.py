@@ -29,8 +29,8 @@ from companion.store import results as store
 from paperlib.core.describe import describe
 from paperlib.core.streams import Streams
 from paperlib.goucb.learners.acquisition import Linearized
+from paperlib.goucb.learners.botorch_default import MAPSAAS
 from paperlib.goucb.learners.gp import GP
-from paperlib.goucb.learners.modern import MAPSAAS
 from paperlib.goucb.learners.oracle import LevenbergMarquardt
 from paperlib.goucb.learners.presets import practical
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize

@@ -75,7 +75,7 @@ class Along:
         self.run = Replay.of(trace, problem.network, self.n, played.ridge, self.truth.w)
         self.root = self.run.ball[:, :, 2]  # sqrt(beta_t), the learner's own
         self.curvature = SAFE[problem.name]
-        self.slope = float(self.run.slope.max())
+        self.slope = float(self.run.reached[:, 0].max())
 
     @cached_property
     def risk(self) -> Risk:

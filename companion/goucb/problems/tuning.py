@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
+from paperlib.core import fields
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw
-from paperlib.core.validation import one_of, refuse, whole
+from paperlib.core.validation import refuse
 from paperlib.maths.bounds import Bounds
 
 from ...datasets import registry as datasets
@@ -35,9 +36,8 @@ def table(data: str) -> tuple[np.ndarray, np.ndarray]:
         N x k and N, not writeable.
 
     Raises:
-        ValueError: unknown name; ValueError, FileNotFoundError: as ``datasets.load``.
+        ValueError, FileNotFoundError: as ``datasets.load``.
     """
-    one_of("data", data, (BUNDLED, *FETCHED))
     if data in FETCHED:
         features, target, _ = datasets.load(data)
     else:
@@ -77,17 +77,13 @@ class Tuning:
         ValueError: a value out of range; from ``init``: ValueError, FileNotFoundError: as ``datasets.load``.
     """
 
-    data: str = BUNDLED
-    classifier: str = "forest"
-    folds: int = 5
-    scale: bool = False
+    data: str = fields.one_of((BUNDLED, *FETCHED), BUNDLED)
+    classifier: str = fields.one_of(SPACES, "forest")
+    folds: int = fields.whole(5, 2, 100)
+    scale: bool = fields.one_of((False, True), False)
     data_checksum: str | None = field(init=False, default=None)
 
     def __post_init__(self):
-        one_of("data", self.data, (BUNDLED, *FETCHED))
-        one_of("classifier", self.classifier, SPACES)
-        whole("folds", self.folds, 2, 100)
-        one_of("scale", self.scale, (False, True))
         if self.data in FETCHED:
             object.__setattr__(self, "data_checksum", datasets.checksum(self.data))
 

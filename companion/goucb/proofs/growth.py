@@ -5,7 +5,7 @@ Letters: dw parameters, N parameter vectors, H = Hess L(w*) = 2 E g g^T, zeta it
 """
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -170,7 +170,7 @@ class Risk:
 
 
 @statement("Assumption 3.3, growth", f"{PAPER}, Assumption 3.3")
-def growth_condition(risk: Risk, growth: float, w: Any, nearest: bool = False) -> Check:
+def growth_condition(risk: Risk, growth: float, w: np.ndarray, nearest: bool = False) -> Check:
     """(mu / 2) ||w - w*||^2 <= L(w) on W, the first of two branches; holds by construction for the mu of ``Risk.on_box``.
 
     That mu is the least 2 L(w) / ||w - w*||^2 that a search over W finds. Flags a mu that is local, and any mu where W has two
@@ -182,13 +182,15 @@ def growth_condition(risk: Risk, growth: float, w: Any, nearest: bool = False) -
         w: parameters of W, N x dw.
         nearest: whether w* is the nearest of the parameters of f in W, not one of them for all.
     """
-    w = np.asarray(w, float)
     stars = risk.stars if nearest else risk.stars[:1]
     far2 = ((w[:, None] - stars) ** 2).sum(2).min(1)
-    formula, inputs = "(mu / 2) ||w - w*||^2 <= L(w)", {"mu": growth, "parameters of f": len(stars)}
-    bound = risk.value(w) + 1e-12
-    kind = ByConstruction if nearest and growth <= risk.on_box.mu else Check
-    return growth_condition.statement.check(formula, inputs, growth / 2 * far2, bound, kind=kind)
+    return growth_condition.statement.check(
+        "(mu / 2) ||w - w*||^2 <= L(w)",
+        {"mu": growth, "parameters of f": len(stars)},
+        growth / 2 * far2,
+        risk.value(w) + 1e-12,
+        kind=ByConstruction if nearest and growth <= risk.on_box.mu else Check,
+    )
 
 
 @statement("Assumption 3.3, self-concordance", f"{PAPER}, Assumption 3.3")
@@ -197,6 +199,9 @@ def self_concordance(risk: Risk, c: float) -> Check:
 
     Fails on references A and B for every c that was tried (E8). The proofs do not need it (E9).
     """
-    found = risk.relative(risk.around(c))
-    formula, ends = "(1 - c)^2 <= eigenvalues <= (1 - c)^{-2}", [-((1 - c) ** 2), (1 - c) ** -2]
-    return self_concordance.statement.check(formula, {"c": c}, found * [-1.0, 1.0], ends)
+    return self_concordance.statement.check(
+        "(1 - c)^2 <= eigenvalues <= (1 - c)^{-2}",
+        {"c": c},
+        risk.relative(risk.around(c)) * [-1.0, 1.0],
+        [-((1 - c) ** 2), (1 - c) ** -2],
+    )

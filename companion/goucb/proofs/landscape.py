@@ -114,6 +114,9 @@ class Landscape:
 @statement("Figure 1", f"{PAPER}, Figure 1 and Assumption 3.3")
 def figure_1(landscape: Landscape, w: Any) -> Check:
     """min{(mu / 2) |v|^2, (tau / 2) |v|^gamma} <= L(w), v = w - w*. ``w``: in [0, 1], any shape."""
-    inputs = {"mu": landscape.mu, "tau": landscape.tau, "gamma": landscape.gamma}
-    formula = "min{(mu / 2) v^2, (tau / 2) |v|^gamma} <= L"
-    return figure_1.statement.check(formula, inputs, landscape.lower(w), landscape.risk(w))
+    return figure_1.statement.check(
+        "min{(mu / 2) v^2, (tau / 2) |v|^gamma} <= L",
+        {"mu": landscape.mu, "tau": landscape.tau, "gamma": landscape.gamma},
+        landscape.lower(w),
+        landscape.risk(w),
+    )

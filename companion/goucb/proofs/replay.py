@@ -141,24 +141,15 @@ class Replay:
         return self.apart.square().sum(2)
 
     @cached_property
-    def _reach(self) -> tuple[float, list[float]]:
-        """Largest ||x||^2, and the largest |w2| of a trial, which w* and the estimates reach between them."""
+    def reached(self) -> Tensor:
+        """C_g and C_h on the segments from w_t to w*, R x 2: those leave W, and with it the bounds of Assumption 3.2 (E5)."""
+        norm2 = float(self.x.square().sum(2).max())
         weights = self.model.layers(torch.cat([self.w, self.truth.unsqueeze(1)], 1)).w2
-        return float(self.x.square().sum(2).max()), weights.abs().amax((1, 2)).tolist()
-
-    @cached_property
-    def curvature(self) -> Tensor:
-        """C_h on the segments from w_t to w*, R x 1: those leave W, and with it the bound of Assumption 3.2 (E5)."""
-        norm2, weights = self._reach
-        return self.x.new_tensor([[curvature_bound(norm2, w).value] for w in weights])
-
-    @cached_property
-    def slope(self) -> Tensor:
-        """C_g there, R x 1."""
-        norm2, weights = self._reach
-        return self.x.new_tensor(
-            [[slope_bound(self.model.hidden, norm2, w).value] for w in weights]
-        )
+        bounds = [
+            (slope_bound(self.model.hidden, norm2, w).value, curvature_bound(norm2, w).value)
+            for w in weights.abs().amax((1, 2)).tolist()
+        ]
+        return self.x.new_tensor(bounds)
 
     # Along the run ---------------------------------------------------------------------------------------
 

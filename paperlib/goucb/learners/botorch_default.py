@@ -1,6 +1,7 @@
-"""BoTorch as its users call it, one trial after another.
+"""BoTorch as its users call it, one trial after another: its default model, and an ensemble of sparse priors.
 
-Source: Balandat et al., "BoTorch: A Framework for Efficient Monte-Carlo Bayesian Optimization" (2020), and the library's own example.
+Source: Balandat et al., "BoTorch: A Framework for Efficient Monte-Carlo Bayesian Optimization" (2020), and the library's own example;
+Eriksson & Jankowiak, "High-Dimensional Bayesian Optimization with Sparse Axis-Aligned Subspaces" (2021), for the prior of MAP-SAAS.
 Shapes: t observations, d dimensions.
 """
 
@@ -71,3 +72,24 @@ class BoTorchDefault(OneByOne):
             gain, zero = LogExpectedImprovement(model, y.max()), torch.zeros_like(x[0])
             point = maximize_acquisition(gain, zero, zero + 1, self.restarts, self.raw_samples)
         return (2 * point - 1).tolist()
+
+
+@frozen
+class MAPSAAS(BoTorchDefault):
+    """BoTorch as its users call it, with an ensemble of sparse priors: few coordinates matter, and how few differs by model.
+
+    Attributes:
+        n_init, restarts, raw_samples: as of ``BoTorchDefault``.
+        models: >= 1, each with another degree of sparsity, drawn anew each round.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    models: int = fields.size(4)
+
+    def model(self, x: Tensor, y: Tensor) -> Module:
+        """The ensemble before its fit."""
+        from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
+
+        return EnsembleMapSaasSingleTaskGP(x, y, num_taus=int(self.models))

@@ -1,4 +1,4 @@
-"""What all searches for a maximum share: Phase I, and the history of points and answers.
+"""What all searches for a maximum share: Phase I, and the history of points and answers; and two that have no model.
 
 Source: Liu & Wang (2023), Algorithm 1, Phase I.
 Shapes: R trials, t rounds so far, d dimensions.
@@ -9,7 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
+from ...core.describe import frozen
 from ...core.extras import check_installed
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
@@ -146,3 +148,42 @@ def unit(sd: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
 def _is_spread(distance: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
     """Whether a distance between answers exceeds the rounding of the mean of ``count`` answers."""
     return distance > count * torch.finfo(size.dtype).eps * size
+
+
+# Controls: what a search must beat, no model at all (ours) ---------------------------------------------------
+
+
+@frozen
+class UniformPoint(Search):
+    """Uniform points, for ever.
+
+    Attributes:
+        n_init: n >= 1; Phase II is as Phase I.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int = fields.size()
+
+    def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
+        """Another uniform point, R x d."""
+        return uniform(bounds, draw)
+
+
+@frozen
+class RepeatBest(Search):
+    """Uniform points, then the best of them, for ever: what is heard afterwards changes nothing.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int = fields.size()
+
+    def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
+        """The point of Phase I with the largest answer, the first of equals, R x d."""
+        return incumbent(state.x.view[:, : self.n_init], state.y.view[:, : self.n_init])

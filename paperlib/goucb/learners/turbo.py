@@ -14,9 +14,9 @@ from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
-from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
+from .climb import ascend
 from .search import Search, in_order, resized, uniform, unit
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
@@ -171,14 +171,8 @@ class TuRBO(Search):
     def fitted(self, state: State) -> Process:
         """The process with the hyper-parameters of the largest likelihood that Adam finds."""
         x, y, live = (state.x.view + 1) / 2, _standardized(state), _live(state).to(state.length)
-        raw = _begun(x)
-        adam = Adam.begun(raw)
-        for _ in range(self.fit_steps):
-            with torch.enable_grad():
-                at = raw.detach().requires_grad_()
-                (gradient,) = torch.autograd.grad(_likelihood(given(at, x, y, live)).sum(), at)
-            uphill, adam = adam.step(gradient)
-            raw = raw + LEARNING_RATE * uphill
+        likelihood = lambda raw: _likelihood(given(raw, x, y, live))
+        raw = ascend(likelihood, _begun(x), self.fit_steps, LEARNING_RATE)
         return given(raw, x, y, live)
 
 

@@ -14,7 +14,6 @@ from scipy.optimize import brentq, minimize_scalar
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive
 from ...maths.informative import informative_from
 from ..problems.reference import HALF, Reference
 
@@ -104,29 +103,22 @@ class Constants:
         noise: sigma.
         delta: failure probability.
         side: of the box W.
-        tau, gamma: where given, L(w) >= min{(mu / 2) ||w - w*||^2, (tau / 2) ||w - w*||^gamma} is all that is known.
+        tau, gamma: where both are given, L(w) >= min{(mu / 2) ||w - w*||^2, (tau / 2) ||w - w*||^gamma} is all that is known.
 
     Raises:
         ValueError: a number out of range.
     """
 
     parameters: int = fields.size()
-    value: float
-    slope: float
+    value: float = fields.positive()
+    slope: float = fields.positive()
     curvature: float = fields.number(least=0.0)
-    growth: float
-    noise: float
+    growth: float = fields.positive()
+    noise: float = fields.positive()
     delta: float = fields.probability(0.1)
-    side: float = 1.0
-    tau: float | None = None
-    gamma: float | None = None
-
-    def __post_init__(self):
-        for name in ("value", "slope", "growth", "noise", "side"):
-            positive(name, getattr(self, name))
-        if self.tau is not None or self.gamma is not None:
-            positive("tau", self.tau)
-            number("gamma", self.gamma, 1e-3, 2 - 1e-3)
+    side: float = fields.positive(1.0)
+    tau: float | None = fields.positive(None, optional=True)
+    gamma: float | None = fields.number(None, 1e-3, 2 - 1e-3, optional=True)
 
     @classmethod
     def of(cls, problem: Reference, growth: float, delta: float = 0.1) -> "Constants":
