@@ -449,7 +449,7 @@ def test_the_regret_of_phase_1(run_a, c_a):
 
 
 def test_theorem_4_1(run_a, c_a):
-    regret = run_a.regret()
+    regret = run_a.trace.last()
     assert holds(lemmas.square_sum(regret, run_a.run, N, c_a.value))
     assert fails(lemmas.square_sum(regret + 4 * c_a.value * N, run_a.run, N, c_a.value))
     check = bounds.theorem_4_1(regret, N, T, c_a)

@@ -22,8 +22,7 @@ from companion.datasets import registry as datasets
 from companion.goucb.experiments import tuning as figures
 from companion.goucb.experiments.tuning import choose, failures
 from companion.goucb.problems import tuning
-from companion.goucb.problems.decode import SPACES, decode
-from companion.goucb.problems.tuning import Tuning, table
+from companion.goucb.problems.tuning import SPACES, Tuning, decode, table
 from companion.store import keys
 from companion.store import results as store
 from paperlib.core.describe import describe

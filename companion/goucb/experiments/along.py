@@ -110,10 +110,6 @@ class Along:
         x, y = (torch.from_numpy(self.trace[name][:, : self.n].copy()) for name in ("x", "y"))
         return (self.problem.network.value(w, x) - y).square().sum(1)
 
-    def regret(self) -> np.ndarray:
-        """Of both phases, R."""
-        return self.trace.last()
-
     # Statements ------------------------------------------------------------------------------------------
 
     def assumptions(self) -> list[Check]:
@@ -164,7 +160,7 @@ class Along:
             feasibility.remainder(run, self.curvature),
             lemmas.remark_4_2(run, self.problem.maximum),
             lemmas.remark_4_3(run),
-            lemmas.square_sum(self.regret(), run, self.n, self.constants.value),
+            lemmas.square_sum(self.trace.last(), run, self.n, self.constants.value),
         ]
 
     def containment(self) -> Check:
@@ -189,8 +185,8 @@ class Along:
             feasibility.lemma_5_4_printed(*of),
             feasibility.lemma_5_5(*sums),
             feasibility.lemma_5_5_printed(*sums),
-            bounds.theorem_4_1(self.regret(), self.n, run.rounds, c),
-            printed.theorem_4_1_printed(self.regret(), run.rounds, c),
+            bounds.theorem_4_1(self.trace.last(), self.n, run.rounds, c),
+            printed.theorem_4_1_printed(self.trace.last(), run.rounds, c),
         ]
 
     def ball(self, share: float = 1.0) -> Check:
@@ -243,8 +239,7 @@ def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
 
 def stayed_inside(found: Along) -> np.ndarray:
     """Share of the trials with w* in all balls up to a round, T."""
-    held = found.containment().held
-    return np.logical_and.accumulate(held, axis=1).mean(0)
+    return np.logical_and.accumulate(found.containment().held, axis=1).mean(0)
 
 
 def growing(problem: Reference, T: int) -> dict[str, GOUCB]:

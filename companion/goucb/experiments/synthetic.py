@@ -250,8 +250,7 @@ def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
     """Log-log slope of the mean over trials in a setting, resampling trials at all settings together. ``samples``: setting -> R."""
     x = np.log(np.array(list(samples), float))
     y = np.stack(list(samples.values()), 1)
-    line = lambda means: stats.slopes(x, np.log(means))
-    return stats.bootstrap(y, line, of=of)
+    return stats.bootstrap(y, lambda means: stats.slopes(x, np.log(means)), of=of)
 
 
 def _bars(found: Collection[stats.Interval]) -> tuple[np.ndarray, np.ndarray]:

@@ -62,9 +62,12 @@ def containment(run: Replay, root: Any, delta: float, most: Any = math.inf) -> C
         delta: failure probability.
         most: ||v - w_t||_{Sigma_t} of the farthest v in W, R x T, see ``Replay.far_corner2``.
     """
-    far = run.along.far2[:, :-1].sqrt()
     check = containment.statement.check(
-        "||w_t - w*||_{Sigma_t} <= sqrt(beta_t)", run.inputs, far, root, delta
+        "||w_t - w*||_{Sigma_t} <= sqrt(beta_t)",
+        run.inputs,
+        run.along.far2[:, :-1].sqrt(),
+        root,
+        delta,
     )
     return unless(bool((check.bound < np.asarray(most)).any()), check)
 

@@ -236,8 +236,12 @@ def potential_printed(u2: Any, bound: Any) -> Check:
         u2: u_0^2, ..., u_{T-1}^2, R x T.
         bound: dw ln(1 + t C_g^2 / (dw lambda)), see ``potential_bound``, R x T.
     """
-    formula = "sum u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda))"
-    return _doubled(potential_printed.statement, formula, u2, bound)
+    return _doubled(
+        potential_printed.statement,
+        "sum u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda))",
+        u2,
+        bound,
+    )
 
 
 @statement("Elliptical potential, with 2", f"{PAPER}, proof of Lemma 5.5, by Lemma C.4")

@@ -54,16 +54,27 @@ def condition_from(c: Constants, zeta: float | None, radius: float = 0.5) -> int
 @statement("Lemma 5.1, printed", f"{PAPER}, Lemma 5.1, with constant 1")
 def lemma_5_1_printed(risk: Any, n: int, c: Constants) -> Check:
     """L(w_0) <= dw F^2 iota / n: reported, not judged. ``risk``: of w_0, R."""
-    formula, of = "L(w_0) <= dw F^2 iota / n", lemma_5_1_printed.statement
-    return of.check(formula, {"n": n}, risk, risk_order(c, n), c.delta / 2, kind=Reported)
+    return lemma_5_1_printed.statement.check(
+        "L(w_0) <= dw F^2 iota / n",
+        {"n": n},
+        risk,
+        risk_order(c, n),
+        c.delta / 2,
+        kind=Reported,
+    )
 
 
 @statement("Theorem 5.2, printed", f"{PAPER}, Theorem 5.2, with constant 1")
 def theorem_5_2_printed(far2: Any, n: int, c: Constants) -> Check:
     """||w_0 - w*||^2 <= dw F^2 iota / (mu n): reported, not judged. ``far2``: R."""
-    formula, of = "||w_0 - w*||^2 <= dw F^2 iota / (mu n)", theorem_5_2_printed.statement
-    bound = risk_order(c, n) / c.growth
-    return of.check(formula, {"n": n}, far2, bound, c.delta / 2, kind=Reported)
+    return theorem_5_2_printed.statement.check(
+        "||w_0 - w*||^2 <= dw F^2 iota / (mu n)",
+        {"n": n},
+        far2,
+        risk_order(c, n) / c.growth,
+        c.delta / 2,
+        kind=Reported,
+    )
 
 
 @statement("Condition (8)", f"{PAPER}, (8), with constant 1")
@@ -78,10 +89,14 @@ def condition_8(c: Constants, T: int, zeta: float, radius: float = 0.5) -> Check
         zeta: largest eigenvalue of Hess L(w*).
         radius: c of self-concordance.
     """
-    least, first = horizon(c, first_phase(T), zeta, radius), condition_from(c, zeta, radius)
-    inputs = {"T": T, "zeta": zeta, "c": radius, "least T": first}
-    formula, of = "dw^2 F^4 iota^2 max{...}^2 < T", condition_8.statement
-    return of.check(formula, inputs, least, T, kind=Reported)
+    first = condition_from(c, zeta, radius)
+    return condition_8.statement.check(
+        "dw^2 F^4 iota^2 max{...}^2 < T",
+        {"T": T, "zeta": zeta, "c": radius, "least T": first},
+        horizon(c, first_phase(T), zeta, radius),
+        T,
+        kind=Reported,
+    )
 
 
 @statement("Theorem 4.1, printed", f"{PAPER}, Theorem 4.1, with constant 1 and C_lambda = 1")
@@ -89,6 +104,11 @@ def theorem_4_1_printed(regret: Any, T: int, c: Constants) -> Check:
     """R <= sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2) with beta_T of (7) and lambda = sqrt(T): reported, not judged (E2). ``regret``: R."""
     # (7): beta_t = dw sigma^2 + dw^3 / mu^2 + dw^3 t / (mu^2 T), at t = T
     beta = c.parameters * c.noise**2 + 2 * (c.parameters**3 / c.growth**2)
-    formula = "R <= sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2)"
-    bound, of = regret_order(c, T, beta, T**0.5), theorem_4_1_printed.statement
-    return of.check(formula, {"T": T}, regret, bound, c.delta, kind=Reported)
+    return theorem_4_1_printed.statement.check(
+        "R <= sqrt(T) F + sqrt(T beta_T dw + T beta_T^2 / lambda^2)",
+        {"T": T},
+        regret,
+        regret_order(c, T, beta, T**0.5),
+        c.delta,
+        kind=Reported,
+    )

@@ -94,8 +94,7 @@ class Replay:
     @property
     def inputs(self) -> dict[str, Any]:
         """For a check."""
-        ridge = {"lambda": float(self.ridge.max())}
-        return {"T": self.rounds, "dw": self.w.shape[2]} | ridge
+        return {"T": self.rounds, "dw": self.w.shape[2], "lambda": float(self.ridge.max())}
 
     # Of each round ---------------------------------------------------------------------------------------
 
@@ -235,5 +234,4 @@ class Replay:
         eye = torch.eye(g.shape[2], dtype=g.dtype)
         factor = torch.linalg.cholesky(self.ridge.view(-1, 1, 1) * eye + past.mT @ past)
         half = torch.linalg.solve_triangular(factor, g.mT, upper=False)
-        u = half.square().sum(1).sqrt()
-        return self.model.value(self.w[:, t], x), root.unsqueeze(1) * u
+        return self.model.value(self.w[:, t], x), root.unsqueeze(1) * half.square().sum(1).sqrt()

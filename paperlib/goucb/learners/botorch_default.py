@@ -28,8 +28,10 @@ def maximize_acquisition(
     """Return the point where BoTorch's own routine finds an acquisition largest, d. ``lo``, ``hi``: d, the ends of the box."""
     from botorch.optim import optimize_acqf
 
-    starts = {"num_restarts": restarts, "raw_samples": raw_samples}
-    return optimize_acqf(acquisition, torch.stack([lo, hi]), q=1, **starts)[0][0]
+    point, _ = optimize_acqf(
+        acquisition, torch.stack([lo, hi]), q=1, num_restarts=restarts, raw_samples=raw_samples
+    )
+    return point[0]
 
 
 @frozen

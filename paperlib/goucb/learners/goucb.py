@@ -214,9 +214,8 @@ class GOUCB(Search):
             error2 = self.radius.error2(fit.w, fit.w)
             return state._replace(w0=fit.w, w=fit.w, anchor=fit.anchor, farthest=0 * error2)
         if self.refit:
-            last = Fit(state.w, state.anchor)
-            fit = self.oracle.again(*self._data(state, bounds), last, self._lambda(state))
-            return state._replace(w=fit.w)
+            data, last = self._data(state, bounds), Fit(state.w, state.anchor)
+            return state._replace(w=self.oracle.again(*data, last, self._lambda(state)).w)
         return self._recursion(state, bounds, u, reward)
 
     def _recursion(self, state: State, bounds: Bounds, u: Tensor, y: Tensor) -> State:

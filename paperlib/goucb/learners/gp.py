@@ -269,8 +269,9 @@ class QLogNEI(GaussianProcess):
         from botorch.sampling import SobolQMCNormalSampler
 
         sampler = SobolQMCNormalSampler(torch.Size([self.samples]), seed=0)
-        x = model.train_inputs[0]
-        value = qLogNoisyExpectedImprovement(model, x, sampler, prune_baseline=False)
+        value = qLogNoisyExpectedImprovement(
+            model, model.train_inputs[0], sampler, prune_baseline=False
+        )
         return lambda points: torch.cat([value(part) for part in points.split(AT_ONCE)])
 
 

@@ -109,8 +109,7 @@ class LevenbergMarquardt:
     def _objective(
         self, model: Model, x: Tensor, y: Tensor, w: Tensor, anchor: Tensor, rho: Tensor
     ) -> tuple[Tensor, Tensor]:
-        value = model.value(w, x)
-        away = (w - anchor).square().sum(1)
+        value, away = model.value(w, x), (w - anchor).square().sum(1)
         return value, ((value - y).square().sum(1) + rho * away) / 2
 
 

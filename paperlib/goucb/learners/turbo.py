@@ -143,9 +143,8 @@ class TuRBO(Search):
         noise = process.noise if self.noisy else torch.full_like(process.noise, JITTER)
         covariance.diagonal(dim1=1, dim2=2).add_(noise)
         factor = torch.linalg.cholesky_ex(covariance).L
-        normal = draw.normal("ts normal", points.shape[1])
-        sample = mean + (factor @ normal.unsqueeze(2)).squeeze(2)
-        return chosen(points, first_best(sample))
+        normal = draw.normal("ts normal", points.shape[1]).unsqueeze(2)
+        return chosen(points, first_best(mean + (factor @ normal).squeeze(2)))
 
     def _candidates(self, state: State, process: Process, draw: Draw) -> Tensor:
         """Points of the trust region around the best of the run, each with some coordinates of the best itself, R x N x d."""
@@ -164,8 +163,8 @@ class TuRBO(Search):
             return points
         moved = draw.uniform("ts mask", count, dim) < PERTURBED / dim
         one = (draw.uniform("ts order", count) * dim).long().unsqueeze(2)
-        none = ~moved.any(2, keepdim=True)  # then this one
-        moved = moved.scatter(2, one, moved.gather(2, one) | none)
+        # where none is moved, this one
+        moved = moved.scatter(2, one, moved.gather(2, one) | ~moved.any(2, keepdim=True))
         return torch.where(moved, points, best.unsqueeze(1))
 
     def fitted(self, state: State) -> Process:

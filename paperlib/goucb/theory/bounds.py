@@ -33,9 +33,8 @@ def _judged(
     first: int | None,
 ) -> Check:
     """The check, vacuous where the bound is no less than the trivial one. ``first``: from where on it is less."""
-    rest = {"trivial": trivial, "informative_from": first}
-    check = of.check(formula, inputs, observed, bound, delta, **rest)
-    return unless(bound < trivial, check)
+    more = {"trivial": trivial, "informative_from": first}
+    return unless(bound < trivial, of.check(formula, inputs, observed, bound, delta, **more))
 
 
 # Assumptions ----------------------------------------------------------------------------------------------
@@ -93,10 +92,16 @@ def lemma_5_1(risk: Any, n: int, c: Constants) -> Check:
 
     Vacuous where B_L is 4 F^2 or more. ``risk``: of w_0, R.
     """
-    of, inputs = lemma_5_1.statement, {"n": n, "dw": c.parameters, "F": c.value, "sigma": c.noise}
-    trivial, first = theory.trivial_risk(c), theory.risk_informs_from(c)
-    bound = theory.risk_bound(c, n)
-    return _judged(of, "L(w_0) <= B_L", inputs, risk, bound, c.delta / 2, trivial, first)
+    return _judged(
+        lemma_5_1.statement,
+        "L(w_0) <= B_L",
+        {"n": n, "dw": c.parameters, "F": c.value, "sigma": c.noise},
+        risk,
+        theory.risk_bound(c, n),
+        c.delta / 2,
+        theory.trivial_risk(c),
+        theory.risk_informs_from(c),
+    )
 
 
 @statement("Theorem 5.2", f"{PAPER}, Theorem 5.2, with all constants")
@@ -105,10 +110,16 @@ def theorem_5_2(far2: Any, n: int, c: Constants) -> Check:
 
     Vacuous where the bound is the diameter of W or more. ``far2``: R.
     """
-    of, formula = theorem_5_2.statement, "||w_0 - w*||^2 <= 2 B_L / mu"
-    bound, first = theory.start_bound(c, n), theory.start_informs_from(c)
-    inputs = {"n": n, "mu": c.growth}
-    return _judged(of, formula, inputs, far2, bound, c.delta / 2, c.diameter2, first)
+    return _judged(
+        theorem_5_2.statement,
+        "||w_0 - w*||^2 <= 2 B_L / mu",
+        {"n": n, "mu": c.growth},
+        far2,
+        theory.start_bound(c, n),
+        c.delta / 2,
+        c.diameter2,
+        theory.start_informs_from(c),
+    )
 
 
 @statement("Remark 4.4", f"{PAPER}, Remark 4.4")
@@ -134,10 +145,16 @@ def theorem_4_1(regret: Any, n: int, T: int, c: Constants) -> Check:
 
     Vacuous where the bound is 2 F (n + T) or more. ``regret``: of both phases, R.
     """
-    formula = "R_{n + T} <= 2 F n + sqrt(T sum r_t^2), sum r_t^2 by Lemma 5.5"
-    of, bound = theorem_4_1.statement, theory.regret_bound(c, n, T)
-    trivial, first = theory.trivial_regret(c, n, T), theory.regret_informs_from(c)
-    return _judged(of, formula, {"n": n, "T": T}, regret, bound, c.delta, trivial, first)
+    return _judged(
+        theorem_4_1.statement,
+        "R_{n + T} <= 2 F n + sqrt(T sum r_t^2), sum r_t^2 by Lemma 5.5",
+        {"n": n, "T": T},
+        regret,
+        theory.regret_bound(c, n, T),
+        c.delta,
+        theory.trivial_regret(c, n, T),
+        theory.regret_informs_from(c),
+    )
 
 
 @statement("Remark 4.2, no regret", f"{PAPER}, Remark 4.2")
