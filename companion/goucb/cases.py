@@ -2,15 +2,13 @@
 
 from paperlib.core.contracts import Case
 from paperlib.goucb.learners.acquisition import Joint, Linearized, Sphere
-from paperlib.goucb.learners.botorch_default import BoTorchDefault
-from paperlib.goucb.learners.controls import RepeatBest, UniformPoint
+from paperlib.goucb.learners.botorch_default import MAPSAAS, BoTorchDefault
 from paperlib.goucb.learners.goucb import GOUCB
-from paperlib.goucb.learners.gp import GP
-from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
-from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
+from paperlib.goucb.learners.gp import GP, GPOptimizeAcqf, QLogNEI
 from paperlib.goucb.learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from paperlib.goucb.learners.presets import algorithm1, literal, practical
 from paperlib.goucb.learners.radius import Simulated
+from paperlib.goucb.learners.search import RepeatBest, UniformPoint
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.model.function import FunctionModel, paraboloid

@@ -1,12 +1,187 @@
 """What is wrong, loose or open in the paper's text, and what this package does about it.
 
-``ERRATA`` has one line each; where numbers show the point, ``function`` returns them (``errata_numbers``).
+``ERRATA`` has one line each. Where numbers show the point, a function returns them. Numbers along runs are in the notebook of the theory.
 E2 to E7 and E12 change the constants of the theorems, E8, E9, E17 and E18 concern assumptions; E13 is why the printed settings do not search.
-Source: Liu & Wang (2023); what is said of Abbasi-Yadkori et al. (2011) and of other methods is from general knowledge.
+Source: Liu & Wang (2023); what is said of Abbasi-Yadkori et al. (2011) and of other methods is from general knowledge. Letters: as in
+``theory.constants``.
 """
 
+import math
+
+import numpy as np
+import torch
+from scipy.stats import norm
+
+from paperlib.goucb.learners.goucb import printed_ridge
+from paperlib.goucb.learners.radius import Printed
+from paperlib.goucb.model.network import TwoLayerNet
+from paperlib.goucb.problems.reference import HALF, Reference
+from paperlib.goucb.theory import constants as theory
+from paperlib.goucb.theory.constants import Constants
+
 from ..verdicts.errata import Erratum
-from .proofs import errata_numbers as numbers
+from .proofs import printed
+from .proofs.growth import Risk
+from .proofs.landscape import TRUTH, Landscape
+
+
+def e2() -> dict[str, float]:
+    """Theorem 4.1's last term over sqrt(T), with beta = 100 and lambda = sqrt(T): the printed one vanishes as T grows, the one of the proof stays."""
+    found, c = {}, Constants(4, 1e-9, 1.0, 1.0, 1.0, 1e-9)
+    for T in (1e4, 1e8):
+        last = lambda squared: printed.regret_order(c, T, 100.0, T**0.5, squared) / T**0.5
+        found[f"printed, T={T:g}"] = math.sqrt(last(False) ** 2 - 400.0)
+        found[f"proof, T={T:g}"] = math.sqrt(last(True) ** 2 - 400.0)
+    return found
+
+
+def e3() -> dict[str, float]:
+    """S_1 and its bounds for dw = 1, g = 1 and lambda = 1."""
+    growth = math.log(2.0)
+    return {"S_1": 0.5, "printed step": 0.0, "l_1": growth, "printed lemma": 2 * growth}
+
+
+def e4() -> dict[str, float]:
+    """sum u^2 and its bounds for dw = 1, T = 1, lambda = .1 and g = 1.5; the K up to which 2 will do, and that of f1 as printed."""
+    K = 1.5**2 / 0.1
+    c = theory.sigmoid_sum()
+    return {
+        "sum u^2": K,
+        "printed": 2 * math.log1p(K),
+        "corrected": float(theory.stretch(K)) * math.log1p(K),
+        "largest K": theory.LARGEST_K,
+        "K of f1, T=25": c.slope**2 / printed_ridge(25),
+    }
+
+
+def e5() -> dict[str, float]:
+    """C_g and C_h of reference A with |w2| up to 1, as in W, and up to 2: they grow with the distance that the estimates go outside."""
+    found = {}
+    for weight in (1.0, 2.0):
+        found[f"C_g, |w2| <= {weight:g}"] = theory.slope_bound(1, HALF**2, weight).value
+        found[f"C_h, |w2| <= {weight:g}"] = theory.curvature_bound(HALF**2, weight).value
+    return found
+
+
+def e6() -> dict[str, float]:
+    """f_w(x) = w on W = [0, 1] with w* = 1/2, F = 1 and n = sigma^2: the risk stays, and the printed bound goes to 0."""
+    inside = norm.cdf(0.5) - norm.cdf(-0.5) - norm.pdf(0.5)  # E z^2 on [-1/2, 1/2]
+    found = {"risk": float(inside + 0.25 * 2 * norm.sf(0.5))}
+    for n in (1e2, 1e4, 1e6):
+        c = Constants(1, 1.0, 1.0, 1.0, 2.0, n**0.5)
+        found[f"printed, n={n:g}"] = printed.risk_order(c, n)
+        found[f"corrected, n={n:g}"] = theory.risk_bound(c, n)
+    return found
+
+
+def e7() -> dict[str, float]:
+    """f_w(x) = w x at |x| = 1, C_h = 0: what a distance of .01 in w changes, and what is printed; distance from the center of a cell over half its side, for f1."""
+    return {
+        "squared error": 0.01**2,
+        "printed": 0.0,
+        "distance over half a side": math.sqrt(theory.sigmoid_sum().parameters),
+    }
+
+
+def e8() -> dict[str, float]:
+    """Self-concordance of reference A: the largest third derivative, of which c -> 0 allows 2; eigenvalues of Hess L relative to H."""
+    risk, c = Risk(Reference(name="A")), 1e-4
+    near = risk.relative(risk.around(c))
+    return {
+        "third derivative": risk.third[0],
+        "allowed": 2.0,
+        "1 - least, c=1e-4": float(1 - near.min()),
+        "1 - least allowed": 1 - (1 - c) ** 2,
+        "largest - 1, c=1e-4": float(near.max() - 1),
+        "largest allowed - 1": (1 - c) ** -2 - 1,
+        "least, c=.5": float(risk.relative(risk.around(0.5)).min()),
+    }
+
+
+def e9() -> dict[str, float]:
+    """Constant of Theorem 5.2 in units of C', c = 1/2; the factor of (8) for the risk of Figure 1, with zeta and without."""
+    shape = Landscape()
+    c = Constants(1, 1.0, 1.0, 1.0, shape.mu, 1.0, tau=shape.tau, gamma=shape.gamma)
+    zeta = float(shape.bend(TRUTH))
+    return {
+        "printed": 2 / (1 - 0.5) ** 2,
+        "proved": 2.0,
+        "factor, printed": printed.largest(c, zeta),
+        "factor, without zeta": printed.largest(c),
+    }
+
+
+def e10() -> dict[str, float]:
+    """Rank of H = 2 E g g^T, by 2000 points: f1 with the paper's network, and reference A; parameters of reference B's f in its W."""
+    model, generator = TwoLayerNet(), torch.Generator().manual_seed(0)
+    x = 10 * torch.rand(1, 2000, 20, generator=generator, dtype=torch.float64) - 5
+    ones = torch.ones(1, model.parameters(20), dtype=torch.float64)
+    g = model.gradient(model.features(ones, x))[0]
+    A, B = Risk(Reference(name="A")), Risk(Reference(name="B"))
+    return {
+        "rank, f1": int(torch.linalg.matrix_rank(g)),
+        "dw, f1": g.shape[1],
+        "rank, A": A.rank,
+        "dw, A": len(A.at_truth),
+        "parameters, B": len(B.stars),
+        "largest L of them, to 1e-12": float(B.value(B.stars).max().round(12)),
+        "distance to the next": float(np.sort(np.linalg.norm(B.stars - B.stars[0], axis=1))[1]),
+    }
+
+
+def e13() -> dict[str, float]:
+    """Appendix D.1 on f1: lambda at T = 1 and 25, beta_1 and beta_25, and the beta whose bonus is the range of f at u = 4."""
+    value, parameters = 26.0, 551
+    beta = Printed(value).beta
+    return {
+        "lambda, T=1": printed_ridge(1),
+        "lambda, T=25": printed_ridge(25),
+        "beta_1": beta(1, 25, parameters),
+        "beta_25": beta(25, 25, parameters),
+        "beta of a bonus 2 F": (2 * value / 4.0) ** 2,
+    }
+
+
+def e14() -> dict[str, float]:
+    """f2 at its maximizer in 20 dimensions, and as printed, with the sum over x_i^4 alone and the other terms once."""
+    z, d = -2.903534027771177, 20
+    return {
+        "f2": -d * (z**4 - 16 * z**2 + 5 * z) / 2,
+        "as printed": -d * z**4 / 2 - 16 * z**2 + 5 * z,
+    }
+
+
+def e15() -> dict[str, float]:
+    """Least two-sided p of a signed-rank test."""
+    return {f"{n} pairs": 2 * 2.0**-n for n in (5, 20)}
+
+
+def e17() -> dict[str, float]:
+    """Networks of 25 units on [-5, 5]^20 with uniform weights: how many are largest at the corner of fives, by 1000 points and the corner."""
+    model, generator = TwoLayerNet(), torch.Generator().manual_seed(0)
+    uniform = lambda *shape: torch.rand(*shape, generator=generator, dtype=torch.float64)
+    draws = 200
+    weights = uniform(draws, model.parameters(20))
+    points = torch.cat([torch.full((1, 20), HALF, dtype=torch.float64), 10 * uniform(1000, 20) - 5])
+    found = {"draws": draws}
+    for name, w in (("[0, 1]", weights), ("[-1, 1]", 2 * weights - 1)):
+        f = model.value(w, points.expand(draws, -1, -1))
+        found[f"corner largest, W = {name}^dw"] = int((f[:, 0] >= f.amax(1)).sum())
+        slopes = model.slope(w, points.expand(draws, -1, -1))
+        found[f"least slope at least 0, W = {name}^dw"] = int((slopes.amin((1, 2)) >= 0).sum())
+    return found
+
+
+def e18() -> dict[str, float]:
+    """What condition (8), with 1 for its constant, asks of T, over T, for reference A with c = T^-a."""
+    risk = Risk(Reference(name="A"))
+    c, found = Constants.of(risk.problem, risk.on_box.mu), {}
+    for power in (1 / 4, 1 / 8):
+        for T in (1e8, 1e16, 1e24, 1e32):
+            least = printed.horizon(c, theory.first_phase(T), risk.zeta, T**-power)
+            found[f"c = T^(-1/{1 / power:g}), T={T:g}"] = least / T
+    return found
+
 
 ERRATA = (
     Erratum(
@@ -20,63 +195,63 @@ ERRATA = (
         "Theorem 4.1",
         "T beta_T^2 / lambda^2 under the root. The proof has T^2 beta_T^2 / lambda^2, which is T times the term of Lemma 5.5. With lambda of order sqrt(T) both give the order dw^2 sqrt(T) / mu, but the printed one is not proved",
         "T^2",
-        numbers.e2,
+        e2,
     ),
     Erratum(
         "E3",
         "Lemmas C.5 and C.6; use of Lemma B.3",
         "det Sigma_{t-1} where det Sigma_t is needed: C.5's proof has t terms, and at t = 1 the right side of C.6's last step is 0. Both lemmas are true, C.6 with 1 for 2. Lemma B.3 is used at Sigma_{i+1} with the determinant of Sigma_i, ln(1 / delta_i^2) loses its factor 2, and a union over rounds is not needed",
         "l_t in both; S_t <= min{t, dw, l_t}; Lemma B.3 for all rounds at once; the printed step is judged beside",
-        numbers.e3,
+        e3,
     ),
     Erratum(
         "E4",
         "proof of Lemma 5.5",
         "Lemma C.6 is used for sum u_t^2, whose u_t are in the norm before g_t came in: x <= 2 ln(1 + x) fails for x above 2.51, so that lambda >= C_g^2 / 2.51 is needed",
         "kappa_K = K / ln(1 + K) with K = C_g^2 / lambda for 2; the printed step is judged beside",
-        numbers.e4,
+        e4,
     ),
     Erratum(
         "E5",
         "Assumption 3.2",
         "bounds hold on W, but the estimates of (4) and the balls are not confined to it, and Taylor's theorem is used between them and w*",
         "constants of a larger set, which each run is held to",
-        numbers.e5,
+        e5,
     ),
     Erratum(
         "E6",
         "Lemma 5.1, Theorem 5.2, proof of Lemma 5.3, Lemma B.1",
         "sigma is missing: that the range is 2 F bounds a variance by F^2, not F^2 / 4, and that of noise not at all. Lemma B.1 needs bounded answers, lacks F^2 in its last term, allows alpha = 1, and has log|F| log(2) for ln|F|",
         "B_L, with sigma^2 + F^2 and every constant",
-        numbers.e6,
+        e6,
     ),
     Erratum(
         "E7",
         "Lemma C.1, covering",
         "C_h stands where a Lipschitz constant, C_g, is needed; 1 / eps^dw points are eps apart by coordinate, not in norm; and the best parameter of the grid is taken to be near the best of W",
         "B_L begins at the inequality that the minimizer over W satisfies against w*",
-        numbers.e7,
+        e7,
     ),
     Erratum(
         "E8",
         "Assumption 3.3, c <= 1/2",
         "is said to lose nothing, since what holds for larger c holds for smaller: (1 - c)^2 tightens as c falls. In the limit a third derivative of at most 2 is asked for, whatever the units are; reference A has none such c",
         "not assumed",
-        numbers.e8,
+        e8,
     ),
     Erratum(
         "E9",
         "Theorem 5.2, zeta and c",
         "self-concordance is not needed: the proof of Lemma C.3 has (mu / 2) ||w_0 - w*||^2 <= C' dw F^2 iota / n on its way, a better constant; nothing later uses c or zeta",
         "2 B_L / mu, and (8) without zeta / (mu c^2)",
-        numbers.e9,
+        e9,
     ),
     Erratum(
         "E10",
         "Assumption 3.3, mu > 0",
         "makes w* unique in W: no network with two different hidden units has that where W holds their permutation, and f1 has mu = 0 but for the corner of [0, 1]^551 in which it lies",
         "the parameters of f nearest to w_0; a containment of functions, which does not ask which",
-        numbers.e10,
+        e10,
     ),
     Erratum(
         "E11",
@@ -95,21 +270,21 @@ ERRATA = (
         "Appendix D.1",
         "a learning rate of 1e-11 does not fit; lambda = sqrt(T) ln(T)^2 is 0 at T = 1; beta_t = dw^3 F^4 t / T drops two terms of (7) and is never reached. F, where the ascent starts, how it keeps to the ball and the box, the first weights, the batches of its stochastic gradient descent (here one, of all points), and the baselines' scaling and beta are not said",
         "literal() as printed, with each start; algorithm1() and practical() with settings that search",
-        numbers.e13,
+        e13,
     ),
     Erratum(
         "E14",
         "Section 6, Appendices",
         "f2 and f3 lack parentheses behind the sum; the reference for scikit-learn is scikit-optimize's; Table 1 has the two norms the wrong way round. That f2 and f3 are misspecified does not make regret linear: TuRBO's, with its trust region, bends within the same 72 evaluations, on f2 by more than what counts as linear here, on f3 by less (C5)",
         "the usual Styblinski-Tang and Rastrigin functions",
-        numbers.e14,
+        e14,
     ),
     Erratum(
         "E15",
         "Section 6, error bars",
         "five repetitions, intervals of each method by itself, called a test; with five pairs no two-sided signed-rank test rejects at 5 %. What is said of the gap between bars in Figure 3 reads as the opposite of what is meant",
         "paired trials, 20 on f1 to f3; on tuning folds with several designs",
-        numbers.e15,
+        e15,
     ),
     Erratum(
         "E16",
@@ -122,13 +297,13 @@ ERRATA = (
         "Assumption 3.1, W in [0, 1]^dw",
         "is stated without loss of generality for any compact W. That is right after each parameter is rescaled, and C_g, C_h and mu then change with the side of W. The rescaling cannot be left out: with raw weights in [0, 1], every f_w of the network of Section 6 is nondecreasing in every coordinate, and the corner with the largest coordinates is optimal for every w",
         "W is any box [lo, hi]^dw, and its side enters the constants; reference B has W = [-3, 3]^7",
-        numbers.e17,
+        e17,
     ),
     Erratum(
         "E18",
         "Assumption 3.3, c = O(T^(-1/4))",
         "the results are said to hold for such c. At c = a T^(-1/4) condition (8) asks for C dw^2 F^4 iota^2 zeta^2 / mu^2 < a^4. T remains only in iota, which grows with T. For each a the condition therefore fails from some T on. A c that vanishes more slowly, for example T^(-1/8), meets it for large T",
         "not assumed, because c is not needed (E9)",
-        numbers.e18,
+        e18,
     ),
 )

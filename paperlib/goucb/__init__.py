@@ -5,15 +5,13 @@ Source: Liu & Wang, "Global Optimization with Parametric Function Approximation"
 
 from ..maths.bounds import Bounds
 from .learners.acquisition import Joint, Linearized, Sphere
-from .learners.botorch_default import BoTorchDefault
-from .learners.controls import RepeatBest, UniformPoint
+from .learners.botorch_default import MAPSAAS, BoTorchDefault
 from .learners.goucb import GOUCB, TrustRegion
-from .learners.gp import GP
-from .learners.gp_optimize_acqf import GPOptimizeAcqf
-from .learners.modern import MAPSAAS, QLogNEI
+from .learners.gp import GP, GPOptimizeAcqf, QLogNEI
 from .learners.oracle import BoxLeastSquares, GradientDescent, LevenbergMarquardt
 from .learners.presets import algorithm1, literal, practical
 from .learners.radius import Constant, Printed, Simulated
+from .learners.search import RepeatBest, UniformPoint
 from .learners.sequential import Optuna, ScikitOptimize
 from .learners.turbo import TuRBO
 from .model.function import FunctionModel

@@ -54,11 +54,6 @@ def ended(seen: Round) -> Tensor:
     return seen.after.w
 
 
-def first(seen: Round) -> Tensor:
-    """w_0, R x dw, once Phase I is over."""
-    return seen.after.w0
-
-
 @dataclass(frozen=True)
 class Ball:
     """What a learner takes its ball to be: ln(det Sigma_t / det lambda I), u_t at its point and sqrt(beta_t), R x 3; NaN in Phase I.

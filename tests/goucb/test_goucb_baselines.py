@@ -13,11 +13,9 @@ from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
 from paperlib.core.trees import take
 from paperlib.goucb.learners import turbo
-from paperlib.goucb.learners.botorch_default import BoTorchDefault
-from paperlib.goucb.learners.controls import RepeatBest, UniformPoint
-from paperlib.goucb.learners.gp import GP, PRIORS
-from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
-from paperlib.goucb.learners.search import History, uniform
+from paperlib.goucb.learners.botorch_default import MAPSAAS, BoTorchDefault
+from paperlib.goucb.learners.gp import GP, PRIORS, QLogNEI
+from paperlib.goucb.learners.search import History, RepeatBest, UniformPoint, uniform
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.problems.synthetic import SigmoidSum
@@ -580,11 +578,11 @@ from paperlib.goucb import learners
 from paperlib.maths.bounds import Bounds
 for found in pkgutil.iter_modules(learners.__path__, learners.__name__ + "."):
     importlib.import_module(found.name)
-from paperlib.goucb.learners import botorch_default, gp, modern, sequential, turbo
+from paperlib.goucb.learners import botorch_default, gp, sequential, turbo
 sequential.Optuna(1), sequential.ScikitOptimize(1)
 box, draw = Bounds.cube(2), Streams(0, [0])
 for learner in (
-    gp.GP(1, "modern", "EI"), botorch_default.BoTorchDefault(1), modern.MAPSAAS(1), modern.QLogNEI(1), turbo.TuRBO(1, 4, 1)
+    gp.GP(1, "modern", "EI"), botorch_default.BoTorchDefault(1), botorch_default.MAPSAAS(1), gp.QLogNEI(1), turbo.TuRBO(1, 4, 1)
 ):
     state = learner.init(1, box, None, draw.at(-1), dtype=torch.float64)
     x, state = learner.select(state, box, draw.at(0))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from companion.goucb import errata as numbers
 from companion.goucb.errata import ERRATA
-from companion.goucb.proofs import errata_numbers as numbers
 from companion.goucb.proofs import lemmas
 from paperlib.goucb.problems.synthetic import StyblinskiTang
 

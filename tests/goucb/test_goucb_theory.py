@@ -8,7 +8,11 @@ import pytest
 import torch
 
 from companion.goucb.experiments.along import DELTA, SAFE, Along, learner, learners, proved
-from companion.goucb.proofs import feasibility, lemmas
+from companion.goucb.proofs import feasibility, growth, lemmas, printed
+from companion.goucb.proofs.equivalents import changed, closest, equivalents
+from companion.goucb.proofs.growth import Risk
+from companion.goucb.proofs.landscape import Landscape, figure_1
+from companion.goucb.proofs.replay import Replay
 from companion.verdicts.statements import statements
 from paperlib.checks import ByConstruction, Reported, Vacuous
 from paperlib.goucb.learners.goucb import GOUCB
@@ -17,11 +21,7 @@ from paperlib.goucb.learners.search import uniform
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.probes import recording
 from paperlib.goucb.problems.reference import Reference
-from paperlib.goucb.theory import bounds, constants, printed, vacuity
-from paperlib.goucb.theory.equivalents import changed, closest, closest_sum, equivalents
-from paperlib.goucb.theory.growth import Risk
-from paperlib.goucb.theory.landscape import Landscape
-from paperlib.goucb.theory.replay import Replay
+from paperlib.goucb.theory import bounds, constants
 from paperlib.play import play
 
 N, T, R = 20, 40, 10
@@ -82,9 +82,9 @@ def test_figure_1():
     assert shape.convex_within == pytest.approx(0.0481, abs=5e-5)
     assert shape.switch == pytest.approx(0.0625)
     grid = np.linspace(0, 1, 4001)
-    assert holds(bounds.figure_1(shape, grid))
+    assert holds(figure_1(shape, grid))
     steeper = dataclasses.replace(shape, tau=2.0)
-    check = bounds.figure_1.statement.check("", {}, steeper.lower(grid), shape.risk(grid))
+    check = figure_1.statement.check("", {}, steeper.lower(grid), shape.risk(grid))
     assert fails(check)  # of the lower bound of another tau
 
 
@@ -97,7 +97,7 @@ def test_derivatives_of_the_landscape(gamma, wave):
     assert shape.bend(w) == pytest.approx(
         (shape.slope(w + h) - shape.slope(w - h)) / (2 * h), rel=1e-5, abs=1e-4
     )
-    assert holds(bounds.figure_1(shape, w))
+    assert holds(figure_1(shape, w))
 
 
 @pytest.mark.parametrize(
@@ -156,12 +156,12 @@ def test_phase_1(c_a):
     f1 = constants.sigmoid_sum()
     found = [constants.risk_bound(c_a, n) for n in (20, 100, 1000)]
     assert found == pytest.approx([202.16, 56.42, 7.990], rel=1e-4)
-    assert vacuity.trivial_risk(c_a) == pytest.approx(15.9605, abs=5e-5)
-    assert vacuity.risk_informs_from(c_a) == pytest.approx(450, abs=1)
-    assert vacuity.risk_informs_from(f1) == pytest.approx(1.32e5, rel=0.05)
+    assert constants.trivial_risk(c_a) == pytest.approx(15.9605, abs=5e-5)
+    assert constants.risk_informs_from(c_a) == pytest.approx(450, abs=1)
+    assert constants.risk_informs_from(f1) == pytest.approx(1.32e5, rel=0.05)
     assert constants.risk_bound(f1, 5) == pytest.approx(1.99e7, rel=5e-3)
-    assert vacuity.start_informs_from(c_a) == pytest.approx(1.02e6, rel=0.05)
-    assert vacuity.start_informs_from(f1) == pytest.approx(4.3e9, rel=0.01)
+    assert constants.start_informs_from(c_a) == pytest.approx(1.02e6, rel=0.05)
+    assert constants.start_informs_from(f1) == pytest.approx(4.3e9, rel=0.01)
 
 
 def test_the_second_branch_of_growth():
@@ -181,25 +181,17 @@ def test_vacuity_calculator(c_a):
     assert p.ridge == pytest.approx(1.30762e6, rel=5e-6)
     assert p.beta == pytest.approx(4.1631e11, rel=5e-5)
     assert p.ridge == pytest.approx(1.5 * c_a.curvature**2 * p.far2 * 400 * p.trace, rel=1e-9)
-    assert vacuity.vacuity(c_a, 400) == pytest.approx(2.98387e5, rel=5e-6)
+    assert constants.vacuity(c_a, 400) == pytest.approx(2.98387e5, rel=5e-6)
     f1 = constants.sigmoid_sum()
     rows = {25: (7.08e5, 5.24e11), 1e12: (24.07, 1.23e7), 1e15: (1.447, 4.73e5)}
     rows |= {400: (2.98e5, 1.99e11), 1e18: (0.1966, 1.76e4), 1e24: (1.07e-3, 23.6)}
     for horizon, row in (rows | {1e30: (1.95e-6, 0.224)}).items():
-        found = [vacuity.vacuity(c, horizon) for c in (c_a, f1)]
+        found = [constants.vacuity(c, horizon) for c in (c_a, f1)]
         assert found == pytest.approx(row, rel=5e-3)
-    assert math.log10(vacuity.regret_informs_from(c_a)) == pytest.approx(15.499, abs=5e-4)
-    assert math.log10(vacuity.regret_informs_from(f1)) == pytest.approx(27.517, abs=5e-4)
+    assert math.log10(constants.regret_informs_from(c_a)) == pytest.approx(15.499, abs=5e-4)
+    assert math.log10(constants.regret_informs_from(f1)) == pytest.approx(27.517, abs=5e-4)
     capped = constants.proof(c_a, 20, 400, capped=True)
     assert capped.start2 == 4.0 and capped.ridge < p.ridge
-
-
-def test_printed_settings():
-    assert printed.ridge(25) == pytest.approx(51.8058078796, abs=5e-11)
-    assert printed.ridge(64) == pytest.approx(138.3704680084, abs=5e-11)
-    assert printed.ridge(1) == 0.0
-    assert printed.beta(25, 25, 551, 26.0) == pytest.approx(76444842187376.0)
-    assert printed.beta(1, 25, 551, 26.0) == pytest.approx(3057793687495.04)
 
 
 # Test 10 --------------------------------------------------------------------------------------------------
@@ -248,19 +240,15 @@ def test_equivalents_are_the_same_function():
 def test_the_closest_equivalent():
     rng = np.random.default_rng(0)
     star = rng.normal(size=3 * 2 + 7)
-    for order, flips in (([2, 0, 1], [True, False, True]), ([1, 0, 2], [False, False, False])):
-        near = changed(star, 3, order, flips) + 0.01 * rng.normal(size=len(star))
-        expected = changed(star, 3, order, flips)
-        assert closest(star, near, 3) == pytest.approx(expected)
-        assert closest(star, near, 3, exact=False) == pytest.approx(expected)
+    moves = [([2, 0, 1], [True, False, True]), ([1, 0, 2], [False, False, False])]
+    expected = np.stack([changed(star, 3, order, flips) for order, flips in moves])
+    near = expected + 0.01 * rng.normal(size=expected.shape)
+    assert (closest(star, near, 3) == expected).all()
     far = rng.normal(size=(20, len(star)))
-    distance = lambda found: ((found - far) ** 2).sum(1)
-    exact, near = (distance(closest(star, far, 3, exact=e)) for e in (True, False))
-    assert (exact <= near + 1e-12).all() and (exact < ((far - star) ** 2).sum(1)).any()
-    with pytest.raises(ValueError, match="hidden=7"):
-        closest(np.ones(7 * 3 + 1), np.ones(7 * 3 + 1), 7, exact=True)
-    w = rng.normal(size=551)
-    assert closest_sum(w)[-26:-1].sum() == pytest.approx(25.0) and (closest_sum(w)[:500] == 1).all()
+    least = ((closest(star, far, 3) - far) ** 2).sum(1)
+    assert (least < ((far - star) ** 2).sum(1)).any()
+    for row, distance2 in zip(far, least):
+        assert ((equivalents(star, 3) - row) ** 2).sum(1).min() == pytest.approx(distance2)
 
 
 # Statements along runs ------------------------------------------------------------------------------------
@@ -375,17 +363,17 @@ def test_reference_b_in_any_of_its_parameters():
     run = found.run
     assert holds(found.ball()) and float((run.apart - run.along.identity).abs().max()) < 1e-9
     assert found.containment().by_trial.all() and found.functional().by_trial.all()
-    assert float(run.curvature.max()) < SAFE["B"]
-    once = Replay.of(found.trace, problem.network, 30, 6.0, np.tile(problem.truth.w, (3, 1)))
+    assert float(run.reached[:, 1].max()) < SAFE["B"]
+    once = dataclasses.replace(run, truth=found.risk.truth.expand(3, -1))
     assert (once.distance2[:, 0] >= run.distance2[:, 0]).all()
     other = found.risk.stars[1:]
-    assert fails(bounds.growth_condition(found.risk, 1e-6, other))
+    assert fails(growth.growth_condition(found.risk, 1e-6, other))
     # a mu at most that of the search cannot fail
-    check = bounds.growth_condition(found.risk, 1e-6, other, nearest=True)
+    check = growth.growth_condition(found.risk, 1e-6, other, nearest=True)
     assert isinstance(check, ByConstruction) and check.verdict == "by construction"
     (judged,) = [check for check in found.assumptions() if check.statement.endswith("growth")]
     assert judged.verdict == "by construction"
-    above = bounds.growth_condition(found.risk, 2 * found.risk.on_box.mu, found.inside, True)
+    above = growth.growth_condition(found.risk, 2 * found.risk.on_box.mu, found.inside, True)
     assert fails(above) and not isinstance(above, ByConstruction)
 
 
@@ -402,10 +390,10 @@ def test_bounds_of_phase_1_can_fail(c_a):
     small = np.full(100, 0.1)
     assert isinstance(bounds.lemma_5_1(small, 20, c_a), Vacuous)
     assert isinstance(bounds.theorem_5_2(small, 20, c_a), Vacuous)
-    assert isinstance(bounds.lemma_5_1_printed(small, 20, c_a), Reported)
-    assert isinstance(bounds.theorem_5_2_printed(small, 20, c_a), Reported)
+    assert isinstance(printed.lemma_5_1_printed(small, 20, c_a), Reported)
+    assert isinstance(printed.theorem_5_2_printed(small, 20, c_a), Reported)
     check = bounds.lemma_5_1(small, 1000, c_a)
-    assert holds(check) and check.informative_from == vacuity.risk_informs_from(c_a)
+    assert holds(check) and check.informative_from == constants.risk_informs_from(c_a)
     assert fails(bounds.lemma_5_1(80 * small, 1000, c_a))
     assert holds(bounds.theorem_5_2(small, 10**7, c_a))
     assert fails(bounds.theorem_5_2(80 * small, 10**7, c_a))
@@ -413,7 +401,7 @@ def test_bounds_of_phase_1_can_fail(c_a):
 
 def test_self_concordance_fails_for_every_c(risk_a):
     for c in (1e-4, 1e-2, 0.5):
-        assert fails(bounds.self_concordance(risk_a, c))
+        assert fails(growth.self_concordance(risk_a, c))
     assert risk_a.third[0] == pytest.approx(62.19, abs=5e-3)
     assert risk_a.relative(risk_a.around(0.5)).min() < 0
 
@@ -427,30 +415,30 @@ def test_the_assumptions_of_a_run_hold_self_concordance_at_three_c(run_a):
 def test_condition_8_by_hand():
     """dw = 2, F = 1, C_h = e, mu = 1, delta = 2 / e, zeta = 1, c = 1/2: 2^2 iota^2 4^2 = 64 iota^2, iota = ln n + 3."""
     c = constants.Constants(2, 1.0, 1.0, math.e, 1.0, 1.0, delta=2 / math.e)
-    check = bounds.condition_8(c, 10**4, 1.0)
+    check = printed.condition_8(c, 10**4, 1.0)
     assert check.observed[0] == pytest.approx(64 * (math.log(100) + 3) ** 2)
     assert isinstance(check, Reported) and check.bound[0] == 10**4
-    first = vacuity.condition_from(c, 1.0)
-    asks = lambda T: 64 * (math.log(vacuity.first_phase(T)) + 3) ** 2
+    first = printed.condition_from(c, 1.0)
+    asks = lambda T: 64 * (math.log(constants.first_phase(T)) + 3) ** 2
     assert asks(first) < first and asks(first - 1) >= first - 1
-    assert vacuity.condition_from(c, 1.0, 0.01) > first
+    assert printed.condition_from(c, 1.0, 0.01) > first
 
 
 def test_condition_8_is_far_from_what_is_run(run_a, c_a):
     (check,) = [check for check in run_a.first_phase() if check.statement == "Condition (8)"]
     assert check.verdict == "reported" and check.inputs["least T"] > 1e11 > T
-    assert vacuity.condition_from(constants.sigmoid_sum(), 1580.0) > 1e28
+    assert printed.condition_from(constants.sigmoid_sum(), 1580.0) > 1e28
 
 
 def test_the_estimate_stays_nearer_to_w_0_with_a_larger_lambda(run_a):
     problem = run_a.problem
     loose = recorded(problem, list(learners(problem, N, T).values())[-1], trials=3)
     far = lambda found: (found.run.w - found.run.w[:, :1]).square().sum(2).amax()
-    assert holds(bounds.remark_4_3(run_a.run)) and holds(bounds.remark_4_3(loose.run))
+    assert holds(lemmas.remark_4_3(run_a.run)) and holds(lemmas.remark_4_3(loose.run))
     assert far(loose) > 4 * far(run_a)
     forgotten = dataclasses.replace(run_a.run, ridge=10 * run_a.run.ridge)
-    assert bounds.remark_4_3(forgotten).ratio == pytest.approx(
-        10 * bounds.remark_4_3(run_a.run).ratio, rel=1e-4
+    assert lemmas.remark_4_3(forgotten).ratio == pytest.approx(
+        10 * lemmas.remark_4_3(run_a.run).ratio, rel=1e-4
     )
 
 
@@ -461,14 +449,16 @@ def test_the_regret_of_phase_1(run_a, c_a):
 
 
 def test_theorem_4_1(run_a, c_a):
-    regret = run_a.regret()
-    assert holds(bounds.square_sum(regret, run_a.run, N, c_a.value))
-    assert fails(bounds.square_sum(regret + 4 * c_a.value * N, run_a.run, N, c_a.value))
+    regret = run_a.trace.last()
+    assert holds(lemmas.square_sum(regret, run_a.run, N, c_a.value))
+    assert fails(lemmas.square_sum(regret + 4 * c_a.value * N, run_a.run, N, c_a.value))
     check = bounds.theorem_4_1(regret, N, T, c_a)
     assert isinstance(check, Vacuous) and check.informative_from > 3e15
     late = bounds.theorem_4_1(1e16 + 0 * regret, 10**8, 10**16, c_a)
-    assert not isinstance(late, Vacuous) and late.bound[0] < vacuity.trivial_regret(c_a, 1e8, 1e16)
-    assert bounds.theorem_4_1_printed(regret, T, c_a).verdict == "reported"
+    assert not isinstance(late, Vacuous) and late.bound[0] < constants.trivial_regret(
+        c_a, 1e8, 1e16
+    )
+    assert printed.theorem_4_1_printed(regret, T, c_a).verdict == "reported"
 
 
 def test_the_exponent():
@@ -488,21 +478,6 @@ def test_all_statements_are_listed():
 
 
 # Bad input ------------------------------------------------------------------------------------------------
-
-
-def test_replay_refuses(run_a):
-    trace, net, truth = run_a.trace, run_a.problem.network, run_a.truth.w
-    with pytest.raises(ValueError, match="ridge=0"):
-        Replay.of(trace, net, N, 0.0, truth)
-    with pytest.raises(ValueError, match="n_init=60"):
-        Replay.of(trace, net, N + T, 1.0, truth)
-    series = {name: values for name, values in trace.series.items() if name != "ball"}
-    bare = dataclasses.replace(trace, series=series, final={})
-    with pytest.raises(ValueError, match="without ball, end"):
-        Replay.of(bare, net, N, 1.0, truth)
-    thin = play(run_a.played, run_a.problem, horizon=30, trials=2, record=3)
-    with pytest.raises(ValueError, match="every round"):
-        Replay.of(thin, net, N, 1.0, truth)
 
 
 @pytest.mark.parametrize(

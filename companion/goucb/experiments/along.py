@@ -20,13 +20,11 @@ from paperlib.goucb.learners.presets import algorithm1
 from paperlib.goucb.learners.radius import Constant, Radius, Simulated
 from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory import bounds, constants
-from paperlib.goucb.theory.equivalents import equivalents
-from paperlib.goucb.theory.growth import Risk
-from paperlib.goucb.theory.replay import Replay
-from paperlib.goucb.theory.vacuity import first_phase
 
-from ..proofs import feasibility, lemmas
-from ..proofs.lemmas import potential_bound
+from ..proofs import feasibility, growth, lemmas, printed
+from ..proofs.equivalents import equivalents
+from ..proofs.growth import Risk
+from ..proofs.replay import Replay
 
 DELTA = 0.1
 SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)
@@ -77,7 +75,7 @@ class Along:
         self.run = Replay.of(trace, problem.network, self.n, played.ridge, self.truth.w)
         self.root = self.run.ball[:, :, 2]  # sqrt(beta_t), the learner's own
         self.curvature = SAFE[problem.name]
-        self.slope = float(self.run.slope.max())
+        self.slope = float(self.run.reached[:, 0].max())
 
     @cached_property
     def risk(self) -> Risk:
@@ -112,10 +110,6 @@ class Along:
         x, y = (torch.from_numpy(self.trace[name][:, : self.n].copy()) for name in ("x", "y"))
         return (self.problem.network.value(w, x) - y).square().sum(1)
 
-    def regret(self) -> np.ndarray:
-        """Of both phases, R."""
-        return self.trace.last()
-
     # Statements ------------------------------------------------------------------------------------------
 
     def assumptions(self) -> list[Check]:
@@ -124,11 +118,11 @@ class Along:
         values = self.problem.maximum - run.gaps.numpy()
         w = torch.from_numpy(self.inside)
         return [
-            bounds.assumption_3_1(values, run, self.truth.lo, self.truth.hi),
+            bounds.assumption_3_1(values, run.true, run.truth, self.truth.lo, self.truth.hi),
             bounds.assumption_3_2(self.problem.network, w, self.points(51), c),
-            bounds.assumption_3_2_along(run, self.slope, self.curvature),
-            bounds.growth_condition(risk, c.growth, self.inside, nearest=True),
-            *[bounds.self_concordance(risk, radius) for radius in RADII],
+            lemmas.assumption_3_2_along(run, self.slope, self.curvature),
+            growth.growth_condition(risk, c.growth, self.inside, nearest=True),
+            *[growth.self_concordance(risk, radius) for radius in RADII],
         ]
 
     def first_phase(self) -> list[Check]:
@@ -137,13 +131,13 @@ class Along:
         w0, far2 = run.w[:, 0], run.distance2[:, 0]
         risk = self.risk.value(w0)
         return [
-            bounds.oracle(self.squared_error(w0), self.squared_error(run.truth)),
+            lemmas.oracle(self.squared_error(w0), self.squared_error(run.truth)),
             bounds.lemma_5_1(risk, n, c),
-            bounds.lemma_5_1_printed(risk, n, c),
+            printed.lemma_5_1_printed(risk, n, c),
             bounds.theorem_5_2(far2, n, c),
-            bounds.theorem_5_2_printed(far2, n, c),
+            printed.theorem_5_2_printed(far2, n, c),
             bounds.remark_4_4(self.trace.at(n), n, c.value),
-            bounds.condition_8(c, run.rounds, self.risk.zeta),
+            printed.condition_8(c, run.rounds, self.risk.zeta),
         ]
 
     def algorithm(self) -> list[Check]:
@@ -159,14 +153,14 @@ class Along:
             lemmas.lemma_c6_printed(run, self.slope),
             lemmas.lemma_c6_step(along.trace[:, 1:], along.growth[:, :-1]),
             lemmas.potential(along.u2, along.growth[:, 1:], K),
-            lemmas.potential_printed(along.u2, potential_bound(run, self.slope)),
+            lemmas.potential_printed(along.u2, lemmas.potential_bound(run, self.slope)),
             lemmas.potential_step(along.u2, along.growth[:, 1:]),
             lemmas.lemma_b3(run, self.problem.noise, DELTA / 2),
             feasibility.identity_13(run),
             feasibility.remainder(run, self.curvature),
-            bounds.remark_4_2(run, self.problem.maximum),
-            bounds.remark_4_3(run),
-            bounds.square_sum(self.regret(), run, self.n, self.constants.value),
+            lemmas.remark_4_2(run, self.problem.maximum),
+            lemmas.remark_4_3(run),
+            lemmas.square_sum(self.trace.last(), run, self.n, self.constants.value),
         ]
 
     def containment(self) -> Check:
@@ -191,8 +185,8 @@ class Along:
             feasibility.lemma_5_4_printed(*of),
             feasibility.lemma_5_5(*sums),
             feasibility.lemma_5_5_printed(*sums),
-            bounds.theorem_4_1(self.regret(), self.n, run.rounds, c),
-            bounds.theorem_4_1_printed(self.regret(), run.rounds, c),
+            bounds.theorem_4_1(self.trace.last(), self.n, run.rounds, c),
+            printed.theorem_4_1_printed(self.trace.last(), run.rounds, c),
         ]
 
     def ball(self, share: float = 1.0) -> Check:
@@ -222,17 +216,17 @@ class Along:
             "noise not heard": feasibility.identity_13(wrong(y=run.true)),
             "C_h of a linear model": feasibility.remainder(run, 0.0),
             "a hundredth of beta_t": feasibility.containment(run, self.root / 10, DELTA),
-            "constants of W": bounds.assumption_3_2_along(
+            "constants of W": lemmas.assumption_3_2_along(
                 run, self.constants.slope, self.constants.curvature
             ),
-            "mu near w* alone": bounds.growth_condition(
+            "mu near w* alone": growth.growth_condition(
                 self.risk, self.risk.local, self.inside, nearest=True
             ),
-            "an oracle that does not fit": bounds.oracle(
+            "an oracle that does not fit": lemmas.oracle(
                 self.squared_error(middle), self.squared_error(run.truth)
             ),
-            "a ridge around 0": bounds.remark_4_3(wrong(w=around_0)),
-            "an f* that is too low": bounds.remark_4_2(run, self.problem.maximum - 0.1),
+            "a ridge around 0": lemmas.remark_4_3(wrong(w=around_0)),
+            "an f* that is too low": lemmas.remark_4_2(run, self.problem.maximum - 0.1),
         }
 
 
@@ -245,13 +239,12 @@ def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
 
 def stayed_inside(found: Along) -> np.ndarray:
     """Share of the trials with w* in all balls up to a round, T."""
-    held = found.containment().held
-    return np.logical_and.accumulate(held, axis=1).mean(0)
+    return np.logical_and.accumulate(found.containment().held, axis=1).mean(0)
 
 
 def growing(problem: Reference, T: int) -> dict[str, GOUCB]:
     """Algorithm 1's recursion with kappa = .2, lambda = 1 and n = sqrt(T): with the oracle that the theorems assume, and with the preset's."""
-    n = first_phase(T)
+    n = constants.first_phase(T)
     return {
         "exact oracle": learner(problem, n, 1.0, Constant(0.2)),
         "algorithm1()": algorithm1(n, problem.network),

@@ -6,9 +6,8 @@ Phase I is free, so that a run has as many points of it as there shall be observ
 from collections.abc import Sequence
 
 from paperlib.core.contracts import Learner
-from paperlib.goucb.learners.botorch_default import BoTorchDefault
-from paperlib.goucb.learners.gp import GP
-from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
+from paperlib.goucb.learners.botorch_default import MAPSAAS, BoTorchDefault
+from paperlib.goucb.learners.gp import GP, QLogNEI
 from paperlib.goucb.learners.presets import algorithm1, practical
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.problems.synthetic import StyblinskiTang

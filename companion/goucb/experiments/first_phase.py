@@ -41,19 +41,14 @@ def simulate_block(
     return {"best": best, "uniform": gaps.mean(1)}
 
 
-def simulate(problem: Any, n: int, count: int, seed: int) -> list[dict[str, np.ndarray]]:
-    """``count`` draws in blocks, each computed or loaded: a run that was stopped goes on where it was."""
+def simulate(problem: Any, n: int, count: int, seed: int) -> dict[str, np.ndarray]:
+    """``count`` draws, N each, in blocks that are computed or loaded: a run that was stopped goes on where it was."""
     sizes = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
-    return [
-        once(
-            "first_phase", simulate_block, problem=problem, n=n, count=size, seed=seed, block=block
-        )
+    what = {"problem": problem, "n": n, "seed": seed}
+    blocks = [
+        once("first_phase", simulate_block, **what, count=size, block=block)
         for block, size in enumerate(sizes)
     ]
-
-
-def concatenate(blocks: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The draws of all blocks, N each."""
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
@@ -74,7 +69,7 @@ def share_of_uniform(
     large only in trials with a poor Phase I, so that the t-interval needs enough of these: a tenth of the trials on f1.
 
     Args:
-        found: see ``concatenate``.
+        found: see ``simulate``.
         learner: GO-UCB's runs.
         repeated: runs that repeat the best point of Phase I, with the same points and noise.
         rounds: last rounds that count.

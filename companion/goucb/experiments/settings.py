@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 from paperlib.core.contracts import Learner, Problem
 from paperlib.goucb.learners.acquisition import Joint
-from paperlib.goucb.learners.controls import RepeatBest, UniformPoint
+from paperlib.goucb.learners.botorch_default import MAPSAAS
 from paperlib.goucb.learners.goucb import GOUCB
-from paperlib.goucb.learners.gp import GP
-from paperlib.goucb.learners.gp_optimize_acqf import GPOptimizeAcqf
-from paperlib.goucb.learners.modern import MAPSAAS, QLogNEI
+from paperlib.goucb.learners.gp import GP, GPOptimizeAcqf, QLogNEI
 from paperlib.goucb.learners.oracle import GradientDescent
-from paperlib.goucb.learners.presets import algorithm1, literal, practical
+from paperlib.goucb.learners.presets import USUAL, algorithm1, literal, practical
+from paperlib.goucb.learners.search import RepeatBest, UniformPoint
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.learners.turbo import TuRBO
 from paperlib.goucb.model.network import TwoLayerNet
@@ -115,13 +114,10 @@ def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
 
 def versions() -> dict[str, str | None]:
     """Of the packages that the baselines rest on; None: not installed."""
-    found = {}
-    for package in ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
+    modules = {"scikit-learn": "sklearn", "scikit-optimize": "skopt"}
+    packages = ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize")
+    there = lambda package: find_spec(modules.get(package, package)) is not None
+    return {package: metadata.version(package) if there(package) else None for package in packages}
 
 
 def lacking(names: Sequence[str]) -> list[str]:
@@ -158,5 +154,5 @@ def starts(n: int, F: float, ascent: int) -> dict[str, GOUCB]:
 
 def kappas(n: int, values: list[float], trust: bool) -> dict[float, GOUCB]:
     """The practical preset with each kappa, with or without its trust region."""
-    more = {} if trust else {"trust": None}
-    return {kappa: practical(n, TwoLayerNet(), kappa, **more) for kappa in values}
+    region = USUAL if trust else None
+    return {kappa: practical(n, TwoLayerNet(), kappa, trust=region) for kappa in values}

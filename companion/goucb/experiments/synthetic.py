@@ -4,7 +4,7 @@ Shapes: R trials, T' recorded rounds.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -35,16 +35,11 @@ def between(trace: Trace, first: int, last: int) -> np.ndarray:
     return trace.at(last) - trace.at(first - 1)
 
 
-def phase2(trace: Trace, n: int) -> np.ndarray:
-    """Regret after the first n rounds, R."""
-    return trace.last() - trace.at(n)
-
-
 def bend(trace: Trace, n: int) -> stats.Interval:
     """Regret of the last rounds over that of the first of Phase II: 1 where it grows linearly."""
     window = min(WINDOW, (len(trace.rounds) - n) // 2)
-    first = between(trace, n + 1, n + window)
-    last = trace.last() - trace.at(len(trace.rounds) - window)
+    rounds = len(trace.rounds)
+    first, last = between(trace, n + 1, n + window), between(trace, rounds - window + 1, rounds)
     return stats.ratio(last, first, of="mean regret, last rounds over first")
 
 
@@ -52,7 +47,7 @@ def flat(trace: Trace, uniform: Trace, rounds: int = FLAT) -> stats.Interval:
     """Mean regret of the last ``rounds`` as a share of a uniform point's."""
     total = len(trace.rounds)
     rounds = min(rounds, total - 1)
-    last = trace.last() - trace.at(total - rounds)
+    last = between(trace, total - rounds + 1, total)
     share = uniform.last() * (rounds / total)
     return stats.ratio(last, share, of="mean regret, last rounds over a uniform point's")
 
@@ -108,13 +103,8 @@ def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
 
 def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
     """Of all ratios the one farthest from 1, up or down, as a factor of at least 1."""
-    logs = {
-        name: x._replace(estimate=np.log(x.estimate), low=np.log(x.low), high=np.log(x.high))
-        for name, x in ratios.items()
-    }
-    far = farthest(logs)
-    ends = {key: float(np.exp(getattr(far, key))) for key in ("estimate", "low", "high")}
-    return far._replace(**ends)
+    far = farthest({name: stats.Interval(*np.log(x[:3]), *x[3:]) for name, x in ratios.items()})
+    return stats.Interval(*map(float, np.exp(far[:3])), *far[3:])
 
 
 def simple(trace: Trace, maximum: float | np.ndarray) -> np.ndarray:
@@ -194,38 +184,37 @@ def band_note(traces: dict[str, Trace]) -> str:
     return f"{words}; they are too narrow where few trials have most of the regret."
 
 
+def mark_phase_1(ax: Axes, n: int) -> None:
+    """Draw a line where Phase I ends, after n evaluations, and name the axis."""
+    ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+    ax.set_xlabel("evaluations $t$")
+
+
 def twin_panels(
     row: Sequence[Axes],
     found: dict[str, Trace],
     n: int,
     *,
     title: str,
-    maximum: Any,
-    labels: bool = False,
     log: bool = False,
+    **rest: Any,
 ) -> dict[str, dict]:
-    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends. ``log``: the axis of cumulative regret.
+    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends.
+
+    Args:
+        found: traces with a series "simple".
+        log: the axis of cumulative regret.
+        rest: as for ``band_panel``.
 
     Returns:
         The plotted numbers.
     """
-    both = with_simple(found, maximum)
-    numbers = {
-        "cumulative": band_panel(
-            row[0], both, title=title, ylabel="cumulative regret", labels=labels, log_y=log
-        ),
-        "simple": band_panel(
-            row[1],
-            both,
-            title="best so far",
-            series="simple",
-            ylabel="simple regret",
-            labels=labels,
-        ),
-    }
-    for ax in row:
-        ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
-        ax.set_xlabel("evaluations $t$")
+    left, right = {"title": title, "log_y": log}, {"title": "best so far", "series": "simple"}
+    numbers = {}
+    for ax, word, more in zip(row, ("cumulative", "simple"), (left, right)):
+        more = {**more, "ylabel": f"{word} regret", "labels": False}
+        numbers[word] = band_panel(ax, found, **more, **rest)
+        mark_phase_1(ax, n)
     return numbers
 
 
@@ -236,9 +225,9 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
     """
     heads = ("cumulative", "a round, Phase II", "simple")
     lines = ["".join([f"{'':24s}", *[f"{head:>34s}" for head in heads]])]
-    rounds = len(next(iter(found.values())).rounds) - n
     for name, trace in found.items():
-        cells = (trace.last(), phase2(trace, n) / rounds, simple(trace, maximum)[:, -1])
+        late = between(trace, n + 1, len(trace.rounds)) / (len(trace.rounds) - n)
+        cells = (trace.last(), late, simple(trace, maximum)[:, -1])
         texts = [
             f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
             for x in map(stats.mean, cells)
@@ -261,8 +250,19 @@ def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
     """Log-log slope of the mean over trials in a setting, resampling trials at all settings together. ``samples``: setting -> R."""
     x = np.log(np.array(list(samples), float))
     y = np.stack(list(samples.values()), 1)
-    line = lambda means: stats.slopes(x, np.log(means))
-    return stats.bootstrap(y, line, of=of)
+    return stats.bootstrap(y, lambda means: stats.slopes(x, np.log(means)), of=of)
+
+
+def _bars(found: Collection[stats.Interval]) -> tuple[np.ndarray, np.ndarray]:
+    """Heights, and the lengths of the bars below and above them, for ``errorbar``."""
+    middle = np.array([x.estimate for x in found])
+    return middle, np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
+
+
+def _lines_across(ax: Axes, found: dict[str, stats.Interval]) -> None:
+    """A line at the estimate of each name."""
+    for name, x in found.items():
+        ax.axhline(x.estimate, linewidth=0.9, **{key: look(name)[key] for key in LINE})
 
 
 def along(
@@ -286,15 +286,11 @@ def along(
     settings = sorted({setting for sample in samples.values() for setting in sample})
     numbers: dict[str, Any] = {name: stats.mean(x) for name, x in controls.items()}
     with style():
-        for name, found in numbers.items():
-            ax.axhline(found.estimate, linewidth=0.9, **{key: look(name)[key] for key in LINE})
+        _lines_across(ax, numbers)
         for name, sample in samples.items():
             found = numbers[name] = {setting: stats.mean(sample[setting]) for setting in settings}
-            middle = np.array([x.estimate for x in found.values()])
-            ends = np.abs(np.array([(x.low, x.high) for x in found.values()]).T - middle)
-            ax.errorbar(
-                range(len(settings)), middle, ends, elinewidth=0.6, capsize=1.5, **look(name)
-            )
+            bars = _bars(found.values())
+            ax.errorbar(range(len(settings)), *bars, elinewidth=0.6, capsize=1.5, **look(name))
         ax.set_xticks(range(len(settings)), [f"{setting:g}" for setting in settings])
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
         ax.set_ylim(bottom=0)
@@ -327,12 +323,9 @@ def bars(
     ends_of = lambda traces: {name: stats.mean(x.last()[:count]) for name, x in traces.items()}
     dots, lines = ends_of(found), ends_of(controls)
     with style():
-        for i, x in enumerate(dots.values()):
-            ends = [[x.estimate - x.low], [x.high - x.estimate]]
-            ax.errorbar(i, x.estimate, ends, fmt="o", color=COLORS["vermilion"], capsize=2, ms=4)
-        for name, x in lines.items():
-            line = {key: look(name)[key] for key in LINE}
-            ax.axhline(x.estimate, linewidth=0.9, **line)
+        how = {"fmt": "o", "color": COLORS["vermilion"], "capsize": 2, "ms": 4}
+        ax.errorbar(range(len(dots)), *_bars(dots.values()), **how)
+        _lines_across(ax, lines)
         labels = [name.replace(", ", ",\n") for name in found]
         ax.set_xticks(range(len(found)), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set(title=title, ylabel=ylabel)
@@ -341,28 +334,25 @@ def bars(
 
 
 def field_panels(
-    row: Sequence[Axes], found: dict[str, Trace], n: int, *, title: str, maximum: Any
+    row: Sequence[Axes], found: dict[str, Trace], n: int, *, title: str
 ) -> dict[str, Any]:
     """Mean simple regret against evaluations, with bands, and against mean seconds of choosing points, a trial.
+
+    Args:
+        found: traces with a series "simple".
 
     Returns:
         The plotted numbers.
     """
-    both = with_simple(found, maximum)
-    numbers: dict[str, Any] = {
-        "evaluations": band_panel(
-            row[0], both, title=title, series="simple", ylabel="simple regret", labels=False
-        )
-    }
-    row[0].axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
-    row[0].set_xlabel("evaluations $t$")
+    words = {"title": title, "series": "simple", "ylabel": "simple regret", "labels": False}
+    numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, **words), "seconds": {}}
+    mark_phase_1(row[0], n)
     with style():
-        for name, trace in both.items():
-            seconds = trace.seconds / len(trace.trials)
+        for name, trace in found.items():
             late = trace.rounds > n
-            mean = trace["simple"].mean(0)
-            row[1].plot(seconds[late], mean[late], **{**look(name), "marker": None})
-            numbers.setdefault("seconds", {})[name] = {"seconds": seconds[late], "mean": mean[late]}
+            seconds, mean = trace.seconds[late] / len(trace.trials), trace["simple"].mean(0)[late]
+            row[1].plot(seconds, mean, **{**look(name), "marker": None})
+            numbers["seconds"][name] = {"seconds": seconds, "mean": mean}
         row[1].set(title=title, xlabel="seconds a trial", xscale="log")
         row[1].set_ylim(row[0].get_ylim())
     return numbers

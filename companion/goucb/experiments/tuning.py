@@ -4,8 +4,8 @@ Trial i of a run is fold i % folds and design i // folds: folds are what repeats
 Shapes: R trials, T' recorded rounds.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -53,23 +53,9 @@ def regrets(found: Found, folds: int) -> Found:
     lost = {}
     for name, trace in found.items():
         top = best[folds_of(len(trace.trials), folds), None]
-        series = {**trace.series, "simple": top - trace["best"]}
-        whole = dataclasses.replace(trace, series=series)
-        lost[name] = whole.with_best(lambda trace, top=top: top * trace.rounds)
+        whole = trace.with_best(lambda trace, top=top: top * trace.rounds)
+        lost |= synthetic.with_simple({name: whole}, top)
     return lost
-
-
-def first(found: Found, trials: int) -> Found:
-    """Their first trials."""
-    return {
-        name: dataclasses.replace(
-            trace,
-            series={key: x[:trials] for key, x in trace.series.items()},
-            final={key: x[:trials] for key, x in trace.final.items()},
-            trials=trace.trials[:trials],
-        )
-        for name, trace in found.items()
-    }
 
 
 def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> stats.Interval:
@@ -102,24 +88,6 @@ def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> s
     return stats.Interval(center, center - half, center + half, n, method)
 
 
-def differences(
-    tasks: dict[str, Found],
-    name: str,
-    others: Sequence[str],
-    folds: int,
-    of: Callable[[Trace], np.ndarray] = Trace.last,
-) -> dict[str, stats.Interval]:
-    """For each of the others, ``name``'s quantity minus its, in all tasks together."""
-    return {
-        other: clustered(
-            {task: of(found[name]) - of(found[other]) for task, found in tasks.items()},
-            folds,
-            "mean difference",
-        )
-        for other in others
-    }
-
-
 def greatest(
     tasks: dict[str, Found],
     name: str,
@@ -127,19 +95,22 @@ def greatest(
     folds: int,
     of: Callable[[Trace], np.ndarray] = Trace.last,
 ) -> stats.Interval:
-    """Of ``differences`` the largest: ``name`` has less than all others exactly when it lies below 0, more than one when it lies above."""
-    return stats.greatest(differences(tasks, name, others, folds, of))
+    """The largest of the differences of ``name``'s quantity to each of the others', in all tasks together.
+
+    ``name`` has less than all others exactly when it lies below 0, more than one when it lies above.
+    """
+    apart = lambda other: {task: of(runs[name]) - of(runs[other]) for task, runs in tasks.items()}
+    found = {other: clustered(apart(other), folds, "mean difference") for other in others}
+    return stats.greatest(found)
 
 
 def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
     """Of all pairs, the largest size of the difference of regret, as a share of a uniform point's regret."""
     scale = found[synthetic.UNIFORM].last().mean()
+    apart = lambda a, b: {"": (found[a].last() - found[b].last()) / scale}
     pairs = {
-        f"{a} - {b}": clustered(
-            {"": (found[a].last() - found[b].last()) / scale}, folds, "share of a uniform point's"
-        )
-        for i, a in enumerate(names)
-        for b in names[i + 1 :]
+        f"{a} - {b}": clustered(apart(a, b), folds, "share of a uniform point's")
+        for a, b in combinations(names, 2)
     }
     return synthetic.farthest(pairs)
 
@@ -167,11 +138,8 @@ def ranks(
     tasks: dict[str, Found], names: Sequence[str], of: Callable[[Trace], np.ndarray]
 ) -> dict[str, float]:
     """Mean rank of each name over tasks and trials, 1 the least; equal values share theirs."""
-    found = [
-        rankdata(np.stack([of(traces[name]) for name in names]), axis=0)
-        for traces in tasks.values()
-    ]
-    mean = np.concatenate(found, 1).mean(1)
+    values = [[of(traces[name]) for name in names] for traces in tasks.values()]
+    mean = rankdata(np.concatenate(values, 1), axis=0).mean(1)
     return dict(zip(names, map(float, mean)))
 
 
@@ -184,21 +152,8 @@ def panels(row: Sequence[Axes], found: Found, n: int, folds: int, *, title: str)
     Returns:
         The plotted numbers.
     """
-    numbers = {}
-    for ax, series, word in zip(row, ("regret", "simple"), ("cumulative regret", "simple regret")):
-        numbers[series] = synthetic.band_panel(
-            ax,
-            found,
-            folds=folds,
-            title=title if series == "regret" else "best so far",
-            series=series,
-            ylabel=word,
-            labels=False,
-            bands=BANDS,
-        )
-        ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
-        ax.set_xlabel("evaluations $t$")
-    return numbers
+    numbers = synthetic.twin_panels(row, found, n, title=title, folds=folds, bands=BANDS)
+    return {"regret": numbers["cumulative"], "simple": numbers["simple"]}
 
 
 def final_table(
@@ -274,9 +229,6 @@ def parts(task: str) -> tuple[str, str]:
     return data, classifier
 
 
-SOURCES = ("bundled", "auto", "real")
-
-
 def choose(
     tasks: Sequence[str], data: str, folds: int = 5, scale: bool = False
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
@@ -292,7 +244,7 @@ def choose(
         ValueError: another word or task, or a file that is not the registry's.
         FileNotFoundError: "real", and a file cannot be had; the text says how to get it.
     """
-    one_of("data", data, SOURCES)
+    one_of("data", data, ("bundled", "auto", "real"))
     chosen, problems, notes = [(task, *parts(task)) for task in tasks], {}, {}
     lacking = set() if data == "bundled" else _lacking({DATA[name] for _, name, _ in chosen}, data)
     for task, name, classifier in chosen:

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from paperlib.checks import Check, Statement, statement, unless
 from paperlib.goucb.theory.constants import PAPER, ROUNDING, Constants, Proof, stretch
-from paperlib.goucb.theory.replay import Replay
 
 from .lemmas import column, potential_bound
+from .replay import Replay
 
 # Lemma 5.3 ------------------------------------------------------------------------------------------------
 
@@ -26,9 +26,12 @@ def identity_13(run: Replay) -> Check:
 
     Flags what "Eq. (5), estimate" flags, and noise that was not heard.
     """
-    off = torch.linalg.vector_norm(run.apart - run.along.identity, dim=2)
-    formula = "||w_t - w* - Sigma_t^{-1} (...)|| <= 1e-8"
-    return identity_13.statement.check(formula, run.inputs, off, ROUNDING)
+    return identity_13.statement.check(
+        "||w_t - w* - Sigma_t^{-1} (...)|| <= 1e-8",
+        run.inputs,
+        torch.linalg.vector_norm(run.apart - run.along.identity, dim=2),
+        ROUNDING,
+    )
 
 
 @statement("Lemma 5.3, Taylor", f"{PAPER}, proof of Lemma 5.3")
@@ -39,9 +42,12 @@ def remainder(run: Replay, curvature: Any) -> Check:
 
     ``curvature``: C_h, a number or R x 1.
     """
-    formula, inputs = "|rho_i| <= C_h / 2 ||w_i - w*||^2", {"C_h": float(column(curvature).max())}
-    bound = column(curvature) / 2 * run.distance2[:, :-1].numpy() + 1e-12
-    return remainder.statement.check(formula, run.inputs | inputs, run.rho.abs(), bound)
+    return remainder.statement.check(
+        "|rho_i| <= C_h / 2 ||w_i - w*||^2",
+        run.inputs | {"C_h": float(column(curvature).max())},
+        run.rho.abs(),
+        column(curvature) / 2 * run.distance2[:, :-1].numpy() + 1e-12,
+    )
 
 
 @statement("Lemma 5.3", f"{PAPER}, Lemma 5.3, with all constants")
@@ -56,9 +62,12 @@ def containment(run: Replay, root: Any, delta: float, most: Any = math.inf) -> C
         delta: failure probability.
         most: ||v - w_t||_{Sigma_t} of the farthest v in W, R x T, see ``Replay.far_corner2``.
     """
-    far = run.along.far2[:, :-1].sqrt()
     check = containment.statement.check(
-        "||w_t - w*||_{Sigma_t} <= sqrt(beta_t)", run.inputs, far, root, delta
+        "||w_t - w*||_{Sigma_t} <= sqrt(beta_t)",
+        run.inputs,
+        run.along.far2[:, :-1].sqrt(),
+        root,
+        delta,
     )
     return unless(bool((check.bound < np.asarray(most)).any()), check)
 

@@ -14,14 +14,48 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.checks import Check, statement
+from paperlib.checks import Check, Statement, statement
 from paperlib.goucb.theory.constants import PAPER, ROUNDING, stretch
-from paperlib.goucb.theory.replay import Replay
+
+from .replay import Replay
 
 
 def column(values: Any) -> np.ndarray:
     """A number, or R or R x 1 of them, as R x 1."""
     return np.asarray(values, float).reshape(-1, 1)
+
+
+# Phase I, and where the estimates are -------------------------------------------------------------------
+
+
+@statement("Eq. (2), oracle", f"{PAPER}, (2)")
+def oracle(found: Any, at_truth: Any) -> Check:
+    """sum (f_{w_0}(x_i) - y_i)^2 <= sum (f_{w*}(x_i) - y_i)^2, which is all that Lemma 5.1 as corrected uses of w_0.
+
+    Flags a fit that ends in a worse minimum, or does not move.
+
+    Args:
+        found: squared error of w_0, R.
+        at_truth: of w*, R.
+    """
+    bound = np.asarray(at_truth, float) + 1e-10
+    return oracle.statement.check(
+        "squared error of w_0 <= that of w*", {"trials": len(bound)}, found, bound
+    )
+
+
+@statement("Assumption 3.2, where the estimates are", "ours, what the proofs need")
+def assumption_3_2_along(run: Replay, slope: float, curvature: float) -> Check:
+    """The bounds on the network between w* and the estimates, which leave W, are at most C_g and C_h (E5).
+
+    Flags the constants of W, on which the paper assumes them.
+    """
+    return assumption_3_2_along.statement.check(
+        "C_g, C_h of |w2| along the run",
+        {"C_g": slope, "C_h": curvature},
+        run.reached,
+        [slope, curvature],
+    )
 
 
 # What Algorithm 1 keeps -----------------------------------------------------------------------------------
@@ -33,10 +67,12 @@ def estimate(run: Replay) -> Check:
 
     Flags a gradient of another round, a ridge that is forgotten and answers of another round.
     """
-    off = torch.linalg.vector_norm(run.w - run.along.center, dim=2)
-    bound = ROUNDING * (1 + torch.linalg.vector_norm(run.w, dim=2))
-    formula = "||w_t - Sigma_t^{-1} R_t|| <= 1e-8 (1 + ||w_t||)"
-    return estimate.statement.check(formula, run.inputs, off, bound)
+    return estimate.statement.check(
+        "||w_t - Sigma_t^{-1} R_t|| <= 1e-8 (1 + ||w_t||)",
+        run.inputs,
+        torch.linalg.vector_norm(run.w - run.along.center, dim=2),
+        ROUNDING * (1 + torch.linalg.vector_norm(run.w, dim=2)),
+    )
 
 
 @statement("Ball_t", f"{PAPER}, Algorithm 1; beta_t of Lemma 5.3")
@@ -47,14 +83,14 @@ def ball(run: Replay, root: Tensor) -> Check:
 
     ``root``: sqrt(beta_t), R x T, as ``Replay.root`` has it.
     """
-    along, T = run.along, run.rounds
-    u = along.u2.sqrt()
-    expected = torch.stack([along.growth[:, :T], u, root * u], 2)
-    seen = run.ball.clone()
-    seen[:, :, 2] *= seen[:, :, 1]
-    formula = "|l_t, u_t, sqrt(beta_t) u_t less those computed anew| <= 1e-8 (1 + size)"
-    bound = ROUNDING * (1 + expected.abs())
-    return ball.statement.check(formula, run.inputs, (seen - expected).abs(), bound)
+    u, (growth, width, seen) = run.along.u2.sqrt(), run.ball.unbind(2)
+    expected = torch.stack([run.along.growth[:, : run.rounds], u, root * u], 2)
+    return ball.statement.check(
+        "|l_t, u_t, sqrt(beta_t) u_t less those computed anew| <= 1e-8 (1 + size)",
+        run.inputs,
+        (torch.stack([growth, width, seen * width], 2) - expected).abs(),
+        ROUNDING * (1 + expected.abs()),
+    )
 
 
 @statement("Query", f"{PAPER}, Algorithm 1, argmax")
@@ -73,8 +109,12 @@ def query(run: Replay, x: Tensor, off: float = 0.1) -> Check:
     for t in range(run.rounds):
         a = torch.stack(run.surface(t, x.unsqueeze(0), root[:, t])).sum(0)
         found.append((a.amax(1) - at_query[:, t]) / (a.amax(1) - a.amin(1)).clamp(min=1e-12))
-    formula, inputs = "max a - a(x_t) <= off (max a - min a)", {"points": len(x), "off": off}
-    return query.statement.check(formula, run.inputs | inputs, torch.stack(found, 1), off)
+    return query.statement.check(
+        "max a - a(x_t) <= off (max a - min a)",
+        run.inputs | {"points": len(x), "off": off},
+        torch.stack(found, 1),
+        off,
+    )
 
 
 # Lemmas B.3 and C.4 to C.6 --------------------------------------------------------------------------------
@@ -88,9 +128,12 @@ def lemma_c4(run: Replay) -> Check:
     """
     total = torch.log1p(run.along.u2).cumsum(1)
     total = torch.cat([torch.zeros_like(total[:, :1]), total[:, :-1]], 1)
-    off = (run.ball[:, :, 0] - total).abs()
-    formula = "|l_t - sum_{i < t} ln(1 + u_i^2)| <= 1e-8 (1 + l_t)"
-    return lemma_c4.statement.check(formula, run.inputs, off, ROUNDING * (1 + total))
+    return lemma_c4.statement.check(
+        "|l_t - sum_{i < t} ln(1 + u_i^2)| <= 1e-8 (1 + l_t)",
+        run.inputs,
+        (run.ball[:, :, 0] - total).abs(),
+        ROUNDING * (1 + total),
+    )
 
 
 @statement("Lemma C.5", f"{PAPER}, Lemma C.5")
@@ -101,13 +144,12 @@ def lemma_c5(run: Replay, slope: Any) -> Check:
 
     ``slope``: C_g, a number or R x 1.
     """
-    growth = run.along.growth[:, 1:]
-    formula, inputs = (
+    return lemma_c5.statement.check(
         "l_t <= dw ln(1 + t C_g^2 / (dw lambda))",
-        {"C_g": float(column(slope).max())},
+        run.inputs | {"C_g": float(column(slope).max())},
+        run.along.growth[:, 1:],
+        potential_bound(run, slope) + 1e-12,
     )
-    bound = potential_bound(run, slope) + 1e-12
-    return lemma_c5.statement.check(formula, run.inputs | inputs, growth, bound)
 
 
 def potential_bound(run: Replay, slope: Any) -> np.ndarray:
@@ -137,8 +179,12 @@ def lemma_c6(run: Replay) -> Check:
 @statement("Lemma C.6, printed", f"{PAPER}, Lemma C.6")
 def lemma_c6_printed(run: Replay, slope: Any) -> Check:
     """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true. ``slope``: C_g, a number or R x 1."""
-    formula, bound = "S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda))", 2 * potential_bound(run, slope)
-    return lemma_c6_printed.statement.check(formula, run.inputs, run.along.trace[:, 1:], bound)
+    return lemma_c6_printed.statement.check(
+        "S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda))",
+        run.inputs,
+        run.along.trace[:, 1:],
+        2 * potential_bound(run, slope),
+    )
 
 
 @statement("Lemma C.6, printed step", f"{PAPER}, proof of Lemma C.6")
@@ -149,9 +195,8 @@ def lemma_c6_step(trace: Any, growth: Any) -> Check:
         trace: S_t for t = 1, ..., T, R x T.
         growth: l_0, ..., l_{T-1}, R x T.
     """
-    trace = np.asarray(trace, float)
-    formula, bound = "S_t <= 2 l_{t-1}", 2 * np.asarray(growth, float)
-    return lemma_c6_step.statement.check(formula, {"T": trace.shape[1]}, trace, bound)
+    bound = 2 * np.asarray(growth, float)
+    return lemma_c6_step.statement.check("S_t <= 2 l_{t-1}", {"T": bound.shape[1]}, trace, bound)
 
 
 @statement("Elliptical potential", f"{PAPER}, proof of Lemma 5.5, corrected")
@@ -165,10 +210,20 @@ def potential(u2: Any, growth: Any, K: Any) -> Check:
         growth: l_1, ..., l_T, R x T.
         K: C_g^2 / lambda, a number or R x 1.
     """
-    total, factor = np.asarray(u2, float).cumsum(1), stretch(column(K))
-    formula, inputs = "sum u_i^2 <= kappa_K l_t", {"kappa_K": float(factor.max())}
-    bound = factor * np.asarray(growth, float)
-    return potential.statement.check(formula, inputs, total, bound, tolerance=ROUNDING)
+    factor = stretch(column(K))
+    return potential.statement.check(
+        "sum u_i^2 <= kappa_K l_t",
+        {"kappa_K": float(factor.max())},
+        np.asarray(u2, float).cumsum(1),
+        factor * np.asarray(growth, float),
+        tolerance=ROUNDING,
+    )
+
+
+def _doubled(of: Statement, formula: str, u2: Any, half: Any) -> Check:
+    """sum_{i < t} u_i^2, R x T, against twice ``half``."""
+    u2, bound = np.asarray(u2, float), 2 * np.asarray(half, float)
+    return of.check(formula, {"largest u^2": float(u2.max())}, u2.cumsum(1), bound)
 
 
 @statement("Elliptical potential, printed", f"{PAPER}, proof of Lemma 5.5")
@@ -181,18 +236,18 @@ def potential_printed(u2: Any, bound: Any) -> Check:
         u2: u_0^2, ..., u_{T-1}^2, R x T.
         bound: dw ln(1 + t C_g^2 / (dw lambda)), see ``potential_bound``, R x T.
     """
-    u2, bound = np.asarray(u2, float), 2 * np.asarray(bound, float)
-    formula = "sum u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda))"
-    inputs = {"largest u^2": float(u2.max())}
-    return potential_printed.statement.check(formula, inputs, u2.cumsum(1), bound)
+    return _doubled(
+        potential_printed.statement,
+        "sum u_i^2 <= 2 dw ln(1 + t C_g^2 / (dw lambda))",
+        u2,
+        bound,
+    )
 
 
 @statement("Elliptical potential, with 2", f"{PAPER}, proof of Lemma 5.5, by Lemma C.4")
 def potential_step(u2: Any, growth: Any) -> Check:
     """sum_{i < t} u_i^2 <= 2 l_t, what the proof would need of x <= 2 ln(1 + x): false where u_i^2 exceeds 2.51 (E4). Arguments: as of ``potential``."""
-    u2, bound = np.asarray(u2, float), 2 * np.asarray(growth, float)
-    inputs = {"largest u^2": float(u2.max())}
-    return potential_step.statement.check("sum u_i^2 <= 2 l_t", inputs, u2.cumsum(1), bound)
+    return _doubled(potential_step.statement, "sum u_i^2 <= 2 l_t", u2, growth)
 
 
 @statement("Lemma B.3", f"{PAPER}, Lemma B.3")
@@ -201,7 +256,68 @@ def lemma_b3(run: Replay, noise: float, delta: float) -> Check:
 
     No union over t is needed (E3). Flags noise that is larger than sigma.
     """
-    bound = noise**2 * (run.along.growth[:, 1:] + 2 * math.log(1 / delta))
-    formula = "||sum g_i eta_i||^2_{Sigma_t^{-1}} <= sigma^2 (l_t + 2 ln(1 / delta))"
-    inputs = run.inputs | {"sigma": noise}
-    return lemma_b3.statement.check(formula, inputs, run.along.noise2[:, 1:], bound, delta)
+    return lemma_b3.statement.check(
+        "||sum g_i eta_i||^2_{Sigma_t^{-1}} <= sigma^2 (l_t + 2 ln(1 / delta))",
+        run.inputs | {"sigma": noise},
+        run.along.noise2[:, 1:],
+        noise**2 * (run.along.growth[:, 1:] + 2 * math.log(1 / delta)),
+        delta,
+    )
+
+
+# Regret of the rounds -------------------------------------------------------------------------------------
+
+
+@statement("Theorem 4.1, sum", f"{PAPER}, proof of Theorem 4.1")
+def square_sum(regret: Any, run: Replay, n: int, value: float) -> Check:
+    """R_{n + T} <= 2 F n + sqrt(T sum r_t^2): a step of the proof.
+
+    Flags regret that counts rounds twice or f beyond F.
+
+    Args:
+        regret: of both phases, R.
+        run: Phase II.
+        n: rounds of Phase I.
+        value: F.
+    """
+    return square_sum.statement.check(
+        "R_{n + T} <= 2 F n + sqrt(T sum r_t^2)",
+        run.inputs | {"n": n},
+        regret,
+        2 * value * n + (run.rounds * run.gaps.square().sum(1)).sqrt(),
+    )
+
+
+@statement("Remark 4.2", f"{PAPER}, Remark 4.2")
+def remark_4_2(run: Replay, best: float) -> Check:
+    """The expected gap of a query drawn uniformly from Phase II is sum r_t / T, and no r_t is below 0.
+
+    Flags f* that is no maximum, and rounds that are lost.
+
+    ``best``: f*.
+    """
+    gaps = best - run.true
+    off = (run.gaps.mean(1) - gaps.mean(1)).abs()
+    return remark_4_2.statement.check(
+        "|E[f* - f(x^)] - sum r_t / T| <= 1e-8, r_t >= -1e-8",
+        run.inputs,
+        torch.cat([off.unsqueeze(1), -gaps], 1),
+        ROUNDING,
+    )
+
+
+@statement("Remark 4.3", f"{PAPER}, Remark 4.3; the inequality is ours, from (4)")
+def remark_4_3(run: Replay) -> Check:
+    """||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda, in which e_i is the error of the linear model of query i at w_0.
+
+    It follows from (4) for every lambda > 0, because w_t minimizes (4) and the ridge is centered at w_0. It flags a ridge that is
+    centered elsewhere. It does not test whether lambda of order sqrt(T) is needed, as the remark says.
+    """
+    moved = run.w - run.w[:, :1]
+    error = run.y - run.value + (run.g * moved[:, :-1]).sum(2)
+    return remark_4_3.statement.check(
+        "||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda",
+        run.inputs,
+        moved[:, 1:].square().sum(2),
+        error.square().cumsum(1) / run.ridge.view(-1, 1) + ROUNDING,
+    )

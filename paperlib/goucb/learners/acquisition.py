@@ -112,9 +112,6 @@ class Sphere(Linearized):
 
     turns: int = fields.size(60)
 
-    def __post_init__(self):
-        super().__post_init__()
-
     def score(self, surface: Surface, u: Tensor) -> Tensor:
         """f_x at the best step's w, R x N, differentiable in u with w held fixed (envelope theorem)."""
         model, (trials, N, dim) = surface.model, u.shape

@@ -1,6 +1,7 @@
-"""BoTorch as its users call it, one trial after another.
+"""BoTorch as its users call it, one trial after another: its default model, and an ensemble of sparse priors.
 
-Source: Balandat et al., "BoTorch: A Framework for Efficient Monte-Carlo Bayesian Optimization" (2020), and the library's own example.
+Source: Balandat et al., "BoTorch: A Framework for Efficient Monte-Carlo Bayesian Optimization" (2020), and the library's own example;
+Eriksson & Jankowiak, "High-Dimensional Bayesian Optimization with Sparse Axis-Aligned Subspaces" (2021), for the prior of MAP-SAAS.
 Shapes: t observations, d dimensions.
 """
 
@@ -11,17 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import check_installed
-from ...core.validation import size
+from .search import in_order
 from .sequential import OneByOne
-
-
-def check_starts(restarts: int, raw_samples: int) -> None:
-    """Raise ValueError for sizes that ``maximize_acquisition`` does not take."""
-    restarts, raw_samples = size("restarts", restarts), size("raw_samples", raw_samples)
-    if raw_samples < restarts:
-        raise ValueError(f"raw_samples must be at least restarts = {restarts}, got {raw_samples}")
 
 
 def maximize_acquisition(
@@ -34,8 +28,10 @@ def maximize_acquisition(
     """Return the point where BoTorch's own routine finds an acquisition largest, d. ``lo``, ``hi``: d, the ends of the box."""
     from botorch.optim import optimize_acqf
 
-    starts = {"num_restarts": int(restarts), "raw_samples": int(raw_samples)}
-    return optimize_acqf(acquisition, torch.stack([lo, hi]), q=1, **starts)[0][0]
+    point, _ = optimize_acqf(
+        acquisition, torch.stack([lo, hi]), q=1, num_restarts=restarts, raw_samples=raw_samples
+    )
+    return point[0]
 
 
 @frozen
@@ -45,23 +41,18 @@ class BoTorchDefault(OneByOne):
     Attributes:
         n_init: n >= 1, points of Phase I; a user's own observations count.
         restarts: >= 1, points from which the acquisition is maximized.
-        raw_samples: >= 1, points among which these are chosen.
+        raw_samples: >= restarts, points among which these are chosen.
 
     Raises:
         ValueError: a value out of range.
     """
 
-    n_init: int
-    restarts: int = 10
-    raw_samples: int = 512
+    needs = "botorch", "botorch"
+    restarts: int = fields.size(10)
+    raw_samples: int = fields.size(512)
 
     def __post_init__(self):
-        super().__post_init__()
-        check_starts(self.restarts, self.raw_samples)
-
-    def library(self):
-        """BoTorch, which is imported where it is used."""
-        check_installed("botorch", "botorch", type(self).__name__)
+        in_order(restarts=self.restarts, raw_samples=self.raw_samples)
 
     def model(self, x: Tensor, y: Tensor) -> Module:
         """The model before its fit, of points of the unit cube, t x d, and answers, t x 1, which it standardizes."""
@@ -83,3 +74,24 @@ class BoTorchDefault(OneByOne):
             gain, zero = LogExpectedImprovement(model, y.max()), torch.zeros_like(x[0])
             point = maximize_acquisition(gain, zero, zero + 1, self.restarts, self.raw_samples)
         return (2 * point - 1).tolist()
+
+
+@frozen
+class MAPSAAS(BoTorchDefault):
+    """BoTorch as its users call it, with an ensemble of sparse priors: few coordinates matter, and how few differs by model.
+
+    Attributes:
+        n_init, restarts, raw_samples: as of ``BoTorchDefault``.
+        models: >= 1, each with another degree of sparsity, drawn anew each round.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    models: int = fields.size(4)
+
+    def model(self, x: Tensor, y: Tensor) -> Module:
+        """The ensemble before its fit."""
+        from botorch.models.map_saas import EnsembleMapSaasSingleTaskGP
+
+        return EnsembleMapSaasSingleTaskGP(x, y, num_taus=int(self.models))

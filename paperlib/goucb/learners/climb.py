@@ -13,6 +13,24 @@ from ...core.linalg import chosen, first_best
 from ...maths.adam import Adam
 
 
+def ascend(
+    objective: Callable[[Tensor], Tensor],
+    x: Tensor,
+    steps: int,
+    rate: float,
+    project: Callable[[Tensor], Tensor] = lambda x: x,
+) -> Tensor:
+    """Where ``steps`` of Adam lead uphill from ``x``; the entries of ``objective(x)`` are added. ``project``: applied after each step."""
+    adam = Adam.begun(x)
+    for _ in range(steps):
+        with torch.enable_grad():
+            at = x.detach().requires_grad_()
+            (gradient,) = torch.autograd.grad(objective(at).sum(), at)
+        uphill, adam = adam.step(gradient)
+        x = project(x + rate * uphill)
+    return x
+
+
 def climb(score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: Any) -> Tensor:
     """The best of ``points``, R x N x d, and of what Adam makes of the ``top`` best among them within the box. Returns R x d.
 
@@ -25,12 +43,7 @@ def climb(score: Callable[[Tensor], Tensor], points: Tensor, box: Any, sizes: An
     raw = score(points)
     top = raw.topk(min(sizes.top, raw.shape[1]), 1).indices
     u = points.gather(1, top.unsqueeze(2).expand(-1, -1, points.shape[2]))
-    adam = Adam.begun(u)
-    for _ in range(sizes.steps):
-        with torch.enable_grad():
-            at = u.detach().requires_grad_()
-            (gradient,) = torch.autograd.grad(score(at).sum(), at)
-        uphill, adam = adam.step(gradient)
-        u = torch.minimum(torch.maximum(u + sizes.rate * uphill, lo), hi)
+    inside = lambda u: torch.minimum(torch.maximum(u, lo), hi)
+    u = ascend(score, u, sizes.steps, sizes.rate, inside)
     best = first_best(torch.cat([raw, score(u)], 1))
     return chosen(torch.cat([points, u], 1), best)

@@ -32,16 +32,14 @@ class Ellipsoid(NamedTuple):
             dw: parameters.
             dual: which form; None: the smaller matrix, by half of dw.
         """
-        t = features.shape[1]
-        dual = 2 * t <= dw if dual is None else dual
+        dual = 2 * features.shape[1] <= dw if dual is None else dual
         ridge = features.new_zeros(len(features)) + ridge
         if dual:
             gram = model.inner(features, features)
         else:
             G = model.gradient(features)
             gram = torch.bmm(G.mT, G)
-        n = gram.shape[-1]
-        diagonal = torch.eye(n, dtype=gram.dtype, device=gram.device)
+        diagonal = torch.eye(gram.shape[-1], dtype=gram.dtype, device=gram.device)
         factor = torch.linalg.cholesky_ex(gram + ridge.view(-1, 1, 1) * diagonal).L
         return cls(model, features, ridge, factor, dual)
 

@@ -22,7 +22,7 @@ from .acquisition import Acquisition, Surface
 from .ellipsoid import Ellipsoid
 from .oracle import Fit, Oracle
 from .radius import Known, Radius
-from .search import Search, in_order, incumbent, standardized, uniform
+from .search import Search, in_order, incumbent, resized, standardized, uniform
 
 LEAST_RIDGE = 1e-12  # absolute, in the model's units: below it points that coincide leave Sigma without a root in float64
 PARTS = {  # names that each part has, see their protocols
@@ -129,8 +129,6 @@ class GOUCB(Search):
                 refuse(part, given, f"a {part}, which has {', '.join(names)}")
         # the recursion keeps what it heard in the units of the time
         allowed = ("all" if self.refit else "first", "none")
-        if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*allowed}:
-            refuse("scaling", self.scaling, f"{', '.join(allowed)} with refit={self.refit}")
         one_of("scaling", self.scaling, allowed)
         if not isinstance(self.trust, (TrustRegion, type(None))):
             refuse("trust", self.trust, "None or a TrustRegion")
@@ -210,15 +208,14 @@ class GOUCB(Search):
         if state.rounds < self.n_init:
             return state
         if before.rounds >= self.n_init and self.trust is not None:
-            state = self._resized(state, reward > _improved(before.y.view, self.trust.gain))
+            state = self._resized(state, before, reward)
         if before.rounds < self.n_init:  # w_0 <- Oracle(x, y)
             fit = self.oracle.first(*self._data(state, bounds), state.starts, self._lambda(state))
             error2 = self.radius.error2(fit.w, fit.w)
             return state._replace(w0=fit.w, w=fit.w, anchor=fit.anchor, farthest=0 * error2)
         if self.refit:
-            last = Fit(state.w, state.anchor)
-            fit = self.oracle.again(*self._data(state, bounds), last, self._lambda(state))
-            return state._replace(w=fit.w)
+            data, last = self._data(state, bounds), Fit(state.w, state.anchor)
+            return state._replace(w=self.oracle.again(*data, last, self._lambda(state)).w)
         return self._recursion(state, bounds, u, reward)
 
     def _recursion(self, state: State, bounds: Bounds, u: Tensor, y: Tensor) -> State:
@@ -283,24 +280,12 @@ class GOUCB(Search):
         mean, sd = self._units(state)
         return self.model, self._points(state, bounds), (state.y.view - mean) / sd
 
-    def _resized(self, state: State, better: Tensor) -> State:
-        trust, zero = self.trust, torch.zeros_like(state.successes)
-        successes = torch.where(better, state.successes + 1, zero)
-        failures = torch.where(better, zero, state.failures + 1)
-        grow, shrink = successes >= trust.successes, failures >= trust.failures
-        length = torch.where(grow.unsqueeze(1), state.length * 2, state.length)
-        length = torch.where(shrink.unsqueeze(1), length / 2, length)
-        return state._replace(
-            length=length.clamp(trust.least, trust.most),
-            successes=torch.where(grow, zero, successes),
-            failures=torch.where(shrink, zero, failures),
-        )
-
-
-def _improved(y: Tensor, gain: float) -> Tensor:
-    """What an answer must exceed to be a success, R. ``y``: R x t, before it."""
-    best = y.amax(1)
-    return best + gain * best.abs()
+    def _resized(self, state: State, before: State, reward: Tensor) -> State:
+        trust, counts = self.trust, (before.successes, before.failures)
+        limits = trust.successes, trust.failures
+        factor, successes, failures = resized(before.y.view, reward, trust.gain, counts, limits)
+        length = (before.length * factor.unsqueeze(1)).clamp(trust.least, trust.most)
+        return state._replace(length=length, successes=successes, failures=failures)
 
 
 def printed_ridge(T: int) -> float:

@@ -1,14 +1,17 @@
-"""Bayesian optimization with an exact Gaussian process: GP-UCB, GP-EI and GP-PI, all trials in one batch of BoTorch.
+"""Bayesian optimization with an exact Gaussian process: GP-UCB, GP-EI, GP-PI and qLogNEI, all trials in one batch of BoTorch.
 
 Source: Srinivas et al., "Gaussian Process Optimization in the Bandit Setting" (2010), for UCB; Jones et al., "Efficient Global Optimization
 of Expensive Black-Box Functions" (1998), for EI; Kushner, "A New Method of Locating the Maximum Point" (1964), for PI. They are baselines
-of Liu & Wang (2023), who print neither prior, scaling, beta nor the search for the acquisition's maximum.
+of Liu & Wang (2023), who print neither prior, scaling, beta nor the search for the acquisition's maximum. Ament et al., "Unexpected
+Improvements to Expected Improvement for Bayesian Optimization" (2023), for qLogNEI. Balandat et al., "BoTorch: A Framework for Efficient
+Monte-Carlo Bayesian Optimization" (2020), for ``optimize_acqf``, by which ``GPOptimizeAcqf`` searches one trial after another.
 Shapes: R trials, N points, t observations, d dimensions.
 """
 
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 
 import torch
 from torch import Tensor
@@ -16,51 +19,58 @@ from torch.nn import Module
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import check_installed
+from ...core.linalg import Rows
 from ...core.streams import Draw
-from ...core.validation import MOST, one_of, positive, refuse, size
+from ...core.validation import MOST, refuse
 from ...maths.bounds import Bounds
+from .botorch_default import maximize_acquisition
 from .climb import climb
-from .search import History, Search, incumbent, standardized
+from .search import History, Search, in_order, incumbent, standardized
 
 PRIORS = ("legacy-raw", "legacy-scaled", "modern")
 ACQUISITIONS = ("UCB", "EI", "PI")
 LEARNING_RATE = 0.1  # of Adam on the logarithms of hyper-parameters
 NOISE = 1e-4  # least variance of the noise; absolute: answers are standardized, except with "legacy-raw"
+AT_ONCE = (
+    32  # points whose joint distributions with all observations are held in memory, for qLogNEI
+)
 SPREAD = 0.1  # standard deviation of points around the incumbent, in units of half a side
 
 
+@frozen
 class GaussianProcess(Search):
     """Fits a Gaussian process anew after every answer, and asks where an acquisition is largest.
 
-    A subclass is a frozen dataclass with these fields and ``criterion(model)``, which maps N x R x 1 x d to N x R. Hyper-parameters are
-    those of the largest posterior density that Adam finds from fixed first values. The acquisition is maximized as by
-    ``acquisition.Linearized``: uniform points, with "modern" also points around the incumbent and the incumbent; the best are improved by
-    Adam and compete again.
+    A subclass has ``criterion(model)``, which maps N x R x 1 x d to N x R. Hyper-parameters are those of the largest posterior density
+    that Adam finds from fixed first values. The acquisition is maximized as by ``acquisition.Linearized``: uniform points, with "modern"
+    also points around the incumbent and the incumbent; the best are improved by Adam and compete again.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are, on whose units it depends; "legacy-scaled", the same on the unit cube
+            and standardized answers; "modern", there the dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs
+            Great in High Dimensions" (2024).
+        fit_steps: >= 0, of Adam; None: 200 for "legacy-raw", else 100.
+        candidates: >= 1, uniform points.
+        around: >= 0, normal points around the incumbent, with "modern" alone.
+        top: >= 1, points that are improved.
+        steps: >= 0, of Adam in the improvement.
+        rate: > 0, its step size, in units of half a side.
+
+    Raises:
+        ValueError: a value out of range.
     """
 
-    prior: str
-    fit_steps: int | None
-    candidates: int
-    around: int
-    top: int
-    steps: int
-    rate: float
-
-    def __post_init__(self):
-        size("n_init", self.n_init)
-        one_of("prior", self.prior, PRIORS)
-        if self.fit_steps is not None:
-            size("fit_steps", self.fit_steps, 0)
-        size("candidates", self.candidates)
-        size("around", self.around, 0)
-        size("top", self.top)
-        size("steps", self.steps, 0)
-        positive("rate", self.rate)
-
-    def library(self):
-        """BoTorch, which is imported where it is used."""
-        check_installed("botorch", "botorch", type(self).__name__)
+    needs = "botorch", "botorch"
+    n_init: int = fields.size()
+    prior: str = fields.one_of(PRIORS)
+    _: KW_ONLY
+    fit_steps: int | None = fields.size(None, least=0, optional=True)
+    candidates: int = fields.size(256)
+    around: int = fields.size(32, least=0)
+    top: int = fields.size(8)
+    steps: int = fields.size(50, least=0)
+    rate: float = fields.positive(0.04)
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Where the acquisition is largest, R x d."""
@@ -156,17 +166,8 @@ class GP(GaussianProcess):
     """GP-UCB, GP-EI or GP-PI.
 
     Attributes:
-        n_init: n >= 1, points of Phase I; a user's own observations count.
-        prior: "legacy-raw", what BoTorch took before 2024, on points and answers as they are, on whose units it depends; "legacy-scaled", the same on the unit cube
-            and standardized answers; "modern", there the dimension-scaled prior of Hvarfner et al., "Vanilla Bayesian Optimization Performs
-            Great in High Dimensions" (2024).
+        n_init, prior, fit_steps, candidates, around, top, steps, rate: as of ``GaussianProcess``.
         acquisition: "UCB", or by their logarithms "EI" or "PI".
-        fit_steps: >= 0, of Adam; None: 200 for "legacy-raw", else 100.
-        candidates: >= 1, uniform points.
-        around: >= 0, normal points around the incumbent, with "modern" alone.
-        top: >= 1, points that are improved.
-        steps: >= 0, of Adam in the improvement.
-        rate: > 0, its step size, in units of half a side.
         beta: >= 0, of UCB, mean + sqrt(beta) sd; None: .2 d ln(2 t), as Kandasamy et al., "High Dimensional Bayesian Optimisation and
             Bandits via Additive Models" (2015), have it.
 
@@ -174,19 +175,8 @@ class GP(GaussianProcess):
         ValueError: a value out of range.
     """
 
-    n_init: int
-    prior: str
     acquisition: str = fields.one_of(ACQUISITIONS)
-    fit_steps: int | None = None
-    candidates: int = 256
-    around: int = 32
-    top: int = 8
-    steps: int = 50
-    rate: float = 0.04
     beta: float | None = fields.nonnegative(None, optional=True)
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
         """The acquisition, N x R x 1 x d to N x R."""
@@ -202,32 +192,113 @@ class GP(GaussianProcess):
         return analytic.LogProbabilityOfImprovement(model, best)
 
 
+@frozen
+class GPOptimizeAcqf(Search):
+    """The model and the acquisition of ``gp``, maximized by ``optimize_acqf``. The search settings of ``gp`` are not used.
+
+    The draws of BoTorch depend on the round, the trial and the seed of the run alone.
+
+    Attributes:
+        gp: GP-UCB, GP-EI or GP-PI.
+        restarts: >= 1, points from which the acquisition is maximized.
+        raw_samples: >= restarts, points among which these are chosen.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    needs = "botorch", "botorch"
+    gp: GP
+    restarts: int = fields.size(10)
+    raw_samples: int = fields.size(512)
+
+    def __post_init__(self):
+        if not isinstance(self.gp, GP):
+            refuse("gp", self.gp, "a GP")
+        in_order(restarts=self.restarts, raw_samples=self.raw_samples)
+
+    @property
+    def n_init(self) -> int:
+        """n, points of Phase I."""
+        return self.gp.n_init
+
+    def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
+        """Where ``optimize_acqf`` finds the acquisition largest, R x d in [-1, 1]^d."""
+        from gpytorch.settings import max_cholesky_size
+
+        box = self.gp._frame(bounds)
+        seeds = (draw.uniform("library") * 2**31).long().tolist()
+        points = []
+        with max_cholesky_size(MOST), warnings.catch_warnings(), torch.enable_grad():
+            # BoTorch warns of equal values of the acquisition, which this learner is there to show
+            warnings.simplefilter("ignore")
+            # each trial has a model of its own, because the search amplifies the last bits of a batched fit
+            for x, y, seed in zip(state.x.view, state.y.view, seeds):
+                own = History(Rows.of(x[None]), Rows.of(y[None]), state.rounds)
+                acquisition = self.gp.criterion(self.gp.fitted(own, bounds))
+                with torch.random.fork_rng(devices=[]):
+                    torch.manual_seed(seed)
+                    points.append(
+                        maximize_acquisition(
+                            acquisition, box.lo[0], box.hi[0], self.restarts, self.raw_samples
+                        )
+                    )
+        return box.scaled(torch.stack(points)).clamp(-1.0, 1.0)
+
+
+@frozen
+class QLogNEI(GaussianProcess):
+    """Log noisy expected improvement: over the best of the noise-free values at the points so far, which are uncertain, too.
+
+    The samples of the expectation are one quasi-random set for all trials and rounds.
+
+    Attributes:
+        n_init, prior, fit_steps, candidates, around, top, steps, rate: as of ``GaussianProcess``.
+        samples: >= 1, of the expectation.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    prior: str = fields.one_of(PRIORS, "modern")
+    samples: int = fields.size(128)
+
+    def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
+        """The acquisition, N x R x 1 x d to N x R."""
+        from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+        from botorch.sampling import SobolQMCNormalSampler
+
+        sampler = SobolQMCNormalSampler(torch.Size([self.samples]), seed=0)
+        value = qLogNoisyExpectedImprovement(
+            model, model.train_inputs[0], sampler, prune_baseline=False
+        )
+        return lambda points: torch.cat([value(part) for part in points.split(AT_ONCE)])
+
+
 def _legacy(x: Tensor) -> tuple[Module, Module]:
     """Kernel and likelihood: Matern-5/2 with a scale.
 
     By shape and rate, lengthscales are Gamma(3, 6), scale Gamma(2, .15), noise Gamma(1.1, .05).
     """
-    from gpytorch.kernels import MaternKernel, ScaleKernel
-    from gpytorch.likelihoods import GaussianLikelihood
-    from gpytorch.priors import GammaPrior
+    from gpytorch import kernels, likelihoods, priors
 
     batch = x.shape[:1]
-    matern = MaternKernel(
+    matern = kernels.MaternKernel(
         nu=2.5,
         ard_num_dims=x.shape[2],
         batch_shape=batch,
-        lengthscale_prior=GammaPrior(3.0, 6.0),
+        lengthscale_prior=priors.GammaPrior(3.0, 6.0),
         lengthscale_constraint=_above(0.0, math.log(2)),
     )
-    kernel = ScaleKernel(
+    kernel = kernels.ScaleKernel(
         matern,
         batch_shape=batch,
-        outputscale_prior=GammaPrior(2.0, 0.15),
+        outputscale_prior=priors.GammaPrior(2.0, 0.15),
         outputscale_constraint=_above(0.0, math.log(2)),
     )
-    likelihood = GaussianLikelihood(
+    likelihood = likelihoods.GaussianLikelihood(
         batch_shape=batch,
-        noise_prior=GammaPrior(1.1, 0.05),
+        noise_prior=priors.GammaPrior(1.1, 0.05),
         noise_constraint=_above(NOISE, 2.0),
     )
     return kernel, likelihood
@@ -238,21 +309,19 @@ def _modern(x: Tensor) -> tuple[Module, Module]:
 
     By mean and variance, ln lengthscale is N(sqrt(2) + ln(d) / 2, 3), ln noise N(-4, 1).
     """
-    from gpytorch.kernels import RBFKernel
-    from gpytorch.likelihoods import GaussianLikelihood
-    from gpytorch.priors import LogNormalPrior
+    from gpytorch import kernels, likelihoods, priors
 
     batch, dim = x.shape[:1], x.shape[2]
     center = math.sqrt(2) + math.log(dim) / 2
-    kernel = RBFKernel(
+    kernel = kernels.RBFKernel(
         ard_num_dims=dim,
         batch_shape=batch,
-        lengthscale_prior=LogNormalPrior(center, math.sqrt(3)),
+        lengthscale_prior=priors.LogNormalPrior(center, math.sqrt(3)),
         lengthscale_constraint=_above(0.025, math.exp(center - 3)),  # the prior's mode
     )
-    likelihood = GaussianLikelihood(
+    likelihood = likelihoods.GaussianLikelihood(
         batch_shape=batch,
-        noise_prior=LogNormalPrior(-4.0, 1.0),
+        noise_prior=priors.LogNormalPrior(-4.0, 1.0),
         noise_constraint=_above(NOISE, math.exp(-5)),  # the prior's mode
     )
     return kernel, likelihood

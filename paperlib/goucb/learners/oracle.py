@@ -69,26 +69,22 @@ class LevenbergMarquardt:
         """The best of S fits. ``x``: R x N x d; ``y``: R x N; ``starts``: R x S x dw; ``ridge``: a number or R."""
         S = starts.shape[1]
         copies = lambda part: part.repeat_interleave(S, 0)
-        rho = self._rho(ridge)
-        rho = copies(rho) if isinstance(rho, Tensor) else rho
+        ridge = copies(ridge) if isinstance(ridge, Tensor) else ridge
         start = starts.flatten(0, 1)
-        w, objective = self._descend(model, copies(x), copies(y), start, start, rho, self.steps)
+        w, objective = self._descend(model, copies(x), copies(y), start, start, ridge, self.steps)
         best = first_best(-objective.view(-1, S))
         return Fit(chosen(w.view_as(starts), best), chosen(starts, best))
 
     def again(self, model: Model, x: Tensor, y: Tensor, last: Fit, ridge: Any) -> Fit:
         """``more`` steps from the last fit, with its anchor."""
-        w, _ = self._descend(model, x, y, last.w, last.anchor, self._rho(ridge), self.more)
+        w, _ = self._descend(model, x, y, last.w, last.anchor, ridge, self.more)
         return Fit(w, last.anchor)
 
-    def _rho(self, ridge: Any) -> Any:
-        return ridge if self.ridge is None else self.ridge
-
     def _descend(
-        self, model: Model, x: Tensor, y: Tensor, w: Tensor, anchor: Tensor, rho: Any, steps: int
+        self, model: Model, x: Tensor, y: Tensor, w: Tensor, anchor: Tensor, ridge: Any, steps: int
     ) -> tuple[Tensor, Tensor]:
         """Parameters and objective after ``steps``."""
-        rho = w.new_zeros(len(w)) + rho
+        rho = w.new_zeros(len(w)) + (ridge if self.ridge is None else self.ridge)
         value, objective = self._objective(model, x, y, w, anchor, rho)
         damping = torch.ones_like(rho)
         diagonal = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
@@ -113,8 +109,7 @@ class LevenbergMarquardt:
     def _objective(
         self, model: Model, x: Tensor, y: Tensor, w: Tensor, anchor: Tensor, rho: Tensor
     ) -> tuple[Tensor, Tensor]:
-        value = model.value(w, x)
-        away = (w - anchor).square().sum(1)
+        value, away = model.value(w, x), (w - anchor).square().sum(1)
         return value, ((value - y).square().sum(1) + rho * away) / 2
 
 

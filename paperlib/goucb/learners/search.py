@@ -1,4 +1,4 @@
-"""What all searches for a maximum share: Phase I, and the history of points and answers.
+"""What all searches for a maximum share: Phase I, and the history of points and answers; and two that have no model.
 
 Source: Liu & Wang (2023), Algorithm 1, Phase I.
 Shapes: R trials, t rounds so far, d dimensions.
@@ -9,7 +9,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.contracts import Tags
+from ...core.describe import frozen
+from ...core.extras import check_installed
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import LARGEST, finite
@@ -32,14 +35,10 @@ class Search:
 
     wants = "reward"
     tags = Tags(prepares=False)
+    needs: tuple[str, str] | None = (
+        None  # a module that ``propose`` imports, and its extra of paperlib
+    )
     n_init: int
-
-    def library(self):
-        """Import what an extra of paperlib installs, where ``propose`` needs it.
-
-        Raises:
-            ImportError: it is not installed.
-        """
 
     def init(
         self, trials: int, bounds: Bounds, horizon: int | None, draw: Draw, **tkwargs
@@ -49,7 +48,8 @@ class Search:
         Raises:
             ImportError: a package that the search needs is missing.
         """
-        self.library()
+        if self.needs:
+            check_installed(*self.needs, type(self).__name__)
         x, y = Rows.empty(trials, bounds.dim, **tkwargs), Rows.empty(trials, **tkwargs)
         return History(x, y, 0)
 
@@ -80,6 +80,27 @@ def in_order(**sizes: float) -> None:
     if values != sorted(values):
         named = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
         raise ValueError(f"{named}; allowed: none above the next")
+
+
+def resized(
+    y: Tensor, reward: Tensor, gain: float, counts: tuple[Tensor, Tensor], limits: tuple[int, int]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """By which factor the side of a trust region changes after an answer, and the successes and failures in a row, R each.
+
+    Args:
+        y: R x t, the answers before it.
+        reward: R, the answer.
+        gain: of |best|, by which a success is better than the best before it.
+        counts: successes and failures before it, R each.
+        limits: successes that double the side, failures that halve it.
+    """
+    best = y.amax(1)
+    better, zero = reward > best + gain * best.abs(), torch.zeros_like(counts[0])
+    successes = torch.where(better, counts[0] + 1, zero)
+    failures = torch.where(better, zero, counts[1] + 1)
+    grow, shrink = successes >= limits[0], failures >= limits[1]
+    factor = 1.0 + grow.to(y.dtype) - shrink.to(y.dtype) / 2
+    return factor, successes.where(~grow, zero), failures.where(~shrink, zero)
 
 
 def uniform(bounds: Bounds, draw: Draw) -> Tensor:
@@ -127,3 +148,42 @@ def unit(sd: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
 def _is_spread(distance: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
     """Whether a distance between answers exceeds the rounding of the mean of ``count`` answers."""
     return distance > count * torch.finfo(size.dtype).eps * size
+
+
+# Controls: what a search must beat, no model at all (ours) ---------------------------------------------------
+
+
+@frozen
+class UniformPoint(Search):
+    """Uniform points, for ever.
+
+    Attributes:
+        n_init: n >= 1; Phase II is as Phase I.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int = fields.size()
+
+    def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
+        """Another uniform point, R x d."""
+        return uniform(bounds, draw)
+
+
+@frozen
+class RepeatBest(Search):
+    """Uniform points, then the best of them, for ever: what is heard afterwards changes nothing.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    n_init: int = fields.size()
+
+    def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
+        """The point of Phase I with the largest answer, the first of equals, R x d."""
+        return incumbent(state.x.view[:, : self.n_init], state.y.view[:, : self.n_init])

@@ -10,25 +10,30 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.extras import extra
 from ...core.streams import Draw
-from ...core.validation import size
 from ...maths.bounds import Bounds
 from .search import History, Search, standardized
 
 
+@frozen
 class OneByOne(Search):
     """Passes all observations of a trial to a new optimizer of its library, and asks it once; trial after trial, round after round.
 
-    A subclass is a frozen dataclass with ``n_init`` and ``ask(x, y, seed)``, d numbers in [-1, 1] from t x d points and t answers, to be
-    maximized. The seed is another one in each round of each trial.
+    A subclass has ``ask(x, y, seed)``, d numbers in [-1, 1] from t x d points and t answers, to be maximized. The seed is another one in
+    each round of each trial.
     Departure: answers are standardized first, because some defaults of the libraries are in units of the answers. For example,
     scikit-optimize looks for an improvement of 0.01, and BoTorch takes a standard deviation below 1e-8 for 1.
+
+    Attributes:
+        n_init: n >= 1, points of Phase I; a user's own observations count.
+
+    Raises:
+        ValueError: a value out of range.
     """
 
-    def __post_init__(self):
-        size("n_init", self.n_init)
+    n_init: int = fields.size()
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """What the library asks for in each trial, R x d."""
@@ -51,17 +56,12 @@ class Optuna(OneByOne):
         ValueError: a value out of range.
     """
 
-    n_init: int
-
-    def library(self):
-        """Optuna."""
-        with extra("optimizers", "Optuna"):
-            import optuna
-        return optuna
+    needs = "optuna", "optimizers"
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
         """The next trial's parameters."""
-        optuna = self.library()
+        import optuna
+
         side = optuna.distributions.FloatDistribution(-1.0, 1.0)
         space = {f"x{j}": side for j in range(x.shape[1])}
         sampler = optuna.samplers.TPESampler(n_startup_trials=self.n_init, seed=seed)
@@ -87,19 +87,14 @@ class ScikitOptimize(OneByOne):
         ValueError: a value out of range.
     """
 
-    n_init: int
-
-    def library(self):
-        """scikit-optimize."""
-        with extra("optimizers", "ScikitOptimize"):
-            import skopt
-        return skopt
+    needs = "skopt", "optimizers"
 
     def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
         """The next point."""
-        optimizer = self.library().Optimizer(
-            [(-1.0, 1.0)] * x.shape[1], n_initial_points=self.n_init, random_state=seed
-        )
+        from skopt import Optimizer
+
+        sides = [(-1.0, 1.0)] * x.shape[1]
+        optimizer = Optimizer(sides, n_initial_points=self.n_init, random_state=seed)
         optimizer.tell(x.tolist(), (-y).tolist())  # it minimizes
         return optimizer.ask()
 

@@ -14,10 +14,10 @@ from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Rows, chosen, first_best
 from ...core.streams import Draw
-from ...maths.adam import Adam
 from ...maths.bounds import Bounds
 from ...maths.gp import Matern
-from .search import Search, in_order, uniform, unit
+from .climb import ascend
+from .search import Search, in_order, resized, uniform, unit
 
 PERTURBED = 20  # coordinates of a candidate that differ from the center's, on average
 # ranges and jitter are absolute: points are of the unit cube, and answers are standardized
@@ -121,23 +121,18 @@ class TuRBO(Search):
         return after if state.rounds < self.n_init else self._resized(after, state, reward)
 
     def _resized(self, after: State, before: State, reward: Tensor) -> State:
-        best = _seen(before).amax(1)
-        better = reward > best + self.gain * best.abs()
-        zero = torch.zeros_like(before.successes)
-        successes = torch.where(better, before.successes + 1, zero)
-        failures = torch.where(better, zero, before.failures + 1)
-        dim = before.x.view.shape[2]
-        tolerance = max(4, dim) if self.failures is None else self.failures
-        grow, shrink = successes >= self.successes, failures >= tolerance
-        length = torch.where(grow, (2 * before.length).clamp(max=self.most), before.length)
-        length = torch.where(shrink, before.length / 2, length)
+        dim, counts = before.x.view.shape[2], (before.successes, before.failures)
+        limits = self.successes, max(4, dim) if self.failures is None else self.failures
+        factor, *counts = resized(_seen(before), reward, self.gain, counts, limits)
+        length = (before.length * factor).clamp(max=self.most)
         over = length < self.least
         heard = before.rounds - before.begun >= self.n_init  # uniform points do not count
+        successes, failures = (count.where(heard, torch.zeros_like(count)) for count in counts)
         return after._replace(
             begun=torch.where(heard & over, before.rounds + 1, before.begun),
             length=torch.where(heard, torch.where(over, self.first, length), before.length),
-            successes=torch.where(heard & ~grow, successes, zero),
-            failures=torch.where(heard & ~shrink, failures, zero),
+            successes=successes,
+            failures=failures,
         )
 
     def _sampled(self, state: State, draw: Draw) -> Tensor:
@@ -148,9 +143,8 @@ class TuRBO(Search):
         noise = process.noise if self.noisy else torch.full_like(process.noise, JITTER)
         covariance.diagonal(dim1=1, dim2=2).add_(noise)
         factor = torch.linalg.cholesky_ex(covariance).L
-        normal = draw.normal("ts normal", points.shape[1])
-        sample = mean + (factor @ normal.unsqueeze(2)).squeeze(2)
-        return chosen(points, first_best(sample))
+        normal = draw.normal("ts normal", points.shape[1]).unsqueeze(2)
+        return chosen(points, first_best(mean + (factor @ normal).squeeze(2)))
 
     def _candidates(self, state: State, process: Process, draw: Draw) -> Tensor:
         """Points of the trust region around the best of the run, each with some coordinates of the best itself, R x N x d."""
@@ -169,21 +163,15 @@ class TuRBO(Search):
             return points
         moved = draw.uniform("ts mask", count, dim) < PERTURBED / dim
         one = (draw.uniform("ts order", count) * dim).long().unsqueeze(2)
-        none = ~moved.any(2, keepdim=True)  # then this one
-        moved = moved.scatter(2, one, moved.gather(2, one) | none)
+        # where none is moved, this one
+        moved = moved.scatter(2, one, moved.gather(2, one) | ~moved.any(2, keepdim=True))
         return torch.where(moved, points, best.unsqueeze(1))
 
     def fitted(self, state: State) -> Process:
         """The process with the hyper-parameters of the largest likelihood that Adam finds."""
         x, y, live = (state.x.view + 1) / 2, _standardized(state), _live(state).to(state.length)
-        raw = _begun(x)
-        adam = Adam.begun(raw)
-        for _ in range(self.fit_steps):
-            with torch.enable_grad():
-                at = raw.detach().requires_grad_()
-                (gradient,) = torch.autograd.grad(_likelihood(given(at, x, y, live)).sum(), at)
-            uphill, adam = adam.step(gradient)
-            raw = raw + LEARNING_RATE * uphill
+        likelihood = lambda raw: _likelihood(given(raw, x, y, live))
+        raw = ascend(likelihood, _begun(x), self.fit_steps, LEARNING_RATE)
         return given(raw, x, y, live)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.func import grad, hessian, vmap
+from torch.func import grad, vmap
 
 from ...core.describe import frozen
 from ...core.validation import refuse, size
@@ -50,8 +50,7 @@ class FunctionModel:
             TypeError: it has no derivative in w and x, or cannot be batched: it branches on values, draws, or takes numbers out of tensors.
             ValueError: it gives anything but one number, or no number of parameters.
         """
-        dw = self.count(dim) if callable(self.count) else self.count
-        dw = size("count", dw)
+        dw = size("count", self.count(dim) if callable(self.count) else self.count)
         with torch.enable_grad():
             w = torch.full((dw,), 0.5, dtype=torch.float64, requires_grad=True)
             x = torch.full((dim,), 0.25, dtype=torch.float64, requires_grad=True)
@@ -76,28 +75,21 @@ class FunctionModel:
             ) from error
         return dw
 
-    def _over(self, function: Callable) -> Callable:
-        return vmap(vmap(function, (None, 0)), (0, 0))
-
-    def _expanded(self, w: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-        trials = max(len(w), len(x))
-        return w.expand(trials, -1), x.expand(trials, -1, -1)
+    def _batched(self, function: Callable, w: Tensor, x: Tensor) -> Tensor:
+        trials, over = max(len(w), len(x)), vmap(vmap(function, (None, 0)), (0, 0))
+        return over(w.expand(trials, -1), x.expand(trials, -1, -1))
 
     def value(self, w: Tensor, x: Tensor) -> Tensor:
         """f_w(x), R x N."""
-        return self._over(self.function)(*self._expanded(w, x))
+        return self._batched(self.function, w, x)
 
     def slope(self, w: Tensor, x: Tensor) -> Tensor:
         """The gradient in x, R x N x d."""
-        return self._over(grad(self.function, 1))(*self._expanded(w, x))
+        return self._batched(grad(self.function, 1), w, x)
 
     def features(self, w: Tensor, x: Tensor) -> Tensor:
         """The gradient in w, R x N x dw."""
-        return self._over(grad(self.function))(*self._expanded(w, x))
-
-    def hessian(self, w: Tensor, x: Tensor) -> Tensor:
-        """The Hessian in w, R x N x dw x dw, for checks."""
-        return self._over(hessian(self.function))(*self._expanded(w, x))
+        return self._batched(grad(self.function), w, x)
 
     def gradient(self, features: Tensor) -> Tensor:
         """The features are it."""

@@ -23,43 +23,33 @@ class Model(Protocol):
 
     def parameters(self, dim: int) -> int:
         """dw for points of ``dim`` dimensions; raises TypeError where the model has no derivative."""
-        ...
 
     def value(self, w: Tensor, x: Tensor) -> Tensor:
         """f_w(x), R x N."""
-        ...
 
     def slope(self, w: Tensor, x: Tensor) -> Tensor:
         """The gradient in x, R x N x d."""
-        ...
 
     def features(self, w: Tensor, x: Tensor) -> Tensor:
         """What stands for the gradient g in w, R x N x q."""
-        ...
 
     def gradient(self, features: Tensor) -> Tensor:
         """g itself, R x N x dw."""
-        ...
 
     def inner(self, features: Tensor, others: Tensor) -> Tensor:
         """g^T g' for all pairs, R x N x M, also of two different w. ``others``: R x M x q."""
-        ...
 
     def norm2(self, features: Tensor) -> Tensor:
         """g^T g, R x N."""
-        ...
 
     def forward(self, features: Tensor, v: Tensor) -> Tensor:
         """g^T v, R x N. ``v``: R x dw."""
-        ...
 
     def adjoint(self, features: Tensor, weights: Tensor) -> Tensor:
         """sum_i weights_i g_i, R x dw. ``weights``: R x N."""
-        ...
 
     def start(self, normal: Tensor, dim: int, gain: float) -> Tensor:
         """Parameters to begin a fit at, ... x dw, from as many standard normals."""
-        ...
 
 
 class Weights(NamedTuple):
@@ -181,16 +171,13 @@ class TwoLayerNet:
         first = s * (1 - s)
         second = layers.w2.unsqueeze(1) * first * (1 - 2 * s)
         h, dim = self.hidden, x.shape[-1]
-        bar = torch.cat([x, torch.ones_like(x[..., :1])], -1).expand(*s.shape[:2], -1)
-        dw = self.parameters(dim)
-        H = x.new_zeros(*s.shape[:2], dw, dw)
-        for j in range(h):
-            at = [*range(j * dim, (j + 1) * dim), h * dim + j]
-            outer = second[..., j, None, None] * bar.unsqueeze(-1) * bar.unsqueeze(-2)
-            cross = first[..., j, None] * bar
-            out = h * dim + h + j
-            for k, row in enumerate(at):
-                H[..., row, at] = outer[..., k, :]
-            H[..., at, out] = cross
-            H[..., out, at] = cross
+        bar = torch.cat([x, torch.ones_like(x[..., :1])], -1).expand(*s.shape[:2], -1).unsqueeze(2)
+        # of each unit: its W1 and b1, then its w2
+        blocks = x.new_zeros(*s.shape, dim + 2, dim + 2)
+        blocks[..., :-1, :-1] = second[..., None, None] * bar.unsqueeze(-1) * bar.unsqueeze(-2)
+        blocks[..., :-1, -1] = blocks[..., -1, :-1] = first.unsqueeze(-1) * bar
+        unit = torch.arange(h).unsqueeze(1)
+        at = torch.cat([unit * dim + torch.arange(dim), unit + h * dim, unit + h * dim + h], 1)
+        H = x.new_zeros(*s.shape[:2], self.parameters(dim), self.parameters(dim))
+        H[..., at.unsqueeze(2), at.unsqueeze(1)] = blocks
         return H

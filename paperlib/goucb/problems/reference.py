@@ -53,9 +53,6 @@ class Reference(Objective):
     noise: float = field(default=0.1, kw_only=True)
     name: str = fields.one_of(TRUTHS, "A")
 
-    def __post_init__(self):
-        super().__post_init__()
-
     @property
     def truth(self) -> Truth:
         """w* and W."""

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.linalg import chosen, first_best
 from ...core.streams import Draw
 from ...core.validation import refuse, whole
 from ...maths.adam import Adam
@@ -103,10 +102,7 @@ class StyblinskiTang(Objective):
 class Rastrigin(Objective):
     """f3 = -10 d + sum_i (10 cos(2 pi x_i) - x_i^2) on [-5, 5]^d, with the parentheses that the paper leaves out (E14)."""
 
-    @property
-    def maximum(self) -> float:
-        """At 0."""
-        return 0.0
+    maximum = 0.0  # at 0
 
     def of(self, world: World, x: Tensor) -> Tensor:
         """R x N."""
@@ -152,11 +148,8 @@ class Teacher(Objective):
         """Draw the parameters and look for f*."""
         net, k = self.network, self.inputs
         w = net.start(draw.normal("teacher", net.parameters(k)), k, self.gain)
-        x = self._ascend(w, self._starts(draw))
+        x = self._ascend(w, 2 * draw.uniform("teacher starts", self.starts, k) - 1)
         return World(Bounds.cube(self.dim, **tkwargs), net.value(w, x).amax(1), w)
-
-    def _starts(self, draw: Draw) -> Tensor:
-        return 2 * draw.uniform("teacher starts", self.starts, self.inputs) - 1
 
     def _ascend(self, w: Tensor, x: Tensor) -> Tensor:
         """Adam with a step that shrinks to 0, R x N x d; each start by itself."""
@@ -170,8 +163,3 @@ class Teacher(Objective):
     def of(self, world: World, x: Tensor) -> Tensor:
         """R x N."""
         return self.network.value(world.w, x[..., : self.inputs])
-
-    def maximizer(self, world: World, draw: Draw) -> Tensor:
-        """Where f* was found, the coordinates it depends on, R x k, from the key of ``init``."""
-        x = self._ascend(world.w, self._starts(draw))
-        return chosen(x, first_best(self.network.value(world.w, x)))

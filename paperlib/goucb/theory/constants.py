@@ -1,7 +1,6 @@
 """Numbers of the analysis: bounds on the network, and the theorems with every constant (ours), with the erratum named where they differ.
 
-What the paper prints stands in ``printed``, and from where on a bound says something in ``vacuity``. n and T are numbers of rounds of
-Phases I and II.
+The bounds as printed are in ``companion.goucb.proofs.printed``. n and T are numbers of rounds of Phases I and II.
 Source: Liu & Wang (2023), Assumptions 3.2 and 3.3, Section 5 and Appendices B and C.
 Letters: dw parameters, F, C_g, C_h largest |f|, gradient norm and Hessian norm, mu growth of the risk, sigma noise, rho largest norm of a
 point, lambda ridge, B_L bound on the risk of w_0, B_0 on ||w_0 - w*||, K = C_g^2 / lambda.
@@ -15,12 +14,13 @@ from scipy.optimize import brentq, minimize_scalar
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive
+from ...maths.informative import informative_from
 from ..problems.reference import HALF, Reference
 
 PAPER = "Liu & Wang (2023)"
 ROUNDING = 1e-8
 
+CAP = 10**40  # largest horizon to look at
 WIDE = 40.0  # the logistic function's derivatives are below 1e-17 beyond
 
 
@@ -68,17 +68,18 @@ def slope_bound(hidden: int, norm2: float, weight: float = 1.0) -> Extreme:
     return largest._replace(value=math.sqrt(hidden * largest.value + 1))
 
 
-def unit_curvature(z, norm2, weight):
-    """Norm of a unit's block of the Hessian, (|A| + sqrt(A^2 + 4 B^2)) / 2 with A = w s''(z) (||x||^2 + 1), B = s'(z) sqrt(||x||^2 + 1)."""
-    _, slope, bend = logistic(z)
-    norm2 = np.asarray(norm2, float)
-    A, B = np.abs(weight * bend * (norm2 + 1)), slope * np.sqrt(norm2 + 1)
-    return (A + np.sqrt(A**2 + 4 * B**2)) / 2
-
-
 def curvature_bound(norm2: float, weight: float = 1.0) -> Extreme:
-    """C_h, over all W1, b1 and |w2| <= ``weight``; units do not meet in the Hessian, so that their number does not enter. ``norm2``: rho^2."""
-    return _largest(lambda z: unit_curvature(z, norm2, weight))
+    """C_h, over all W1, b1 and |w2| <= ``weight``; units do not meet in the Hessian, so that their number does not enter. ``norm2``: rho^2.
+
+    The norm of a unit's block is (|A| + sqrt(A^2 + 4 B^2)) / 2 with A = w s''(z) (||x||^2 + 1), B = s'(z) sqrt(||x||^2 + 1).
+    """
+
+    def unit(z):
+        _, slope, bend = logistic(z)
+        A, B = np.abs(weight * bend * (norm2 + 1)), slope * np.sqrt(norm2 + 1)
+        return (A + np.sqrt(A**2 + 4 * B**2)) / 2
+
+    return _largest(unit)
 
 
 def value_bound(hidden: int, norm1: float, weight: float = 1.0) -> float:
@@ -102,29 +103,22 @@ class Constants:
         noise: sigma.
         delta: failure probability.
         side: of the box W.
-        tau, gamma: where given, L(w) >= min{(mu / 2) ||w - w*||^2, (tau / 2) ||w - w*||^gamma} is all that is known.
+        tau, gamma: where both are given, L(w) >= min{(mu / 2) ||w - w*||^2, (tau / 2) ||w - w*||^gamma} is all that is known.
 
     Raises:
         ValueError: a number out of range.
     """
 
     parameters: int = fields.size()
-    value: float
-    slope: float
+    value: float = fields.positive()
+    slope: float = fields.positive()
     curvature: float = fields.number(least=0.0)
-    growth: float
-    noise: float
+    growth: float = fields.positive()
+    noise: float = fields.positive()
     delta: float = fields.probability(0.1)
-    side: float = 1.0
-    tau: float | None = None
-    gamma: float | None = None
-
-    def __post_init__(self):
-        for name in ("value", "slope", "growth", "noise", "side"):
-            positive(name, getattr(self, name))
-        if self.tau is not None or self.gamma is not None:
-            positive("tau", self.tau)
-            number("gamma", self.gamma, 1e-3, 2 - 1e-3)
+    side: float = fields.positive(1.0)
+    tau: float | None = fields.positive(None, optional=True)
+    gamma: float | None = fields.number(None, 1e-3, 2 - 1e-3, optional=True)
 
     @classmethod
     def of(cls, problem: Reference, growth: float, delta: float = 0.1) -> "Constants":
@@ -260,3 +254,42 @@ def regret_bound(c: Constants, n: float, T: float) -> float:
     """R_{n+T} <= 2 F n + sqrt(T sum r_t^2) with the constants of ``proof``: Theorem 4.1 with all constants."""
     p = proof(c, n, T)
     return 2 * c.value * n + math.sqrt(T * square_sum(c, T, p.beta, p.ridge, p.growth))
+
+
+# From where on a bound is informative: below it, what holds without any theory is smaller ------------------------
+
+
+def trivial_risk(c: Constants) -> float:
+    """4 F^2, which no risk exceeds."""
+    return 4 * c.value**2
+
+
+def trivial_regret(c: Constants, n: float, T: float) -> float:
+    """2 F (n + T)."""
+    return 2 * c.value * (n + T)
+
+
+def first_phase(T: float) -> float:
+    """n = ceil(sqrt(T)), as Theorem 4.1 has it."""
+    return math.isqrt(int(T) - 1) + 1
+
+
+def vacuity(c: Constants, T: float) -> float:
+    """Theorem 4.1 with n = sqrt(T) over 2 F (n + T): from 1 on it is vacuous."""
+    n = first_phase(T)
+    return regret_bound(c, n, T) / trivial_regret(c, n, T)
+
+
+def regret_informs_from(c: Constants) -> int | None:
+    """The first T at which Theorem 4.1 with n = sqrt(T) is below 2 F (n + T), None: not up to 1e40."""
+    return informative_from(lambda T: vacuity(c, T), lambda T: 1.0, CAP)
+
+
+def risk_informs_from(c: Constants) -> int | None:
+    """The first n at which B_L is below 4 F^2."""
+    return informative_from(lambda n: risk_bound(c, n), lambda n: trivial_risk(c), CAP)
+
+
+def start_informs_from(c: Constants) -> int | None:
+    """The first n at which B_0^2 is below the diameter of W squared."""
+    return informative_from(lambda n: start_bound(c, n), lambda n: c.diameter2, CAP)

@@ -7,6 +7,7 @@ eta_i = y_i - f_{x_i}(w*), rho_i = f_{x_i}(w*) - f_{x_i}(w_i) - g_i^T (w* - w_i)
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,13 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...core.trace import Trace
-from ...core.validation import array, positive, refuse, size
-from ..model.network import Model, TwoLayerNet
-from .constants import curvature_bound, slope_bound
-from .equivalents import closest
+from paperlib.core.trace import Trace
+from paperlib.goucb.model.network import TwoLayerNet
+from paperlib.goucb.theory.constants import curvature_bound, slope_bound
 
-NAMES = ("x", "y", "w", "ball", "end")  # of ``probes.recording``
+from .equivalents import closest
 
 
 class Along(NamedTuple):
@@ -50,12 +49,9 @@ class Replay:
         truth: w*, R x dw, one of the equivalents.
         ball: what the learner took its ball to be, R x T x 3, see ``probes.Ball``.
         gaps: f* - f(x_t) as counted while it was played, R x T.
-
-    Raises:
-        ValueError: shapes that do not fit.
     """
 
-    model: Model
+    model: TwoLayerNet
     ridge: Tensor
     x: Tensor
     y: Tensor
@@ -64,63 +60,30 @@ class Replay:
     ball: Tensor
     gaps: Tensor
 
-    def __post_init__(self):
-        R, T, dw = self.x.shape[0], self.x.shape[1], self.w.shape[-1]
-        fits = {
-            "y": (R, T),
-            "w": (R, T + 1, dw),
-            "truth": (R, dw),
-            "ball": (R, T, 3),
-            "gaps": (R, T),
-            "ridge": (R,),
-        }
-        for name, shape in fits.items():
-            if getattr(self, name).shape != shape or T < 1:
-                allowed = f"{shape}, by R x T x d points of shape {tuple(self.x.shape)}"
-                refuse(f"{name}.shape", tuple(getattr(self, name).shape), allowed)
-
     @classmethod
-    def of(cls, trace: Trace, model: Model, n_init: int, ridge: Any, truth: Any) -> "Replay":
+    def of(
+        cls, trace: Trace, model: TwoLayerNet, n_init: int, ridge: float, truth: Sequence[float]
+    ) -> "Replay":
         """From a trace of every round with the probes ``probes.recording``.
 
         Args:
             trace: of a GO-UCB by its recursion, on points and answers as they are.
             model: its.
             n_init: rounds of Phase I, which are left out.
-            ridge: lambda, a number or one a trial.
-            truth: w*, dw numbers, of which the equivalent nearest to each w_0 is taken where the model is the network with up to 6 units; or
-                R x dw, taken as they are.
-
-        Raises:
-            ValueError: rounds or series are missing, none of Phase II, or lambda not above 0.
+            ridge: lambda.
+            truth: w*, dw numbers, of which the equivalent nearest to each w_0 is taken.
         """
-        n_init = size("n_init", n_init)
-        if len(trace.rounds) != trace.rounds[-1]:
-            allowed = "every round: record='all'"
-            refuse("trace", f"{len(trace.rounds)} of {trace.rounds[-1]} rounds", allowed)
-        series = {**trace.series, **trace.final}
-        if missing := [name for name in NAMES if name not in series]:
-            refuse("trace", f"without {', '.join(missing)}", "the probes of probes.recording")
-        if len(trace.rounds) <= n_init:
-            refuse("n_init", n_init, f"fewer than the {len(trace.rounds)} rounds of the trace")
-        ridges = array("ridge", ridge)
-        for value in np.atleast_1d(ridges):
-            positive("ridge", float(value))
-        later = lambda name: torch.from_numpy(np.ascontiguousarray(series[name][:, n_init:]))
-        w = torch.cat([later("w"), torch.from_numpy(series["end"]).unsqueeze(1)], 1)
-        star = array("truth", truth)
-        if star.ndim == 1 and isinstance(model, TwoLayerNet):
-            star = closest(np.tile(star, 1), w[:, 0].numpy(), model.hidden)
-        R = len(w)
+        later = lambda name: torch.from_numpy(np.ascontiguousarray(trace[name][:, n_init:]))
+        w = torch.cat([later("w"), torch.from_numpy(trace.final["end"]).unsqueeze(1)], 1)
         return cls(
             model,
-            torch.from_numpy(np.broadcast_to(ridges, R).copy()),
+            w.new_full((len(w),), ridge),
             later("x"),
             later("y"),
             w,
-            torch.from_numpy(np.broadcast_to(star, (R, w.shape[2])).copy()),
+            torch.from_numpy(closest(truth, w[:, 0].numpy(), model.hidden)),
             later("ball"),
-            torch.from_numpy(np.diff(series["regret"], axis=1, prepend=0.0)[:, n_init:]),
+            torch.from_numpy(np.diff(trace["regret"], axis=1, prepend=0.0)[:, n_init:]),
         )
 
     @property
@@ -131,8 +94,7 @@ class Replay:
     @property
     def inputs(self) -> dict[str, Any]:
         """For a check."""
-        ridge = {"lambda": float(self.ridge.max())}
-        return {"T": self.rounds, "dw": self.w.shape[2]} | ridge
+        return {"T": self.rounds, "dw": self.w.shape[2], "lambda": float(self.ridge.max())}
 
     # Of each round ---------------------------------------------------------------------------------------
 
@@ -178,34 +140,15 @@ class Replay:
         return self.apart.square().sum(2)
 
     @cached_property
-    def _reach(self) -> tuple[float, list[float]]:
-        """Largest ||x||^2, and the largest |w2| of a trial, which w* and the estimates reach between them."""
-        if not isinstance(self.model, TwoLayerNet):
-            refuse("model", self.model, "TwoLayerNet; for another give the bound")
+    def reached(self) -> Tensor:
+        """C_g and C_h on the segments from w_t to w*, R x 2: those leave W, and with it the bounds of Assumption 3.2 (E5)."""
+        norm2 = float(self.x.square().sum(2).max())
         weights = self.model.layers(torch.cat([self.w, self.truth.unsqueeze(1)], 1)).w2
-        return float(self.x.square().sum(2).max()), weights.abs().amax((1, 2)).tolist()
-
-    @cached_property
-    def curvature(self) -> Tensor:
-        """C_h on the segments from w_t to w*, R x 1: those leave W, and with it the bound of Assumption 3.2 (E5).
-
-        Raises:
-            ValueError: no closed form for this model.
-        """
-        norm2, weights = self._reach
-        return self.x.new_tensor([[curvature_bound(norm2, w).value] for w in weights])
-
-    @cached_property
-    def slope(self) -> Tensor:
-        """C_g there, R x 1.
-
-        Raises:
-            ValueError: no closed form for this model.
-        """
-        norm2, weights = self._reach
-        return self.x.new_tensor(
-            [[slope_bound(self.model.hidden, norm2, w).value] for w in weights]
-        )
+        bounds = [
+            (slope_bound(self.model.hidden, norm2, w).value, curvature_bound(norm2, w).value)
+            for w in weights.abs().amax((1, 2)).tolist()
+        ]
+        return self.x.new_tensor(bounds)
 
     # Along the run ---------------------------------------------------------------------------------------
 
@@ -291,5 +234,4 @@ class Replay:
         eye = torch.eye(g.shape[2], dtype=g.dtype)
         factor = torch.linalg.cholesky(self.ridge.view(-1, 1, 1) * eye + past.mT @ past)
         half = torch.linalg.solve_triangular(factor, g.mT, upper=False)
-        u = half.square().sum(1).sqrt()
-        return self.model.value(self.w[:, t], x), root.unsqueeze(1) * u
+        return self.model.value(self.w[:, t], x), root.unsqueeze(1) * half.square().sum(1).sqrt()

@@ -1,4 +1,4 @@
-"""The risk L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem by quadrature, and what Assumption 3.3 says of it.
+"""The risk L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem by quadrature, and Assumption 3.3 on it.
 
 Source: Liu & Wang (2023), Assumption 3.3 and Appendix C.1.
 Letters: dw parameters, N parameter vectors, H = Hess L(w*) = 2 E g g^T, zeta its largest eigenvalue, mu growth.
@@ -12,9 +12,12 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from ...core import fields
-from ...core.describe import frozen
-from ..problems.reference import HALF, Reference
+from paperlib.checks import ByConstruction, Check, statement
+from paperlib.core import fields
+from paperlib.core.describe import frozen
+from paperlib.goucb.problems.reference import HALF, Reference
+from paperlib.goucb.theory.constants import PAPER
+
 from .equivalents import equivalents
 
 STARTS = 24  # of each search
@@ -164,3 +167,41 @@ class Risk:
         u = np.random.default_rng(1).normal(size=(random, len(self.whitening)))
         u = np.concatenate([self.third[1][None], -self.third[1][None], u])
         return c * u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+@statement("Assumption 3.3, growth", f"{PAPER}, Assumption 3.3")
+def growth_condition(risk: Risk, growth: float, w: np.ndarray, nearest: bool = False) -> Check:
+    """(mu / 2) ||w - w*||^2 <= L(w) on W, the first of two branches; holds by construction for the mu of ``Risk.on_box``.
+
+    That mu is the least 2 L(w) / ||w - w*||^2 that a search over W finds. Flags a mu that is local, and any mu where W has two
+    parameters of one function (E10).
+
+    Args:
+        risk: L.
+        growth: mu.
+        w: parameters of W, N x dw.
+        nearest: whether w* is the nearest of the parameters of f in W, not one of them for all.
+    """
+    stars = risk.stars if nearest else risk.stars[:1]
+    far2 = ((w[:, None] - stars) ** 2).sum(2).min(1)
+    return growth_condition.statement.check(
+        "(mu / 2) ||w - w*||^2 <= L(w)",
+        {"mu": growth, "parameters of f": len(stars)},
+        growth / 2 * far2,
+        risk.value(w) + 1e-12,
+        kind=ByConstruction if nearest and growth <= risk.on_box.mu else Check,
+    )
+
+
+@statement("Assumption 3.3, self-concordance", f"{PAPER}, Assumption 3.3")
+def self_concordance(risk: Risk, c: float) -> Check:
+    """(1 - c)^2 H <= Hess L(w) <= (1 - c)^{-2} H for ||w - w*||_H <= c: by eigenvalues relative to H, at such w.
+
+    Fails on references A and B for every c that was tried (E8). The proofs do not need it (E9).
+    """
+    return self_concordance.statement.check(
+        "(1 - c)^2 <= eigenvalues <= (1 - c)^{-2}",
+        {"c": c},
+        risk.relative(risk.around(c)) * [-1.0, 1.0],
+        [-((1 - c) ** 2), (1 - c) ** -2],
+    )

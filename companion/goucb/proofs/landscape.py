@@ -7,12 +7,15 @@ Source: Liu & Wang (2023), Assumption 3.3 and Figure 1.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from ...core import fields
-from ...core.describe import frozen
+from paperlib.checks import Check, statement
+from paperlib.core import fields
+from paperlib.core.describe import frozen
+from paperlib.goucb.theory.constants import PAPER
 
 TRUTH = 0.5  # w*
 
@@ -43,37 +46,33 @@ class Landscape:
         """r_0, where the two lower bounds meet."""
         return (self.tau / self.mu) ** (1 / (2 - self.gamma))
 
-    def _smooth(self, v):
-        """The risk without its waves, with two derivatives."""
+    def _derivatives(self, w):
+        """L, L' and L'', any shape."""
+        v = np.asarray(w, float) - TRUTH
+        # s: without the waves
         p, r2 = (2 - self.gamma) / 2, self.switch**2
         scale, y = 2**p * self.mu / 2, 1 + v**2 / r2
-        value = scale * v**2 * y**-p
-        first = scale * (2 * v * y**-p - 2 * p / r2 * v**3 * y ** (-p - 1))
-        second = 2 * y**-p - 10 * p / r2 * v**2 * y ** (-p - 1)
-        second = scale * (second + 4 * p * (p + 1) / r2**2 * v**4 * y ** (-p - 2))
-        return value, first, second
-
-    def _waves(self, v):
+        s = scale * v**2 * y**-p
+        s1 = scale * (2 * v * y**-p - 2 * p / r2 * v**3 * y ** (-p - 1))
+        s2 = 2 * y**-p - 10 * p / r2 * v**2 * y ** (-p - 1)
+        s2 = scale * (s2 + 4 * p * (p + 1) / r2**2 * v**4 * y ** (-p - 2))
+        # q: the waves
         A, omega = self.wave, self.frequency
-        value = 1 + A * (1 - np.cos(omega * v))
-        return value, A * omega * np.sin(omega * v), A * omega**2 * np.cos(omega * v)
+        q = 1 + A * (1 - np.cos(omega * v))
+        q1, q2 = A * omega * np.sin(omega * v), A * omega**2 * np.cos(omega * v)
+        return s * q, s1 * q + s * q1, s2 * q + 2 * s1 * q1 + s * q2
 
     def risk(self, w):
         """L, any shape."""
-        v = np.asarray(w, float) - TRUTH
-        return self._smooth(v)[0] * self._waves(v)[0]
+        return self._derivatives(w)[0]
 
     def slope(self, w):
         """L'."""
-        v = np.asarray(w, float) - TRUTH
-        (s, s1, _), (q, q1, _) = self._smooth(v), self._waves(v)
-        return s1 * q + s * q1
+        return self._derivatives(w)[1]
 
     def bend(self, w):
         """L''."""
-        v = np.asarray(w, float) - TRUTH
-        (s, s1, s2), (q, q1, q2) = self._smooth(v), self._waves(v)
-        return s2 * q + 2 * s1 * q1 + s * q2
+        return self._derivatives(w)[2]
 
     def near(self, w):
         """(mu / 2) v^2."""
@@ -92,17 +91,27 @@ class Landscape:
         change = np.flatnonzero(at[:-1] * at[1:] < 0)
         return np.array([brentq(f, ends[i], ends[i + 1], xtol=1e-14) for i in change])
 
-    def minima(self, nodes: int = 20001) -> np.ndarray:
-        """Local minima on [0, 1], ascending; w* among them. ``nodes``: of the grid that tells them apart."""
+    def minima(self) -> np.ndarray:
+        """Local minima on [0, 1], ascending; w* among them."""
         # an even number of steps would put a node on w*, where L' is 0
-        grid = np.linspace(0.0, 1.0, nodes + nodes % 2)
-        found = [w for w in self._roots(self.slope, grid) if self.bend(w) > 0]
+        roots = self._roots(self.slope, np.linspace(0.0, 1.0, 20002))
+        found = [w for w in roots if self.bend(w) > 0]
         ends = [w for w, out in ((0.0, 1), (1.0, -1)) if out * self.slope(w) > 0]
         return np.sort(np.array(found + ends))
 
     @property
     def convex_within(self) -> float:
         """Largest r with L convex on |v| < r."""
-        grid = TRUTH + np.linspace(0.0, TRUTH, 10001)
-        roots = self._roots(self.bend, grid)
+        roots = self._roots(self.bend, TRUTH + np.linspace(0.0, TRUTH, 10001))
         return float(roots[0] - TRUTH) if len(roots) else TRUTH
+
+
+@statement("Figure 1", f"{PAPER}, Figure 1 and Assumption 3.3")
+def figure_1(landscape: Landscape, w: Any) -> Check:
+    """min{(mu / 2) |v|^2, (tau / 2) |v|^gamma} <= L(w), v = w - w*. ``w``: in [0, 1], any shape."""
+    return figure_1.statement.check(
+        "min{(mu / 2) v^2, (tau / 2) |v|^gamma} <= L",
+        {"mu": landscape.mu, "tau": landscape.tau, "gamma": landscape.gamma},
+        landscape.lower(w),
+        landscape.risk(w),
+    )
