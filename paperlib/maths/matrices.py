@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..core.linalg import may_look
 from ..core.validation import finite, one_of, positive, size
-from .sets import project_sub_simplex, scaled
+from .sets import numbers, project_sub_simplex, scaled
 
 # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 LARGE = {True: 100, False: 500}
@@ -111,17 +111,9 @@ class NuclearBall(NamedTuple):
         """
         p = size("p", p)
         k = positive("k", k)
+        radii = numbers(math.sqrt(p), 2 * math.sqrt(p), **tkwargs)
         exact = one_of("exact", exact, (False, True))
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(
-            p * (p + 1) // 2,
-            p,
-            float(k),
-            number(math.sqrt(p)),
-            number(2 * math.sqrt(p)),
-            1.0,
-            exact,
-        )
+        return cls(p * (p + 1) // 2, p, float(k), *radii, exact=exact)
 
     @property
     def rho(self) -> float:
@@ -136,8 +128,7 @@ class NuclearBall(NamedTuple):
         weight = (
             torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)
         )
-        first = torch.zeros_like(v)
-        first[:, 0] = 1.0
+        first = torch.eye(1, self.p, dtype=v.dtype, device=v.device)
         v = torch.where((c == 0).all(-1, keepdim=True), first, v)
         return svec(_outer(v, (self.k / self.rho * weight).view(-1, 1, 1)))
 
@@ -182,8 +173,8 @@ class Spectrahedron(NamedTuple):
         k = positive("k", k)
         s = k / (p + math.sqrt(p))
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(p * (p + 1) // 2, p, float(k), number(far), number(math.sqrt(min(2, p)) * k / s))
+        radii = numbers(far, math.sqrt(min(2, p)) * k / s, **tkwargs)
+        return cls(p * (p + 1) // 2, p, float(k), *radii)
 
     @property
     def rho(self) -> float:

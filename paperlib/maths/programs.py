@@ -26,24 +26,14 @@ class Program:
         except ImportError:
             self.first = self._minimize(generic)
             return  # scipy's, from scratch each time
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = n, q
-        model.col_cost_, model.col_lower_, model.col_upper_ = (
-            np.zeros(n),
-            np.full(n, -math.inf),
-            np.full(n, math.inf),
-        )
-        model.row_lower_, model.row_upper_ = np.full(q, -math.inf), e
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
-            np.arange(q + 1) * n,
-            np.tile(np.arange(n), q),
-            C.ravel(),
-        )
         self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
         self.solver.setOptionValue("output_flag", False)
         self.solver.setOptionValue("threads", 1)
-        self.solver.passModel(model)
+        anywhere, below = np.full(n, math.inf), np.full(q, -math.inf)
+        self.solver.addVars(n, -anywhere, anywhere)
+        places = np.tile(self.columns, q)
+        starts = n * np.arange(q, dtype=np.int32)
+        self.solver.addRows(q, below, e, q * n, starts, places, C.ravel())
         self.first = self._minimize(generic)
         self.basis = self.solver.getBasis()
 
@@ -74,8 +64,12 @@ class Program:
         if self.basis is not None:
             self.solver.setBasis(self.basis)
         self.solver.run()
-        if self.solver.modelStatusToString(self.solver.getModelStatus()) != "Optimal":
-            raise RuntimeError(
-                f"the linear program fails: {self.solver.modelStatusToString(self.solver.getModelStatus())}"
-            )
+        status = self.solver.modelStatusToString(self.solver.getModelStatus())
+        if status != "Optimal":
+            raise RuntimeError(f"the linear program fails: {status}")
         return np.array(self.solver.getSolution().col_value)
+
+
+def minimizer(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """A vertex of least <c, .> over {y: C y <= e}, n, by the polytope's ``Program``."""
+    return Program.of(C.tobytes(), e.tobytes(), len(c)).solve(c)

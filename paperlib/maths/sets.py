@@ -59,6 +59,11 @@ def scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor
     return s * closest(filled(z / s, s <= 0, 0.0))
 
 
+def numbers(*values: float, **tkwargs) -> list[Tensor]:
+    """Tensors of one number each, which all trials share; in double precision unless told otherwise."""
+    return [torch.full((1,), value, **{"dtype": torch.float64} | tkwargs) for value in values]
+
+
 def support(cset: ConvexSet, u: Tensor) -> Tensor:
     """max over the set of <u, .>, by its oracle. ``u``: R x d. Returns R."""
     return (u * cset.lmo(-u)).sum(-1)
@@ -81,9 +86,7 @@ class Ball(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        dim = size("dim", dim)
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(dim, number(1.0), number(2.0))
+        return cls(size("dim", dim), *numbers(1.0, 2.0, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
@@ -110,6 +113,40 @@ class Ball(NamedTuple):
         return y
 
 
+class Box(NamedTuple):
+    """[-1, 1]^d; scaled by s it is [-s, s]^d."""
+
+    dim: int
+    R: Tensor  # 1, sqrt(d), at the corners
+    D: Tensor  # 1, 2 sqrt(d)
+    r: float = 1.0
+    exact: bool = True
+    host = ()
+    to_native = Ball.to_native
+
+    @classmethod
+    def of(cls, dim: int, **tkwargs) -> "Box":
+        """The cube of ``dim`` dimensions.
+
+        Raises:
+            ValueError: ``dim`` below 1.
+        """
+        dim = size("dim", dim)
+        return cls(dim, *numbers(math.sqrt(dim), 2 * math.sqrt(dim), **tkwargs))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """-sign(c), and -1 where a coordinate of c is 0. ``c``: R x d."""
+        return torch.where(c < 0, 1.0, -1.0).to(c)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Each coordinate clipped. ``z``: R x d."""
+        return scaled(lambda z: z.clamp(-1.0, 1.0), z, scale)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return y.abs().amax(-1) <= 1 + tolerance
+
+
 class SubSimplex(NamedTuple):
     """{x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1."""
 
@@ -128,10 +165,8 @@ class SubSimplex(NamedTuple):
             ValueError: ``dim`` below 1.
         """
         dim = size("dim", dim)
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(
-            dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim)
-        )
+        far, across = math.sqrt(4 * dim**2 - 3 * dim), 2 * math.sqrt(min(2, dim)) * dim
+        return cls(dim, *numbers(far, across, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """2 n e_i - 1 for the (first) least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""
