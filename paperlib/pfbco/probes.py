@@ -21,9 +21,9 @@ def own(state: Any) -> Any:
     return own(state.base) if hasattr(state, "base") else state
 
 
-def loss_at(problem: Problem, seen: Round, y: Tensor) -> Tensor:
-    """The round's loss at other points, R. ``y``: R x n."""
-    return problem.loss(seen.world, seen.t, y, seen.world.streams.at(seen.t))
+def loss_at(problem: Problem, seen: Round, y: Tensor, wants: str = "loss") -> Tensor:
+    """The round's loss at other points, R, or its gradient, R x n. ``y``: R x n; ``wants``: "loss" or "gradient"."""
+    return problem.respond(seen.world, seen.t, y, wants, seen.world.streams.at(seen.t))[0]
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,7 @@ class Steepness:
     problem: Problem
 
     def __call__(self, seen: Round) -> Tensor:
-        gradient, _ = self.problem.respond(
-            seen.world, seen.t, seen.action, "gradient", seen.world.streams.at(seen.t)
-        )
-        return torch.linalg.vector_norm(gradient, dim=1)
+        return torch.linalg.vector_norm(loss_at(self.problem, seen, seen.action, "gradient"), dim=1)
 
 
 def played(seen: Round) -> Tensor:

@@ -1,13 +1,22 @@
-"""Table 1 as data, and Theorem 1 in numbers on the unit ball.
+"""Table 1 as data, and Theorem 1 in numbers.
 
 Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is ours.
 Letters: as in ``constants``.
 """
 
+import math
 from typing import NamedTuple
 
-from paperlib.pfbco.theory.constants import coefficients, theorem_1, theorem_1_printed, unit_ball
-from paperlib.pfbco.theory.vacuity import first_informative
+import numpy as np
+
+from paperlib.pfbco.theory.constants import (
+    Setting,
+    coefficients,
+    first_informative,
+    theorem_1,
+    theorem_1_printed,
+    unit_ball,
+)
 
 
 class Kind(NamedTuple):
@@ -76,3 +85,8 @@ def ball_row(dim: int, horizon: int, c: float = 1.0) -> BallRow:
         first_informative(theorem_1, s),
         first_informative(theorem_1_printed, s),
     )
+
+
+def rule_of_thumb(s: Setting) -> float:
+    """(n D / (sqrt(2) c))^5: Theorem 1 is vacuous before, because of its first term alone."""
+    return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5

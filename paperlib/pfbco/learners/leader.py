@@ -38,10 +38,5 @@ class RegularizedLeader(PFBCO):
         """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         A = state.A + step
-        x = leader(task, state.x1, A, state.alpha)
+        x = task.cset.project(state.x1 - A / 2, 1 - state.alpha)
         return state._replace(x=x, A=A, rounds=state.rounds + 1, heard=heard)
-
-
-def leader(task: Task, x1: Tensor, A: Tensor, alpha: Tensor) -> Tensor:
-    """argmin over (1 - alpha) K of <A, x> + ||x - x_1||^2, R x n."""
-    return task.cset.project(x1 - A / 2, 1 - alpha)

@@ -71,10 +71,10 @@ class OnePoint:
 
     c: float = fields.positive(0.1)
     start: tuple[float, ...] | None = None
-    baseline: bool = False
+    baseline: bool = fields.one_of((False, True), False)
     scale: str | float = "task"
-    warm_start: bool = False
-    sham: bool = False
+    warm_start: bool = fields.one_of((False, True), False)
+    sham: bool = fields.one_of((False, True), False)
     wants = "loss"
     tags = Tags(own_actions=False)  # a loss is credited to the direction that was drawn
     projects = False  # whether it projects on the set
@@ -84,8 +84,6 @@ class OnePoint:
             one_of("scale", self.scale, ("task", "spread"))
         else:
             positive("scale", self.scale)
-        for name in ("baseline", "warm_start", "sham"):
-            one_of(name, getattr(self, name), (False, True))
         if self.start is not None:
             coordinates("start", self.start)
 

@@ -35,9 +35,6 @@ class PFBCO(OnePoint):
     tie: str = fields.one_of(("stay", "vertex"), "stay")
     regularized: bool = fields.one_of((False, True), True)
 
-    def __post_init__(self):
-        super().__post_init__()
-
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta = c T^{-1/5}, alpha = delta / r, and eta."""
         delta = self.c * horizon**-0.2

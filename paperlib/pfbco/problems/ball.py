@@ -13,7 +13,7 @@ from torch import Tensor
 from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, size
+from ...core.validation import one_of
 from ...maths.sets import Ball
 from ..model.task import Task
 
@@ -30,11 +30,6 @@ class World(NamedTuple):
 
 class _OnBall:
     """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give loss and gradient."""
-
-    dim: int
-
-    def __post_init__(self):
-        size("dim", self.dim)
 
     def context(self, world: World, t: int) -> Task:
         """The ball with M and G, the same in all rounds."""
@@ -60,7 +55,7 @@ class BallLinear(_OnBall):
         ValueError: ``dim`` below 1.
     """
 
-    dim: int = 2
+    dim: int = fields.size(2)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and a."""
@@ -88,11 +83,8 @@ class BallQuadratic(_OnBall):
         ValueError: a value out of range.
     """
 
-    dim: int = 2
+    dim: int = fields.size(2)
     distance: float = fields.nonnegative(0.5)
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and z."""
