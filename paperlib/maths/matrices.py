@@ -6,6 +6,7 @@ Shapes: R trials, p x p matrices, n = p (p + 1) / 2 coordinates.
 
 import functools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,12 @@ def smat(y: Tensor, p: int) -> Tensor:
 
 def _outer(v: Tensor, weight) -> Tensor:
     return weight * v.unsqueeze(2) * v.unsqueeze(1)
+
+
+def _by_eigenvalues(X: Tensor, onto: Callable[[Tensor], Tensor]) -> Tensor:
+    """svec of the matrices with other eigenvalues, R x n. ``onto``: R x p to R x p."""
+    values, vectors = torch.linalg.eigh(X)
+    return svec((vectors * onto(values).unsqueeze(1)) @ vectors.mT)
 
 
 def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
@@ -100,7 +107,6 @@ class NuclearBall(NamedTuple):
     D: Tensor  # 1, 2 sqrt(p)
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, p: int, k: float, exact: bool = True, **tkwargs) -> "NuclearBall":
@@ -134,12 +140,8 @@ class NuclearBall(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Absolute eigenvalues onto {>= 0, sum <= k}, signs restored. ``z``: R x n."""
-        return scaled(self._closest, z, scale)
-
-    def _closest(self, z: Tensor) -> Tensor:
-        values, vectors = torch.linalg.eigh(smat(z, self.p))
-        values = project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
-        return svec((vectors * values.unsqueeze(1)) @ vectors.mT)
+        onto = lambda values: project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
+        return scaled(lambda z: _by_eigenvalues(smat(z, self.p), onto), z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -160,7 +162,6 @@ class Spectrahedron(NamedTuple):
     D: Tensor  # 1, sqrt(2) k / s
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, p: int, k: float, **tkwargs) -> "Spectrahedron":
@@ -193,13 +194,11 @@ class Spectrahedron(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
-        return scaled(self._closest, z, scale)
-
-    def _closest(self, z: Tensor) -> Tensor:
-        middle = self._middle(z)
-        values, vectors = torch.linalg.eigh(smat(z + middle, self.p))
-        values = project_sub_simplex(values, self.k / self.rho)
-        return svec((vectors * values.unsqueeze(1)) @ vectors.mT) - middle
+        middle, onto = (
+            self._middle(z),
+            lambda values: project_sub_simplex(values, self.k / self.rho),
+        )
+        return scaled(lambda z: _by_eigenvalues(smat(z + middle, self.p), onto) - middle, z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""

@@ -42,11 +42,6 @@ class Polytope(NamedTuple):
     r: float = 1.0
     exact: bool = True
 
-    @property
-    def host(self) -> tuple[str, ...]:
-        """Projections, and the oracle where no vertices are listed."""
-        return ("project",) if self.vertices.shape[1] else ("lmo", "project")
-
     def lmo(self, c: Tensor) -> Tensor:
         """The first vertex of least <c, .> up to rounding; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
         if self.vertices.shape[1] == 0:

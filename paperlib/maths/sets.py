@@ -5,7 +5,8 @@ coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it
 and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
 times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
 Polytopes stand in ``polytopes``, sets of matrices in ``matrices``, sets known by an oracle alone in ``oracles``.
-Sets of matrices factor theirs (``eigh``), which may wait for a GPU; ``host`` names the methods that compute on the host.
+Sets of matrices factor theirs (``eigh``), which may wait for a GPU. Polytopes project on the host, trial by trial, and so does
+the oracle of a polytope without listed vertices, and that of a set given by an oracle.
 Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
 """
 
@@ -44,8 +45,6 @@ class ConvexSet(Protocol):
     R: Tensor  # 1 or R, radius of a ball about 0 around
     D: Tensor  # 1 or R, diameter
     exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
-    # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
-    host: tuple[str, ...]
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
@@ -77,7 +76,6 @@ class Ball(NamedTuple):
     D: Tensor  # 1
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "Ball":
@@ -121,7 +119,6 @@ class Box(NamedTuple):
     D: Tensor  # 1, 2 sqrt(d)
     r: float = 1.0
     exact: bool = True
-    host = ()
     to_native = Ball.to_native
 
     @classmethod
@@ -155,7 +152,6 @@ class SubSimplex(NamedTuple):
     D: Tensor  # 1, 2 sqrt(2) n
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "SubSimplex":

@@ -40,20 +40,9 @@ class CenterLoss:
         return loss_at(self.problem, seen, own(seen.before).x)
 
 
-@dataclass(frozen=True)
-class GradientNorm:
-    """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate, R.
-
-    Attributes:
-        baseline: the learner subtracts the mean of earlier losses.
-    """
-
-    baseline: bool = False
-
-    def __call__(self, seen: Round) -> Tensor:
-        before = own(seen.before)
-        signal = seen.feedback - before.heard.mean if self.baseline else seen.feedback
-        return seen.context.cset.dim / before.delta * signal.abs()
+def gradient_norm(seen: Round) -> Tensor:
+    """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate of a learner without a baseline, R."""
+    return seen.context.cset.dim / own(seen.before).delta * seen.feedback.abs()
 
 
 @dataclass(frozen=True)
@@ -72,43 +61,33 @@ class NoiseNorm:
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
 
 
-@dataclass(frozen=True)
-class Tracking:
+def tracking(seen: Round) -> Tensor:
     """How far the center is from x*_t = argmin over (1 - alpha) K of F_t, as ratios that the theory bounds: R x 2.
 
     The first is h_t / (D^2 sigma_t) with h_t = F_t(x_t) - F_t(x*_t), the second ||x_t - x*_t|| / (D t^{-1/5}); t counts from
-    1 in every epoch. As ``Probe(Tracking(), "max")`` they are uniform in time. It takes a projection a round, and a
+    1 in every epoch. As ``Probe(tracking, "max")`` they are uniform in time. It takes a projection a round, and a
     regularized learner.
     """
-
-    def __call__(self, seen: Round) -> Tensor:
-        before, cset = own(seen.before), seen.context.cset
-        free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
-        return behind(
-            before.x, cset.project(free, 1 - before.alpha), free, cset.D, before.rounds + 1
-        )
+    before, cset = own(seen.before), seen.context.cset
+    free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
+    leader = cset.project(free, 1 - before.alpha)
+    return behind(before.x, leader, free, cset.D, before.rounds + 1)
 
 
-@dataclass(frozen=True)
-class Feasible:
+def distances(seen: Round) -> Tensor:
     """Distance of x_t from (1 - alpha) K, and of y_t from K, R x 2: 0 but for rounding, by projection."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        before, project = own(seen.before), seen.context.cset.project
-        distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
-        # StochOCG does not explore, and its set does not shrink.
-        scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
-        return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
+    before, project = own(seen.before), seen.context.cset.project
+    distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
+    # StochOCG does not explore, and its set does not shrink.
+    scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
+    return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
 
 
-@dataclass(frozen=True)
-class Constants:
+def constants(seen: Round) -> Tensor:
     """M, G, D and R of each trial, R x 4, which the bounds are made of."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        task = seen.context
-        values = (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
-        return torch.stack([value.expand(len(seen.action)) for value in values], 1)
+    task = seen.context
+    values = (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+    return torch.stack([value.expand(len(seen.action)) for value in values], 1)
 
 
 @dataclass(frozen=True)
@@ -130,16 +109,13 @@ class FixedLoss:
 # How often ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Leaves:
+def leaves(seen: Round) -> Tensor:
     """A probe of FKM: whether its step leads out of (1 - alpha) K, so that the projection moves it, R bool."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        before, cset = own(seen.before), seen.context.cset
-        weight = before.eta * seen.feedback * (cset.dim / before.delta)
-        u = seen.world.streams.at(seen.t).sphere("direction", cset.dim)
-        z = before.x - weight.unsqueeze(1) * u
-        return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
+    before, cset = own(seen.before), seen.context.cset
+    weight = before.eta * seen.feedback * (cset.dim / before.delta)
+    u = seen.world.streams.at(seen.t).sphere("direction", cset.dim)
+    z = before.x - weight.unsqueeze(1) * u
+    return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 
 
 @dataclass(frozen=True)
@@ -199,6 +175,6 @@ KEPT = {
 def recording(problem: Problem) -> dict[str, Any]:
     """Probes that ``along_run`` takes what it needs from; every round has to be recorded."""
     return KEPT | {
-        "distance": Probe(Feasible(), "max"),
+        "distance": Probe(distances, "max"),
         "steepness": Probe(Steepness(problem), "max"),
     }

@@ -137,10 +137,10 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Ch
     return [joined(checks) for checks in (balls, diameters, convexity)]
 
 
-def averages(directions: int = 10**6) -> list[Check]:
+def averages() -> list[Check]:
     """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
     x, a = torch.tensor([[0.2, 0.1, -0.5], [0.6, -0.8, 0.0]], dtype=torch.float64)
-    u = np.random.default_rng(0).normal(size=(directions, 3))
+    u = np.random.default_rng(0).normal(size=(10**6, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
     square = np.linspace(0.0, 1.0, 11)
     losses = [(lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)]

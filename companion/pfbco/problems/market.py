@@ -33,15 +33,8 @@ class Market(NamedTuple):
     ratios: np.ndarray  # T x K, not writeable
 
 
-class Choice(NamedTuple):
-    """A table to use, and the word that every figure of it has to carry; "" for real prices."""
-
-    table: str
-    word: str
-
-
-def choose(data: str = "auto", table: str = "stocks") -> Choice:
-    """Which table a run can use.
+def choose(data: str = "auto", table: str = "stocks") -> str:
+    """Which table a run can use: ``table``, or "synthetic", which every figure of it has to name.
 
     Args:
         data: "auto", the real table where it is at hand or can be downloaded, else the synthetic market; "real", the real
@@ -56,11 +49,11 @@ def choose(data: str = "auto", table: str = "stocks") -> Choice:
     if data != SYNTHETIC:
         try:
             datasets.fetch(table)
-            return Choice(table, "")
+            return table
         except FileNotFoundError:
             if data == "real":
                 raise
-    return Choice(SYNTHETIC, SYNTHETIC)
+    return SYNTHETIC
 
 
 @functools.cache

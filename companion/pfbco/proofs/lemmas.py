@@ -67,7 +67,7 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
     """||g_t|| <= n M / delta.
 
     Args:
-        norms: R x ... (``probes.GradientNorm``).
+        norms: R x ... (``probes.gradient_norm``).
         s: n and M.
         delta: a number, or what broadcasts against ``norms`` where it changes by epoch.
     """
@@ -93,7 +93,7 @@ def accumulated(run: Replay, A) -> Check:
 
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
-    """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
+    """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.distances``)."""
     formula = "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9"
     return feasibility.statement.check(formula, {}, distances, 1e-9)
 
@@ -168,11 +168,6 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
 
 
 def _tracking(of: Statement, ratios, kappa: float) -> Check:
-    ratios = np.asarray(ratios, float)
-    if ratios.shape[-1:] != (2,):
-        raise ValueError(
-            f"ratios: shape {ratios.shape}; allowed: R x ... x 2, of h_t and of the distance"
-        )
     formula = "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}"
     return of.check(formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
 
@@ -182,7 +177,7 @@ def tracking(ratios) -> Check:
     """h_t <= 2.3 D^2 sigma_t and ||x_t - x*_t|| <= sqrt(2.3) D t^{-1/5}, with the corrected rate (E1, E2).
 
     It is about sets whose oracle is their own. ``ratios``: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2
-    (``probes.Tracking``, largest so far).
+    (``probes.tracking``, largest so far).
     """
     return _tracking(tracking.statement, ratios, KAPPA)
 

@@ -1,4 +1,4 @@
-"""Table 1 as data, and Theorem 1 in numbers.
+"""Table 1 as data, and when Theorem 1 informs at the earliest.
 
 Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is ours.
 Letters: as in ``constants``.
@@ -9,14 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paperlib.pfbco.theory.constants import (
-    Setting,
-    coefficients,
-    first_informative,
-    theorem_1,
-    theorem_1_printed,
-    unit_ball,
-)
+from paperlib.pfbco.theory.constants import Setting
 
 
 class Kind(NamedTuple):
@@ -60,31 +53,6 @@ TABLE_1 = (
         "O(T^{3/4}) expected regret with O(T) calls of the linear oracle (Garber & Kretzu, 2020)",
     ),
 )
-
-
-class BallRow(NamedTuple):
-    """Theorem 1 on the unit ball with linear losses of norm 1."""
-
-    dim: int
-    A: float
-    B: float
-    corrected: float  # at a horizon
-    printed: float
-    corrected_from: int | None  # first horizon with the bound below 2 M T
-    printed_from: int | None
-
-
-def ball_row(dim: int, horizon: int, c: float = 1.0) -> BallRow:
-    """Coefficients, bounds at a horizon, and when they say something; c at least 1."""
-    s = unit_ball(dim, c)
-    return BallRow(
-        dim,
-        *coefficients(s),
-        theorem_1(s, horizon),
-        theorem_1_printed(s, horizon),
-        first_informative(theorem_1, s),
-        first_informative(theorem_1_printed, s),
-    )
 
 
 def rule_of_thumb(s: Setting) -> float:

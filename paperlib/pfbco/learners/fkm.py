@@ -21,7 +21,7 @@ from .onepoint import Epoch, OnePoint, State
 class FKM(OnePoint):
     """x_{t+1} = Pi_{(1 - alpha) K}(x_t - eta g_t).
 
-    It computes where the set projects: on the host, trial by trial, where the set's ``host`` names "project".
+    It computes where the set projects: for polytopes on the host, trial by trial.
 
     Attributes:
         variant: "book": delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}; "2005": the step and delta of the paper of

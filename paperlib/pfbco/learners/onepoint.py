@@ -56,6 +56,8 @@ class State(NamedTuple):
 class OnePoint:
     """Settings of a learner that hears one loss a round.
 
+    A subclass gives ``constants(task, horizon, bound)``, an ``Epoch``, with M in ``bound``, 1 or R; and ``update``.
+
     Attributes:
         c: exploration scale in units of the inscribed radius, in (0, 1] where horizons begin with 1.
         start: x_1 in normalized coordinates, n numbers; None: 0.
@@ -122,10 +124,6 @@ class OnePoint:
             return None
         M = task.loss_bound
         return observed.contradicts(-M, M, f"loss_bound={float(M.max())!r}", "loss")
-
-    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
-        """delta, alpha and eta for a horizon; ``bound``: M, 1 or R."""
-        raise TypeError(f"{type(self).__name__} gives no constants")
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At x_1, with nothing heard.

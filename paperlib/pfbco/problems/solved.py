@@ -44,19 +44,10 @@ class SolverSet(NamedTuple):
     D: Tensor
     r: float = 1.0
     exact: bool = True
-    host = ("lmo", "project")
 
     @classmethod
     def of(cls, cset: Polytope | SubSimplex | NuclearBall) -> "SolverSet":
-        """The same set.
-
-        Raises:
-            ValueError: a set of another kind.
-        """
-        if not isinstance(cset, (Polytope, SubSimplex, NuclearBall)):
-            raise ValueError(
-                f"cset={type(cset).__name__}; allowed: Polytope, SubSimplex or NuclearBall"
-            )
+        """The same set."""
         return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
 
     def lmo(self, c: Tensor) -> Tensor:
@@ -133,15 +124,10 @@ def _solver(
 class Solved:
     """A problem with the same losses and bounds whose set is asked by solvers.
 
-    Raises:
-        ImportError: cvxpy or highspy is missing.
+    A projection raises ImportError where cvxpy is missing.
     """
 
     problem: Problem
-
-    def __post_init__(self):
-        if not has_solvers():
-            raise ImportError("Solved needs cvxpy and highspy: the extra 'solvers' of paperlib")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
         """The problem's world."""

@@ -46,7 +46,7 @@ class Setting(NamedTuple):
 
     @classmethod
     def recorded(cls, constants: Any, dim: int, c: float) -> "Setting":
-        """From M, G, D and R of each trial in normalized coordinates, R x 4 (``probes.Constants``)."""
+        """From M, G, D and R of each trial in normalized coordinates, R x 4 (``probes.constants``)."""
         return cls(dim, *np.asarray(constants, float).T, c)
 
     @property
@@ -100,7 +100,6 @@ def coefficients_printed(s: Setting) -> Coefficients:
     Raises:
         ValueError: c below 1, in the unit of length that D and r are in, where its proof fails, whatever r is (E1).
     """
-    positive("c", s.c)
     if s.c < 1:
         raise ValueError(
             f"c={s.c!r}; allowed: at least 1, since the printed bound is not proved below (E1)"
@@ -141,7 +140,6 @@ def trivial_regret(s: Setting, horizon):
 
 def fkm_bound(s: Setting, horizon):
     """Expected regret of ``FKM`` in its book form: (n M D / c + 2 c G + c R G / r) T^{3/4}, delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}."""
-    positive("c", s.c)
     variance = s.dim * s.loss_bound * s.diameter / s.c
     return (variance + (2 * s.c + s.unit * s.outer) * s.grad_bound) * horizon**0.75
 
@@ -153,7 +151,6 @@ def block_bound(s: Setting, horizon):
     D^2 / eta + (eta / 2) T (n^2 M^2 / delta^2 + K G^2); a gap of D^2 T^{-1/2} means ||x - x*|| <= D T^{-1/4}; the rest as for
     ``coefficients``. With K = sqrt(T) the sum is the first form, and (eta / 2) T (K - sqrt(T)) G^2 the term. Ours.
     """
-    positive("c", s.c)
     D, G = s.diameter, s.grad_bound
     Q = np.sqrt((s.dim * s.loss_bound / s.c) ** 2 + G**2)
     root = np.sqrt(np.asarray(horizon, float))
