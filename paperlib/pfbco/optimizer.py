@@ -1,11 +1,8 @@
-"""Ask/tell on a set of one's own: one loss a round, no gradient, no projection.
-
-Shapes: R trials, n dimensions.
-"""
+"""Ask/tell on a set of one's own: one loss a round, no gradient, no projection."""
 
 import hashlib
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,65 +12,16 @@ from ..asktell import optimizer as shared
 from ..asktell.inputs import host
 from ..asktell.numbers import real_number
 from ..asktell.records import Now
-from ..core.describe import brief, frozen
-from ..core.streams import Draw
+from ..core.describe import brief
 from ..core.trees import leaves, tree_map
 from ..core.validation import one_of, positive, whole
 from ..learners.doubling import Doubling, Epochs
-from ..learners.wrapper import Wrapper
-from .learners.onepoint import LARGEST_BOUND, State
+from .learners.onepoint import LARGEST_BOUND, Remembering
 from .learners.pfbco import PFBCO
 from .model.task import Task
 
 ANSWERS = 8  # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number
-
-
-class Remembered(NamedTuple):
-    """The base's state, and what its centers came to."""
-
-    base: State
-    total: Tensor  # R x n, sum of the centers of this epoch
-    last: Tensor  # R x n, where the last finished epoch ended; before the first, x_1
-    mean: Tensor  # R x n, mean of its centers; before the first, x_1
-
-    def so_far(self) -> tuple[Tensor, Tensor]:
-        """The center, and the mean of the centers, of the epoch that is running; R x n each."""
-        rounds = self.base.rounds
-        return self.base.x, self.total / rounds if rounds else self.base.x
-
-
-@frozen
-class Remembering(Wrapper):
-    """Plays as its base and remembers the centers of its last finished epoch. To stand within ``Doubling``.
-
-    Attributes:
-        base: a learner whose state has a center ``x`` and counts the ``rounds`` of its epoch.
-    """
-
-    def init(
-        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
-    ) -> Remembered:
-        """The base's, with nothing finished."""
-        state = self.base.init(trials, task, horizon, draw, **tkwargs)
-        return Remembered(state, torch.zeros_like(state.x), state.x, state.x)
-
-    def select(self, state: Remembered, task: Task, draw: Draw) -> tuple[Tensor, Remembered]:
-        """The base's choice."""
-        action, base = self.base.select(state.base, task, draw)
-        return action, state._replace(base=base)
-
-    def update(
-        self, state: Remembered, task: Task, action: Tensor, feedback: Tensor, draw: Draw
-    ) -> Remembered:
-        """The base hears; the center of the round is added up."""
-        base = self.base.update(state.base, task, action, feedback, draw)
-        return state._replace(base=base, total=state.total + state.base.x)
-
-    def restart(self, state: Remembered, task: Task, horizon: int, draw: Draw) -> Remembered:
-        """A new epoch of the base; what the old one came to is kept."""
-        base = self.base.restart(state.base, task, horizon, draw)
-        return Remembered(base, torch.zeros_like(state.total), *state.so_far())
 
 
 class Optimizer(shared.Built):

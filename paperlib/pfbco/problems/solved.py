@@ -18,8 +18,7 @@ from ...core.describe import frozen
 from ...core.extras import extra
 from ...core.streams import Draw
 from ...maths.matrices import NuclearBall, smat, svec
-from ...maths.polytopes import Polytope
-from ...maths.programs import Program
+from ...maths.polytopes import Polytope, Program
 from ...maths.sets import SubSimplex, scaled
 from ..model.task import Task
 
