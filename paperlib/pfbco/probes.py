@@ -61,11 +61,11 @@ class NoiseNorm:
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
 
 
-def tracking(seen: Round) -> Tensor:
+def tracking_ratios(seen: Round) -> Tensor:
     """How far the center is from x*_t = argmin over (1 - alpha) K of F_t, as ratios that the theory bounds: R x 2.
 
     The first is h_t / (D^2 sigma_t) with h_t = F_t(x_t) - F_t(x*_t), the second ||x_t - x*_t|| / (D t^{-1/5}); t counts from
-    1 in every epoch. As ``Probe(tracking, "max")`` they are uniform in time. It takes a projection a round, and a
+    1 in every epoch. As ``Probe(tracking_ratios, "max")`` they are uniform in time. It takes a projection a round, and a
     regularized learner.
     """
     before, cset = own(seen.before), seen.context.cset

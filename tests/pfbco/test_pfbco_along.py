@@ -7,6 +7,7 @@ import pytest
 import torch
 from pfbco_runs import leader, loss_at
 
+from companion.pfbco.errata import worst_on_interval
 from companion.pfbco.experiments import settings
 from companion.pfbco.experiments.along import (
     along_leader,
@@ -18,14 +19,13 @@ from companion.pfbco.experiments.along import (
     small_problems,
 )
 from companion.pfbco.proofs import lemmas, replay
-from companion.pfbco.proofs.errata_numbers import worst_on_interval
 from companion.pfbco.proofs.replay import Replay
 from paperlib.checks import Check, Expected, Reported
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader, untie
 from paperlib.pfbco.model.tracking import sigma
-from paperlib.pfbco.probes import KEPT, gradient_norm, recording, tracking
+from paperlib.pfbco.probes import KEPT, gradient_norm, recording, tracking_ratios
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
@@ -68,7 +68,7 @@ def test_loud_runs_reach_the_worst_of_all_directions(rule):
         Loud(BallLinear(1)),
         4,
         200,
-        probes={"ratios": Probe(tracking, "max")},
+        probes={"ratios": Probe(tracking_ratios, "max")},
     )["ratios"][:, -1, 0].max()
     assert found == pytest.approx(worst_on_interval(4, 0.1, rule)) and (found > 2) == (
         rule == "paper"

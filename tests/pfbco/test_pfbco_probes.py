@@ -109,7 +109,7 @@ def test_tracking_is_measured_from_the_minimizer_of_a_generic_solver(learner):
         assert state.rounds == (
             seen.t if state is seen.before else seen.t + 1 - 2 ** ((seen.t + 1).bit_length() - 1)
         )
-        found = probes.tracking(seen)
+        found = probes.tracking_ratios(seen)
         for i in range(3):
             A, x1, x, keep = (
                 state.A[i].numpy(),
@@ -139,7 +139,7 @@ def test_tracking_is_measured_from_the_minimizer_of_a_generic_solver(learner):
 
 def test_the_leader_is_tracked_exactly_and_who_stands_still_is_caught():
     worst = lambda learner, problem: play(
-        learner, problem, 1024, 4, probes={"h": Probe(probes.tracking, "max")}, record=[1024]
+        learner, problem, 1024, 4, probes={"h": Probe(probes.tracking_ratios, "max")}, record=[1024]
     )["h"][:, -1]
     assert worst(RegularizedLeader(0.5), BallLinear(2)).max() < 1e-12
     following = worst(PFBCO(0.5), BallLinear(2))
@@ -157,7 +157,7 @@ def test_tracking_keeps_its_digits_for_long_sums():
     seen = next(rounds(PFBCO(0.5), BallLinear(2), 1))
     A = torch.tensor([[4e12, 0.0]] * 3, dtype=torch.float64)
     state = seen.before._replace(x=torch.tensor([[-0.5 + 1e-9, 0.0]] * 3, dtype=torch.float64), A=A)
-    found = probes.tracking(seen._replace(before=state))
+    found = probes.tracking_ratios(seen._replace(before=state))
     torch.testing.assert_close(
         found[:, 0], torch.full((3,), 1e-9 * 4e12 / 4, dtype=torch.float64), rtol=1e-5, atol=0
     )

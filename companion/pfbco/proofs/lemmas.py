@@ -177,7 +177,7 @@ def tracking(ratios) -> Check:
     """h_t <= 2.3 D^2 sigma_t and ||x_t - x*_t|| <= sqrt(2.3) D t^{-1/5}, with the corrected rate (E1, E2).
 
     It is about sets whose oracle is their own. ``ratios``: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2
-    (``probes.tracking``, largest so far).
+    (``probes.tracking_ratios``, largest so far).
     """
     return _tracking(tracking.statement, ratios, KAPPA)
 
