@@ -8,7 +8,6 @@ Letters: R trials lead, U points, d dimensions.
 
 import math
 from collections.abc import Callable
-from numbers import Real
 from typing import NamedTuple, Protocol
 
 import torch
@@ -42,12 +41,8 @@ class RBF:
     gamma: float | tuple[float, ...]
 
     def __post_init__(self):
-        each = self.gamma if isinstance(self.gamma, tuple) and self.gamma else (self.gamma,)
-        if not all(isinstance(value, Real) and not isinstance(value, bool) for value in each):
-            raise ValueError(
-                f"gamma={self.gamma!r}; allowed: a number above 0, or a tuple of them, one for each dimension"
-            )
-        for value in each:
+        # an empty tuple is no number either
+        for value in (isinstance(self.gamma, tuple) and self.gamma) or (self.gamma,):
             positive("gamma", value)
 
     @classmethod

@@ -240,6 +240,7 @@ class Program:
         self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
         self.solver.setOptionValue("output_flag", False)
         self.solver.setOptionValue("threads", 1)
+        # variables without bounds, and rows with upper ones only
         anywhere, below = np.full(n, math.inf), np.full(q, -math.inf)
         self.solver.addVars(n, -anywhere, anywhere)
         places = np.tile(self.columns, q)

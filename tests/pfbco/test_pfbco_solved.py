@@ -104,14 +104,6 @@ def test_without_solvers(monkeypatch):
 
 @solvers
 def test_a_program_that_fails_is_an_error():
-    import cvxpy
-
-    x, z = cvxpy.Variable(), cvxpy.Parameter()
-    solve = s._solver(
-        cvxpy.Problem(cvxpy.Minimize(cvxpy.square(x - z)), [x >= 1, x <= 0]),
-        x,
-        z,
-        solver="CLARABEL",
-    )
+    solve = s._projection((), lambda cvxpy, x: [x >= 1, x <= 0], solver="CLARABEL")
     with pytest.raises(RuntimeError, match="CLARABEL: the projection ends as 'infeasible'"):
         solve(np.array(0.5))

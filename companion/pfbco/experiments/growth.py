@@ -26,6 +26,7 @@ def local_slopes(regret: np.ndarray) -> list[stats.Interval]:
 
 def _fitted(mean: np.ndarray) -> np.ndarray:
     """Log-log slope by least squares. ``mean``: ... x (``DOUBLINGS`` + 1)."""
+    # log2 of horizons that double, about their mean
     x = np.arange(DOUBLINGS + 1) - DOUBLINGS / 2
     return np.log2(mean) @ x / (x @ x)
 

@@ -195,6 +195,7 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
         As ``beats``.
     """
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
+    # one correction for the curves of the figure, and another for the learners beside them
     ours, adjusted = traces["PF"], {}
     others = {name: trace for name, trace in traces.items() if name != "PF"}
     for inside in (True, False):

@@ -77,6 +77,7 @@ class BlockPFBCO(OnePoint):
         """
         step, heard = self.estimate(state, task, loss, draw)
         state = state._replace(block=state.block + step, rounds=state.rounds + 1, heard=heard)
+        # within a block of round(sqrt(T)) rounds the center stays
         if state.rounds % max(1, round(math.sqrt(state.horizon))):
             return state
         A, gap = state.A + state.block, state.horizon**-0.5 * task.cset.D**2

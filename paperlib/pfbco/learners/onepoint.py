@@ -182,8 +182,10 @@ class OnePoint:
     def estimate(self, state: State, task: Task, loss: Tensor, draw: Draw) -> tuple[Tensor, Heard]:
         """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
         n, signal = task.cset.dim, loss
+        # The mean of earlier losses does not depend on u_t, and E u_t = 0: the estimate stays unbiased.
         if self.baseline:
             signal = signal - state.heard.mean
+        # A random sign leaves no information in the loss, and the length of the estimate as it is.
         if self.sham:
             signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
         step = (state.eta * signal * (n / state.delta)).unsqueeze(1) * draw.sphere("direction", n)

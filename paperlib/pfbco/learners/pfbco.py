@@ -49,6 +49,7 @@ class PFBCO(OnePoint):
         """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
         t = state.rounds + 1
         gradient = self.gradient(state)  # of F_t at x_t: g_1, ..., g_{t-1} only
+        # the minimizer over (1 - alpha) K is 1 - alpha times that over K
         vertex = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
         v = untie(self.tie, gradient, state.x, vertex)
         x = torch.lerp(state.x, v, sigma(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
@@ -91,5 +92,6 @@ class RegularizedLeader(PFBCO):
         """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
         step, heard = self.estimate(state, task, loss, draw)
         A = state.A + step
+        # F_{t+1}(x) = ||x - (x_1 - A / 2)||^2 + const
         x = task.cset.project(state.x1 - A / 2, 1 - state.alpha)
         return state._replace(x=x, A=A, rounds=state.rounds + 1, heard=heard)

@@ -29,7 +29,7 @@ class World(NamedTuple):
 
 
 class _OnBall:
-    """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give loss and gradient."""
+    """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give ``values``: loss and gradient."""
 
     def context(self, world: World, t: int) -> Task:
         """The ball with M and G, the same in all rounds."""
@@ -40,8 +40,8 @@ class _OnBall:
     ) -> tuple[Tensor, Tensor]:
         """Loss, R, or gradient, R x n, at the points ``action``, R x n; and f(y) - min f, R."""
         one_of("wants", wants, ("loss", "gradient"))
-        loss = self.loss(world, t, action, draw)
-        return (loss if wants == "loss" else self.gradient(world, action)), loss - world.least
+        loss, gradient = self.values(world, action)
+        return (loss if wants == "loss" else gradient), loss - world.least
 
 
 @frozen
@@ -62,13 +62,9 @@ class BallLinear(_OnBall):
         a, one = draw.sphere("problem", self.dim), torch.ones(1, **tkwargs)
         return World(Task(Ball.of(self.dim, **tkwargs), one, one), draw.streams, a, -one, -a)
 
-    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
-        """<a, y>, R. ``y``: R x n."""
-        return (world.vector * y).sum(-1)
-
-    def gradient(self, world: World, y: Tensor) -> Tensor:
-        """a, R x n."""
-        return world.vector
+    def values(self, world: World, y: Tensor) -> tuple[Tensor, Tensor]:
+        """<a, y>, R, and a, R x n. ``y``: R x n."""
+        return (world.vector * y).sum(-1), world.vector
 
 
 @frozen
@@ -95,10 +91,7 @@ class BallQuadratic(_OnBall):
         z, best = self.distance * direction, min(self.distance, 1.0) * direction
         return World(task, draw.streams, z, number(beyond**2 / 2), best)
 
-    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
-        """||y - z||^2 / 2, R. ``y``: R x n."""
-        return ((y - world.vector) ** 2).sum(-1) / 2
-
-    def gradient(self, world: World, y: Tensor) -> Tensor:
-        """y - z, R x n."""
-        return y - world.vector
+    def values(self, world: World, y: Tensor) -> tuple[Tensor, Tensor]:
+        """||y - z||^2 / 2, R, and y - z, R x n. ``y``: R x n."""
+        away = y - world.vector
+        return (away**2).sum(-1) / 2, away

@@ -117,4 +117,5 @@ def _totals(
         square = M.square().sum((1, 2))
         W, S, constant = W + seen, S + M, constant + square / 2
         largest = torch.maximum(largest, square)
+    # for symmetric X the symmetric parts give the same sums
     return Totals((W + W.mT) / 2, (S + S.mT) / 2, constant, largest.sqrt())

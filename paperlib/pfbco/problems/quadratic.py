@@ -104,6 +104,7 @@ def _polytopes(
     """{0 <= x <= 1, A x <= 1} of the trials with these seeds."""
     n, R = problem.dim, len(seeds)
     A = Streams(0, seeds).at(-1).uniform("problem", problem.rows, n).numpy()
+    # rows: -x <= 0, x <= 1 and A x <= 1
     axes = np.broadcast_to(np.eye(n), (R, n, n))
     C, above = np.concatenate([-axes, axes, A], 1), np.ones((R, n + problem.rows))
     d = np.concatenate([np.zeros((R, n)), above], 1)

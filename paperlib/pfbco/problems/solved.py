@@ -87,34 +87,32 @@ def _sub_simplex_rows(n: int) -> tuple[bytes, bytes]:
 
 @functools.lru_cache(maxsize=64)
 def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndarray]:
-    with extra("solvers", "SolverSet"):
-        import cvxpy
     e = np.frombuffer(e)
-    y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
     rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
-    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e])
-    return _solver(problem, y, z, solver="CLARABEL")
+    return _projection((n,), lambda cvxpy, y: [rows @ y <= e], solver="CLARABEL")
 
 
 @functools.lru_cache(maxsize=8)
 def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
+    within = lambda cvxpy, X: [cvxpy.normNuc(X) <= k]
+    return _projection((p, p), within, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
+
+
+def _projection(
+    shape: tuple[int, ...], within: Callable[[Any, Any], list], **options
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The closest point under the constraints ``within(cvxpy, x)``, set up once; matrices are symmetric."""
     with extra("solvers", "SolverSet"):
         import cvxpy
-    X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
-    within = [cvxpy.normNuc(X) <= k]
-    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), within)
-    return _solver(problem, X, Z, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
+    x, z = cvxpy.Variable(shape, symmetric=len(shape) == 2), cvxpy.Parameter(shape)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x - z)), within(cvxpy, x))
 
-
-def _solver(
-    problem: Any, variable: Any, parameter: Any, **options
-) -> Callable[[np.ndarray], np.ndarray]:
     def solve(value: np.ndarray) -> np.ndarray:
-        parameter.value = value
+        z.value = value
         problem.solve(**options)
         if problem.status != "optimal":
             raise RuntimeError(f"{options['solver']}: the projection ends as {problem.status!r}")
-        return np.asarray(variable.value)
+        return np.asarray(x.value)
 
     return solve
 
