@@ -85,6 +85,7 @@ def price_ratios(prices: Prices) -> Market:
         raise ValueError(
             f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker"
         )
+    # of the complete tickers, by name
     order = np.flatnonzero(complete)[np.argsort(prices.tickers[complete])]
     tickers, close = prices.tickers[order], close[:, order]
     with np.errstate(divide="ignore", invalid="ignore"):
