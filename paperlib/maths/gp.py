@@ -41,8 +41,9 @@ class RBF:
     gamma: float | tuple[float, ...]
 
     def __post_init__(self):
-        # an empty tuple is no number either
-        for value in (isinstance(self.gamma, tuple) and self.gamma) or (self.gamma,):
+        # an empty tuple is refused as what is no number
+        each = self.gamma if isinstance(self.gamma, tuple) and self.gamma else (self.gamma,)
+        for value in each:
             positive("gamma", value)
 
     @classmethod
@@ -173,7 +174,10 @@ def check_kernel(kernel: Kernel, X: Tensor) -> None:
     for wrong, words in (
         (least < 0, f"has {least!r} on its diagonal; allowed: at least 0"),
         (apart > 1e-8 * size, f"is not symmetric, by {apart!r}; allowed: k(x, y) = k(y, x)"),
-        (unequal > 1e-8 * size, "diag differs from k(x, x); allowed: the same numbers"),
+        (
+            unequal > 1e-8 * size,
+            "is inconsistent: diag differs from k(x, x); allowed: the same numbers",
+        ),
         (
             eigenvalue < -1e-8 * size * n,
             f"has the eigenvalue {eigenvalue!r} on {n} points; allowed: a positive semidefinite kernel",

@@ -194,10 +194,8 @@ class Spectrahedron(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
-        middle, onto = (
-            self._middle(z),
-            lambda values: project_sub_simplex(values, self.k / self.rho),
-        )
+        middle = self._middle(z)
+        onto = lambda values: project_sub_simplex(values, self.k / self.rho)
         return scaled(lambda z: _by_eigenvalues(smat(z + middle, self.p), onto) - middle, z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:

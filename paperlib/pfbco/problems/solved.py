@@ -62,7 +62,7 @@ class SolverSet(NamedTuple):
     def _closest(self, z: Tensor) -> Tensor:
         if not isinstance(self.inner, NuclearBall):
             return self._asked(_onto_polytope, z)
-        # with p^2 variables instead of n, for cvxpy keeps matrices symmetric by itself
+        # cvxpy takes the matrices themselves, not their coordinates
         solve = _onto_matrices(self.inner.p, self.inner.k / self.inner.rho)
         found = [solve(Z) for Z in smat(z, self.inner.p).cpu().numpy()]
         return svec(torch.from_numpy(np.stack(found)).to(z))

@@ -107,7 +107,10 @@ def assumption_oblivious(first, second) -> Check:
 
 @statement("Assumption, exploration", f"{PAPER}, Theorem 1")
 def assumption_exploration(c: float, horizon: int) -> Check:
-    """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5). r is 1, as in normalized coordinates."""
+    """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5).
+
+    r is 1, as in normalized coordinates.
+    """
     delta = c * horizon**-0.2
     return assumption_exploration.statement.check(
         "0 < c T^{-1/5} <= r",
