@@ -74,13 +74,16 @@ def tracking_ratios(seen: Round) -> Tensor:
     return behind(before.x, leader, free, cset.D, before.rounds + 1)
 
 
-def distances(seen: Round) -> Tensor:
+@dataclass(frozen=True)
+class Feasible:
     """Distance of x_t from (1 - alpha) K, and of y_t from K, R x 2: 0 but for rounding, by projection."""
-    before, project = own(seen.before), seen.context.cset.project
-    distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
-    # StochOCG does not explore, and its set does not shrink.
-    scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
-    return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
+
+    def __call__(self, seen: Round) -> Tensor:
+        before, project = own(seen.before), seen.context.cset.project
+        distance = lambda z, scale: torch.linalg.vector_norm(z - project(z, scale), dim=1)
+        # StochOCG does not explore, and its set does not shrink.
+        scale = 1 - before.alpha if hasattr(before, "alpha") else 1.0
+        return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
 
 
 def constants(seen: Round) -> Tensor:
@@ -175,6 +178,6 @@ KEPT = {
 def recording(problem: Problem) -> dict[str, Any]:
     """Probes that ``along_run`` takes what it needs from; every round has to be recorded."""
     return KEPT | {
-        "distance": Probe(distances, "max"),
+        "distance": Probe(Feasible(), "max"),
         "steepness": Probe(Steepness(problem), "max"),
     }

@@ -21,7 +21,7 @@ from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader
-from paperlib.pfbco.probes import constants, distances, gradient_norm, tracking_ratios
+from paperlib.pfbco.probes import Feasible, constants, gradient_norm, tracking_ratios
 from paperlib.pfbco.problems.ball import BallLinear
 from paperlib.pfbco.theory import bounds
 from paperlib.pfbco.theory import constants as theory
@@ -279,7 +279,7 @@ def test_probes_give_the_same_numbers():
     """What ``probes`` records on the way, and the replay of the same run."""
     probes = {
         "tracking": tracking_ratios,
-        "feasible": Probe(distances, "max"),
+        "feasible": Probe(Feasible(), "max"),
         "norm": gradient_norm,
         "constants": constants,
     }

@@ -199,7 +199,7 @@ def test_points_of_right_learners_are_feasible(learner, problem):
         problem,
         127,
         3,
-        probes={"outside": Probe(probes.distances, "max")},
+        probes={"outside": Probe(probes.Feasible(), "max")},
         record=[127],
     )
     assert trace["outside"].shape == (3, 1, 2) and (trace["outside"] < 1e-9).all()
@@ -211,7 +211,7 @@ def test_points_of_broken_learners_are_not():
         BallLinear(2),
         255,
         3,
-        probes={"outside": Probe(probes.distances, "max")},
+        probes={"outside": Probe(probes.Feasible(), "max")},
         record=[255],
     )["outside"][:, -1]
     far, unshrunk = (

@@ -93,7 +93,7 @@ def accumulated(run: Replay, A) -> Check:
 
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
-    """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.distances``)."""
+    """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
     formula = "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9"
     return feasibility.statement.check(formula, {}, distances, 1e-9)
 
