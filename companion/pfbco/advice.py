@@ -6,10 +6,9 @@
 from collections.abc import Mapping
 
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.constants import unit_ball
-from paperlib.pfbco.theory.vacuity import first_informative
+from paperlib.pfbco.theory.constants import first_informative, unit_ball
 
-from .proofs.errata_numbers import PANELS, panel
+from .errata import PANELS, panel
 
 DIMS = (1, 2, 5, 10)
 

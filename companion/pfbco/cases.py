@@ -4,11 +4,9 @@ from paperlib.core.contracts import Case
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
-from paperlib.pfbco.learners.leader import RegularizedLeader
 from paperlib.pfbco.learners.ocg import StochOCG
-from paperlib.pfbco.learners.onepoint import practical
-from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.learners.remembering import Remembering
+from paperlib.pfbco.learners.onepoint import Remembering, practical
+from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope

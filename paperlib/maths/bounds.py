@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core.validation import LARGEST, SINGLE, array, refuse
+from ..core.validation import LARGEST, SINGLE, array, finite, refuse
 
 OUTSIDE = 1e-9  # of a side: what rounding may put a point outside
 MOST_OUTSIDE = 1e-3  # of a side, where float32 has few numbers in it
@@ -87,12 +87,9 @@ def check_bounds(bounds: Any, x: Tensor | None = None, name: str = "action") -> 
     if lo.device.type == "meta":
         return
     for side, values in (("lo", lo), ("hi", hi)):
-        if not bool((values.abs() <= LARGEST).all()):  # NaN is none of them
-            bad = values[~(values.abs() <= LARGEST)][0].item()
-            refuse(side, bad, f"finite numbers, up to {LARGEST:g} in size")
+        finite(side, values, LARGEST)
     if bool((lo >= hi).any()):
-        j = int((lo >= hi).any(0).nonzero()[0])
-        row = int((lo >= hi)[:, j].nonzero()[0])
+        row, j = (lo >= hi).nonzero()[0].tolist()
         refuse(f"lo[{j}], hi[{j}]", (lo[row, j].item(), hi[row, j].item()), "lo below hi")
     if x is None or x.device.type == "meta":
         return

@@ -10,8 +10,6 @@ def informative_from(
 
     Doubling, then bisection: exact where the bound, once below the trivial one, stays below.
     """
-    if cap < 1:
-        raise ValueError(f"cap={cap}; allowed: at least 1")
     below = lambda T: bound(T) < trivial(T)
     low, high = 0, 1  # never below at `low`
     while not below(high):

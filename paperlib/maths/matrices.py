@@ -6,6 +6,7 @@ Shapes: R trials, p x p matrices, n = p (p + 1) / 2 coordinates.
 
 import functools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from ..core.linalg import may_look
 from ..core.validation import finite, one_of, positive, size
-from .sets import project_sub_simplex, scaled
+from .sets import numbers, project_sub_simplex, scaled
 
 # p from which Lanczos beats the dense subset: largest absolute value (two subsets), least value
 LARGE = {True: 100, False: 500}
@@ -50,6 +51,12 @@ def smat(y: Tensor, p: int) -> Tensor:
 
 def _outer(v: Tensor, weight) -> Tensor:
     return weight * v.unsqueeze(2) * v.unsqueeze(1)
+
+
+def _by_eigenvalues(X: Tensor, onto: Callable[[Tensor], Tensor]) -> Tensor:
+    """svec of the matrices with other eigenvalues, R x n. ``onto``: R x p to R x p."""
+    values, vectors = torch.linalg.eigh(X)
+    return svec((vectors * onto(values).unsqueeze(1)) @ vectors.mT)
 
 
 def extreme(C: Tensor, most: bool) -> tuple[Tensor, Tensor]:
@@ -100,7 +107,6 @@ class NuclearBall(NamedTuple):
     D: Tensor  # 1, 2 sqrt(p)
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, p: int, k: float, exact: bool = True, **tkwargs) -> "NuclearBall":
@@ -111,17 +117,9 @@ class NuclearBall(NamedTuple):
         """
         p = size("p", p)
         k = positive("k", k)
+        radii = numbers(math.sqrt(p), 2 * math.sqrt(p), **tkwargs)
         exact = one_of("exact", exact, (False, True))
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(
-            p * (p + 1) // 2,
-            p,
-            float(k),
-            number(math.sqrt(p)),
-            number(2 * math.sqrt(p)),
-            1.0,
-            exact,
-        )
+        return cls(p * (p + 1) // 2, p, float(k), *radii, exact=exact)
 
     @property
     def rho(self) -> float:
@@ -136,19 +134,14 @@ class NuclearBall(NamedTuple):
         weight = (
             torch.where(value < 0, 1.0, -1.0).to(value) if self.exact else torch.ones_like(value)
         )
-        first = torch.zeros_like(v)
-        first[:, 0] = 1.0
+        first = torch.eye(1, self.p, dtype=v.dtype, device=v.device)
         v = torch.where((c == 0).all(-1, keepdim=True), first, v)
         return svec(_outer(v, (self.k / self.rho * weight).view(-1, 1, 1)))
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Absolute eigenvalues onto {>= 0, sum <= k}, signs restored. ``z``: R x n."""
-        return scaled(self._closest, z, scale)
-
-    def _closest(self, z: Tensor) -> Tensor:
-        values, vectors = torch.linalg.eigh(smat(z, self.p))
-        values = project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
-        return svec((vectors * values.unsqueeze(1)) @ vectors.mT)
+        onto = lambda values: project_sub_simplex(values.abs(), self.k / self.rho) * values.sign()
+        return scaled(lambda z: _by_eigenvalues(smat(z, self.p), onto), z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -169,7 +162,6 @@ class Spectrahedron(NamedTuple):
     D: Tensor  # 1, sqrt(2) k / s
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, p: int, k: float, **tkwargs) -> "Spectrahedron":
@@ -182,8 +174,8 @@ class Spectrahedron(NamedTuple):
         k = positive("k", k)
         s = k / (p + math.sqrt(p))
         far = max(s * math.sqrt(p), math.sqrt((k - s) ** 2 + (p - 1) * s**2)) / s
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(p * (p + 1) // 2, p, float(k), number(far), number(math.sqrt(min(2, p)) * k / s))
+        radii = numbers(far, math.sqrt(min(2, p)) * k / s, **tkwargs)
+        return cls(p * (p + 1) // 2, p, float(k), *radii)
 
     @property
     def rho(self) -> float:
@@ -202,13 +194,9 @@ class Spectrahedron(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Eigenvalues onto {>= 0, sum <= k}. ``z``: R x n."""
-        return scaled(self._closest, z, scale)
-
-    def _closest(self, z: Tensor) -> Tensor:
         middle = self._middle(z)
-        values, vectors = torch.linalg.eigh(smat(z + middle, self.p))
-        values = project_sub_simplex(values, self.k / self.rho)
-        return svec((vectors * values.unsqueeze(1)) @ vectors.mT) - middle
+        onto = lambda values: project_sub_simplex(values, self.k / self.rho)
+        return scaled(lambda z: _by_eigenvalues(smat(z + middle, self.p), onto) - middle, z, scale)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""

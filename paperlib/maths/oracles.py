@@ -32,7 +32,6 @@ class OracleSet(NamedTuple):
     D: Tensor  # 1
     r: float = 1.0
     exact: bool = True
-    host = ("lmo",)
 
     def lmo(self, c: Tensor) -> Tensor:
         """The oracle's answers, trial by trial on the host. ``c``: R x n.
@@ -81,30 +80,21 @@ def oracle_set(
         outer: radius of a ball about the center around the set, where it is known; None: a bound from the same widths.
 
     Raises:
-        ValueError: no function or no such numbers, an answer of the oracle of another shape, or a diameter or outer radius
-            that points of the set exceed.
-        RuntimeError: the oracle's answers are not finite, or its set does not hold the ball (64 directions are tried, to
+        ValueError: no function or no such numbers, or a diameter or outer radius that points of the set exceed.
+        RuntimeError: the oracle's answers are not n finite numbers, or its set does not hold the ball (64 directions are tried, to
             a relative 1e-6, so that oracles in single precision pass).
     """
     if not callable(oracle):
         refuse("oracle", oracle, "a function of n numbers")
     radius = positive("radius", radius)
-    told = {"diameter": diameter, "outer": outer}
-    told |= {name: positive(name, x) for name, x in told.items() if x is not None}
     tkwargs = {"dtype": torch.float64} | tkwargs
     middle = np.atleast_1d(array("center", center))
     if middle.ndim != 1 or not len(middle) or not (abs(middle) <= LARGEST).all():
         refuse("center", center, f"n finite numbers, n at least 1, up to {LARGEST:g} in size")
-    center, n = middle, len(middle)
-    try:
-        shape = np.shape(oracle(np.ones(n)))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"oracle: {error}; allowed: a function of n numbers") from error
-    if shape != (n,):
-        raise ValueError(f"oracle: answers of shape {shape}; allowed: ({n},), as the center")
+    n = len(middle)
     number = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
     guess = OracleSet(
-        n, oracle, number(center), number(radius)[0], number(np.inf)[0], number(np.inf)[0]
+        n, oracle, number(middle), number(radius)[0], number(np.inf)[0], number(np.inf)[0]
     )
     axes = torch.eye(n, **tkwargs)
     tips, feet = guess.lmo(-axes), guess.lmo(axes)  # points of the set
@@ -115,13 +105,13 @@ def oracle_set(
     )
     points = torch.cat([tips, feet])
     reach = {
-        "diameter": ("D", lambda: torch.cdist(points, points).max()),
-        "outer": ("R", lambda: torch.linalg.vector_norm(points, dim=1).max()),
+        "diameter": ("D", diameter, lambda: torch.cdist(points, points).max()),
+        "outer": ("R", outer, lambda: torch.linalg.vector_norm(points, dim=1).max()),
     }
-    for name, (field, farthest) in reach.items():
-        if (value := told[name]) is not None:
+    for name, (field, value, farthest) in reach.items():
+        if value is not None:
             least = radius * farthest().item()
-            if value < least * (1 - ROUNDING):
+            if positive(name, value) < least * (1 - ROUNDING):
                 raise ValueError(
                     f"{name}={value!r}; allowed: at least {least:.10g}, which points of the set reach"
                 )

@@ -1,11 +1,13 @@
 """Polytopes {x: C x <= d}, moved and scaled so that their largest inscribed ball is the unit ball about 0.
 
 Shapes: R trials, n dimensions, q constraints, V vertices (the longest list; shorter ones repeat their last vertex).
-Work on the host: linear programs (``programs``), Qhull's vertices and projections (an active-set method, trial by
+Work on the host: linear programs (``Program``), Qhull's vertices and projections (an active-set method, trial by
 trial). The oracle over vertices is one product and a search, on any device.
 """
 
+import functools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +18,6 @@ from torch import Tensor
 
 from ..core.linalg import first_best
 from ..core.validation import LARGEST, array, whole
-from .programs import Program
 from .sets import scaled
 
 BIGGEST = 1e300  # number in C or d, whose row's length is one, too
@@ -40,15 +41,10 @@ class Polytope(NamedTuple):
     r: float = 1.0
     exact: bool = True
 
-    @property
-    def host(self) -> tuple[str, ...]:
-        """Projections, and the oracle where no vertices are listed."""
-        return ("project",) if self.vertices.shape[1] else ("lmo", "project")
-
     def lmo(self, c: Tensor) -> Tensor:
         """The first vertex of least <c, .> up to rounding; vertices[0] for c = 0, or a program's own. ``c``: R x n."""
         if self.vertices.shape[1] == 0:
-            return _programs(self, c)
+            return self._solved(minimizer, c)
         if self.vertices.shape[0] == 1:
             return self.vertices[0].index_select(0, first_best(-(c @ self.vertices[0].mT)))
         i = first_best(-torch.bmm(self.vertices, c.unsqueeze(2)).squeeze(2))
@@ -56,22 +52,13 @@ class Polytope(NamedTuple):
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point, exact, on the host. ``z``: R x n."""
-        return scaled(self._closest, z, scale)
+        return scaled(functools.partial(self._solved, closest), z, scale)
 
-    def _closest(self, z: Tensor) -> Tensor:
-        C, e, points = (
-            self.normals.cpu().numpy(),
-            self.offsets.cpu().numpy(),
-            z.detach().cpu().numpy(),
-        )
-        shared = len(C) == 1
-        found = np.stack(
-            [
-                closest(C[0 if shared else i], e[0 if shared else i], point)
-                for i, point in enumerate(points)
-            ]
-        )
-        return torch.from_numpy(found).to(z)
+    def _solved(self, solve: Callable[..., np.ndarray], x: Tensor) -> Tensor:
+        """``solve(C, e, x)`` on the host, trial by trial. ``x``: R x n."""
+        C, e, rows = (part.detach().cpu().numpy() for part in (self.normals, self.offsets, x))
+        found = [solve(C[i % len(C)], e[i % len(C)], row) for i, row in enumerate(rows)]
+        return torch.from_numpy(np.stack(found)).to(x)
 
     def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
         """R bool."""
@@ -195,64 +182,36 @@ def polytope(C, d, *, most: int = MOST, **tkwargs) -> Polytope:
         raise ValueError(
             f"C, d: a constraint is {abs(d).max():g} away from 0; allowed: up to {LARGEST:g}"
         )
-    parts = [_one(c, b, most) for c, b in zip(C, d)]
-    listed = all(len(part.vertices) for part in parts)
-    longest = max(len(part.vertices) for part in parts) if listed else 0
+    offsets, vertices, *rest = zip(*(_one(c, b, most) for c, b in zip(C, d)))
+    # where one trial's are not listed, none are
+    longest = max(map(len, vertices)) if all(map(len, vertices)) else 0
     pad = lambda v: (
-        np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)])
-        if listed
-        else np.empty((0, C.shape[2]))
+        np.concatenate([v, np.repeat(v[-1:], longest - len(v), 0)]) if longest else v[:0]
     )
     stack = lambda values: torch.as_tensor(np.stack(values), **tkwargs)
-    return Polytope(
-        C.shape[2],
-        torch.as_tensor(C, **tkwargs),
-        stack([part.offsets for part in parts]),
-        stack([pad(part.vertices) for part in parts]),
-        stack([part.center for part in parts]),
-        stack([part.rho for part in parts]),
-        stack([part.R for part in parts]),
-        stack([part.D for part in parts]),
-    )
+    return Polytope(C.shape[2], *map(stack, (C, offsets, [*map(pad, vertices)], *rest)))
 
 
-class _One(NamedTuple):
-    offsets: np.ndarray
-    vertices: np.ndarray  # V x n, V = 0 above the limit
-    center: np.ndarray
-    rho: float
-    R: float
-    D: float
-
-
-def _one(C: np.ndarray, d: np.ndarray, most: int) -> _One:
+def _one(C: np.ndarray, d: np.ndarray, most: int) -> tuple[np.ndarray | float, ...]:
+    """Of one trial's polytope all but C, as ``Polytope`` has it."""
     center, rho = inscribed(C, d)
     offsets = (d - C @ center) / rho
     n = C.shape[1]
     vertices = corners(C, offsets) if most and n <= LISTED else np.empty((0, n))
     if 0 < len(vertices) <= most:
         square = (vertices**2).sum(1)
-        parts = range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
         apart = max(
             (square[i : i + BLOCK, None] + square - 2 * vertices[i : i + BLOCK] @ vertices.T).max()
-            for i in parts
+            for i in range(0, len(vertices), BLOCK)  # not all pairs of 20 000 at once
         )
-        return _One(
-            offsets, vertices, center, rho, float(np.sqrt(square.max())), float(np.sqrt(apart))
-        )
+        return offsets, vertices, center, rho, np.sqrt(square.max()), np.sqrt(apart)
     # A box around: a width a coordinate bounds the diameter, its farthest corner the radius.
     high, low = (
         np.array([sign * _least(C, offsets, sign * row) for row in np.eye(n)])
         for sign in (-1.0, 1.0)
     )
-    return _One(
-        offsets,
-        np.empty((0, n)),
-        center,
-        rho,
-        float(np.linalg.norm(np.maximum(high, -low))),
-        float(np.linalg.norm(high - low)),
-    )
+    far, across = np.linalg.norm(np.maximum(high, -low)), np.linalg.norm(high - low)
+    return offsets, np.empty((0, n)), center, rho, far, across
 
 
 def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
@@ -262,11 +221,67 @@ def _least(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> float:
     return found.fun
 
 
-def _programs(cset: Polytope, c: Tensor) -> Tensor:
-    """The oracle by linear programs, on the host, trial by trial."""
-    C, e = cset.normals.cpu().numpy(), cset.offsets.cpu().numpy()
-    solved = [
-        Program.of(C[i % len(C)].tobytes(), e[i % len(C)].tobytes(), cset.dim).solve(row)
-        for i, row in enumerate(c.detach().cpu().numpy())
-    ]
-    return torch.from_numpy(np.stack(solved)).to(c)
+class Program:
+    """min <c, y> over {y: C y <= e}; with highspy each c starts from one basis.
+
+    That basis is of the vertex for a c of its own, found once: started from the last answer's, a solver would return
+    another minimizer of a face after another c, and a learner's run would hang on what was solved before it.
+    """
+
+    def __init__(self, C: np.ndarray, e: np.ndarray):
+        self.C, self.e, self.solver, self.basis = C, e, None, None
+        q, n = C.shape
+        generic = np.cos(np.arange(n) ** 2 + 1.0)  # along no axis: its minimizer is one vertex
+        try:
+            import highspy
+        except ImportError:
+            self.first = self._minimize(generic)
+            return  # scipy's, from scratch each time
+        self.solver, self.columns = highspy.Highs(), np.arange(n, dtype=np.int32)
+        self.solver.setOptionValue("output_flag", False)
+        self.solver.setOptionValue("threads", 1)
+        # variables without bounds, and rows with upper ones only
+        anywhere, below = np.full(n, math.inf), np.full(q, -math.inf)
+        self.solver.addVars(n, -anywhere, anywhere)
+        places = np.tile(self.columns, q)
+        starts = n * np.arange(q, dtype=np.int32)
+        self.solver.addRows(q, below, e, q * n, starts, places, C.ravel())
+        self.first = self._minimize(generic)
+        self.basis = self.solver.getBasis()
+
+    @classmethod
+    @functools.lru_cache(maxsize=256)
+    def of(cls, C: bytes, e: bytes, n: int) -> "Program":
+        """The program of a polytope, kept from call to call."""
+        e = np.frombuffer(e)
+        return cls(np.frombuffer(C).reshape(len(e), n), e)
+
+    def solve(self, c: np.ndarray) -> np.ndarray:
+        """A minimizer, n: a vertex, the same for the same c; for c = 0 that of the first basis.
+
+        Raises:
+            RuntimeError: the solver fails.
+        """
+        size = np.abs(c).max()
+        # its tolerances are absolute
+        return self._minimize(c / size) if size > 0 else self.first.copy()
+
+    def _minimize(self, c: np.ndarray) -> np.ndarray:
+        if self.solver is None:
+            found = linprog(c, self.C, self.e, bounds=[(None, None)] * len(c), method="highs")
+            if found.status != 0:
+                raise RuntimeError(f"the linear program fails: {found.message}")
+            return found.x
+        self.solver.changeColsCost(len(c), self.columns, np.ascontiguousarray(c))
+        if self.basis is not None:
+            self.solver.setBasis(self.basis)
+        self.solver.run()
+        status = self.solver.modelStatusToString(self.solver.getModelStatus())
+        if status != "Optimal":
+            raise RuntimeError(f"the linear program fails: {status}")
+        return np.array(self.solver.getSolution().col_value)
+
+
+def minimizer(C: np.ndarray, e: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """A vertex of least <c, .> over {y: C y <= e}, n, by the polytope's ``Program``."""
+    return Program.of(C.tobytes(), e.tobytes(), len(c)).solve(c)

@@ -5,7 +5,8 @@ coordinates are normalized: the unit ball about 0 lies inside it (``r`` = 1), it
 and has diameter ``D``. ``lmo(c)`` minimizes <c, .> over the set, ``project(z, scale)`` is the closest point of scale
 times the set, ``contains(y)`` says whether points lie in it, and ``to_native(y)`` leads back to the user's coordinates.
 Polytopes stand in ``polytopes``, sets of matrices in ``matrices``, sets known by an oracle alone in ``oracles``.
-Sets of matrices factor theirs (``eigh``), which may wait for a GPU; ``host`` names the methods that compute on the host.
+Sets of matrices factor theirs (``eigh``), which may wait for a GPU. Polytopes project on the host, trial by trial, and so does
+the oracle of a polytope without listed vertices, and that of a set given by an oracle.
 Shapes: R trials, d dimensions; a leading 1 in a set's tensors means that the trials share it.
 """
 
@@ -44,8 +45,6 @@ class ConvexSet(Protocol):
     R: Tensor  # 1 or R, radius of a ball about 0 around
     D: Tensor  # 1 or R, diameter
     exact: bool  # whether ``lmo`` answers for this very set; False for ``NuclearBall`` with the printed oracle alone
-    # the methods that work trial by trial on the host, wherever the tensors are: "lmo", "project"
-    host: tuple[str, ...]
 
     def lmo(self, c: Tensor) -> Tensor: ...
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor: ...
@@ -57,6 +56,11 @@ def scaled(closest: Callable[[Tensor], Tensor], z: Tensor, scale: float | Tensor
     """Closest point of ``scale`` K from that of K, s Pi_K(z / s); 0 K is the origin. ``z``: R x d; ``scale``: a number, 1 or R."""
     s = torch.as_tensor(scale, dtype=z.dtype, device=z.device).reshape(-1, 1)
     return s * closest(filled(z / s, s <= 0, 0.0))
+
+
+def numbers(*values: float, **tkwargs) -> list[Tensor]:
+    """Tensors of one number each, which all trials share; in double precision unless told otherwise."""
+    return [torch.full((1,), value, **{"dtype": torch.float64} | tkwargs) for value in values]
 
 
 def support(cset: ConvexSet, u: Tensor) -> Tensor:
@@ -72,7 +76,6 @@ class Ball(NamedTuple):
     D: Tensor  # 1
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "Ball":
@@ -81,9 +84,7 @@ class Ball(NamedTuple):
         Raises:
             ValueError: ``dim`` below 1.
         """
-        dim = size("dim", dim)
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(dim, number(1.0), number(2.0))
+        return cls(size("dim", dim), *numbers(1.0, 2.0, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """-c / ||c||; -e_1 for c = 0. ``c``: R x d."""
@@ -110,6 +111,39 @@ class Ball(NamedTuple):
         return y
 
 
+class Box(NamedTuple):
+    """[-1, 1]^d; scaled by s it is [-s, s]^d."""
+
+    dim: int
+    R: Tensor  # 1, sqrt(d), at the corners
+    D: Tensor  # 1, 2 sqrt(d)
+    r: float = 1.0
+    exact: bool = True
+    to_native = Ball.to_native
+
+    @classmethod
+    def of(cls, dim: int, **tkwargs) -> "Box":
+        """The cube of ``dim`` dimensions.
+
+        Raises:
+            ValueError: ``dim`` below 1.
+        """
+        dim = size("dim", dim)
+        return cls(dim, *numbers(math.sqrt(dim), 2 * math.sqrt(dim), **tkwargs))
+
+    def lmo(self, c: Tensor) -> Tensor:
+        """-sign(c), and -1 where a coordinate of c is 0. ``c``: R x d."""
+        return torch.where(c < 0, 1.0, -1.0).to(c)
+
+    def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
+        """Each coordinate clipped. ``z``: R x d."""
+        return scaled(lambda z: z.clamp(-1.0, 1.0), z, scale)
+
+    def contains(self, y: Tensor, tolerance: float = 1e-9) -> Tensor:
+        """R bool."""
+        return y.abs().amax(-1) <= 1 + tolerance
+
+
 class SubSimplex(NamedTuple):
     """{x >= 0, sum x <= 1} in the coordinates y = 2 n x - 1."""
 
@@ -118,7 +152,6 @@ class SubSimplex(NamedTuple):
     D: Tensor  # 1, 2 sqrt(2) n
     r: float = 1.0
     exact: bool = True
-    host = ()
 
     @classmethod
     def of(cls, dim: int, **tkwargs) -> "SubSimplex":
@@ -128,10 +161,8 @@ class SubSimplex(NamedTuple):
             ValueError: ``dim`` below 1.
         """
         dim = size("dim", dim)
-        number = lambda x: torch.full((1,), x, **{"dtype": torch.float64} | tkwargs)
-        return cls(
-            dim, number(math.sqrt(4 * dim**2 - 3 * dim)), number(2 * math.sqrt(min(2, dim)) * dim)
-        )
+        far, across = math.sqrt(4 * dim**2 - 3 * dim), 2 * math.sqrt(min(2, dim)) * dim
+        return cls(dim, *numbers(far, across, **tkwargs))
 
     def lmo(self, c: Tensor) -> Tensor:
         """2 n e_i - 1 for the (first) least c_i where that is negative, else -1, which is x = 0. ``c``: R x n."""

@@ -16,8 +16,7 @@ from ..core.describe import brief
 from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
 from ..learners.restarts import LOGGED
-from ..maths.boxes import Box
-from ..maths.sets import Ball
+from ..maths.sets import Ball, Box
 from .learners.ascent import GradientAscent
 from .learners.glr import GLR
 from .learners.kiefer import KieferWolfowitz, tracking_gain

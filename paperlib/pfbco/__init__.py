@@ -10,10 +10,9 @@ from ..maths.polytopes import polytope
 from ..maths.sets import Ball, SubSimplex
 from .learners.block import BlockPFBCO
 from .learners.fkm import FKM
-from .learners.leader import RegularizedLeader
 from .learners.ocg import StochOCG
 from .learners.onepoint import practical
-from .learners.pfbco import PFBCO
+from .learners.pfbco import PFBCO, RegularizedLeader
 from .model.task import Task
 from .optimizer import Optimizer
 from .problems.ball import BallLinear, BallQuadratic

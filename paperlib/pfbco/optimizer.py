@@ -16,9 +16,8 @@ from ..core.describe import brief
 from ..core.trees import leaves, tree_map
 from ..core.validation import one_of, positive, whole
 from ..learners.doubling import Doubling, Epochs
-from .learners.onepoint import LARGEST_BOUND
+from .learners.onepoint import LARGEST_BOUND, Remembering
 from .learners.pfbco import PFBCO
-from .learners.remembering import Remembering
 from .model.task import Task
 
 ANSWERS = 8  # of an oracle, by which a file knows the set again
@@ -94,13 +93,8 @@ class Optimizer(shared.Built):
                     f"loss_bound=None with horizon={horizon!r}; allowed: a number above 0, "
                     "or horizon=None"
                 )
-        c = positive("c", c)
-        if c > (most := cset.r * (horizon or 1) ** 0.2):
-            raise ValueError(
-                f"c={c!r}; allowed: a number in (0, {most:g}], exploration stays in the ball inside"
-            )
         scale = "spread" if loss_bound is None else "task"
-        learner = PFBCO(float(c), baseline=baseline, scale=scale, warm_start=warm_start)
+        learner = PFBCO(c, baseline=baseline, scale=scale, warm_start=warm_start)
         learner, self.answer = Remembering(learner), answer
         # without the trial's dimension, with which AskTell leads it
         own = tree_map(

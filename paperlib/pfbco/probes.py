@@ -21,9 +21,9 @@ def own(state: Any) -> Any:
     return own(state.base) if hasattr(state, "base") else state
 
 
-def loss_at(problem: Problem, seen: Round, y: Tensor) -> Tensor:
-    """The round's loss at other points, R. ``y``: R x n."""
-    return problem.loss(seen.world, seen.t, y, seen.world.streams.at(seen.t))
+def loss_at(problem: Problem, seen: Round, y: Tensor, wants: str = "loss") -> Tensor:
+    """The round's loss at other points, R, or its gradient, R x n. ``y``: R x n; ``wants``: "loss" or "gradient"."""
+    return problem.respond(seen.world, seen.t, y, wants, seen.world.streams.at(seen.t))[0]
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,9 @@ class CenterLoss:
         return loss_at(self.problem, seen, own(seen.before).x)
 
 
-@dataclass(frozen=True)
-class GradientNorm:
-    """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate, R.
-
-    Attributes:
-        baseline: the learner subtracts the mean of earlier losses.
-    """
-
-    baseline: bool = False
-
-    def __call__(self, seen: Round) -> Tensor:
-        before = own(seen.before)
-        signal = seen.feedback - before.heard.mean if self.baseline else seen.feedback
-        return seen.context.cset.dim / before.delta * signal.abs()
+def gradient_norm(seen: Round) -> Tensor:
+    """||g_t|| = (n / delta) |f_t(y_t)| of the one-point estimate of a learner without a baseline, R."""
+    return seen.context.cset.dim / own(seen.before).delta * seen.feedback.abs()
 
 
 @dataclass(frozen=True)
@@ -72,21 +61,17 @@ class NoiseNorm:
         return self.learner.deviation(n) * torch.linalg.vector_norm(noise, dim=1)
 
 
-@dataclass(frozen=True)
-class Tracking:
+def tracking_ratios(seen: Round) -> Tensor:
     """How far the center is from x*_t = argmin over (1 - alpha) K of F_t, as ratios that the theory bounds: R x 2.
 
     The first is h_t / (D^2 sigma_t) with h_t = F_t(x_t) - F_t(x*_t), the second ||x_t - x*_t|| / (D t^{-1/5}); t counts from
-    1 in every epoch. As ``Probe(Tracking(), "max")`` they are uniform in time. It takes a projection a round, and a
+    1 in every epoch. As ``Probe(tracking_ratios, "max")`` they are uniform in time. It takes a projection a round, and a
     regularized learner.
     """
-
-    def __call__(self, seen: Round) -> Tensor:
-        before, cset = own(seen.before), seen.context.cset
-        free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
-        return behind(
-            before.x, cset.project(free, 1 - before.alpha), free, cset.D, before.rounds + 1
-        )
+    before, cset = own(seen.before), seen.context.cset
+    free = before.x1 - before.A / 2  # F_t(x) = ||x - free||^2 + const
+    leader = cset.project(free, 1 - before.alpha)
+    return behind(before.x, leader, free, cset.D, before.rounds + 1)
 
 
 @dataclass(frozen=True)
@@ -101,14 +86,11 @@ class Feasible:
         return torch.stack([distance(before.x, scale), distance(seen.action, 1.0)], 1)
 
 
-@dataclass(frozen=True)
-class Constants:
+def constants(seen: Round) -> Tensor:
     """M, G, D and R of each trial, R x 4, which the bounds are made of."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        task = seen.context
-        values = (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
-        return torch.stack([value.expand(len(seen.action)) for value in values], 1)
+    task = seen.context
+    values = (task.loss_bound, task.grad_bound, task.cset.D, task.cset.R)
+    return torch.stack([value.expand(len(seen.action)) for value in values], 1)
 
 
 @dataclass(frozen=True)
@@ -130,16 +112,13 @@ class FixedLoss:
 # How often ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Leaves:
+def leaves(seen: Round) -> Tensor:
     """A probe of FKM: whether its step leads out of (1 - alpha) K, so that the projection moves it, R bool."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        before, cset = own(seen.before), seen.context.cset
-        weight = before.eta * seen.feedback * (cset.dim / before.delta)
-        u = seen.world.streams.at(seen.t).sphere("direction", cset.dim)
-        z = before.x - weight.unsqueeze(1) * u
-        return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
+    before, cset = own(seen.before), seen.context.cset
+    weight = before.eta * seen.feedback * (cset.dim / before.delta)
+    u = seen.world.streams.at(seen.t).sphere("direction", cset.dim)
+    z = before.x - weight.unsqueeze(1) * u
+    return ~cset.contains(z / (1 - before.alpha).unsqueeze(1))
 
 
 @dataclass(frozen=True)
@@ -168,10 +147,7 @@ class Steepness:
     problem: Problem
 
     def __call__(self, seen: Round) -> Tensor:
-        gradient, _ = self.problem.respond(
-            seen.world, seen.t, seen.action, "gradient", seen.world.streams.at(seen.t)
-        )
-        return torch.linalg.vector_norm(gradient, dim=1)
+        return torch.linalg.vector_norm(loss_at(self.problem, seen, seen.action, "gradient"), dim=1)
 
 
 def played(seen: Round) -> Tensor:

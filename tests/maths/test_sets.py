@@ -461,17 +461,6 @@ def test_the_oracle_of_the_ball_knows_tiny_and_huge_costs():
     assert Ball.of(2, dtype=torch.float32).lmo(torch.tensor([[0.0, 1e-30]])).tolist() == [[0, -1]]
 
 
-def test_sets_say_what_they_compute_on_the_host():
-    named = {name: cset.host for name, cset in SETS.items() if cset.host}
-    assert named == {
-        "packings": ("project",),
-        "triangle": ("project",),
-        "segment": ("project",),
-        "packings by programs": ("lmo", "project"),
-    }
-    assert l1_ball(2).host == ("lmo",)
-
-
 @pytest.mark.parametrize("trials", [1, 2])
 def test_matrices_that_are_not_finite_have_no_eigenpair(trials):
     for most in (True, False):
@@ -843,8 +832,8 @@ def test_what_points_of_a_set_exceed_is_refused(told, match):
             lambda c: np.zeros(2),
             np.zeros(3),
             0.5,
-            ValueError,
-            r"answers of shape \(2,\); allowed: \(3,\)",
+            RuntimeError,
+            "3 finite numbers",
         ),
         (l1_oracle, [0.0, math.nan, 0.0], 0.5, ValueError, "center="),
         (l1_oracle, np.zeros((1, 3)), 0.5, ValueError, "center="),

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from paperlib.maths.boxes import Box
-from paperlib.maths.sets import Ball
+from paperlib.maths.sets import Ball, Box
 from paperlib.nsbco.model.task import Task
 
 

@@ -13,7 +13,7 @@ from companion.verdicts.statements import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale
-from paperlib.maths.boxes import Box
+from paperlib.maths.sets import Box
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
 from paperlib.nsbco.learners.presets import malg

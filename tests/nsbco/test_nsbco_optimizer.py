@@ -12,8 +12,7 @@ import torch
 
 from paperlib.core import saved
 from paperlib.core.streams import Streams
-from paperlib.maths.boxes import Box
-from paperlib.maths.sets import Ball
+from paperlib.maths.sets import Ball, Box
 from paperlib.nsbco import (
     EGS,
     SPSA,

@@ -17,6 +17,21 @@ def task(cset, bound=1.0, grad=1.0):
     return Task(cset, number(bound), number(grad))
 
 
+def leader(task, x1, A, alpha):
+    """argmin over (1 - alpha) K of <A, x> + ||x - x_1||^2, R x n."""
+    return task.cset.project(x1 - A / 2, 1 - alpha)
+
+
+def loss_at(problem, world, t, y):
+    """The loss of round t at other points, R. ``y``: R x n."""
+    return problem.respond(world, t, y, "loss", world.streams.at(t))[0]
+
+
+def gradient_at(problem, world, t, y):
+    """Its gradient, R x n."""
+    return problem.respond(world, t, y, "gradient", world.streams.at(t))[0]
+
+
 class Drawn:
     """Directions of one's own, R x n, in place of a ``Draw``; ``signs``: of the sham control, R."""
 

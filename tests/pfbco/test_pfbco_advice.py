@@ -4,8 +4,7 @@ from companion.pages import readme
 from companion.papers import papers
 from companion.pfbco.advice import DIMS, advice
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.constants import unit_ball
-from paperlib.pfbco.theory.vacuity import excess
+from paperlib.pfbco.theory.constants import excess, unit_ball
 
 KNOWN = {
     "N1.a": -0.004,

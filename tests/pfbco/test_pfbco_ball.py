@@ -68,7 +68,7 @@ def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
     many = world._replace(vector=world.vector.expand(400, -1))
     loss, gap = problem.respond(many, 0, points(problem, 400), "loss", None)
     slope = torch.linalg.vector_norm(
-        problem.gradient(many, points(problem, 400)).expand(400, -1), dim=1
+        problem.values(many, points(problem, 400))[1].expand(400, -1), dim=1
     )
     assert (
         bool((gap >= -1e-12).all())
@@ -85,8 +85,8 @@ def test_the_best_point_is_best_and_the_bounds_are_attained(problem):
     direction = world.vector / torch.linalg.vector_norm(world.vector).clamp(min=1e-300)
     # opposite of z, or anywhere if z is the center
     far = -direction if bool(world.vector.any()) else points(problem, 2)[1:]
-    torch.testing.assert_close(problem.loss(world, 0, far, None).abs(), M)
-    torch.testing.assert_close(torch.linalg.vector_norm(problem.gradient(world, far), dim=1), G)
+    torch.testing.assert_close(problem.values(world, far)[0].abs(), M)
+    torch.testing.assert_close(torch.linalg.vector_norm(problem.values(world, far)[1], dim=1), G)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
@@ -96,7 +96,9 @@ def test_the_loss_belongs_to_the_trial_and_stays(problem):
     assert take(batch, [4, 1]).vector.equal(world_of(problem, [4, 1], seed=20).vector)
     y = points(problem, 5)
     assert (
-        problem.loss(batch, 0, y, None).equal(problem.loss(batch, 9, y, None))
+        problem.respond(batch, 0, y, "loss", None)[0].equal(
+            problem.respond(batch, 9, y, "loss", None)[0]
+        )
         and problem.context(batch, 7) is batch.task
     )
     if problem.dim > 1 and getattr(problem, "distance", 1.0):

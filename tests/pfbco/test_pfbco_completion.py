@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from pfbco_runs import gradient_at, loss_at
 
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -56,7 +57,7 @@ def test_mean_losses_are_the_closed_form(problem):
         assert expected == pytest.approx(
             ((X - 18 * identity).square().sum().item() + 18 * 20 * 21) / 4
         )
-        loss = problem.loss(world, 0, coordinates(world, X), world.streams.at(0))
+        loss = loss_at(problem, world, 0, coordinates(world, X))
         assert abs(loss.mean().item() - expected) < 4 * loss.std().item() / trials**0.5
 
 
@@ -90,13 +91,9 @@ def test_losses_and_gradients_against_sums_over_entries(mode):
             if seen[row, i, j]
         )
         assert loss[row].item() == pytest.approx(plain, rel=1e-12)
-    assert (
-        loss.equal(gap)
-        and loss.equal(problem.loss(world, 6, y, world.streams.at(6)))
-        and gradient.equal(problem.gradient(world, 6, y))
-    )
+    assert loss.equal(gap)
     for k, h in enumerate(1e-5 * torch.eye(15, **TKWARGS)):
-        slope = (problem.loss(world, 6, y + h, None) - problem.loss(world, 6, y - h, None)) / 2e-5
+        slope = (loss_at(problem, world, 6, y + h) - loss_at(problem, world, 6, y - h)) / 2e-5
         torch.testing.assert_close(gradient[:, k], slope, rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="wants='reward'"):
         problem.respond(world, 6, y, "reward", None)
@@ -108,8 +105,10 @@ def test_bounds_hold_at_every_round_and_are_no_larger_than_certified(mode):
     world = world_of(problem, horizon=T)
     for t in range(T):
         for y in points(world.task.cset, 4, seed=t):
-            assert bool((problem.loss(world, t, y, None) <= world.task.loss_bound).all())
-            assert bool((problem.gradient(world, t, y).norm(dim=-1) <= world.task.grad_bound).all())
+            assert bool((loss_at(problem, world, t, y) <= world.task.loss_bound).all())
+            assert bool(
+                (gradient_at(problem, world, t, y).norm(dim=-1) <= world.task.grad_bound).all()
+            )
     norms = [
         (M * seen).norm(dim=(1, 2))
         for M, seen in (problem.entries(world.streams.at(t)) for t in range(T))
@@ -124,31 +123,26 @@ def test_totals_add_up_the_losses():
     W, S, constant, _ = world.totals
     for y in points(world.task.cset, 4):
         X = smat(world.task.cset.to_native(y), 5)
-        total = sum(SMALL.loss(world, t, y, None) for t in range(30))
+        total = sum(loss_at(SMALL, world, t, y) for t in range(30))
         torch.testing.assert_close((W * X * X / 2 - S * X).sum((1, 2)) + constant, total)
     assert W.equal(W.mT) and S.equal(S.mT)
 
 
-def test_losses_are_added_up_once_a_run(monkeypatch):
-    first, calls = world_of(SMALL, horizon=12, seed=90), []
-    monkeypatch.setattr(
-        MatrixCompletion,
-        "_add",
-        lambda self, streams, horizon: calls.append(horizon) or first.totals,
-    )
+def test_losses_are_added_up_once_a_run():
+    first, before = world_of(SMALL, horizon=12, seed=90), completion._totals.cache_info().misses
     # the losses do not depend on the mode
     again = world_of(replace(SMALL, mode="psd"), horizon=12, seed=90)
-    assert again.totals is first.totals and not calls
-    (
-        world_of(SMALL, horizon=13, seed=90),
-        world_of(SMALL, horizon=12, seed=91),
-        world_of(MatrixCompletion(5, 2), horizon=12, seed=90),
-    )
-    assert calls == [13, 12, 12]
+    assert again.totals is first.totals and completion._totals.cache_info().misses == before
+    for problem, horizon, seed in (
+        (SMALL, 13, 90),
+        (SMALL, 12, 91),
+        (MatrixCompletion(5, 2), 12, 90),
+    ):
+        assert world_of(problem, horizon=horizon, seed=seed).totals is not first.totals
+    assert completion._totals.cache_info().misses == before + 3
     for seed in range(200, 200 + 2 * completion.KEPT):
         world_of(SMALL, horizon=3, seed=seed)
-    assert len(completion._totals) == completion.KEPT
-    completion._totals.clear()  # what was put there is no sum of losses
+    assert completion._totals.cache_info().currsize == completion.KEPT
 
 
 def test_a_trial_has_the_same_losses_alone():
@@ -156,7 +150,7 @@ def test_a_trial_has_the_same_losses_alone():
     torch.testing.assert_close(take(batch, [3]).task.loss_bound, alone.task.loss_bound)
     y = points(alone.task.cset, 1)[1]
     torch.testing.assert_close(
-        SMALL.loss(batch, 4, y.expand(5, -1), None)[3:4], SMALL.loss(alone, 4, y, None)
+        loss_at(SMALL, batch, 4, y.expand(5, -1))[3:4], loss_at(SMALL, alone, 4, y)
     )
 
 

@@ -20,7 +20,7 @@ from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
 from paperlib.maths.sets import Ball
 from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
-from paperlib.pfbco.probes import Leaves
+from paperlib.pfbco.probes import leaves
 from paperlib.play import play
 
 PROBLEM = QuadraticPolytope(3, 2)
@@ -86,8 +86,6 @@ def test_single_calls_are_kept():
     assert set(first) == {(call, name) for call in ("lmo", "project") for name in problems}
     assert all(x.shape == (1, 3) and (x > 0).all() for x in first.values())
     assert np.array_equal(time_calls(problems, 3)["lmo", "b"], first["lmo", "b"])
-    with pytest.raises(ValueError, match="count=0"):
-        time_calls(problems, 0)
 
 
 class Steep:
@@ -133,8 +131,6 @@ def test_rounds_with_what_the_problem_computes():
     assert all(np.array_equal(found[run], again[run]) for run in found)
     assert np.array_equal(found["PF", "a"], found["FKM", "a"])
     assert not np.array_equal(found["PF", "a"], found["StochOCG", "a"])
-    with pytest.raises(ValueError, match="rounds=0"):
-        with_answers(Seconds(rounds, {}), problems, 0, 2)
 
 
 def test_microseconds_of_a_round():
@@ -178,9 +174,9 @@ def test_steps_that_leave_the_set():
         torch.linspace(-0.4, 0.4, 200, dtype=torch.float64),
     )
     # A step of length eta |f| n / delta = 5 |f| from 0, against a ball of radius 1 - alpha = .9.
-    assert Leaves()(seen).tolist() == (5 * seen.feedback.abs() > 0.9).tolist()
+    assert leaves(seen).tolist() == (5 * seen.feedback.abs() > 0.9).tolist()
     seen.before = Point(-0.8 * u)
-    assert Leaves()(seen).tolist() == ((-0.8 - 5 * seen.feedback).abs() > 0.9).tolist()
+    assert leaves(seen).tolist() == ((-0.8 - 5 * seen.feedback).abs() > 0.9).tolist()
 
 
 def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
@@ -192,7 +188,7 @@ def test_the_probe_counts_the_rounds_in_which_the_projection_moves():
         3,
         record="all",
         probes={
-            "leaves": Probe(Leaves(), "sum"),
+            "leaves": Probe(leaves, "sum"),
             "far": Probe(
                 lambda seen: (
                     torch.linalg.vector_norm(seen.after.base.x, dim=1) / (1 - seen.after.base.alpha)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from example_sets import SETS, TKWARGS, TRIANGLE, l1_ball, packings
-from pfbco_runs import KAPPA, Drawn, directions, linear, run, task
+from pfbco_runs import KAPPA, Drawn, directions, leader, linear, run, task
 from scipy.stats import ks_2samp
 
 from companion.pfbco.problems.portfolio import Portfolio
@@ -31,7 +31,6 @@ from paperlib.pfbco import (
     practical,
 )
 from paperlib.pfbco.learners.block import minimize
-from paperlib.pfbco.learners.leader import leader
 from paperlib.pfbco.model.task import Heard
 from paperlib.pfbco.model.tracking import sigma
 from paperlib.play import play

@@ -5,16 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from pfbco_runs import loss_at
 from scipy.optimize import LinearConstraint, linprog, minimize
 
 from companion.pfbco.proofs.comparators import best_quadratic
 from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
+from paperlib.maths.polytopes import polytope
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.problems import quadratic
-from paperlib.pfbco.problems.quadratic import QuadraticPolytope, packing
+from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -48,7 +50,7 @@ def test_loss_and_gradient(problem):
             G, w = both[i][:, :-1], both[i][:, -1]
             assert loss[i].item() == pytest.approx(x @ G.T @ G @ x / 2 + w @ x, rel=1e-12)
             assert bool((cset.normals[i] @ y[i] <= cset.offsets[i]).all())
-        assert gap.equal(loss) and same.equal(loss) and problem.loss(world, t, y, draw).equal(loss)
+        assert gap.equal(loss) and same.equal(loss)
         torch.testing.assert_close(torch.autograd.grad(loss.sum(), y)[0], gradient.detach())
 
 
@@ -70,7 +72,8 @@ def test_the_polytope_is_that_of_its_rows():
 
 
 def test_the_triangle():
-    cset = packing([[1.0, 1.0]])
+    rows = np.vstack([-np.eye(2), np.eye(2), np.ones((1, 2))])
+    cset = polytope(rows, np.array([0.0, 0.0, 1.0, 1.0, 1.0]))
     assert cset.rho.item() == pytest.approx(0.2928932188, rel=1e-9)
     assert cset.D.item() == pytest.approx(
         4.8284271247, rel=1e-9
@@ -122,7 +125,7 @@ def test_losses_of_a_run_stay_below_the_bounds():
             world.task.cset.lmo(torch.from_numpy(np.random.default_rng(t).normal(size=(5, 3)))),
             world.streams.at(t),
         )
-        seen = torch.maximum(seen, problem.loss(world, t, y, draw).abs())
+        seen = torch.maximum(seen, loss_at(problem, world, t, y).abs())
         steep = torch.maximum(
             steep,
             torch.linalg.vector_norm(problem.respond(world, t, y, "gradient", draw)[0], dim=1),
@@ -152,9 +155,10 @@ def test_the_expected_loss():
     trials = 3
     world = world_of(SMALL, 1, trials)
     y = interior(world)
-    losses = torch.stack([SMALL.loss(world, t, y, world.streams.at(t)) for t in range(4000)])
+    losses = torch.stack([loss_at(SMALL, world, t, y) for t in range(4000)])
     error = losses.std(0) / 4000**0.5
-    assert bool(((losses.mean(0) - SMALL.expected(world, y)).abs() < 4 * error).all())
+    expected = 3 / 2 * (world.task.cset.to_native(y) ** 2).sum(-1)  # n ||x||^2 / 2
+    assert bool(((losses.mean(0) - expected).abs() < 4 * error).all())
 
 
 def test_best_point_in_hindsight():
@@ -162,9 +166,7 @@ def test_best_point_in_hindsight():
     problem, cset = QuadraticPolytope(4, 3), world.task.cset
     Q, w = problem.total(world, 60)
     x0 = cset.center
-    summed = sum(
-        problem.loss(world, t, torch.zeros(4, 4).double(), world.streams.at(t)) for t in range(60)
-    )
+    summed = sum(loss_at(problem, world, t, torch.zeros(4, 4).double()) for t in range(60))
     torch.testing.assert_close(
         (x0.unsqueeze(1) @ Q @ x0.unsqueeze(2)).flatten() / 2 + (w * x0).sum(1), summed
     )
@@ -200,8 +202,6 @@ def test_best_point_inside_and_on_a_side():
     x, value = best_quadratic(C, d, np.eye(2), np.array([1.0, -0.5]))
     np.testing.assert_allclose(x, [0.0, 0.5], atol=1e-12)
     assert value == pytest.approx(-0.125)
-    with pytest.raises(ValueError, match="Q: least eigenvalue -1; allowed"):
-        best_quadratic(C, d, np.diag([3.0, -1.0]), np.zeros(2))
 
 
 def test_sizes_of_the_default_polytopes():
@@ -240,21 +240,6 @@ def test_averages_are_those_of_another_implementation():
 def test_bad_settings_are_refused(field, value):
     with pytest.raises(ValueError, match=f"{field}={value}; allowed"):
         replace(SMALL, **{field: value})
-
-
-@pytest.mark.parametrize(
-    "A, message",
-    [
-        ([[0.5, -0.1]], "least entry -0.1"),
-        ([[0.5, np.nan]], "least entry nan"),
-        ([0.5, 0.5], r"shape \(2,\)"),
-        ([[1e12, 0.0]], "largest ball inside has radius"),
-    ],
-    ids=["negative", "nan", "flat", "thin"],
-)
-def test_bad_rows_are_refused(A, message):
-    with pytest.raises(ValueError, match=f"{message}.*allowed"):
-        packing(A)
 
 
 def test_an_unknown_feedback_is_refused():

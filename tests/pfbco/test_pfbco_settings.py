@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from pfbco_runs import loss_at
 
 from companion.figures import drawing
 from companion.pfbco.experiments import settings
@@ -14,7 +15,6 @@ from companion.pfbco.experiments.settings import (
     recorded,
     watch,
 )
-from companion.pfbco.problems.market import Choice
 from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -72,8 +72,7 @@ def test_probes_sum_what_they_are_named_for():
     )
     streams = Streams(0, range(2))
     at_center = sum(
-        problem.loss(world, t, torch.zeros(2, 3, dtype=torch.float64), streams.at(t))
-        for t in range(horizon)
+        loss_at(problem, world, t, torch.zeros(2, 3, dtype=torch.float64)) for t in range(horizon)
     )
     np.testing.assert_allclose(ours["origin"][:, -1], at_center, rtol=1e-12)
     np.testing.assert_array_equal(
@@ -143,10 +142,7 @@ def test_hindsight_is_below_every_fixed_point_and_the_learners_need_not_be():
             for k in range(20)
         ] + [torch.zeros(3, world.task.cset.dim, dtype=torch.float64)]
         losses = np.stack(
-            [
-                sum(problem.loss(world, t, y, streams.at(t)) for t in range(horizon)) / horizon
-                for y in points
-            ]
+            [sum(loss_at(problem, world, t, y) for t in range(horizon)) / horizon for y in points]
         )
         losses = np.where(np.isnan(losses), np.inf, losses)
         assert (
@@ -162,7 +158,7 @@ def test_price_tables(monkeypatch):
     def choose(data, table):
         if table not in have and data == "real":
             raise FileNotFoundError(table)
-        return Choice(table if table in have and data != "synthetic" else "synthetic", "")
+        return table if table in have and data != "synthetic" else "synthetic"
 
     monkeypatch.setattr(settings, "choose", choose)
     assert price_tables("auto") == ({"synthetic market": "synthetic"}, "synthetic market")

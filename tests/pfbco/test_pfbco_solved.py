@@ -1,5 +1,7 @@
 """Sets that are asked by solvers: against those with formulas."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
 from paperlib.maths.matrices import NuclearBall
 from paperlib.maths.polytopes import polytope
-from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.sets import SubSimplex
 from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, QuadraticPolytope, StochOCG
 from paperlib.pfbco.problems import solved as s
 from paperlib.play import play
@@ -61,11 +63,6 @@ def test_solvers_minimize_linear_functions(name):
         assert not cset.exact or cset.contains(found, 1e-7).all()
 
 
-def test_solver_sets_of_other_kinds():
-    with pytest.raises(ValueError, match="cset=Ball; allowed: Polytope, SubSimplex or NuclearBall"):
-        s.SolverSet.of(Ball.of(2))
-
-
 @solvers
 @pytest.mark.parametrize(
     "problem",
@@ -90,28 +87,23 @@ def test_solved_asks_solvers_and_keeps_the_losses():
     before, after = problem.context(worlds[0], 0), solved.context(worlds[1], 0)
     assert isinstance(after.cset, s.SolverSet) and after.loss_bound.equal(before.loss_bound)
     y = points(before.cset, 0.3)
-    assert solved.loss(worlds[1], 2, y, streams.at(2)).equal(
-        problem.loss(worlds[0], 2, y, streams.at(2))
-    )
+    asked = [p.respond(w, 2, y, "loss", streams.at(2)) for p, w in zip((problem, solved), worlds)]
+    assert asked[0][0].equal(asked[1][0]) and asked[0][1].equal(asked[1][1])
 
 
 def test_without_solvers(monkeypatch):
     monkeypatch.setattr(s, "find_spec", lambda name: None)
     assert not s.has_solvers()
-    with pytest.raises(ImportError, match="cvxpy and highspy"):
-        s.Solved(PROBLEM)
+    monkeypatch.setitem(sys.modules, "cvxpy", None)
+    for made in (s._onto_polytope, s._onto_matrices):
+        made.cache_clear()
+    for name in ("shared polytope", "nuclear ball"):
+        with pytest.raises(ImportError, match="solvers"):
+            s.SolverSet.of(SETS[name]).project(points(SETS[name], 3.0))
 
 
 @solvers
 def test_a_program_that_fails_is_an_error():
-    import cvxpy
-
-    x, z = cvxpy.Variable(), cvxpy.Parameter()
-    solve = s._solver(
-        cvxpy.Problem(cvxpy.Minimize(cvxpy.square(x - z)), [x >= 1, x <= 0]),
-        x,
-        z,
-        solver="CLARABEL",
-    )
+    solve = s._projection((), lambda cvxpy, x: [x >= 1, x <= 0], solver="CLARABEL")
     with pytest.raises(RuntimeError, match="CLARABEL: the projection ends as 'infeasible'"):
         solve(np.array(0.5))

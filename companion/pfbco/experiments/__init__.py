@@ -2,7 +2,7 @@
 
 from .along import along_leader, along_run, averages, joined, of_problems, parted, small_problems
 from .cost import methods, microseconds, time_calls, with_answers
-from .growth import doubling_slope, exponent_above, falling, line, line_residual, local_slopes
+from .growth import doubling_slope, exponent_above, falling, line_residual, local_slopes
 from .losses import (
     RESAMPLES,
     agreed,

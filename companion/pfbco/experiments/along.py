@@ -17,11 +17,12 @@ from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.pfbco.theory import bounds
-from paperlib.pfbco.theory.constants import Setting, smoothed_quadratic, unit_ball
+from paperlib.pfbco.theory.constants import Setting, unit_ball
 
 from ..problems.portfolio import Portfolio
 from ..proofs import lemmas, steps
 from ..proofs.replay import Replay, Split, split
+from ..proofs.tracking import smoothed_quadratic
 from .settings import world
 
 
@@ -127,7 +128,8 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Ch
     balls, diameters, convexity, draw = [], [], [], np.random.default_rng(0)
     for problem in problems.values():
         played = world(problem, 8, trials, seed)
-        cset, loss = played.task.cset, lambda y: problem.loss(played, 3, y, played.streams.at(3))
+        cset, draw_3 = played.task.cset, played.streams.at(3)
+        loss = lambda y: problem.respond(played, 3, y, "loss", draw_3)[0]
         point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))
         balls.append(bounds.assumption_balls(cset))
         diameters.append(bounds.assumption_diameter(cset))
@@ -135,10 +137,10 @@ def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Ch
     return [joined(checks) for checks in (balls, diameters, convexity)]
 
 
-def averages(directions: int = 10**6) -> list[Check]:
+def averages() -> list[Check]:
     """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
     x, a = torch.tensor([[0.2, 0.1, -0.5], [0.6, -0.8, 0.0]], dtype=torch.float64)
-    u = np.random.default_rng(0).normal(size=(directions, 3))
+    u = np.random.default_rng(0).normal(size=(10**6, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
     square = np.linspace(0.0, 1.0, 11)
     losses = [(lambda y: y @ a, a), (lambda y: (y**2).sum(1) / 2, x)]

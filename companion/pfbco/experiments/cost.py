@@ -4,7 +4,6 @@ Seconds are kept with the results and are of this machine; ``python3 run.py clea
 """
 
 from paperlib.core.contracts import Learner, Problem
-from paperlib.core.validation import whole
 
 from ...store.results import once
 from ...store.seconds import Run, Seconds
@@ -32,11 +31,7 @@ def time_calls(problems: dict[str, Problem], count: int, seed: int = 0) -> Secon
     """Seconds of ``count`` single calls, by ("lmo" or "project", problem), 1 x count each; kept.
 
     See ``calls.time_oracles``.
-
-    Raises:
-        ValueError: a count that is no whole number above 0.
     """
-    count = whole("count", count)
     found = once("calls", time_oracles, problems=list(problems.values()), count=count, seed=seed)
     calls = {(call, name): found[call][[i]] for i, name in enumerate(problems) for call in found}
     return Seconds(calls, dict.fromkeys(calls, 1))
@@ -54,8 +49,6 @@ def with_answers(
         problems: the settings.
         rounds, repetitions: as in ``timed``.
     """
-    rounds = whole("rounds", rounds)
-    repetitions = whole("repetitions", repetitions)
     found = once(
         "answers",
         time_answers,

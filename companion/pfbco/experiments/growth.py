@@ -3,57 +3,43 @@
 Letters: R trials, T' horizons, n dimensions. Each column of a regret, R x T', is a run of its own.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from paperlib import stats
 
 from .losses import RESAMPLES
 
-
-def _check_doubling(horizons: Sequence[int], regret: np.ndarray, least: int) -> None:
-    T = np.asarray(horizons)
-    if T.ndim != 1 or len(T) < least or (T[1:] != 2 * T[:-1]).any() or regret.shape[1:] != T.shape:
-        many = f"at least {least}, " if least > 2 else ""
-        raise ValueError(
-            f"horizons={list(horizons)}, regret: shape {regret.shape}; allowed: {many}each twice the one before, a column each"
-        )
+DOUBLINGS = 3  # of the horizon, over which a slope is fitted
 
 
-def local_slopes(horizons: Sequence[int], regret: np.ndarray) -> list[stats.Interval]:
+def local_slopes(regret: np.ndarray) -> list[stats.Interval]:
     """log2(R_2T / R_T) of the mean regrets, one for each doubling.
 
-    ``regret``: R x T', trials that shared their draws over all horizons.
-
-    Raises:
-        ValueError: horizons that do not double, or another number of columns.
+    ``regret``: R x T', at horizons each twice the one before, trials that shared their draws over all horizons.
     """
-    _check_doubling(horizons, regret, 2)
     slope = lambda mean: np.log2(mean[..., 1] / mean[..., 0])
     return [
         stats.bootstrap(regret[:, i : i + 2], slope, of="local slope", resamples=RESAMPLES)
-        for i in range(len(horizons) - 1)
+        for i in range(regret.shape[1] - 1)
     ]
 
 
-def falling(horizons: Sequence[int], regret: np.ndarray, doublings: int = 3) -> stats.Interval:
+def _fitted(mean: np.ndarray) -> np.ndarray:
+    """Log-log slope by least squares. ``mean``: ... x (``DOUBLINGS`` + 1)."""
+    # log2 of horizons that double, about their mean
+    x = np.arange(DOUBLINGS + 1) - DOUBLINGS / 2
+    return np.log2(mean) @ x / (x @ x)
+
+
+def falling(regret: np.ndarray) -> stats.Interval:
     """Log-log slope of mean regret over the last doublings less that over as many before.
 
     ``regret``: R x T', as in ``local_slopes``.
-
-    Raises:
-        ValueError: horizons that do not double, too few of them, or another number of columns.
     """
-    _check_doubling(horizons, regret, 2 * doublings + 1)
-    x = np.arange(doublings + 1) - doublings / 2
-    slope = lambda mean: np.log2(mean) @ x / (x @ x)
-    difference = lambda mean: slope(mean[..., doublings:]) - slope(mean[..., : doublings + 1])
     return stats.bootstrap(
-        regret[:, -2 * doublings - 1 :],
-        difference,
-        of=f"log-log slope over {doublings} doublings less that over {doublings} before",
+        regret[:, -2 * DOUBLINGS - 1 :],
+        lambda mean: _fitted(mean[..., DOUBLINGS:]) - _fitted(mean[..., : DOUBLINGS + 1]),
+        of=f"log-log slope over {DOUBLINGS} doublings less that over {DOUBLINGS} before",
         resamples=RESAMPLES,
     )
 
@@ -65,57 +51,21 @@ def doubling_slope(horizons: np.ndarray, regret: np.ndarray, last: int = 6) -> s
     )
 
 
-def exponent_above(
-    horizons: Sequence[int], regret: np.ndarray, other: np.ndarray, doublings: int = 3
-) -> stats.Interval:
+def exponent_above(regret: np.ndarray, other: np.ndarray) -> stats.Interval:
     """Log-log slope of mean regret over the last doublings less that of another learner.
 
     What slows both towards their exponents mostly cancels, so that orders a twentieth apart are
     told apart at horizons at which each slope alone is still above its own.
 
-    Args:
-        horizons: T', each twice the one before.
-        regret, other: R x T' each, trials that shared their draws.
-
-    Raises:
-        ValueError: horizons that do not double, too few of them, or another number of columns.
+    ``regret``, ``other``: R x T' each, as in ``local_slopes``, trials that shared their draws.
     """
-    for values in (regret, other):
-        _check_doubling(horizons, values, doublings + 1)
-    x = np.arange(doublings + 1) - doublings / 2
-    slope = lambda mean: np.log2(mean) @ x / (x @ x)
-    last = slice(-doublings - 1, None)
+    last = slice(-DOUBLINGS - 1, None)
     return stats.bootstrap(
         np.concatenate([regret[:, last], other[:, last]], 1),
-        lambda mean: slope(mean[..., : doublings + 1]) - slope(mean[..., doublings + 1 :]),
-        of=f"log-log slope over {doublings} doublings less the other's",
+        lambda mean: _fitted(mean[..., : DOUBLINGS + 1]) - _fitted(mean[..., DOUBLINGS + 1 :]),
+        of=f"log-log slope over {DOUBLINGS} doublings less the other's",
         resamples=RESAMPLES,
     )
-
-
-class Line(NamedTuple):
-    """A straight line in the dimension."""
-
-    intercept: float
-    slope: float
-
-    def at(self, dim):
-        """Its height. ``dim``: a number or an array."""
-        return self.intercept + self.slope * np.asarray(dim, float)
-
-
-def line(dims: Sequence[int], regret: np.ndarray) -> Line:
-    """Least squares through the mean regrets. ``regret``: R x len(dims).
-
-    Raises:
-        ValueError: fewer than two dimensions, or another number of columns.
-    """
-    if len(set(dims)) < 2 or regret.shape[1:] != (len(dims),):
-        raise ValueError(
-            f"dims={list(dims)}, regret: shape {regret.shape}; allowed: two dimensions or more, a column each"
-        )
-    slope, intercept = np.polyfit(np.asarray(dims, float), regret.mean(0), 1)
-    return Line(float(intercept), float(slope))
 
 
 def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:

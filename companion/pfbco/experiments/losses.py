@@ -169,7 +169,7 @@ class Row(NamedTuple):
 
     loss: stats.Interval
     center: float | None  # what its centers lose, mean over trials
-    difference: stats.Interval | None  # its loss less that of whom it is held against, paired
+    difference: stats.Interval | None  # its loss less PF's, paired
     p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
     def __str__(self) -> str:
@@ -186,27 +186,24 @@ def bracket(x: stats.Interval) -> str:
     return f"{number(x.estimate)} [{number(x.low)}, {number(x.high)}]"
 
 
-def loss_table(
-    traces: dict[str, Trace], against: str = "PF", family: tuple[str, ...] = FIGURE
-) -> dict[str, Row]:
-    """Average losses of all learners, each held against one of them.
+def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
+    """Average losses of all learners, each held against PF.
 
-    Holm's method over ``family``, and over the rest.
+    Holm's method over the learners of the figure, and over the rest.
 
     Raises:
         As ``beats``.
     """
     test = lambda d: float(scipy.stats.wilcoxon(d).pvalue) if d.any() else 1.0
-    inside, outside = {}, {}
-    for name, trace in traces.items():
-        if name != against:
-            p = test(_difference(trace, traces[against]))
-            (inside if name in family else outside)[name] = p
-    adjusted, base = stats.holm(inside) | stats.holm(outside), average(traces[against])
+    # one correction for the curves of the figure, and another for the learners beside them
+    ours, adjusted = traces["PF"], {}
+    others = {name: trace for name, trace in traces.items() if name != "PF"}
+    for inside in (True, False):
+        family = {name: x for name, x in others.items() if (name in FIGURE) == inside}
+        adjusted |= stats.holm({name: test(_difference(x, ours)) for name, x in family.items()})
     found = {}
     for name, trace in traces.items():
-        value = average(trace)
         center = _a_round(trace, "center") if "center" in trace.series else None
-        difference = None if name == against else stats.paired(value, base)
-        found[name] = Row(stats.mean(value), center, difference, adjusted.get(name))
+        difference = None if name == "PF" else stats.paired(average(trace), average(ours))
+        found[name] = Row(stats.mean(average(trace)), center, difference, adjusted.get(name))
     return found

@@ -4,7 +4,6 @@ Letters: R trials, T rounds.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -65,39 +64,25 @@ def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
     return ratio(ours, control, "last quarters", level=0.9)
 
 
-class Late(NamedTuple):
-    """A learner's average loss, and what became of it in the last quarter of the rounds."""
+def late(traces: dict[str, Trace]) -> dict[str, str]:
+    """A line of a table for every learner but the controls, about the last quarter of the rounds.
 
-    average: float  # over all rounds
-    quarter: float  # over the last quarter
-    beyond: stats.Interval  # that less what the center loses in the same rounds, paired
-    above: int  # trials in which it is above 0
-    control: tuple[float, float] | None  # the first two of its sham control
-    share: stats.Interval | None  # the quarter over the control's
-
-    def __str__(self) -> str:
-        line = f"{number(self.average):>6s} {number(self.quarter):>6s}   {self.beyond.estimate:+.3f} [{self.beyond.low:+.3f}, {self.beyond.high:+.3f}] {self.above:3d}"
-        if self.share is not None:
-            control = " ".join(f"{number(x):>6s}" for x in self.control)
-            line += f"   {bracket(self.share)}  {control}"
-        return line
-
-
-def late(traces: dict[str, Trace]) -> dict[str, Late]:
-    """All learners but the controls.
+    Average loss, and that over the last quarter; the latter less what the center loses in the same rounds, paired, with its
+    interval and the number of trials in which it is above 0; the latter over the control's, and both losses of the control.
 
     ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
     """
-    center, found = last_quarter(traces["PF"], "center"), {}
-    both = lambda trace: (float(average(trace).mean()), float(last_quarter(trace).mean()))
-    for name, trace in traces.items():
-        if not name.endswith(", sham"):
-            quarter, sham = last_quarter(trace), traces.get(f"{name}, sham")
-            found[name] = Late(
-                *both(trace),
-                stats.paired(quarter, center),
-                int((quarter > center).sum()),
-                None if sham is None else both(sham),
-                None if sham is None else learns(traces, name),
-            )
-    return found
+    center, lines = last_quarter(traces["PF"], "center"), {}
+    both = lambda trace: " ".join(
+        f"{number(loss.mean()):>6s}" for loss in (average(trace), last_quarter(trace))
+    )
+    # each control is in the line of its learner
+    for name in (name for name in traces if not name.endswith(", sham")):
+        quarter, control = last_quarter(traces[name]), traces.get(f"{name}, sham")
+        beyond, above = stats.paired(quarter, center), int((quarter > center).sum())
+        lines[name] = (
+            f"{both(traces[name])}   {beyond.estimate:+.3f} [{beyond.low:+.3f}, {beyond.high:+.3f}] {above:3d}"
+        )
+        if control is not None:
+            lines[name] += f"   {bracket(learns(traces, name))}  {both(control)}"
+    return lines

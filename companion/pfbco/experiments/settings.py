@@ -13,10 +13,9 @@ from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.learners.fkm import FKM
-from paperlib.pfbco.learners.leader import RegularizedLeader
 from paperlib.pfbco.learners.ocg import StochOCG
-from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.probes import CenterLoss, Constants, FixedLoss, GradientNorm, NoiseNorm
+from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader
+from paperlib.pfbco.probes import CenterLoss, FixedLoss, NoiseNorm, constants, gradient_norm
 from paperlib.pfbco.problems.completion import MatrixCompletion
 
 from ..problems.market import REAL, SYNTHETIC, choose
@@ -55,9 +54,9 @@ def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
     found = {"center": Probe(CenterLoss(problem), "sum")}
     if name == "PF":
         found |= {
-            "norm": Probe(GradientNorm(), "sum"),
+            "norm": Probe(gradient_norm, "sum"),
             "origin": Probe(FixedLoss(problem), "sum"),
-            "constants": Probe(Constants(), "final"),
+            "constants": Probe(constants, "final"),
         }
         if isinstance(problem, Portfolio):
             found["uniform"] = Probe(FixedLoss(problem, 1.0), "sum")
@@ -72,7 +71,7 @@ def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
     Raises:
         As ``market.choose``.
     """
-    found = {title: choose(data, table).table for title, table in zip(TITLES, REAL)}
+    found = {title: choose(data, table) for title, table in zip(TITLES, REAL)}
     real = {title: table for title, table in found.items() if table != SYNTHETIC}
     if not real:
         return {"synthetic market": SYNTHETIC}, "synthetic market"

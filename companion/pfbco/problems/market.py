@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paperlib.core.streams import Streams
-from paperlib.core.validation import one_of, whole
+from paperlib.core.validation import one_of
 
 from ...datasets import registry as datasets
 from ...datasets.tables import Prices
@@ -33,15 +33,8 @@ class Market(NamedTuple):
     ratios: np.ndarray  # T x K, not writeable
 
 
-class Choice(NamedTuple):
-    """A table to use, and the word that every figure of it has to carry; "" for real prices."""
-
-    table: str
-    word: str
-
-
-def choose(data: str = "auto", table: str = "stocks") -> Choice:
-    """Which table a run can use.
+def choose(data: str = "auto", table: str = "stocks") -> str:
+    """Which table a run can use: ``table``, or "synthetic", which every figure of it has to name.
 
     Args:
         data: "auto", the real table where it is at hand or can be downloaded, else the synthetic market; "real", the real
@@ -56,11 +49,11 @@ def choose(data: str = "auto", table: str = "stocks") -> Choice:
     if data != SYNTHETIC:
         try:
             datasets.fetch(table)
-            return Choice(table, "")
+            return table
         except FileNotFoundError:
             if data == "real":
                 raise
-    return Choice(SYNTHETIC, SYNTHETIC)
+    return SYNTHETIC
 
 
 @functools.cache
@@ -76,28 +69,25 @@ def market(table: str = "stocks") -> Market:
     return found
 
 
-def price_ratios(prices: Prices, fill: int = 0) -> Market:
+def price_ratios(prices: Prices) -> Market:
     """Ratios within the window, of the tickers that have a price on each of its days, in the order of their names.
 
-    Args:
-        prices: dates down, tickers across.
-        fill: gaps of up to so many days are bridged by the last price before, at the window's end too; 0: a ticker with any gap
-            is left out. Bridging gaps of up to 5 days would admit BMY, ICE and ORCL to "stocks", ESS and MMC to "stocks_adjusted".
+    A ticker with any gap is left out. Bridging gaps of up to 5 days by the last price before would admit BMY, ICE and ORCL to
+    "stocks", ESS and MMC to "stocks_adjusted". ``prices``: dates down, tickers across.
 
     Raises:
         ValueError: fewer than two days or no complete ticker in the window, or a ratio outside (0.1, 10), by ticker and date.
     """
-    fill = whole("fill", fill, least=0)
     inside = (prices.dates >= FIRST) & (prices.dates <= LAST)
-    dates, close = prices.dates[inside], _bridged(prices.close[inside], fill)
+    dates, close = prices.dates[inside], prices.close[inside]
     complete = ~np.isnan(close).any(0) & (len(close) > 0)
     if len(close) < 2 or not complete.any():
         raise ValueError(
             f"prices: {len(close)} days, {complete.sum()} complete tickers from {FIRST} to {LAST}; allowed: at least two days and one ticker"
         )
-    tickers = prices.tickers[complete]
-    order = np.argsort(tickers)
-    tickers, close = tickers[order], close[:, complete][:, order]
+    # of the complete tickers, by name
+    order = np.flatnonzero(complete)[np.argsort(prices.tickers[complete])]
+    tickers, close = prices.tickers[order], close[:, order]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = close[1:] / close[:-1]
     bad = np.argwhere(~((ratios > LEAST) & (ratios < MOST)))
@@ -108,22 +98,6 @@ def price_ratios(prices: Prices, fill: int = 0) -> Market:
             f"allowed: between {LEAST:g} and {MOST:g} times"
         )
     return Market(tickers, dates[1:], ratios)
-
-
-def _bridged(close: np.ndarray, most: int) -> np.ndarray:
-    """Gaps of at most ``most`` rows filled from the row before the gap; longer ones stay whole. ``close``: T x K."""
-    filled, gap = close.copy(), np.isnan(close)
-    since = np.zeros(close.shape[1], int)
-    for t in range(len(close)):  # rows since the last price
-        since = np.where(gap[t], since + 1, 0)
-        short = (since > 0) & (since <= most) & (t > 0)
-        filled[t, short] = filled[t - 1, short]
-    until = np.zeros(close.shape[1], int)
-    # a gap's first rows do not count as bridged where its last do not
-    for t in range(len(close))[::-1]:
-        until = np.where(gap[t], until + np.isnan(filled[t]), 0)
-        filled[t, gap[t] & (until > 0)] = np.nan
-    return filled
 
 
 def synthetic() -> Market:

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from paperlib.core import fields
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw, Streams
-from paperlib.core.validation import one_of, positive, size, whole
+from paperlib.core.validation import one_of
 from paperlib.maths.sets import SubSimplex
 from paperlib.pfbco.model.task import Task
 
@@ -49,7 +50,6 @@ class Portfolio:
         stocks: n, at least 2.
         table: "stocks", "stocks_adjusted" or "synthetic", see ``market``.
         c: exploration scale for which M and G are made; that of the learners.
-        days: the market's first so many days; None: all.
         allow_infinite: a loss of +inf (a portfolio without wealth) is recorded, so that the trial's running loss stays infinite,
             while the learner hears 0 in that round; False: it is heard, and ``play`` refuses it by round and trial.
         data_checksum: SHA-256 of the file, under which results are kept; None for the synthetic market.
@@ -58,20 +58,13 @@ class Portfolio:
         ValueError: a value out of range.
     """
 
-    stocks: int = 100
-    table: str = "stocks"
-    c: float = 0.1
-    days: int | None = None
-    allow_infinite: bool = False
+    stocks: int = fields.size(100, least=2)
+    table: str = fields.one_of((*REAL, SYNTHETIC), "stocks")
+    c: float = fields.positive(0.1, 1e-20)  # G_eff grows like 1 / c
+    allow_infinite: bool = fields.one_of((False, True), False)
     data_checksum: str | None = field(init=False, default=None)
 
     def __post_init__(self):
-        size("stocks", self.stocks, least=2)
-        one_of("table", self.table, (*REAL, SYNTHETIC))
-        positive("c", self.c, 1e-20)  # G_eff grows like 1 / c
-        if self.days is not None:
-            whole("days", self.days)
-        one_of("allow_infinite", self.allow_infinite, (False, True))
         found = None if self.table == SYNTHETIC else datasets.checksum(self.table)
         object.__setattr__(self, "data_checksum", found)
 
@@ -82,7 +75,7 @@ class Portfolio:
         that Algorithm 1 invests, alpha = c T^{-1/5}, and r_min and r_max are the extremes of the trial's own ratios.
 
         Raises:
-            ValueError: fewer tickers than ``stocks``, fewer days than ``days`` or the horizon, or alpha above 1;
+            ValueError: fewer tickers than ``stocks``, fewer days than the horizon, or alpha above 1;
                 ValueError, FileNotFoundError: as ``market``.
         """
         found = market(self.table).ratios
@@ -91,17 +84,14 @@ class Portfolio:
             raise ValueError(
                 f"stocks={self.stocks!r}; allowed: up to {K}, the complete tickers of {self.table!r}"
             )
-        if self.days is not None and self.days > T:
-            raise ValueError(f"days={self.days!r}; allowed: up to {T}, those of {self.table!r}")
-        days = self.days or T
-        if horizon > days:
-            raise ValueError(f"horizon={horizon!r}; allowed: up to {days} days of {self.table!r}")
+        if horizon > T:
+            raise ValueError(f"horizon={horizon!r}; allowed: up to {T} days of {self.table!r}")
         alpha = self.c * horizon**-0.2
         if alpha > 1 + 1e-12:
             raise ValueError(
                 f"c={self.c!r}: alpha = {alpha:g} at horizon {horizon}; allowed: alpha up to 1"
             )
-        ratios = torch.tensor(found[:days], **tkwargs).unsqueeze(0)
+        ratios = torch.tensor(found, **tkwargs).unsqueeze(0)
         stocks = draw.uniform("problem", K).argsort(-1)[:, : self.stocks].sort(-1).values
         played, n = ratios[0, :horizon], self.stocks
         low, high = played.amin(0).take(stocks).amin(-1), played.amax(0).take(stocks).amax(-1)
@@ -114,36 +104,18 @@ class Portfolio:
         """The set and the bounds."""
         return world.task
 
-    def loss(self, world: PortfolioWorld, t: int, y: Tensor, draw: Draw | None = None) -> Tensor:
-        """-log(r_t . x), +inf where that wealth is not above 0. ``y``: R x n. Returns R."""
-        return _loss(self._wealth(world, t, y))
-
-    def gradient(self, world: PortfolioWorld, t: int, y: Tensor) -> Tensor:
-        """-r_t / (2 n r_t . x), R x n."""
-        return self._slope(world, t, self._wealth(world, t, y))
-
-    def _slope(self, world: PortfolioWorld, t: int, wealth: Tensor) -> Tensor:
-        return world.relatives(t) / (-2 * self.stocks * wealth).unsqueeze(1)
-
-    @staticmethod
-    def _wealth(world: PortfolioWorld, t: int, y: Tensor) -> Tensor:
-        return (world.relatives(t) * world.task.cset.to_native(y)).sum(-1)
-
     def respond(
         self, world: PortfolioWorld, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """What is heard, R or R x n, and the loss, R. ``action``: R x n."""
+        """Loss, -log(r_t . x), R, or gradient, -r_t / (2 n r_t . x), R x n; and the loss, +inf where wealth r_t . x is not above 0. ``action``: R x n."""
         one_of("wants", wants, ("loss", "gradient"))
-        wealth = self._wealth(world, t, action)
-        loss = _loss(wealth)
-        heard = loss if wants == "loss" else self._slope(world, t, wealth)
+        r = world.relatives(t)
+        wealth = (r * world.task.cset.to_native(action)).sum(-1)
+        loss = torch.where(wealth <= 0, torch.inf, -wealth.log())  # NaN stays NaN
+        heard = loss if wants == "loss" else r / (-2 * self.stocks * wealth).unsqueeze(1)
         # Departure: a lost trial plays on and hears 0, instead of being frozen: a problem without a state knows nothing of
         # earlier rounds, and the trial's infinite sum is the same. Where that is not allowed, what is heard is infinite, also a
         # gradient at a wealth below 0, which would be finite.
         instead = 0.0 if self.allow_infinite else torch.inf
         heard = torch.where((loss == torch.inf).view(-1, *[1] * (heard.dim() - 1)), instead, heard)
         return heard, loss
-
-
-def _loss(wealth: Tensor) -> Tensor:
-    return torch.where(wealth <= 0, torch.inf, -wealth.log())  # NaN stays NaN

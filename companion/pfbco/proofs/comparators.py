@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.core.validation import positive
 from paperlib.maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from paperlib.maths.polytopes import closest
 
@@ -37,25 +36,16 @@ def best_quadratic(
         d: q.
         Q: n x n, symmetric positive definite.
         w: n.
-
-    Raises:
-        ValueError: a Q that is not positive definite.
     """
-    C, d, Q, w = (np.asarray(x, float) for x in (C, d, Q, w))
     # a sum over many rounds, so that the tolerance of the projection means the same for each
     scale = np.trace(Q) / len(w)
-    try:
-        L = np.linalg.cholesky(Q / scale)
-    except np.linalg.LinAlgError as error:
-        raise ValueError(
-            f"Q: least eigenvalue {np.linalg.eigvalsh(Q)[0]:g}; allowed: a positive definite matrix"
-        ) from error
+    L = np.linalg.cholesky(Q / scale)
     shift, rows = np.linalg.solve(L, w / scale), np.linalg.solve(L, C.T).T  # C L^{-T}
     x = np.linalg.solve(L.T, closest(rows, d + rows @ shift, np.zeros(len(w))) - shift)
     return x, float(x @ Q @ x / 2 + w @ x)
 
 
-def bcrp(ratios, tolerance: float = 1e-5) -> Best:
+def bcrp(r: Tensor, tolerance: float = 1e-5) -> Best:
     """Best constant rebalanced portfolio: the weights x >= 0 of sum 1 with the least mean loss, -mean_t log(r_t . x).
 
     EM, x_i <- x_i mean_t(r_ti / r_t . x), from equal weights; the factor is taken to a power that rises while the mean grows and
@@ -63,20 +53,12 @@ def bcrp(ratios, tolerance: float = 1e-5) -> Best:
     The gap, max_i mean_t(r_ti / r_t . x) - 1, is that of the linearized loss.
 
     Args:
-        ratios: R x T x n, or T x n of one trial; above 0.
+        r: ratios, R x T x n, above 0.
         tolerance: of the gap, > 0.
 
     Raises:
-        ValueError: ratios that are not finite and above 0, or a tolerance that is not.
         RuntimeError: the gap is not reached within 20000 steps.
     """
-    tolerance = positive("tolerance", tolerance)
-    r = torch.as_tensor(ratios)
-    r = r.unsqueeze(0) if r.dim() == 2 else r
-    if r.dim() != 3 or 0 in r.shape or not bool((r.isfinite() & (r > 0)).all()):
-        raise ValueError(
-            f"ratios: shape {tuple(r.shape)}; allowed: R x T x n finite numbers above 0"
-        )
     x = torch.full_like(r[:, 0], 1 / r.shape[2])
     power = torch.ones_like(x[:, :1])
     value, factor = _mean_loss(r, x)
@@ -114,19 +96,9 @@ def best_completion(
         tolerance: of the Frank-Wolfe gap <grad, X - lmo(grad)>, > 0; 1e-6 a round is plenty.
 
     Raises:
-        ValueError: matrices of other shapes than the set's, a weight below 0 or none above, or a bad tolerance.
         RuntimeError: the gap is not reached within 20000 steps.
     """
-    tolerance = positive("tolerance", tolerance)
     p, rho = cset.p, cset.rho
-    if (
-        W.shape != S.shape
-        or W.shape[1:] != (p, p)
-        or not bool((W.isfinite() & (W >= 0) & S.isfinite()).all() & (W.amax((1, 2)) > 0).all())
-    ):
-        raise ValueError(
-            f"W, S: shapes {tuple(W.shape)}, {tuple(S.shape)}; allowed: R x {p} x {p}, finite, W at least 0 and somewhere above"
-        )
     cset = cset if cset.exact else cset._replace(exact=True)
     native = lambda y: smat(cset.to_native(y), p)
     slope = lambda y: rho * svec(W * native(y) - S)

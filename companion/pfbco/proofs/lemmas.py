@@ -13,11 +13,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from paperlib.checks import Check, Expected, Statement, statement, unless
+from paperlib.checks import Check, Expected, Reported, Statement, recast, statement, unless
 from paperlib.pfbco.theory import constants as theory
-from paperlib.pfbco.theory.bounds import HALF, beyond, by_trial, if_own
-from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, PAPER, TAIL, Setting
+from paperlib.pfbco.theory.bounds import HALF, by_trial
+from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, PAPER, Setting
 
+from . import tracking as numbers
 from .replay import ROUNDING, Replay, Split
 
 PROOF = f"{PAPER}, proof of Theorem 1"
@@ -66,7 +67,7 @@ def estimate_norm(norms, s: Setting, delta) -> Check:
     """||g_t|| <= n M / delta.
 
     Args:
-        norms: R x ... (``probes.GradientNorm``).
+        norms: R x ... (``probes.gradient_norm``).
         s: n and M.
         delta: a number, or what broadcasts against ``norms`` where it changes by epoch.
     """
@@ -167,30 +168,25 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
 
 
 def _tracking(of: Statement, ratios, kappa: float) -> Check:
-    ratios = np.asarray(ratios, float)
-    if ratios.shape[-1:] != (2,):
-        raise ValueError(
-            f"ratios: shape {ratios.shape}; allowed: R x ... x 2, of h_t and of the distance"
-        )
     formula = "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}"
     return of.check(formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
 
 
 @statement("Tracking", f"{PROOF}, corrected")
-def tracking(ratios, exact: bool = True) -> Check:
+def tracking(ratios) -> Check:
     """h_t <= 2.3 D^2 sigma_t and ||x_t - x*_t|| <= sqrt(2.3) D t^{-1/5}, with the corrected rate (E1, E2).
 
-    Args:
-        ratios: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2 (``probes.Tracking``, largest so far).
-        exact: whether the set's oracle is its own; where not, nothing is claimed.
+    It is about sets whose oracle is their own. ``ratios``: h_t / (D^2 sigma_t) and ||x_t - x*_t|| / (D t^{-1/5}), R x ... x 2
+    (``probes.tracking_ratios``, largest so far).
     """
-    return if_own(_tracking(tracking.statement, ratios, KAPPA), exact)
+    return _tracking(tracking.statement, ratios, KAPPA)
 
 
 @statement("Tracking, printed", PROOF)
 def tracking_printed(ratios) -> Check:
     """h_t <= 2 D^2 sigma_t: its proof halves the smoothness of F_t (E2), so that it is reported, not judged. ``ratios``: as for ``tracking``."""
-    return beyond(_tracking(tracking_printed.statement, ratios, KAPPA_PRINTED), HALF)
+    found = _tracking(tracking_printed.statement, ratios, KAPPA_PRINTED)
+    return recast(Reported, found, remark=HALF)
 
 
 @statement("Tracking, recursion", f"{PROOF}, corrected")
@@ -201,7 +197,7 @@ def tracking_recursion(
     return tracking_recursion.statement.check(
         "sup_{t <= T} H_t / sigma_t <= kappa",
         {"T": list(map(int, horizons)), "c": c, "rule": rule, "kappa": kappa},
-        [theory.worst_tracking(T, c, rule).max() for T in horizons],
+        [numbers.worst_tracking(T, c, rule).max() for T in horizons],
         kappa,
     )
 
@@ -209,8 +205,8 @@ def tracking_recursion(
 @statement("Tracking, induction", f"{PROOF}, corrected")
 def tracking_induction(kappa: float = KAPPA) -> Check:
     """(t + 1)^{-3/5} / sqrt(2) <= psi(t) for all t >= 1: by evaluation up to t = 10, then by one inequality that holds from t = 11 on."""
-    early = theory.induction_margin(np.arange(1, TAIL), kappa)
-    margins = np.append(early, theory.tail_margin(TAIL, kappa))
+    early = numbers.induction_margin(np.arange(1, numbers.TAIL), kappa)
+    margins = np.append(early, numbers.tail_margin(numbers.TAIL, kappa))
     formula = "(t + 1)^{-3/5} / sqrt(2) <= psi(t)"
     return tracking_induction.statement.check(formula, {"kappa": kappa}, -margins, 0.0)
 
@@ -221,7 +217,7 @@ def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
     return polynomial.statement.check(
         "0 <= polynomial in t^{1/5}, (t + 1)^{1/5}",
         {"T": horizon, "factor": factor},
-        -theory.polynomial(np.arange(1, horizon + 1), factor),
+        -numbers.polynomial(np.arange(1, horizon + 1), factor),
         0.0,
     )
 
@@ -232,8 +228,8 @@ def sum_of_steps(horizons: Sequence[int]) -> Check:
     return sum_of_steps.statement.check(
         "sum t^{-1/5} <= (5 / 4) T^{4/5}",
         {"T": list(map(int, horizons))},
-        [theory.steps_total(T) for T in horizons],
-        [theory.steps_bound(T) for T in horizons],
+        [numbers.steps_total(T) for T in horizons],
+        [1.25 * T**0.8 for T in horizons],
     )
 
 
@@ -266,7 +262,7 @@ def leader_regret(parts: Split, s: Setting, horizon: int) -> Check:
 
     Points of (1 - alpha) K differ in loss by at most (1 - alpha) D G: where the bound is no less a round, it is vacuous.
     """
-    bound = theory.leader_bound(s, horizon)
+    bound = theory.leader_coefficients(s).at(horizon)
     most = (1 - s.unit * horizon**-0.2) * s.diameter * s.grad_bound * horizon
     found = leader_regret.statement.check(
         "E sum f_t(x*_t) - f_t(z) <= D^2 / eta + (eta / 2) n^2 M^2 T / delta^2",

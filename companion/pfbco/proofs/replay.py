@@ -39,12 +39,6 @@ class Replay:
     delta: Tensor
     alpha: Tensor
 
-    def __post_init__(self):
-        if self.x.dim() != 3 or self.x.shape != self.y.shape or self.loss.shape != self.x.shape[:2]:
-            raise ValueError(
-                f"x: {tuple(self.x.shape)}, y: {tuple(self.y.shape)}, loss: {tuple(self.loss.shape)}; allowed: R x T x n, the same, and R x T"
-            )
-
     @classmethod
     def of(cls, trace: Trace, cset: ConvexSet) -> "Replay":
         """From a trace of one epoch on this set, recorded with the probes ``KEPT`` in every round.

@@ -14,7 +14,6 @@ from torch.nn.functional import pad
 
 from paperlib.checks import Check, statement
 from paperlib.pfbco.model.tracking import sigma
-from paperlib.pfbco.theory.bounds import if_own
 from paperlib.pfbco.theory.constants import PAPER, Setting
 
 from .replay import ROUNDING, Replay
@@ -46,15 +45,14 @@ def exploration_step(run: Replay) -> Check:
 
 
 @statement("Frank-Wolfe step", f"{ALGORITHM}, lines 8 to 10")
-def frank_wolfe_step(run: Replay, end: Tensor, exact: bool = True) -> Check:
+def frank_wolfe_step(run: Replay, end: Tensor) -> Check:
     """v_t = x_t + (x_{t+1} - x_t) / sigma_t lies in (1 - alpha) K and minimizes <grad F_t(x_t), .> there.
 
-    F_t is that of the estimates before round t, computed anew from points and losses.
+    F_t is that of the estimates before round t, computed anew from points and losses. It is about sets whose oracle is their own.
 
     Args:
         run: the epoch.
         end: x_{T+1}, R x n.
-        exact: whether the set's oracle is its own; where not, nothing is claimed.
     """
     x, cset, keep = run.x, run.cset, 1 - run.alpha
     s = sigma(torch.arange(1, x.shape[1] + 1, dtype=x.dtype)).view(-1, 1)
@@ -67,10 +65,9 @@ def frank_wolfe_step(run: Replay, end: Tensor, exact: bool = True) -> Check:
     added = run.eta.view(-1, 1) * pad(run.norms.cumsum(1)[:, :-1], (1, 0))
     size = torch.linalg.vector_norm(gradient, dim=2) + added
     R = cset.R.view(-1, 1)
-    check = frank_wolfe_step.statement.check(
+    return frank_wolfe_step.statement.check(
         "|<grad F_t(x_t), v_t> - min over (1 - alpha) K|, dist(v_t, (1 - alpha) K) <= 1e-9",
         run.inputs,
         torch.stack([above.abs(), torch.stack(outside, 1)], 2),
         ROUNDING * R.unsqueeze(2) * torch.stack([size, torch.ones_like(size)], 2),
     )
-    return if_own(check, exact)

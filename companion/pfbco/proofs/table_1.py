@@ -1,13 +1,15 @@
-"""Table 1 as data, and Theorem 1 in numbers on the unit ball.
+"""Table 1 as data, and when Theorem 1 informs at the earliest.
 
 Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is ours.
 Letters: as in ``constants``.
 """
 
+import math
 from typing import NamedTuple
 
-from paperlib.pfbco.theory.constants import coefficients, theorem_1, theorem_1_printed, unit_ball
-from paperlib.pfbco.theory.vacuity import first_informative
+import numpy as np
+
+from paperlib.pfbco.theory.constants import Setting
 
 
 class Kind(NamedTuple):
@@ -53,26 +55,6 @@ TABLE_1 = (
 )
 
 
-class BallRow(NamedTuple):
-    """Theorem 1 on the unit ball with linear losses of norm 1."""
-
-    dim: int
-    A: float
-    B: float
-    corrected: float  # at a horizon
-    printed: float
-    corrected_from: int | None  # first horizon with the bound below 2 M T
-    printed_from: int | None
-
-
-def ball_row(dim: int, horizon: int, c: float = 1.0) -> BallRow:
-    """Coefficients, bounds at a horizon, and when they say something; c at least 1."""
-    s = unit_ball(dim, c)
-    return BallRow(
-        dim,
-        *coefficients(s),
-        theorem_1(s, horizon),
-        theorem_1_printed(s, horizon),
-        first_informative(theorem_1, s),
-        first_informative(theorem_1_printed, s),
-    )
+def rule_of_thumb(s: Setting) -> float:
+    """(n D / (sqrt(2) c))^5: Theorem 1 is vacuous before, because of its first term alone."""
+    return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5

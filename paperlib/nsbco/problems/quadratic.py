@@ -19,8 +19,7 @@ from ...core.describe import frozen
 from ...core.linalg import dot, light, tensors
 from ...core.streams import Draw
 from ...core.validation import is_number, one_of, positive, refuse, whole
-from ...maths.boxes import Box
-from ...maths.sets import Ball
+from ...maths.sets import Ball, Box
 from ..model.task import Task
 from .paths import STATIONARY, Path, Several
 

@@ -30,8 +30,7 @@ class BlockState(NamedTuple):
     delta: Tensor  # 1 or R
     alpha: Tensor  # 1 or R
     rounds: int  # t - 1, rounds of this epoch
-    length: int  # rounds a block
-    gap: float  # Frank-Wolfe gap to reach, over D^2
+    horizon: int  # of this epoch
     oracle: Tensor  # R, oracle calls so far
     heard: Heard
 
@@ -65,9 +64,8 @@ class BlockPFBCO(OnePoint):
 
     @staticmethod
     def _blocks(state: State, horizon: int, oracle: Tensor) -> BlockState:
-        length = max(1, round(math.sqrt(horizon)))
-        more = {"block": torch.zeros_like(state.x), "length": length, "gap": horizon**-0.5}
-        return BlockState(**state._asdict(), **more, oracle=oracle)
+        block = torch.zeros_like(state.x)
+        return BlockState(**state._asdict(), block=block, horizon=horizon, oracle=oracle)
 
     def update(
         self, state: BlockState, task: Task, y: Tensor, loss: Tensor, draw: Draw
@@ -79,10 +77,11 @@ class BlockPFBCO(OnePoint):
         """
         step, heard = self.estimate(state, task, loss, draw)
         state = state._replace(block=state.block + step, rounds=state.rounds + 1, heard=heard)
-        if state.rounds % state.length:
+        # within a block of round(sqrt(T)) rounds the center stays
+        if state.rounds % max(1, round(math.sqrt(state.horizon))):
             return state
-        A = state.A + state.block
-        x, calls = minimize(task, state.x, state.x1, A, state.alpha, state.gap * task.cset.D**2)
+        A, gap = state.A + state.block, state.horizon**-0.5 * task.cset.D**2
+        x, calls = minimize(task, state.x, state.x1, A, state.alpha, gap)
         return state._replace(x=x, A=A, block=torch.zeros_like(A), oracle=state.oracle + calls)
 
     def report(self, state: BlockState) -> dict[str, Tensor]:

@@ -21,7 +21,7 @@ from .onepoint import Epoch, OnePoint, State
 class FKM(OnePoint):
     """x_{t+1} = Pi_{(1 - alpha) K}(x_t - eta g_t).
 
-    It computes where the set projects: on the host, trial by trial, where the set's ``host`` names "project".
+    It computes where the set projects: for polytopes on the host, trial by trial.
 
     Attributes:
         variant: "book": delta = c T^{-1/4}, eta = c D / (n M) T^{-3/4}; "2005": the step and delta of the paper of
@@ -31,9 +31,6 @@ class FKM(OnePoint):
     variant: str = fields.one_of(("book", "2005"), "book")
     projects = True
 
-    def __post_init__(self):
-        super().__post_init__()
-
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta, alpha = delta / r and eta."""
         cset, n = task.cset, task.cset.dim
@@ -41,10 +38,8 @@ class FKM(OnePoint):
             delta = torch.full_like(cset.D[:1], self.c * horizon**-0.25)
             return Epoch(delta, delta / cset.r, self.c * cset.D / (n * bound) * horizon**-0.75)
         # Departure: delta is capped at r, which the paper of 2005 leaves to large T.
-        delta = (
-            horizon**-0.25
-            * (cset.R * n * bound * cset.r / (3 * (task.grad_bound * cset.r + bound))).sqrt()
-        ).clamp(max=cset.r)
+        square = cset.R * n * bound * cset.r / (3 * (task.grad_bound * cset.r + bound))
+        delta = (horizon**-0.25 * square.sqrt()).clamp(max=cset.r)
         nu = cset.R / (bound * math.sqrt(horizon))  # x_{t+1} = Pi(x_t - nu f_t u_t)
         return Epoch(delta, delta / cset.r, nu * delta / n)
 

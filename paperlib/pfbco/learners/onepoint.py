@@ -25,6 +25,7 @@ from ...core.validation import (
     refuse,
     whole,
 )
+from ...learners.wrapper import Wrapper
 from ...maths.oracles import probe
 from ..model.task import Heard, Task
 
@@ -56,6 +57,8 @@ class State(NamedTuple):
 class OnePoint:
     """Settings of a learner that hears one loss a round.
 
+    A subclass gives ``constants(task, horizon, bound)``, an ``Epoch``, with M in ``bound``, 1 or R; and ``update``.
+
     Attributes:
         c: exploration scale in units of the inscribed radius, in (0, 1] where horizons begin with 1.
         start: x_1 in normalized coordinates, n numbers; None: 0.
@@ -71,10 +74,10 @@ class OnePoint:
 
     c: float = fields.positive(0.1)
     start: tuple[float, ...] | None = None
-    baseline: bool = False
+    baseline: bool = fields.one_of((False, True), False)
     scale: str | float = "task"
-    warm_start: bool = False
-    sham: bool = False
+    warm_start: bool = fields.one_of((False, True), False)
+    sham: bool = fields.one_of((False, True), False)
     wants = "loss"
     tags = Tags(own_actions=False)  # a loss is credited to the direction that was drawn
     projects = False  # whether it projects on the set
@@ -84,8 +87,6 @@ class OnePoint:
             one_of("scale", self.scale, ("task", "spread"))
         else:
             positive("scale", self.scale)
-        for name in ("baseline", "warm_start", "sham"):
-            one_of(name, getattr(self, name), (False, True))
         if self.start is not None:
             coordinates("start", self.start)
 
@@ -124,10 +125,6 @@ class OnePoint:
             return None
         M = task.loss_bound
         return observed.contradicts(-M, M, f"loss_bound={float(M.max())!r}", "loss")
-
-    def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
-        """delta, alpha and eta for a horizon; ``bound``: M, 1 or R."""
-        raise TypeError(f"{type(self).__name__} gives no constants")
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At x_1, with nothing heard.
@@ -185,8 +182,10 @@ class OnePoint:
     def estimate(self, state: State, task: Task, loss: Tensor, draw: Draw) -> tuple[Tensor, Heard]:
         """eta g for g = (n / delta) f u, R x n, and the moments with this loss."""
         n, signal = task.cset.dim, loss
+        # The mean of earlier losses does not depend on u_t, and E u_t = 0: the estimate stays unbiased.
         if self.baseline:
             signal = signal - state.heard.mean
+        # A random sign leaves no information in the loss, and the length of the estimate as it is.
         if self.sham:
             signal = torch.where(draw.uniform("sham") < 0.5, signal, -signal)
         step = (state.eta * signal * (n / state.delta)).unsqueeze(1) * draw.sphere("direction", n)
@@ -236,3 +235,50 @@ def practical(learner: OnePoint, warm_start: bool = True) -> OnePoint:
     (then M = 1), and squares overflow where losses are above 1e150.
     """
     return replace(learner, baseline=True, scale="spread", warm_start=warm_start)
+
+
+class Remembered(NamedTuple):
+    """The base's state, and what its centers came to."""
+
+    base: State
+    total: Tensor  # R x n, sum of the centers of this epoch
+    last: Tensor  # R x n, where the last finished epoch ended; before the first, x_1
+    mean: Tensor  # R x n, mean of its centers; before the first, x_1
+
+    def so_far(self) -> tuple[Tensor, Tensor]:
+        """The center, and the mean of the centers, of the epoch that is running; R x n each."""
+        rounds = self.base.rounds
+        return self.base.x, self.total / rounds if rounds else self.base.x
+
+
+@frozen
+class Remembering(Wrapper):
+    """Plays as its base and remembers the centers of its last finished epoch. To stand within ``Doubling``.
+
+    Attributes:
+        base: a learner whose state has a center ``x`` and counts the ``rounds`` of its epoch.
+    """
+
+    def init(
+        self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs
+    ) -> Remembered:
+        """The base's, with nothing finished."""
+        state = self.base.init(trials, task, horizon, draw, **tkwargs)
+        return Remembered(state, torch.zeros_like(state.x), state.x, state.x)
+
+    def select(self, state: Remembered, task: Task, draw: Draw) -> tuple[Tensor, Remembered]:
+        """The base's choice."""
+        action, base = self.base.select(state.base, task, draw)
+        return action, state._replace(base=base)
+
+    def update(
+        self, state: Remembered, task: Task, action: Tensor, feedback: Tensor, draw: Draw
+    ) -> Remembered:
+        """The base hears; the center of the round is added up."""
+        base = self.base.update(state.base, task, action, feedback, draw)
+        return state._replace(base=base, total=state.total + state.base.x)
+
+    def restart(self, state: Remembered, task: Task, horizon: int, draw: Draw) -> Remembered:
+        """A new epoch of the base; what the old one came to is kept."""
+        base = self.base.restart(state.base, task, horizon, draw)
+        return Remembered(base, torch.zeros_like(state.total), *state.so_far())

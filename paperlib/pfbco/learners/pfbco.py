@@ -13,6 +13,7 @@ from torch import Tensor
 from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
+from ...core.validation import one_of
 from ..model.task import Task
 from ..model.tracking import sigma
 from .onepoint import Epoch, OnePoint, State
@@ -35,9 +36,6 @@ class PFBCO(OnePoint):
     tie: str = fields.one_of(("stay", "vertex"), "stay")
     regularized: bool = fields.one_of((False, True), True)
 
-    def __post_init__(self):
-        super().__post_init__()
-
     def constants(self, task: Task, horizon: int, bound: Tensor) -> Epoch:
         """delta = c T^{-1/5}, alpha = delta / r, and eta."""
         delta = self.c * horizon**-0.2
@@ -51,6 +49,7 @@ class PFBCO(OnePoint):
         """Frank-Wolfe step on F_t, then the estimate of this round. ``y``: R x n, as proposed; ``loss``: R."""
         t = state.rounds + 1
         gradient = self.gradient(state)  # of F_t at x_t: g_1, ..., g_{t-1} only
+        # the minimizer over (1 - alpha) K is 1 - alpha times that over K
         vertex = (1 - state.alpha).unsqueeze(1) * task.cset.lmo(gradient)
         v = untie(self.tie, gradient, state.x, vertex)
         x = torch.lerp(state.x, v, sigma(t))  # x_{t+1} = (1 - sigma_t) x_t + sigma_t v_t
@@ -66,3 +65,33 @@ class PFBCO(OnePoint):
 def untie(tie: str, gradient: Tensor, x: Tensor, v: Tensor) -> Tensor:
     """The oracle's answers ``v``, but with "stay" x where the gradient is 0. All R x n."""
     return torch.where((gradient == 0).all(-1, keepdim=True), x, v) if tie == "stay" else v
+
+
+@frozen
+class RegularizedLeader(PFBCO):
+    """Plays x*_t + delta u with x*_t = argmin over (1 - alpha) K of F_t, the projection of x_1 - A / 2.
+
+    The exact regularized leader, the minimizer of (5), which Algorithm 1 tracks and the authors leave aside as no cheaper than a
+    projection. It takes no Frank-Wolfe step, so that it has no ties to break.
+
+    Raises:
+        ValueError: ``regularized=False`` or ``tie="vertex"``.
+    """
+
+    projects = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not self.regularized:
+            raise ValueError(
+                "regularized=False; allowed: True, for F_t has no single minimizer without"
+            )
+        one_of("tie", self.tie, ("stay",))
+
+    def update(self, state: State, task: Task, y: Tensor, loss: Tensor, draw: Draw) -> State:
+        """The estimate of this round, then the next leader. ``y``: R x n, as proposed; ``loss``: R."""
+        step, heard = self.estimate(state, task, loss, draw)
+        A = state.A + step
+        # F_{t+1}(x) = ||x - (x_1 - A / 2)||^2 + const
+        x = task.cset.project(state.x1 - A / 2, 1 - state.alpha)
+        return state._replace(x=x, A=A, rounds=state.rounds + 1, heard=heard)

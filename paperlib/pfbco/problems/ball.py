@@ -13,7 +13,7 @@ from torch import Tensor
 from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw, Streams
-from ...core.validation import one_of, size
+from ...core.validation import one_of
 from ...maths.sets import Ball
 from ..model.task import Task
 
@@ -29,12 +29,7 @@ class World(NamedTuple):
 
 
 class _OnBall:
-    """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give loss and gradient."""
-
-    dim: int
-
-    def __post_init__(self):
-        size("dim", self.dim)
+    """What the two problems share. Subclasses are frozen dataclasses with ``dim``, and give ``values``: loss and gradient."""
 
     def context(self, world: World, t: int) -> Task:
         """The ball with M and G, the same in all rounds."""
@@ -45,8 +40,8 @@ class _OnBall:
     ) -> tuple[Tensor, Tensor]:
         """Loss, R, or gradient, R x n, at the points ``action``, R x n; and f(y) - min f, R."""
         one_of("wants", wants, ("loss", "gradient"))
-        loss = self.loss(world, t, action, draw)
-        return (loss if wants == "loss" else self.gradient(world, action)), loss - world.least
+        loss, gradient = self.values(world, action)
+        return (loss if wants == "loss" else gradient), loss - world.least
 
 
 @frozen
@@ -60,20 +55,16 @@ class BallLinear(_OnBall):
         ValueError: ``dim`` below 1.
     """
 
-    dim: int = 2
+    dim: int = fields.size(2)
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and a."""
         a, one = draw.sphere("problem", self.dim), torch.ones(1, **tkwargs)
         return World(Task(Ball.of(self.dim, **tkwargs), one, one), draw.streams, a, -one, -a)
 
-    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
-        """<a, y>, R. ``y``: R x n."""
-        return (world.vector * y).sum(-1)
-
-    def gradient(self, world: World, y: Tensor) -> Tensor:
-        """a, R x n."""
-        return world.vector
+    def values(self, world: World, y: Tensor) -> tuple[Tensor, Tensor]:
+        """<a, y>, R, and a, R x n. ``y``: R x n."""
+        return (world.vector * y).sum(-1), world.vector
 
 
 @frozen
@@ -88,11 +79,8 @@ class BallQuadratic(_OnBall):
         ValueError: a value out of range.
     """
 
-    dim: int = 2
+    dim: int = fields.size(2)
     distance: float = fields.nonnegative(0.5)
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """The ball, and z."""
@@ -103,10 +91,7 @@ class BallQuadratic(_OnBall):
         z, best = self.distance * direction, min(self.distance, 1.0) * direction
         return World(task, draw.streams, z, number(beyond**2 / 2), best)
 
-    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
-        """||y - z||^2 / 2, R. ``y``: R x n."""
-        return ((y - world.vector) ** 2).sum(-1) / 2
-
-    def gradient(self, world: World, y: Tensor) -> Tensor:
-        """y - z, R x n."""
-        return y - world.vector
+    def values(self, world: World, y: Tensor) -> tuple[Tensor, Tensor]:
+        """||y - z||^2 / 2, R, and y - z, R x n. ``y``: R x n."""
+        away = y - world.vector
+        return (away**2).sum(-1) / 2, away

@@ -7,6 +7,7 @@ f_t(X) = 1/2 sum over O_t of (X_ij - M_t,ij)^2, M_t = N_t^T N_t with standard no
 1/4 (||X - k I||_F^2 + k p (p + 1)).
 """
 
+import functools
 from typing import NamedTuple
 
 import torch
@@ -40,9 +41,6 @@ class CompletionWorld(NamedTuple):
     totals: Totals
 
 
-_totals: dict[tuple, Totals] = {}  # what the learners of one comparison share
-
-
 @frozen
 class MatrixCompletion:
     """Symmetric p x p matrices under a bound k on the nuclear norm, or on the trace.
@@ -72,36 +70,10 @@ class MatrixCompletion:
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> CompletionWorld:
         """The set, and M = 1/2 (max_t ||P_{O_t} M_t||_F + k)^2 and G = rho (max_t ||P_{O_t} M_t||_F + k), which no point exceeds."""
         cset, streams = self.cset(**tkwargs), draw.streams
-        key = (
-            self.p,
-            self.k,
-            horizon,
-            tuple(streams.seeds.tolist()),
-            str(streams.device),
-            streams.dtype,
-        )
-        if key not in _totals:
-            while len(_totals) >= KEPT:
-                _totals.pop(next(iter(_totals)))
-            _totals[key] = self._add(streams, horizon)
-        totals = _totals[key]
+        seeds = tuple(streams.seeds.tolist())
+        totals = _totals(self.p, self.k, horizon, seeds, streams.device, streams.dtype)
         reach = totals.largest + self.k
         return CompletionWorld(Task(cset, reach**2 / 2, cset.rho * reach), streams, totals)
-
-    def _add(self, streams: Streams, horizon: int) -> Totals:
-        """All losses of a run, round by round."""
-        W = S = constant = largest = 0.0
-        for t in range(horizon):
-            M, seen = self.entries(streams.at(t))
-            M = M * seen
-            square = M.square().sum((1, 2))
-            W, S, constant, largest = (
-                W + seen,
-                S + M,
-                constant + square / 2,
-                square if t == 0 else torch.maximum(largest, square),
-            )
-        return Totals((W + W.mT) / 2, (S + S.mT) / 2, constant, largest.sqrt())
 
     def entries(self, draw: Draw) -> tuple[Tensor, Tensor]:
         """M_t and O_t as 0 and 1, R x p x p each; the floor(p^2 / 2) entries seen are drawn without replacement."""
@@ -113,27 +85,37 @@ class MatrixCompletion:
         """The set and the bounds."""
         return world.task
 
-    def loss(self, world: CompletionWorld, t: int, y: Tensor, draw: Draw | None = None) -> Tensor:
-        """f_t. ``y``: R x n. Returns R."""
-        return self._residual(world, t, y).square().sum((1, 2)) / 2
-
-    def gradient(self, world: CompletionWorld, t: int, y: Tensor) -> Tensor:
-        """rho svec of the symmetric part of O_t o (X - M_t), R x n."""
-        return self._slope(world, self._residual(world, t, y))
-
     def respond(
         self, world: CompletionWorld, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """What is heard, and the loss, R. ``action``: R x n."""
+        """f_t, R, or its gradient, rho svec of the symmetric part of O_t o (X - M_t), R x n; and f_t. ``action``: R x n."""
         one_of("wants", wants, ("loss", "gradient"))
-        residual = self._residual(world, t, action)
+        (M, seen), cset = self.entries(world.streams.at(t)), world.task.cset
+        residual = (smat(cset.to_native(action), self.p) - M) * seen
         loss = residual.square().sum((1, 2)) / 2
-        return self._slope(world, residual) if wants == "gradient" else loss, loss
+        if wants == "loss":
+            return loss, loss
+        return cset.rho * svec((residual + residual.mT) / 2), loss
 
-    def _residual(self, world: CompletionWorld, t: int, y: Tensor) -> Tensor:
-        M, seen = self.entries(world.streams.at(t))
-        return (smat(world.task.cset.to_native(y), self.p) - M) * seen
 
-    @staticmethod
-    def _slope(world: CompletionWorld, residual: Tensor) -> Tensor:
-        return world.task.cset.rho * svec((residual + residual.mT) / 2)
+@functools.lru_cache(maxsize=KEPT)
+def _totals(
+    p: int,
+    k: int,
+    horizon: int,
+    seeds: tuple[int, ...],
+    device: torch.device,
+    dtype: torch.dtype,
+) -> Totals:
+    """All losses of a run, round by round, from streams that draw what the trials' draw: the learners of a comparison share them."""
+    problem, streams = MatrixCompletion(p, k), Streams(0, seeds, device, dtype)
+    W = S = constant = 0.0
+    largest = torch.zeros(len(seeds), dtype=dtype, device=device)
+    for t in range(horizon):
+        M, seen = problem.entries(streams.at(t))
+        M = M * seen
+        square = M.square().sum((1, 2))
+        W, S, constant = W + seen, S + M, constant + square / 2
+        largest = torch.maximum(largest, square)
+    # for symmetric X the symmetric parts give the same sums
+    return Totals((W + W.mT) / 2, (S + S.mT) / 2, constant, largest.sqrt())

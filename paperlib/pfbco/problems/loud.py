@@ -33,14 +33,10 @@ class Loud:
         """The problem's."""
         return self.problem.context(world, t)
 
-    def loss(self, world: Any, t: int, y: Tensor, draw: Draw | None = None) -> Tensor:
-        """M, R."""
-        return world.task.loss_bound.expand(len(y)).clone()
-
     def respond(
         self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """M, R, or the gradient 0, R x n; and a regret of 0, for all points are alike."""
         one_of("wants", wants, ("loss", "gradient"))
-        loss = self.loss(world, t, action)
+        loss = world.task.loss_bound.expand(len(action)).clone()
         return (loss if wants == "loss" else torch.zeros_like(action)), torch.zeros_like(loss)

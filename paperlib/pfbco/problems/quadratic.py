@@ -78,18 +78,10 @@ class QuadraticPolytope:
             return loss, loss
         return world.task.cset.rho.unsqueeze(1) * (apply(G.mT, image) + w), loss
 
-    def loss(self, world: World, t: int, y: Tensor, draw: Draw) -> Tensor:
-        """The round's loss at other points, R. ``y``: R x n; ``draw``: of round t."""
-        return self.respond(world, t, y, "loss", draw)[0]
-
     def coefficients(self, draw: Draw) -> tuple[Tensor, Tensor]:
         """G_t, R x n x n, and w_t, R x n."""
         both = draw.normal("loss", self.dim, self.dim + 1)
         return both[..., : self.dim], both[..., self.dim]
-
-    def expected(self, world: World, y: Tensor) -> Tensor:
-        """E f_t, n ||x||^2 / 2, R. ``y``: R x n."""
-        return self.dim / 2 * (world.task.cset.to_native(y) ** 2).sum(-1)
 
     def total(self, world: World, horizon: int) -> tuple[Tensor, Tensor]:
         """Q and w of the sum of the first losses, x^T Q x / 2 + w^T x: R x n x n and R x n, for ``comparators.best_quadratic``."""
@@ -109,9 +101,14 @@ class QuadraticPolytope:
 def _polytopes(
     problem: QuadraticPolytope, seeds: tuple[int, ...], dtype: torch.dtype, device: str
 ) -> Polytope:
-    """Of the trials with these seeds."""
-    A = Streams(0, seeds).at(-1).uniform("problem", problem.rows, problem.dim)
-    return packing(A.numpy(), most=problem.most, dtype=dtype, device=device)
+    """{0 <= x <= 1, A x <= 1} of the trials with these seeds."""
+    n, R = problem.dim, len(seeds)
+    A = Streams(0, seeds).at(-1).uniform("problem", problem.rows, n).numpy()
+    # rows: -x <= 0, x <= 1 and A x <= 1
+    axes = np.broadcast_to(np.eye(n), (R, n, n))
+    C, above = np.concatenate([-axes, axes, A], 1), np.ones((R, n + problem.rows))
+    d = np.concatenate([np.zeros((R, n)), above], 1)
+    return polytope(C, d, most=problem.most, dtype=dtype, device=device)
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -161,16 +158,14 @@ def _bounds(G: Tensor, w: Tensor, table: Tensor, i: Tensor, j: Tensor) -> Tensor
     n, Q = w.shape[1], G.mT @ G
     twice = torch.where(i == j, 1.0, 2.0).to(table)
     square, linear = (Q @ Q)[:, i, j] * twice, 2 * (Q @ w.unsqueeze(2)).squeeze(2)
-    high, low, steep = [], [], []
-    step = max(1, NUMBERS // len(table))
-    for k in range(0, len(w), step):
-        some = slice(k, k + step)
-        high.append((table @ torch.cat([Q[some][:, i, j] * (twice / 2), w[some]], 1).mT).amax())
-        low.append((table[:, -n:] @ w[some].mT).amin())
+    found, step = [], max(1, NUMBERS // len(table))
+    for some in (slice(k, k + step) for k in range(0, len(w), step)):
+        high = (table @ torch.cat([Q[some][:, i, j] * (twice / 2), w[some]], 1).mT).amax()
+        low = (table[:, -n:] @ w[some].mT).amin()
         form = (table @ torch.cat([square[some], linear[some]], 1).mT).amax(0)
-        steep.append((form + (w[some] ** 2).sum(1)).amax())
-    largest = torch.maximum(torch.stack(high).amax(), -torch.stack(low).amin())
-    return torch.stack([largest, torch.stack(steep).amax().sqrt()])
+        steep = (form + (w[some] ** 2).sum(1)).amax()
+        found.append(torch.stack([torch.maximum(high, -low), steep.sqrt()]))
+    return torch.stack(found).amax(0)
 
 
 def _norms(G: Tensor, w: Tensor, reach: Tensor) -> Tensor:
@@ -178,26 +173,4 @@ def _norms(G: Tensor, w: Tensor, reach: Tensor) -> Tensor:
     most, length = torch.linalg.matrix_norm(G, 2) ** 2, torch.linalg.vector_norm(w, dim=1)
     return torch.stack(
         [(most * reach / 2 + length * reach.sqrt()).amax(), (most * reach.sqrt() + length).amax()]
-    )
-
-
-def packing(A, *, most: int = MOST, **tkwargs) -> Polytope:
-    """The polytopes {0 <= x <= 1, A x <= 1}. ``A``: R x m x n, or m x n for one that the trials share; ``most``: as in ``polytope``.
-
-    Raises:
-        ValueError: entries below 0 or not finite, or an interior as good as empty.
-    """
-    A = np.asarray(A.cpu() if isinstance(A, Tensor) else A, float)
-    if A.ndim not in (2, 3) or 0 in A.shape or not (np.isfinite(A).all() and (A >= 0).all()):
-        raise ValueError(
-            f"A: shape {A.shape}, least entry {A.min(initial=np.inf)}; allowed: m x n or R x m x n finite numbers, at least 0"
-        )
-    A = A if A.ndim == 3 else A[None]
-    axes = np.broadcast_to(np.eye(A.shape[2]), (len(A), A.shape[2], A.shape[2]))
-    above = np.ones((len(A), A.shape[2] + A.shape[1]))
-    return polytope(
-        np.concatenate([-axes, axes, A], 1),
-        np.concatenate([np.zeros(axes.shape[:2]), above], 1),
-        most=most,
-        **tkwargs,
     )

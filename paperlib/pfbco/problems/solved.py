@@ -16,10 +16,9 @@ from torch import Tensor
 from ...core.contracts import Problem
 from ...core.describe import frozen
 from ...core.extras import extra
-from ...core.streams import Draw, Streams
+from ...core.streams import Draw
 from ...maths.matrices import NuclearBall, smat, svec
-from ...maths.polytopes import Polytope
-from ...maths.programs import Program
+from ...maths.polytopes import Polytope, Program
 from ...maths.sets import SubSimplex, scaled
 from ..model.task import Task
 
@@ -44,52 +43,41 @@ class SolverSet(NamedTuple):
     D: Tensor
     r: float = 1.0
     exact: bool = True
-    host = ("lmo", "project")
 
     @classmethod
     def of(cls, cset: Polytope | SubSimplex | NuclearBall) -> "SolverSet":
-        """The same set.
-
-        Raises:
-            ValueError: a set of another kind.
-        """
-        if not isinstance(cset, (Polytope, SubSimplex, NuclearBall)):
-            raise ValueError(
-                f"cset={type(cset).__name__}; allowed: Polytope, SubSimplex or NuclearBall"
-            )
+        """The same set."""
         return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
 
     def lmo(self, c: Tensor) -> Tensor:
         """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
         if isinstance(self.inner, NuclearBall):
             return self.inner.lmo(c)
-        found = [
-            Program.of(*self._rows(i), self.dim).solve(row) for i, row in enumerate(c.cpu().numpy())
-        ]
-        return torch.from_numpy(np.stack(found)).to(c)
+        return self._asked(lambda *rows: Program.of(*rows).solve, c)
 
     def project(self, z: Tensor, scale: float | Tensor = 1.0) -> Tensor:
         """Closest point by a convex program: Clarabel, and SCS for matrices. ``z``: R x n."""
         return scaled(self._closest, z, scale)
 
     def _closest(self, z: Tensor) -> Tensor:
-        if isinstance(self.inner, NuclearBall):
-            solve = _onto_matrices(self.inner.p, self.inner.k / self.inner.rho)
-            found = [solve(Z) for Z in smat(z, self.inner.p).cpu().numpy()]
-            return svec(torch.from_numpy(np.stack(found)).to(z))
-        onto = lambda i: _onto_polytope(*self._rows(i), self.dim)
-        found = [onto(i)(row) for i, row in enumerate(z.cpu().numpy())]
-        return torch.from_numpy(np.stack(found)).to(z)
+        if not isinstance(self.inner, NuclearBall):
+            return self._asked(_onto_polytope, z)
+        # cvxpy takes the matrices themselves, not their coordinates
+        solve = _onto_matrices(self.inner.p, self.inner.k / self.inner.rho)
+        found = [solve(Z) for Z in smat(z, self.inner.p).cpu().numpy()]
+        return svec(torch.from_numpy(np.stack(found)).to(z))
+
+    def _asked(self, solver: Callable[..., Callable], x: Tensor) -> Tensor:
+        """``solver(C, e, n)(x)`` trial by trial on the host. ``x``: R x n."""
+        found = [solver(*self._rows(i), self.dim)(row) for i, row in enumerate(x.cpu().numpy())]
+        return torch.from_numpy(np.stack(found)).to(x)
 
     def _rows(self, i: int) -> tuple[bytes, bytes]:
         """C and e of a trial's {y: C y <= e}."""
         if isinstance(self.inner, SubSimplex):
             return _sub_simplex_rows(self.dim)
-        shared = len(self.inner.normals) == 1
-        return tuple(
-            x[0 if shared else i].cpu().numpy().tobytes()
-            for x in (self.inner.normals, self.inner.offsets)
-        )
+        parts = self.inner.normals, self.inner.offsets
+        return tuple(x[i % len(x)].cpu().numpy().tobytes() for x in parts)
 
 
 @functools.lru_cache(maxsize=8)
@@ -100,76 +88,56 @@ def _sub_simplex_rows(n: int) -> tuple[bytes, bytes]:
 
 @functools.lru_cache(maxsize=64)
 def _onto_polytope(C: bytes, e: bytes, n: int) -> Callable[[np.ndarray], np.ndarray]:
-    with extra("solvers", "SolverSet"):
-        import cvxpy
     e = np.frombuffer(e)
-    y, z = cvxpy.Variable(n), cvxpy.Parameter(n)
     rows = scipy.sparse.csr_array(np.frombuffer(C).reshape(len(e), n))
-    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(y - z)), [rows @ y <= e])
-    return _solver(problem, y, z, solver="CLARABEL")
+    return _projection((n,), lambda cvxpy, y: [rows @ y <= e], solver="CLARABEL")
 
 
 @functools.lru_cache(maxsize=8)
 def _onto_matrices(p: int, k: float) -> Callable[[np.ndarray], np.ndarray]:
+    within = lambda cvxpy, X: [cvxpy.normNuc(X) <= k]
+    return _projection((p, p), within, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
+
+
+def _projection(
+    shape: tuple[int, ...], within: Callable[[Any, Any], list], **options
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The closest point under the constraints ``within(cvxpy, x)``, set up once; matrices are symmetric."""
     with extra("solvers", "SolverSet"):
         import cvxpy
-    X, Z = cvxpy.Variable((p, p), symmetric=True), cvxpy.Parameter((p, p))
-    within = [cvxpy.normNuc(X) <= k]
-    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(X - Z)), within)
-    return _solver(problem, X, Z, solver="SCS", eps_abs=ACCURACY, eps_rel=ACCURACY)
+    x, z = cvxpy.Variable(shape, symmetric=len(shape) == 2), cvxpy.Parameter(shape)
+    problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x - z)), within(cvxpy, x))
 
-
-def _solver(
-    problem: Any, variable: Any, parameter: Any, **options
-) -> Callable[[np.ndarray], np.ndarray]:
     def solve(value: np.ndarray) -> np.ndarray:
-        parameter.value = value
+        z.value = value
         problem.solve(**options)
         if problem.status != "optimal":
             raise RuntimeError(f"{options['solver']}: the projection ends as {problem.status!r}")
-        return np.asarray(variable.value)
+        return np.asarray(x.value)
 
     return solve
-
-
-class SolvedWorld(NamedTuple):
-    """The world of the problem itself, and the task with solvers."""
-
-    inner: Any
-    task: Task
-    streams: Streams
 
 
 @frozen
 class Solved:
     """A problem with the same losses and bounds whose set is asked by solvers.
 
-    Raises:
-        ImportError: cvxpy or highspy is missing.
+    A projection raises ImportError where cvxpy is missing.
     """
 
     problem: Problem
 
-    def __post_init__(self):
-        if not has_solvers():
-            raise ImportError("Solved needs cvxpy and highspy: the extra 'solvers' of paperlib")
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
+        """The problem's world."""
+        return self.problem.init(trials, horizon, draw, **tkwargs)
 
-    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> SolvedWorld:
-        """The problem's, and its set as solvers see it."""
-        world = self.problem.init(trials, horizon, draw, **tkwargs)
-        task = self.problem.context(world, 0)
-        return SolvedWorld(world, task._replace(cset=SolverSet.of(task.cset)), world.streams)
-
-    def context(self, world: SolvedWorld, t: int) -> Task:
-        """The same set and bounds."""
-        return world.task
+    def context(self, world: Any, t: int) -> Task:
+        """The problem's bounds, and its set as solvers see it."""
+        task = self.problem.context(world, t)
+        return task._replace(cset=SolverSet.of(task.cset))
 
     def respond(
-        self, world: SolvedWorld, t: int, action: Tensor, wants: str, draw: Draw
+        self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
         """The problem's."""
-        return self.problem.respond(world.inner, t, action, wants, draw)
-
-    def loss(self, world: SolvedWorld, t: int, y: Tensor, draw: Draw) -> Tensor:
-        """The problem's, R."""
-        return self.problem.loss(world.inner, t, y, draw)
+        return self.problem.respond(world, t, action, wants, draw)

@@ -19,21 +19,15 @@ from ...core.streams import Streams
 from ...maths.oracles import DIRECTIONS
 from ...maths.sets import ConvexSet, support
 from . import constants as theory
-from .constants import PAPER, Setting
-from .vacuity import excess, first_informative
+from .constants import PAPER, Setting, excess, first_informative
 
 NOT_ITS_OWN = "not applicable: the oracle is not that of the set (E7)"
 HALF = "not applicable: proved with half the smoothness of F_t (E2)"
 
 
-def beyond(check: Check, remark: str) -> Check:
-    """The check as ``Reported``, since its statement does not apply; with an empty remark, as it is."""
-    return recast(Reported, check, remark=remark) if remark else check
-
-
 def if_own(check: Check, exact: bool) -> Check:
     """The check, ``Reported`` where the set's oracle is not its own."""
-    return check if exact else beyond(check, NOT_ITS_OWN)
+    return check if exact else recast(Reported, check, remark=NOT_ITS_OWN)
 
 
 def by_trial(value, like: np.ndarray) -> np.ndarray:
@@ -72,12 +66,9 @@ def assumption_gradient(norms, grad_bound) -> Check:
 
 def _supports(cset: ConvexSet) -> Tensor:
     """Support function along fixed directions and their opposites, R x 64 x 2."""
-    found = []
-    for k in range(DIRECTIONS):
-        draw = Streams(0, [k], cset.D.device, cset.D.dtype).at(-1)
-        u = draw.sphere("assumption", cset.dim).expand(len(cset.D), -1)
-        found.append(torch.stack([support(cset, u), support(cset, -u)], 1))
-    return torch.stack(found, 1)
+    draws = [Streams(0, [k], cset.D.device, cset.D.dtype).at(-1) for k in range(DIRECTIONS)]
+    along = [draw.sphere("assumption", cset.dim).expand(len(cset.D), -1) for draw in draws]
+    return torch.stack([torch.stack([support(cset, u), support(cset, -u)], 1) for u in along], 1)
 
 
 @statement("Assumption, balls", f"{PAPER}, assumptions of Theorem 1")
@@ -115,14 +106,17 @@ def assumption_oblivious(first, second) -> Check:
 
 
 @statement("Assumption, exploration", f"{PAPER}, Theorem 1")
-def assumption_exploration(c: float, horizon: int, inner: float = 1.0) -> Check:
-    """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5)."""
+def assumption_exploration(c: float, horizon: int) -> Check:
+    """0 < c T^{-1/5} <= r: the theorem's alpha < 1 may be alpha <= 1 (E5).
+
+    r is 1, as in normalized coordinates.
+    """
     delta = c * horizon**-0.2
     return assumption_exploration.statement.check(
         "0 < c T^{-1/5} <= r",
-        {"c": c, "T": horizon, "r": inner},
+        {"c": c, "T": horizon, "r": 1.0},
         [-delta, delta],
-        [-np.finfo(float).tiny, inner],
+        [-np.finfo(float).tiny, 1.0],
     )
 
 
@@ -151,18 +145,18 @@ def _regret_check(
 
 
 @statement("Theorem 1", f"{PAPER}, Theorem 1, corrected")
-def theorem_1(regret, horizons: Sequence[int], s: Setting, exact: bool = True) -> Check:
+def theorem_1(regret, horizons: Sequence[int], s: Setting) -> Check:
     """E R_T <= A T^{4/5} + B T^{3/5} with the corrected rate, any c with c T^{-1/5} <= r (E1, E2, E4).
+
+    It is about sets whose oracle is their own (``cset.exact``).
 
     Args:
         regret: R x T', a column a horizon, each a run of its own.
         horizons: T'.
         s: constants, by trial where they vary.
-        exact: whether the set's oracle is its own; where not, nothing is claimed.
     """
     formula = "E R_T <= A T^{4/5} + B T^{3/5}"
-    found = _regret_check(theorem_1.statement, formula, theory.theorem_1, regret, horizons, s)
-    return if_own(found, exact)
+    return _regret_check(theorem_1.statement, formula, theory.theorem_1, regret, horizons, s)
 
 
 @statement("Theorem 1, printed", f"{PAPER}, Theorem 1")
@@ -178,18 +172,17 @@ def theorem_1_printed(regret, horizons: Sequence[int], s: Setting) -> Check:
     found = _regret_check(
         theorem_1_printed.statement, formula, theory.theorem_1_printed, regret, horizons, s
     )
-    return beyond(found, HALF)
+    return recast(Reported, found, remark=HALF)
 
 
 @statement("Theorem 2", f"{PAPER}, Theorem 2, with the corrected coefficients")
-def theorem_2(regret, rounds: Sequence[int], s: Setting, exact: bool = True) -> Check:
+def theorem_2(regret, rounds: Sequence[int], s: Setting) -> Check:
     """E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5}) after any t rounds of the doubling form, c <= r.
 
     ``regret``: R x T', one run after ``rounds``; the rest as for ``theorem_1``.
     """
     formula = "E R_t <= (A + B) (t + 1)^{4/5} / (1 - 2^{-4/5})"
-    found = _regret_check(theorem_2.statement, formula, theory.theorem_2, regret, rounds, s)
-    return if_own(found, exact)
+    return _regret_check(theorem_2.statement, formula, theory.theorem_2, regret, rounds, s)
 
 
 @statement("FKM", "Hazan, Introduction to Online Convex Optimization, FKM, with general constants")
@@ -200,8 +193,7 @@ def fkm(regret, horizons: Sequence[int], s: Setting) -> Check:
 
 
 @statement("Block variant", "ours, after Garber & Kretzu (2020)")
-def block_variant(regret, horizons: Sequence[int], s: Setting, exact: bool = True) -> Check:
+def block_variant(regret, horizons: Sequence[int], s: Setting) -> Check:
     """E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4} for BlockPFBCO, blocks rounded. Arguments as for ``theorem_1``."""
     formula = "E R_T <= [sqrt(2) D sqrt(n^2 M^2 / c^2 + G^2) + G D + 2 c G + c R G / r] T^{3/4}"
-    found = _regret_check(block_variant.statement, formula, theory.block_bound, regret, horizons, s)
-    return if_own(found, exact)
+    return _regret_check(block_variant.statement, formula, theory.block_bound, regret, horizons, s)

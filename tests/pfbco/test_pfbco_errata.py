@@ -8,8 +8,8 @@ import pytest
 import torch
 from pfbco_replay import F64, record
 
+from companion.pfbco import errata as numbers
 from companion.pfbco.errata import ERRATA
-from companion.pfbco.proofs import errata_numbers as numbers
 from paperlib.core.streams import Streams
 from paperlib.maths.matrices import NuclearBall, smat
 from paperlib.maths.sets import Ball, SubSimplex
