@@ -65,7 +65,7 @@ class Restartable(Learner, Protocol):
 
     ``restart`` returns fresh rows for all R trials, with which an epoch of that horizon begins. They may carry over what was
     learned. A wrapper that restarts all trials together takes any base. One that restarts trials apart puts the fresh rows where it
-    needs them (``trees.where``, ``take``, ``scatter``): every leaf of its base's state is a tensor with R rows of its own, clocks
+    needs them (``trees.where``): every leaf of its base's state is a tensor with R rows of its own, clocks
     among them, and another base is refused by name when it is built or started (``trees.refuse_shared``).
 
     ``Multiscale`` asks its base for one member more, ``optimistic(state) -> R``: the optimistic estimate of the best mean reward,
