@@ -286,7 +286,6 @@ class _Kept:
         name, raw = f"checkpoint={str(self.file)!r}", Path(self.file).read_bytes()
         try:
             head, arrays = saved.parse(raw)
-            saved.verify(head, arrays)
             digest, t, clock = head["digest"], head["t"], head["clock"]
             tensors = {k: torch.from_numpy(x).to(self.device) for k, x in arrays.items()}
             part = lambda kind: {

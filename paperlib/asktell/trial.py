@@ -17,9 +17,9 @@ from ..core.describe import brief, describe, same
 from ..core.plausible import Observed
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
-from ..core.trees import leaves, pack, tree_map
+from ..core.trees import leaves, tree_map
 from ..core.validation import refuse, whole
-from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
+from .files import check_sizes, named, offered, packed, read, refusal, restored
 from .inputs import dimensions, host, number, placed, warn
 from .numbers import real_number
 from .records import Now, plain
@@ -243,7 +243,9 @@ class AskTell:
                 f"action={brief(action)}; allowed for {type(self.learner).__name__}, which "
                 f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
             )
-        after = self._after(chosen, now.context, played, heard, draw, update)
+        with _outside_gradients():
+            after = (update or self.learner.update)(chosen, now.context, played, heard, draw)
+        contracts.check_state(self.learner, after, chosen)
         now = self._cautioned(self._heeded(now, after).settled(played), now.context, played, heard)
         late = self.horizon is not None and now.rounds >= self.horizon
         if late and not now.late:
@@ -270,25 +272,6 @@ class AskTell:
         played = self._action(action, now.context, names[0])
         self._validate(now.context, played, heard)
         return played, heard
-
-    def _after(
-        self,
-        chosen: Any,
-        context: Any,
-        action: Tensor,
-        feedback: Tensor,
-        draw: Draw,
-        update: Callable | None = None,
-    ) -> Any:
-        """The state that has heard.
-
-        Raises:
-            ValueError: it is none.
-        """
-        with _outside_gradients():
-            after = (update or self.learner.update)(chosen, context, action, feedback, draw)
-        contracts.check_state(self.learner, after, chosen)
-        return after
 
     def _heeded(self, now: Now, state: Any) -> Now:
         """Raise RuntimeError for a state that reports "failed"; warn once of "overflow"."""
@@ -366,31 +349,20 @@ class AskTell:
         """
         contracts.check_learner(learner)
         _check_prepare(prepare)
-        placed(device)
         head, arrays = read(path)
         own = {"learner": describe(for_trials(learner, range(1), 1))}
         own |= {name: x for name, x in (("horizon", horizon), ("seed", seed)) if x is not None}
         _check_settings(path, head, own)
-        try:
-            start = head["horizon"], head["seed"]
-            given = offered(head, arrays) if context is None else context
-            if not all(type(x) in (int, type(None)) for x in start):
-                raise ValueError(f"horizon, seed: {start}; allowed: integers")
-        except Exception as error:  # of what others wrote
-            raise refusal(path, error) from error
+        given = offered(head, arrays) if context is None else context
         if given is None:
             raise ValueError(
                 f"context=None; allowed for path={str(path)!r}, which holds neither functions nor "
                 "classes: the context with which its learner began"
             )
-        if context is not None:
-            found = cls(learner, context, *start, prepare, device)
-        else:  # the file's was prepared before
-            try:
-                found = cls(learner, given, *start, None, device)
-            except Exception as error:
-                raise refusal(path, error) from error
-            found._prepare = prepare
+        # the file's context was prepared before it was saved
+        first = None if context is None else prepare
+        found = cls(learner, given, head["horizon"], head["seed"], first, device)
+        found._prepare = prepare
         found._take_up(path, head, arrays)
         return found
 
@@ -409,7 +381,8 @@ class AskTell:
     @torch.inference_mode(False)  # a learner may take gradients through its state later
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """What ``restore`` does once the file is read."""
-        first, begun = self._begun_as(path, head), self._begun()
+        _check_settings(path, head, self._settings())
+        first, begun = head.get("first"), self._begun()
         if not contracts.tags_of(self.learner).fixed_arms:  # else parts may have grown since
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
@@ -417,51 +390,17 @@ class AskTell:
                 f"path={str(path)!r} was begun with a context {first}; allowed: "
                 f"{self._first.shape[-1]} dimensions, as the context given here"
             )
+        fresh, arrays = self._now._replace(state=begun), arrays | self._derived(begun)
         try:
-            now = restored(
-                self._now._replace(state=begun), head, arrays | self._derived(begun), self._device
-            )
-            self._check_offer(now.context)
-            saved.verify(head, arrays)
-            self._rehearse(now, begun)
-        except Exception as error:  # of numbers that are no learner's it makes all sorts
+            self._now = restored(fresh, head, arrays, self._device)
+        except Exception as error:  # of what an older version wrote
             raise refusal(path, error) from error
-        self._now = now
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
         names = {f"state.{name}" for name in contracts.tags_of(self.learner).derived}
         held = [(name, x) for name, x in leaves(state) if name in names and x is not None]
         return {name: x.cpu().numpy() for name, x in held}
-
-    def _begun_as(self, path: str | os.PathLike, head: dict) -> list[int] | None:
-        """Sizes of the context with which the file's learner began; it is this one, seed and all.
-
-        Raises:
-            ValueError: another learner, or no sizes.
-        """
-        first = head.get("first")
-        try:
-            if not (first is None or all(type(size) is int for size in first)):
-                raise ValueError(f"first={first!r}; allowed: sizes of a context")
-        except Exception as error:  # no list
-            raise refusal(path, error) from error
-        _check_settings(path, head, self._settings())
-        return first
-
-    def _rehearse(self, now: Now, begun: Any) -> None:
-        """Raise what a round raises in a state that is none; the numbers of ``now`` stay as they are.
-
-        The draws are its own, for one purpose has one shape for good.
-        """
-        state, context = tree_map(torch.clone, now.state), now.context
-        draw = Streams(self.seed, [0], self._device).at(now.rounds + now.skipped)
-        self._heeded(now._replace(warned=True), state)
-        action, chosen = self._choice(state, context, draw)
-        self._validate(context, action, None)
-        size = action.shape if self.learner.wants == "gradient" else action.shape[:1]
-        after = self._after(chosen, context, action, torch.zeros(size, **self._tkwargs), draw)
-        check_leaves(begun, *pack(after))
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
@@ -553,11 +492,7 @@ def _check_prepare(prepare: Any) -> None:
 
 def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
     """Raise ValueError where one of these settings is another one in the file, or in none."""
-    try:
-        other = _differing({name: head.get(name) for name in own}, own)
-    except Exception as error:  # no settings
-        raise refusal(path, error) from error
-    if other:
+    if other := _differing({name: head.get(name) for name in own}, own):
         there, here = (
             ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
         )
