@@ -112,7 +112,7 @@ def play(
         OSError: the folder of ``checkpoint`` cannot be written. Where a later save fails, the run goes on with one warning.
     """
     contracts.check_learner(learner)
-    contracts.check_problem(problem)
+    contracts.check_kind("problem", problem)
     horizon = whole("horizon", horizon)
     seed = whole("seed", seed, least=0)
     trials, total = listed(trials)

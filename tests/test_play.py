@@ -254,13 +254,6 @@ def answers(function):
     return with_method(Coins, "respond", lambda both: function(*both))
 
 
-def cautious(method):
-    return type("Cautious", (Index,), {"caution": method})()
-
-
-CAUTION = r"^learner.caution=caution\(context, horizon.*; allowed: a method of \(context, horizon, observed\)"
-
-
 def chooses(function):
     return with_method(Index, "select", lambda both: function(*both))
 
@@ -276,8 +269,6 @@ def chooses(function):
         (Index(), Coins, r"problem=Coins, a class; allowed: an instance, Coins\(\.\.\.\)"),
         (Index(), Index(2.0), r"problem=Index\(bonus=2.0\), a learner; allowed: a problem"),
         (type("Odd", (Index,), {"wants": "praise"})(), Coins(), "learner.wants='praise'; allowed"),
-        (cautious(lambda self, context, horizon: None), Coins(), CAUTION),
-        (cautious(lambda self, context, horizon, *, observed=None: None), Coins(), CAUTION),
         (chooses(lambda arm, state: 3), Coins(), "Odd.select returns 3; allowed: actions and a"),
         (chooses(lambda arm, state: arm), Coins(), "Odd.select returns tensor.*; allowed: actions"),
         (chooses(lambda arm, state: (1, state)), Coins(), "select returns the actions 1; allowed"),

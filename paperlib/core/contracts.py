@@ -14,7 +14,6 @@ from .streams import Draw
 from .trees import leaves
 
 WANTS = ("reward", "loss", "gradient")
-METHODS = ("report", "validate", "caution")  # optional methods of a learner, beside ``tags``
 
 
 class Tags(NamedTuple):
@@ -118,46 +117,26 @@ def extent(problem: Any) -> tuple[int | None, int | None]:
 
 
 KINDS = {
-    "a learner": ("wants", "init", "select", "update"),
-    "a problem": ("init", "context", "respond"),
+    "learner": ("wants", "init", "select", "update"),
+    "problem": ("init", "context", "respond"),
 }
 
 
-def check_learner(x: Any, name: str = "learner") -> None:
+def check_learner(x: Any) -> None:
     """Raise ValueError for what is no learner: a class, a name, a problem."""
-    _check(name, x, "a learner")
+    check_kind("learner", x)
     if x.wants not in WANTS:
-        raise ValueError(f"{name}.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
-    check_caution(x, name)
+        raise ValueError(f"learner.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
 
 
-def check_caution(x: Any, name: str) -> None:
-    """Raise ValueError for a learner whose ``caution`` does not take what ask/tell passes in every round."""
-    if not hasattr(x, "caution"):
-        return
-    try:
-        signature = inspect.signature(x.caution)
-    except (TypeError, ValueError):  # of what is no function, or written in C
-        return
-    try:
-        signature.bind("context", "horizon", "observed")
-    except TypeError as error:
-        allowed = "a method of (context, horizon, observed)"
-        raise ValueError(f"{name}.caution=caution{signature}; allowed: {allowed}") from error
-
-
-def check_problem(x: Any, name: str = "problem") -> None:
-    """Raise ValueError for what is no problem: a class, a name, a learner."""
-    _check(name, x, "a problem")
-
-
-def _check(name: str, x: Any, kind: str) -> None:
+def check_kind(name: str, x: Any) -> None:
+    """Raise ValueError unless ``x`` has the members of a learner or a problem, as ``name`` says."""
     if isinstance(x, type):
         raise ValueError(f"{name}={x.__name__}, a class; allowed: an instance, {x.__name__}(...)")
-    is_a = [known for known, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
-    if kind not in is_a:
-        given = ", ".join([brief(x), *is_a])
-        raise ValueError(f"{name}={given}; allowed: {kind}, which has {', '.join(KINDS[kind])}")
+    is_a = [kind for kind, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
+    if name not in is_a:
+        given = ", a ".join([brief(x), *is_a])
+        raise ValueError(f"{name}={given}; allowed: a {name}, which has {', '.join(KINDS[name])}")
 
 
 def check_context(context: Any, trials: int) -> None:

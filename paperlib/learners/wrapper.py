@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import Learner, Tags, check_caution, tags_of
+from ..core.contracts import Learner, Tags, tags_of
 from ..core.describe import frozen
 from ..core.plausible import Observed
 from ..core.validation import refuse
@@ -31,7 +31,7 @@ class Wrapper:
         base: any learner.
 
     Raises:
-        ValueError: a base that is no learner, or whose ``caution`` takes other arguments.
+        ValueError: a base that is no learner.
     """
 
     base: Learner
@@ -39,7 +39,6 @@ class Wrapper:
     def __post_init__(self):
         if not (plays(self.base) and hasattr(self.base, "update")):
             refuse("base", self.base, "a learner")
-        check_caution(self.base, "base")
 
     @property
     def wants(self) -> str:
