@@ -12,8 +12,7 @@ from ..core.contracts import tags_of
 from ..core.describe import brief
 from ..core.errors import told
 from ..core.validation import refuse
-from .inputs import dimensions, entries, host
-from .numbers import real_number
+from .inputs import dimensions, entries, host, real_number
 from .records import Failure, Now
 from .trial import AskTell
 

@@ -20,8 +20,7 @@ from ..core.streams import Draw, Streams
 from ..core.trees import leaves, tree_map
 from ..core.validation import refuse, whole
 from .files import check_sizes, named, offered, packed, read, refusal, restored
-from .inputs import dimensions, host, number, placed, warn
-from .numbers import real_number
+from .inputs import dimensions, finite, host, number, placed, real_number, warn
 from .records import Now, plain
 from .records import same as same_context
 
@@ -82,12 +81,7 @@ class AskTell:
         self._first = None  # context: later ones are like it
         self._first = self._lead(context)
         self._now = Now(self._begun(), self._first)
-        caution = (
-            self.learner.caution(self._first, self._horizon, None)
-            if hasattr(learner, "caution")
-            else None
-        )
-        if caution:
+        if caution := contracts.optional(self.learner, "caution", self._first, horizon, None):
             warn(caution)
 
     def _begun(self) -> Any:
@@ -275,7 +269,7 @@ class AskTell:
 
     def _heeded(self, now: Now, state: Any) -> Now:
         """Raise RuntimeError for a state that reports "failed"; warn once of "overflow"."""
-        report = self.learner.report(state) if hasattr(self.learner, "report") else {}
+        report = contracts.optional(self.learner, "report", state, default={})
         said = {key: value[0].item() for key, value in report.items()}
         name = type(self.learner).__name__
         if said.get("failed"):
@@ -290,11 +284,10 @@ class AskTell:
 
     def _cautioned(self, now: Now, context: Any, action: Tensor, feedback: Tensor) -> Now:
         """Warn once of feedback that contradicts the declared model; the rule is that of ``core.plausible``."""
-        if now.cautioned or not hasattr(self.learner, "caution"):
+        if now.cautioned:
             return now
         observed = Observed(action, feedback, now.rounds + 1)
-        caution = self.learner.caution(context, self.horizon, observed)
-        if caution:
+        if caution := contracts.optional(self.learner, "caution", context, self.horizon, observed):
             warn(caution)
         return now._replace(cautioned=bool(caution))
 
@@ -410,8 +403,7 @@ class AskTell:
         return settings
 
     def _validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        if hasattr(self.learner, "validate"):
-            self.learner.validate(context, action, feedback)
+        contracts.optional(self.learner, "validate", context, action, feedback)
 
     def _lead(self, context: Any) -> Any:
         if self._prepare is not None:
@@ -474,14 +466,6 @@ def _outside_gradients() -> Iterator[None]:
     """No gradients, but tensors that a learner may take some through later, also where the caller is in inference mode."""
     with torch.inference_mode(False), torch.no_grad():
         yield
-
-
-def finite(name: str, value: Any) -> float:
-    """The one finite number that ``value`` holds, see ``real_number``."""
-    found = real_number(name, value)
-    if not math.isfinite(found):
-        raise ValueError(f"{name} must be finite, got {brief(value)}")
-    return found
 
 
 def _check_prepare(prepare: Any) -> None:

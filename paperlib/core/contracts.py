@@ -110,6 +110,11 @@ def tags_of(learner: Any) -> Tags:
         return Tags()
 
 
+def optional(learner: Any, name: str, *arguments: Any, default: Any = None) -> Any:
+    """Call a method that a learner may lack; return ``default`` where it does."""
+    return getattr(learner, name)(*arguments) if hasattr(learner, name) else default
+
+
 def extent(problem: Any) -> tuple[int | None, int | None]:
     """The numbers of arms and of dimensions that a problem declares, None where it declares none."""
     declared = (getattr(problem, name, None) for name in ("arms", "dim"))

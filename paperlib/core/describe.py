@@ -137,18 +137,10 @@ def _brief(x: Any) -> str:
 
 
 def _is_default(field: dataclasses.Field, value: Any) -> bool:
-    """Whether a field has its default value, to the last bit, kind included."""
+    """Whether a field has its default value, kind included. Their texts are compared, because arrays have no truth value."""
     made = field.default_factory
     default = field.default if made is dataclasses.MISSING else made()
-    return type(value) is type(default) and _exactly(value) == _exactly(default)
-
-
-def _exactly(x: Any) -> str:
-    """A text that tells values apart; ``repr`` leaves out digits of tensors, and fields of configurations."""
-    try:
-        return repr(describe(x))
-    except Exception:  # not what stands in a configuration
-        return repr(x)
+    return type(value) is type(default) and repr(value) == repr(default)
 
 
 def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:

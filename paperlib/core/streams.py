@@ -18,6 +18,8 @@ import torch
 from scipy.special import ndtri
 from torch import Tensor
 
+from .validation import whole
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 NAMED = {"reward": 0, "schedule": 1, "explore": 2, "arm": 3}  # every other purpose hashes its name
 BLOCK = 1 << 18  # numbers drawn on the host at a time
@@ -70,15 +72,9 @@ class Streams:
         device: str | torch.device = "cpu",
         dtype=torch.float64,
     ):
-        # True is an integer to Python
-        if (
-            not isinstance(seed, (int, np.integer))
-            or isinstance(seed, bool)
-            or not 0 <= seed < 2**63
-        ):
-            raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
+        seed = whole("seed", seed, least=0)
         try:
-            self.seeds = np.asarray([int(seed) + i for i in trials], np.uint64)
+            self.seeds = np.asarray([seed + i for i in trials], np.uint64)
         except OverflowError as error:
             allowed = f"trials + {seed} within [0, 2^64)"
             raise ValueError(f"trials={trials!r} with seed={seed}; allowed: {allowed}") from error
@@ -101,7 +97,7 @@ class Streams:
         purpose: str | int,
         kind: str,
         shape: tuple[int, ...],
-        counter: Callable[[int], int] | None,
+        counter: Callable[[int], int] | None = None,
     ) -> Tensor:
         block = self._blocks.get(purpose)
         if self._kinds.setdefault(purpose, (kind, shape)) != (kind, shape):
@@ -134,7 +130,7 @@ class Streams:
 class Draw:
     """Key of one round. Each call returns a tensor R x shape, the same whenever it is asked for in that round.
 
-    ``counter`` replaces the position in the stream, by default round * size + index; it maps the round to
+    The position in the stream is round * size + index. For uniforms ``counter`` replaces the round * size: it maps the round to
     an integer, so that a draw can belong to a window of rounds.
     """
 
@@ -157,14 +153,10 @@ class Draw:
         """Uniform on [0, 1), R x shape."""
         return self.streams.get(self.t, purpose, "uniform", shape, counter)
 
-    def normal(
-        self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None
-    ) -> Tensor:
+    def normal(self, purpose: str | int, *shape: int) -> Tensor:
         """Standard normal by inverse CDF, R x shape."""
-        return self.streams.get(self.t, purpose, "normal", shape, counter)
+        return self.streams.get(self.t, purpose, "normal", shape)
 
-    def sphere(
-        self, purpose: str | int, dim: int, counter: Callable[[int], int] | None = None
-    ) -> Tensor:
+    def sphere(self, purpose: str | int, dim: int) -> Tensor:
         """Uniform on the unit sphere, R x dim."""
-        return self.streams.get(self.t, purpose, "sphere", (dim,), counter)
+        return self.streams.get(self.t, purpose, "sphere", (dim,))

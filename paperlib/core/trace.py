@@ -52,16 +52,6 @@ class Trace:
             and same(self.final, other.final)
         )
 
-    def to_numpy(self) -> dict[str, np.ndarray]:
-        """Rounds, seconds, trials and all series in one dictionary."""
-        return {
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "trials": np.array(self.trials),
-            **self.series,
-            **self.final,
-        }
-
     def to_pandas(self):
         """A pandas DataFrame in long form: one row a trial and recorded round, one column a series.
 

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, warn
-from ..asktell.numbers import real_number
+from ..asktell.inputs import host, real_number, warn
 from ..asktell.records import Failure, Now
 from ..core.describe import brief
 from ..core.streams import Draw

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from ..core import fields
-from ..core.contracts import Learner, Tags, tags_of
+from ..core.contracts import Learner, Tags, optional, tags_of
 from ..core.describe import frozen
 from ..core.streams import Draw
 from ..core.validation import refuse
@@ -61,8 +61,7 @@ class Scripted(Wrapper):
             ValueError: as those learners.
         """
         super().validate(context, action, feedback)
-        if hasattr(self.actions, "validate"):
-            self.actions.validate(context, None, None)
+        optional(self.actions, "validate", context, None, None)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """The base's, and that of the learner that dictates, which stays as it is."""

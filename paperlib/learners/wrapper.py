@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import Learner, Tags, tags_of
+from ..core.contracts import Learner, Tags, optional, tags_of
 from ..core.describe import frozen
 from ..core.plausible import Observed
 from ..core.validation import refuse
@@ -60,9 +60,7 @@ class Wrapper:
         self, context: Any, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
         """What the base would warn of."""
-        if not hasattr(self.base, "caution"):
-            return None
-        return self.base.caution(context, horizon, observed)
+        return optional(self.base, "caution", context, horizon, observed)
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base validates.
@@ -70,8 +68,7 @@ class Wrapper:
         Raises:
             ValueError: as the base.
         """
-        if hasattr(self.base, "validate"):
-            self.base.validate(context, action, feedback)
+        optional(self.base, "validate", context, action, feedback)
 
     def report(self, state: Any) -> dict[str, Tensor]:
         """The base's, R each."""

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host
-from ..asktell.numbers import real_number
+from ..asktell.inputs import host, real_number
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves, tree_map

@@ -138,13 +138,7 @@ def test_trace_saves_loads_and_merges(tmp_path):
         and both.trials == [0, 1, 2, 3, 4]
         and both.seconds.tolist() == [3, 3]
     )
-    assert "5 trials" in repr(both) and set(both.to_numpy()) == {
-        "rounds",
-        "seconds",
-        "trials",
-        "regret",
-        "end",
-    }
+    assert "5 trials" in repr(both)
     with pytest.raises(ValueError, match="chunks of one run"):
         Trace.merge([a, trace([2], seed=1)])
 
