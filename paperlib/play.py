@@ -125,8 +125,6 @@ def play(
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
-    elif about.keys() != {"learner", "problem"}:
-        raise ValueError(f"about: {', '.join(map(str, about))}; allowed: learner and problem")
     device = pick_device(device, len(trials), *contracts.extent(problem))
     rounds = recorded(horizon, record)
     about = {

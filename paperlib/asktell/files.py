@@ -42,17 +42,13 @@ def named(path: str | os.PathLike) -> str | os.PathLike:
     """``path``; ValueError for what is none."""
     if not isinstance(path, (str, os.PathLike)) or str(path) == "" or "\0" in str(path):
         refuse("path", path, "the name of a file, or a Path")
-    if str(path).endswith(os.sep):
-        refuse("path", path, "the name of a file, not of a folder")
     return path
 
 
-def refusal(path: str | os.PathLike, reason: Exception | str) -> ValueError:
+def refusal(path: str | os.PathLike, error: Exception) -> ValueError:
     """The error for a file that holds no learner, with the reason."""
-    why = told(reason) if isinstance(reason, Exception) else reason
-    return ValueError(
-        f"path={str(path)!r} holds no saved learner; allowed: a file that save wrote, whole ({why})"
-    )
+    allowed = f"a file that save wrote, whole ({told(error)})"
+    return ValueError(f"path={str(path)!r} holds no saved learner; allowed: {allowed}")
 
 
 def check_sizes(

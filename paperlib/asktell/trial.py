@@ -72,7 +72,6 @@ class AskTell:
         if horizon is not None:
             horizon = whole("horizon", horizon)
         seed = whole("seed", seed, least=0)
-        _check_prepare(prepare)
         self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
         self._horizon, self._seed = horizon, seed
         self._prepare, self._device = prepare, placed(device)
@@ -341,7 +340,6 @@ class AskTell:
             OSError: the file cannot be read at all.
         """
         contracts.check_learner(learner)
-        _check_prepare(prepare)
         head, arrays = read(path)
         own = {"learner": describe(for_trials(learner, range(1), 1))}
         own |= {name: x for name, x in (("horizon", horizon), ("seed", seed)) if x is not None}
@@ -466,12 +464,6 @@ def _outside_gradients() -> Iterator[None]:
     """No gradients, but tensors that a learner may take some through later, also where the caller is in inference mode."""
     with torch.inference_mode(False), torch.no_grad():
         yield
-
-
-def _check_prepare(prepare: Any) -> None:
-    """Raise ValueError for what is no function."""
-    if prepare is not None and not callable(prepare):
-        raise ValueError(f"prepare={prepare!r}; allowed: a function of a context, or None")
 
 
 def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:

@@ -62,7 +62,7 @@ class Streams:
         device: where the numbers go.
 
     Raises:
-        ValueError: a seed outside [0, 2^63), or a trial that leads out of [0, 2^64).
+        ValueError: a seed outside [0, 2^63).
     """
 
     def __init__(
@@ -73,11 +73,7 @@ class Streams:
         dtype=torch.float64,
     ):
         seed = whole("seed", seed, least=0)
-        try:
-            self.seeds = np.asarray([seed + i for i in trials], np.uint64)
-        except OverflowError as error:
-            allowed = f"trials + {seed} within [0, 2^64)"
-            raise ValueError(f"trials={trials!r} with seed={seed}; allowed: {allowed}") from error
+        self.seeds = np.asarray([seed + i for i in trials], np.uint64)
         self.device, self.dtype = device, dtype
         self._kinds: dict = {}  # purpose -> (kind, shape)
         self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)

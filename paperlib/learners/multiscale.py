@@ -19,7 +19,7 @@ from ..core.contracts import Tags
 from ..core.describe import frozen
 from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
 from ..core.streams import Draw
-from ..core.validation import positive, refuse, whole
+from ..core.validation import refuse, whole
 from .restarts import counted, logged, unlogged
 from .threads import check_restart, exchanged, width
 from .wrapper import Wrapper
@@ -80,14 +80,6 @@ def first_true(mask: Array) -> Array:
     return mask.argmax(1) if isinstance(mask, np.ndarray) else mask.view(torch.uint8).argmax(1)
 
 
-def threshold(name: str, value: float | Tensor) -> None:
-    """Raise ValueError unless a test's multiple is above 0, a number, inf, or one of either for each trial."""
-    if isinstance(value, Tensor) and value.is_floating_point():
-        value = torch.where(value == math.inf, 1.0, value)
-    if not (isinstance(value, float) and value == math.inf):
-        positive(name, value, by_trial=True)
-
-
 @frozen
 class Multiscale(Wrapper):
     """A schedule of windows of lengths 1, 2, 4, ..., each a copy of the base, the shortest of which plays, and restarts.
@@ -110,8 +102,8 @@ class Multiscale(Wrapper):
         ValueError: a value out of range, or a base without ``optimistic`` or ``restart``.
     """
 
-    A1: float | Tensor = math.inf
-    A2: float | Tensor = math.inf
+    A1: float | Tensor = fields.positive(math.inf, most=math.inf, by_trial=True)
+    A2: float | Tensor = fields.positive(math.inf, most=math.inf, by_trial=True)
     logarithmic: tuple[str, ...] = ()
     least_order: int = fields.whole(0, least=0, most=62)
 
@@ -122,8 +114,6 @@ class Multiscale(Wrapper):
         if lacking:
             kind = type(self.base).__name__
             refuse("base", self.base, f"a learner with {' and '.join(lacking)}, which {kind} lacks")
-        for name in ("A1", "A2"):
-            threshold(name, getattr(self, name))
         named = lambda x: isinstance(x, str) and x in ("A1", "A2")
         if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):
             refuse("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")

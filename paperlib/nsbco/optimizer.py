@@ -12,7 +12,6 @@ from ..asktell.inputs import host, real_number, warn
 from ..asktell.records import Now
 from ..core.contracts import tags_of
 from ..core.describe import brief
-from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
 from ..learners.restarts import LOGGED
 from ..maths.boxes import Box
@@ -272,15 +271,6 @@ class Optimizer(shared.Sequential):
         count, log = int(self.state.restarts[0]), self.state.log[0]
         rounds = log[:, 0] if log.dim() == 2 else log
         return rounds[:count].tolist()
-
-    def _check_offer(self, context: Any) -> None:
-        super()._check_offer(context)
-        if self._first is None:
-            return
-        for (path, here), (_, first) in zip(leaves(context, "context"), leaves(self._first)):
-            same = torch.equal(here, first) if isinstance(here, Tensor) else here == first
-            if not same:
-                refuse(path, here, f"{brief(first)}, for the domain stays the same")
 
     def _offer(self) -> str:
         return f"a {self._domain.kind} in {len(self._domain.center)} dimensions"

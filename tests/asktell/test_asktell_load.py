@@ -97,8 +97,6 @@ def test_what_prepares_sees_no_context_of_a_file(tmp_path):
     again.ask(4 * ARMS)
     assert torch.equal(again.context[0], torch.from_numpy(2 * ARMS))
     assert torch.equal(AskTell.load(path, Index(), ARMS, prepare=half).context, user.context)
-    with pytest.raises(ValueError, match="prepare=3; allowed: a function"):
-        AskTell.load(path, Index(), prepare=3)
 
 
 def test_a_tuple_of_tensors_is_arrays_and_a_named_tuple_has_to_be_given(tmp_path):

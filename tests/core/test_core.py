@@ -147,11 +147,6 @@ def test_seconds_do_not_count_for_equality():
     assert trace([0], seconds=1.0).equal(trace([0], seconds=9.0))
 
 
-def test_with_best_turns_losses_into_regret():
-    values = trace([0, 1]).with_best(lambda t: np.full((2, 2), 10.0))
-    assert values["regret"].tolist() == [[10, 9], [8, 7]]
-
-
 @pytest.mark.parametrize("shared", [True, False])
 def test_products_over_arms(shared):
     generator = torch.Generator().manual_seed(0)

@@ -53,9 +53,9 @@ def regrets(found: Found, folds: int) -> Found:
     lost = {}
     for name, trace in found.items():
         top = best[folds_of(len(trace.trials), folds), None]
-        series = {**trace.series, "simple": top - trace["best"]}
-        whole = dataclasses.replace(trace, series=series)
-        lost[name] = whole.with_best(lambda trace, top=top: top * trace.rounds)
+        # what was recorded as regret is the sum of accuracies
+        regret = {"regret": top * trace.rounds - trace["regret"], "simple": top - trace["best"]}
+        lost[name] = dataclasses.replace(trace, series={**trace.series, **regret})
     return lost
 
 
