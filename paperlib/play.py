@@ -242,6 +242,7 @@ class _Kept:
 
     def keep(self, state: Any, t: int, clock: float, sums: dict[str, Tensor]) -> None:
         """Remember this moment."""
+        # the loop replaces entries of ``sums``, so that a copy stays as it is
         self.state, self.t, self.clock, self.sums = state, t, clock, dict(sums)
 
     def save(self, records: _Records) -> None:

@@ -244,6 +244,7 @@ def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
     try:
         is_feedback = abs(real_number("reason", reason)) <= largest
     except ValueError:  # no number at all
+        # a truth value is no real number, and says nothing of a failure either
         is_feedback = isinstance(reason, (bool, np.bool_))
     if is_feedback:
         allowed = "an exception, words, or feedback that is no finite number"

@@ -112,6 +112,7 @@ def tags_of(learner: Any) -> Tags:
 
 def optional(learner: Any, name: str, *arguments: Any, default: Any = None) -> Any:
     """Call a method that a learner may lack; return ``default`` where it does."""
+    # a wrapper's property raises AttributeError where its base lacks the method, and ``hasattr`` is then False
     return getattr(learner, name)(*arguments) if hasattr(learner, name) else default
 
 

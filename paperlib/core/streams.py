@@ -75,8 +75,8 @@ class Streams:
         seed = whole("seed", seed, least=0)
         self.seeds = np.asarray([seed + i for i in trials], np.uint64)
         self.device, self.dtype = device, dtype
-        self._kinds: dict = {}  # purpose -> (kind, shape)
-        self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)
+        # purpose -> ((kind, shape), first round, past the last, tensors by round)
+        self._blocks: dict = {}
 
     @functools.cached_property
     def numbers(self) -> Tensor:
@@ -95,15 +95,17 @@ class Streams:
         shape: tuple[int, ...],
         counter: Callable[[int], int] | None = None,
     ) -> Tensor:
-        block = self._blocks.get(purpose)
-        if self._kinds.setdefault(purpose, (kind, shape)) != (kind, shape):
+        asked, first, last, rounds = self._blocks.get(purpose, ((kind, shape), 0, 0, ()))
+        # another shape would read the same stream at other places
+        if asked != (kind, shape):
             raise ValueError(
-                f"purpose={purpose!r} asks for {kind} of shape {shape} after {self._kinds[purpose]}; "
+                f"purpose={purpose!r} asks for {kind} of shape {shape} after {asked}; "
                 "allowed: one kind and one shape a purpose"
             )
-        if block is None or not block[0] <= t < block[1]:
-            block = self._blocks[purpose] = self._fill(t, purpose, kind, shape, counter)
-        return block[2][t - block[0]]
+        if not first <= t < last:
+            first, last, rounds = self._fill(t, purpose, kind, shape, counter)
+            self._blocks[purpose] = (asked, first, last, rounds)
+        return rounds[t - first]
 
     def _fill(self, t, purpose, kind, shape, counter):
         size, trials = math.prod(shape), len(self.seeds)

@@ -50,6 +50,7 @@ def where(mask: Tensor, a: Any, b: Any) -> Any:
     Raises:
         ValueError: the trees differ in more than the tensors' values; with the path of the leaf.
     """
+    # paths are compared first, because a leaf may be in the second tree alone
     others = dict(leaves(b))
     if odd := others.keys() ^ dict(leaves(a)).keys():
         raise ValueError(f"{min(odd)} is in one tree alone; allowed: trees of one structure")
