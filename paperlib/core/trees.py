@@ -81,7 +81,9 @@ def _joined(path: str, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
         one, other = (f"{z.dtype} of shape {tuple(z.shape)}" for z in (x, y))
         allowed = f"one dtype and shape in both trees, with {len(mask)} rows or 1"
         raise ValueError(f"{path}={one} and {other}; allowed: {allowed}")
-    return x if x is y else torch.where(mask.view(-1, *[1] * (x.dim() - 1)), x, y)
+    # a view is an operation on a device, and most leaves are one number a trial
+    rows = mask if x.dim() == 1 else mask.view(-1, *[1] * (x.dim() - 1))
+    return x if x is y else torch.where(rows, x, y)
 
 
 def refuse_shared(base: str, state: Any, trials: int) -> None:
