@@ -112,7 +112,7 @@ def play(
         OSError: the folder of ``checkpoint`` cannot be written. Where a later save fails, the run goes on with one warning.
     """
     contracts.check_learner(learner)
-    contracts.check_problem(problem)
+    contracts.check_kind("problem", problem)
     horizon = whole("horizon", horizon)
     seed = whole("seed", seed, least=0)
     trials, total = listed(trials)
@@ -125,8 +125,6 @@ def play(
         raise ValueError("probes: the name 'regret' is taken; allowed: any other")
     if about is None:
         about = {"learner": describe(learner), "problem": describe(problem)}
-    elif about.keys() != {"learner", "problem"}:
-        raise ValueError(f"about: {', '.join(map(str, about))}; allowed: learner and problem")
     device = pick_device(device, len(trials), *contracts.extent(problem))
     rounds = recorded(horizon, record)
     about = {
@@ -148,9 +146,8 @@ def play(
             learner, problem, horizon, trials, Streams(seed, trials, device), device, records, kept
         )
         run.loop(every, progress)
-        final = records.final | {
-            f"report.{k}": v for k, v in run.report(kept.state).items() if k != "failed"
-        }
+        report = contracts.optional(learner, "report", kept.state, default={})
+        final = records.final | {f"report.{k}": v for k, v in report.items() if k != "failed"}
     host = lambda tree: {name: value.cpu().numpy() for name, value in tree.items()}
     return Trace(rounds, host(records.series), host(final), records.seconds, list(trials), about)
 
@@ -159,10 +156,10 @@ class _Records:
     """What is recorded.
 
     Attributes:
-        regret: R, cumulative; the loop adds to it, every other number comes with ``add``.
         running: running reductions, (name, function, reduction), which see every round.
         next: the round to be recorded next, counted from 1; the last is always recorded.
-        sums: name -> R (x k), running reductions so far.
+        sums: name -> R (x k), everything that accumulates: running reductions so far, and the cumulative "regret", to which the loop
+            adds. Every other number comes with ``add``.
         series: name -> R x T' (x k), filled from the left.
         final: name -> R (x k), from the last round.
         seconds: T'.
@@ -174,8 +171,8 @@ class _Records:
         ]
         self.rounds, self.last, self.at_end = rounds, chosen("last"), chosen("final")
         self.running = [(name, of, REDUCE[reduce]) for name, of, reduce in chosen(*REDUCE)]
-        self.regret = torch.zeros(trials, dtype=torch.float64, device=device)
-        self.sums: dict[str, Tensor] = {}
+        self.trials = trials
+        self.sums = {"regret": torch.zeros(trials, dtype=torch.float64, device=device)}
         self.series: dict[str, Tensor] = {}
         self.final: dict[str, Tensor] = {}
         self.seconds = np.zeros(len(rounds))
@@ -204,22 +201,17 @@ class _Records:
             self._put(name, of(seen))
         if self.next == self.rounds[-1]:
             self.final |= {name: self._rows(name, of(seen)) for name, of, _ in self.at_end}
-        for name, value in self.so_far().items():
+        for name, value in self.sums.items():
             self._put(name, value)
         self.seconds[self.place] = clock
         self.follow(self.next)
 
-    def so_far(self) -> dict[str, Tensor]:
-        """Everything that accumulates, by name."""
-        return {"regret": self.regret, **self.sums}
-
     def _rows(self, name: str, value: Any) -> Tensor:
         """A probe's value with a row a trial; where the trials share one, it is each one's."""
-        trials = len(self.regret)
-        if not isinstance(value, Tensor) or value.dim() < 1 or len(value) not in (1, trials):
-            allowed = f"a tensor with {trials} rows, one a trial, or 1"
+        if not isinstance(value, Tensor) or value.dim() < 1 or len(value) not in (1, self.trials):
+            allowed = f"a tensor with {self.trials} rows, one a trial, or 1"
             raise ValueError(f"probes[{name!r}] returns {brief(value)}; allowed: {allowed}")
-        return value.expand(trials, *value.shape[1:])
+        return value.expand(self.trials, *value.shape[1:])
 
     def _put(self, name: str, value: Tensor) -> None:
         if name not in self.series:
@@ -250,7 +242,8 @@ class _Kept:
 
     def keep(self, state: Any, t: int, clock: float, sums: dict[str, Tensor]) -> None:
         """Remember this moment."""
-        self.state, self.t, self.clock, self.sums = state, t, clock, sums
+        # the loop replaces entries of ``sums``, so that a copy stays as it is
+        self.state, self.t, self.clock, self.sums = state, t, clock, dict(sums)
 
     def save(self, records: _Records) -> None:
         """Write the moment and what was recorded, whole or not at all; nothing to do without a file.
@@ -286,14 +279,13 @@ class _Kept:
         name, raw = f"checkpoint={str(self.file)!r}", Path(self.file).read_bytes()
         try:
             head, arrays = saved.parse(raw)
-            saved.verify(head, arrays)
             digest, t, clock = head["digest"], head["t"], head["clock"]
             tensors = {k: torch.from_numpy(x).to(self.device) for k, x in arrays.items()}
             part = lambda kind: {
                 k.removeprefix(kind): x for k, x in tensors.items() if k.startswith(kind)
             }
             sums, series, final = part("sums."), part("records."), part("final.")
-            regret, seconds, ours = sums["regret"], arrays["seconds"], digest == self.digest
+            seconds, ours = arrays["seconds"], digest == self.digest
             state = unpack(self.state, arrays, head["plain"], device=self.device) if ours else None
         except MemoryError:
             raise
@@ -304,9 +296,7 @@ class _Kept:
             allowed = "the file of this run, or a new name"
             raise ValueError(f"{name} belongs to another run; allowed: {allowed}")
         self.keep(state, t, clock, sums)
-        records.series, records.final, records.seconds = series, final, seconds
-        records.sums = {name: value for name, value in sums.items() if name != "regret"}
-        records.regret = regret
+        records.series, records.final, records.seconds, records.sums = series, final, seconds, sums
         records.follow(t)
 
 
@@ -331,11 +321,10 @@ class _Run:
         self.world = problem.init(R, horizon, first, **tkwargs)
         context = problem.context(self.world, 0)
         contracts.check_context(context, R)
-        if hasattr(learner, "validate"):
-            learner.validate(context, None, None)
+        contracts.optional(learner, "validate", context, None, None)
         # of a learner that counts by index
         self.arms = context if contracts.tags_of(learner).fixed_arms else None
-        kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.so_far())
+        kept.keep(learner.init(R, context, horizon, first, **tkwargs), 0, 0.0, records.sums)
         kept.resume(records)
 
     def loop(self, every: float, progress: Callable[[int, int, float], None] | None) -> None:
@@ -367,15 +356,18 @@ class _Run:
             if t == begin:
                 contracts.check_answer(problem, answer, action, wants)
             feedback, gap = answer
-            if not (on_host and math.isfinite(feedback.sum().item())):
-                self.doubt(feedback, state, t, clock)
+            if not on_host:  # looking is slow there: it is done later
+                self.unheard.append(feedback)
+            elif not math.isfinite(feedback.sum().item()):
+                self.kept.keep(state, t, clock, records.sums)
+                self.refuse([feedback], t + 1)
             c = now()
             after = learner.update(chosen, context, action, feedback, draw)
             d = now()
             clock += (b - a) + (d - c)
             if t == begin:
                 contracts.check_state(learner, after, chosen)
-            records.regret = records.regret + gap
+            records.sums["regret"] = records.sums["regret"] + gap
             if t + 1 == records.next or records.running:
                 records.add(Round(t, world, chosen, context, action, feedback, after), clock)
             state = after
@@ -403,27 +395,19 @@ class _Run:
                 f"{learner}, which counts by index: the same arms in all rounds"
             )
 
-    def doubt(self, feedback: Tensor, state: Any, t: int, clock: float) -> None:
-        """Refuse feedback of round ``t`` that is not finite; on a device, where looking is slow, note it for later."""
-        if self.device != "cpu":
-            self.unheard.append(feedback)
-        else:
-            self.kept.keep(state, t, clock, self.records.so_far())
-            self.refuse([feedback], t + 1)
-
     def look(self, state: Any, t: int, clock: float) -> None:
         """Keep the moment after ``t`` rounds, unless it is unsound: that is not what a checkpoint resumes from."""
         if self.unheard:
             self.refuse(self.unheard, t)
             self.unheard = []
-        failed = self.report(state).get("failed")
+        failed = contracts.optional(self.learner, "report", state, default={}).get("failed")
         if failed is not None and self.device != "meta" and bool(failed.any()):
             self.kept.save(self.records)
             trial = self.trials[int(failed.nonzero()[0, 0])]
             raise ValueError(
                 f"{type(self.learner).__name__} reports failure by round {t}, trial {trial}: {state!r}"
             )
-        self.kept.keep(state, t, clock, self.records.so_far())
+        self.kept.keep(state, t, clock, self.records.sums)
 
     def refuse(self, feedback: list[Tensor], t: int) -> None:
         """Raise if feedback of the rounds up to ``t``, counted from 1, is not finite; the moment last kept is saved."""
@@ -436,7 +420,3 @@ class _Run:
             f"feedback={feedback[k][row].tolist()} in round {t + 1 - len(feedback) + k}, trial {self.trials[row]}; "
             "allowed: finite numbers"
         )
-
-    def report(self, state: Any) -> dict[str, Tensor]:
-        """What the learner reports, R each."""
-        return self.learner.report(state) if hasattr(self.learner, "report") else {}

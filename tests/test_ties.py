@@ -16,7 +16,7 @@ from paperlib.maths.sets import SubSimplex
 from paperlib.play import Probe, play
 
 PACKAGE = Path(__file__).parents[1] / "paperlib"
-OF_BOOLEANS = ("learners/schedule.py",)  # what is exact has no ties up to rounding
+OF_BOOLEANS = ("learners/multiscale.py",)  # what is exact has no ties up to rounding
 TOLD_APART = ("uniform", "Beta Thompson", "warm start", "UCB1")  # by draws, or by index
 CASES = {
     f"{paper}.{name}": case

@@ -67,3 +67,20 @@ class Index:
 
     def report(self, state):
         return {"plays": state.plays.sum(1)}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Plays listed arms, the same in all trials, one a round."""
+
+    arms: tuple
+    wants = "reward"
+
+    def init(self, trials, arms, horizon, draw, **tkwargs):
+        return torch.zeros(trials, **tkwargs)
+
+    def select(self, state, arms, draw):
+        return torch.full((len(state),), self.arms[draw.t]), state
+
+    def update(self, state, arms, arm, reward, draw):
+        return state

@@ -1,7 +1,7 @@
 """Ask and tell for a search: batches, data of one's own, and evaluations that fail."""
 
-import math
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -10,9 +10,9 @@ from torch import Tensor
 
 from ..core.contracts import tags_of
 from ..core.describe import brief
-from ..core.errors import printed, told
-from .inputs import dimensions, entries
-from .numbers import real_number
+from ..core.errors import told
+from ..core.validation import refuse
+from .inputs import dimensions, entries, host, real_number
 from .records import Failure, Now
 from .trial import AskTell
 
@@ -106,7 +106,7 @@ class Optimizer(AskTell):
 
     def _recorded(self, now: Now, action: Any, reason: Any, instead: float | None) -> Now:
         """What follows ``now`` when the action gave no number; nothing of ``self`` changes."""
-        played, why = self._action(action, now.context), _words(reason)
+        played, why = self._action(action, now.context), reason_text(reason)
         self._validate(now.context, played, None)
         failure = Failure(now.rounds + 1, self._shown(played), why)
         if instead is None:
@@ -162,7 +162,18 @@ class Optimizer(AskTell):
 
 
 class Built(Optimizer):
-    """An optimizer that makes learner and context from arguments of its own."""
+    """An optimizer that makes learner and context from arguments of its own, and shows points as its user writes them."""
+
+    def ask(self) -> Any:
+        """Where to evaluate next, in the user's own coordinates; asked again before ``tell``, the same."""
+        return self._native(super().ask())
+
+    def _native(self, point: np.ndarray) -> Any:
+        """A point of the learner in the user's own coordinates."""
+        raise NotImplementedError
+
+    def _shown(self, action: Tensor) -> Any:
+        return self._native(host(action[0]))
 
     @classmethod
     def load(cls, path: str | os.PathLike, *arguments: Any, **named: Any) -> Self:
@@ -179,22 +190,63 @@ class Built(Optimizer):
         return cls(*arguments, **named).restore(path)
 
 
-def _words(reason: Any) -> str:
+class Sequential(Built):
+    """A search that learns of its own points only, one at a time: feedback belongs to the point last asked for."""
+
+    def tell(self, feedback: Any) -> None:
+        """What the point last asked for gave, one number. The first round beyond the horizon is warned of.
+
+        Raises:
+            ValueError: what is no finite number, or outside the range that was declared; nothing is learned of it.
+            RuntimeError: nothing was asked since the last ``tell``, or the learner fails; nothing is learned, tell again.
+        """
+        super().tell(self._asked("tell"), feedback)
+
+    def fail(self, reason: Any, instead: float | None = None) -> None:
+        """The point last asked for gave no number: it is recorded, and the search goes on.
+
+        Args:
+            reason: the exception, the feedback that is no finite number, or words.
+            instead: the number that the learner hears in place of the missing one; None: nothing.
+
+        Raises:
+            ValueError: a reason that is a finite number, or a number instead that ``tell`` would refuse.
+            RuntimeError: as ``tell``.
+        """
+        super().fail(self._asked("fail"), reason, instead)
+
+    def _asked(self, call: str) -> np.ndarray:
+        """The point in the learner's coordinates."""
+        if self._now.proposed is None:
+            raise RuntimeError(
+                f"{call}: no point was asked for since the last tell; allowed: after ask()"
+            )
+        return host(self._now.proposed[0])
+
+    def _shown(self, action: Tensor) -> tuple[float, ...]:
+        return tuple(super()._shown(action).tolist())
+
+
+def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
     """Why an evaluation failed, of an exception with its kind.
 
+    Args:
+        reason: an exception, words, or what came in place of a number.
+        largest: size of the numbers that are feedback, and no reason.
+
     Raises:
-        ValueError: a finite number, which is no failure.
+        ValueError: a number that is feedback, or a truth value.
     """
     if isinstance(reason, BaseException):
         return told(reason)
+    if isinstance(reason, str):
+        return reason
     try:
-        finite = isinstance(reason, (bool, np.bool_)) or math.isfinite(
-            real_number("reason", reason)
-        )
+        is_feedback = abs(real_number("reason", reason)) <= largest
     except ValueError:  # no number at all
-        finite = False
-    if finite:
-        raise ValueError(
-            f"reason={brief(reason)}; allowed: an exception, words, or feedback that is no finite number"
-        )
-    return printed(reason)
+        # a truth value is no real number, and says nothing of a failure either
+        is_feedback = isinstance(reason, (bool, np.bool_))
+    if is_feedback:
+        allowed = "an exception, words, or feedback that is no finite number"
+        refuse("reason", reason, allowed)
+    return brief(reason)

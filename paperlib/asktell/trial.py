@@ -17,11 +17,10 @@ from ..core.describe import brief, describe, same
 from ..core.plausible import Observed
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
-from ..core.trees import leaves, pack, tree_map
+from ..core.trees import leaves, tree_map
 from ..core.validation import refuse, whole
-from .files import check_leaves, check_sizes, named, offered, packed, read, refusal, restored
-from .inputs import dimensions, host, number, placed, warn
-from .numbers import real_number
+from .files import check_sizes, named, offered, packed, read, refusal, restored
+from .inputs import dimensions, finite, host, number, placed, real_number, warn
 from .records import Now, plain
 from .records import same as same_context
 
@@ -73,7 +72,6 @@ class AskTell:
         if horizon is not None:
             horizon = whole("horizon", horizon)
         seed = whole("seed", seed, least=0)
-        _check_prepare(prepare)
         self._learner = for_trials(learner, range(1), 1)  # settings by trial: of the one
         self._horizon, self._seed = horizon, seed
         self._prepare, self._device = prepare, placed(device)
@@ -82,12 +80,7 @@ class AskTell:
         self._first = None  # context: later ones are like it
         self._first = self._lead(context)
         self._now = Now(self._begun(), self._first)
-        caution = (
-            self.learner.caution(self._first, self._horizon, None)
-            if hasattr(learner, "caution")
-            else None
-        )
-        if caution:
+        if caution := contracts.optional(self.learner, "caution", self._first, horizon, None):
             warn(caution)
 
     def _begun(self) -> Any:
@@ -243,7 +236,9 @@ class AskTell:
                 f"action={brief(action)}; allowed for {type(self.learner).__name__}, which "
                 f"learns of its own actions only: the one asked for, {proposed[0].tolist()}"
             )
-        after = self._after(chosen, now.context, played, heard, draw, update)
+        with _outside_gradients():
+            after = (update or self.learner.update)(chosen, now.context, played, heard, draw)
+        contracts.check_state(self.learner, after, chosen)
         now = self._cautioned(self._heeded(now, after).settled(played), now.context, played, heard)
         late = self.horizon is not None and now.rounds >= self.horizon
         if late and not now.late:
@@ -271,28 +266,9 @@ class AskTell:
         self._validate(now.context, played, heard)
         return played, heard
 
-    def _after(
-        self,
-        chosen: Any,
-        context: Any,
-        action: Tensor,
-        feedback: Tensor,
-        draw: Draw,
-        update: Callable | None = None,
-    ) -> Any:
-        """The state that has heard.
-
-        Raises:
-            ValueError: it is none.
-        """
-        with _outside_gradients():
-            after = (update or self.learner.update)(chosen, context, action, feedback, draw)
-        contracts.check_state(self.learner, after, chosen)
-        return after
-
     def _heeded(self, now: Now, state: Any) -> Now:
         """Raise RuntimeError for a state that reports "failed"; warn once of "overflow"."""
-        report = self.learner.report(state) if hasattr(self.learner, "report") else {}
+        report = contracts.optional(self.learner, "report", state, default={})
         said = {key: value[0].item() for key, value in report.items()}
         name = type(self.learner).__name__
         if said.get("failed"):
@@ -307,11 +283,10 @@ class AskTell:
 
     def _cautioned(self, now: Now, context: Any, action: Tensor, feedback: Tensor) -> Now:
         """Warn once of feedback that contradicts the declared model; the rule is that of ``core.plausible``."""
-        if now.cautioned or not hasattr(self.learner, "caution"):
+        if now.cautioned:
             return now
         observed = Observed(action, feedback, now.rounds + 1)
-        caution = self.learner.caution(context, self.horizon, observed)
-        if caution:
+        if caution := contracts.optional(self.learner, "caution", context, self.horizon, observed):
             warn(caution)
         return now._replace(cautioned=bool(caution))
 
@@ -365,32 +340,20 @@ class AskTell:
             OSError: the file cannot be read at all.
         """
         contracts.check_learner(learner)
-        _check_prepare(prepare)
-        placed(device)
         head, arrays = read(path)
         own = {"learner": describe(for_trials(learner, range(1), 1))}
         own |= {name: x for name, x in (("horizon", horizon), ("seed", seed)) if x is not None}
         _check_settings(path, head, own)
-        try:
-            start = head["horizon"], head["seed"]
-            given = offered(head, arrays) if context is None else context
-            if not all(type(x) in (int, type(None)) for x in start):
-                raise ValueError(f"horizon, seed: {start}; allowed: integers")
-        except Exception as error:  # of what others wrote
-            raise refusal(path, error) from error
+        given = offered(head, arrays) if context is None else context
         if given is None:
             raise ValueError(
                 f"context=None; allowed for path={str(path)!r}, which holds neither functions nor "
                 "classes: the context with which its learner began"
             )
-        if context is not None:
-            found = cls(learner, context, *start, prepare, device)
-        else:  # the file's was prepared before
-            try:
-                found = cls(learner, given, *start, None, device)
-            except Exception as error:
-                raise refusal(path, error) from error
-            found._prepare = prepare
+        # the file's context was prepared before it was saved
+        first = None if context is None else prepare
+        found = cls(learner, given, head["horizon"], head["seed"], first, device)
+        found._prepare = prepare
         found._take_up(path, head, arrays)
         return found
 
@@ -409,7 +372,8 @@ class AskTell:
     @torch.inference_mode(False)  # a learner may take gradients through its state later
     def _take_up(self, path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
         """What ``restore`` does once the file is read."""
-        first, begun = self._begun_as(path, head), self._begun()
+        _check_settings(path, head, self._settings())
+        first, begun = head.get("first"), self._begun()
         if not contracts.tags_of(self.learner).fixed_arms:  # else parts may have grown since
             check_sizes(path, begun, arrays, first)
         if isinstance(self._first, Tensor) and first and first[-1] != self._first.shape[-1]:
@@ -417,51 +381,17 @@ class AskTell:
                 f"path={str(path)!r} was begun with a context {first}; allowed: "
                 f"{self._first.shape[-1]} dimensions, as the context given here"
             )
+        fresh, arrays = self._now._replace(state=begun), arrays | self._derived(begun)
         try:
-            now = restored(
-                self._now._replace(state=begun), head, arrays | self._derived(begun), self._device
-            )
-            self._check_offer(now.context)
-            saved.verify(head, arrays)
-            self._rehearse(now, begun)
-        except Exception as error:  # of numbers that are no learner's it makes all sorts
+            self._now = restored(fresh, head, arrays, self._device)
+        except Exception as error:  # of what an older version wrote
             raise refusal(path, error) from error
-        self._now = now
 
     def _derived(self, state: Any) -> dict[str, np.ndarray]:
         """Leaves of a state that follow from the context alone, as its learner says: they are in no file."""
         names = {f"state.{name}" for name in contracts.tags_of(self.learner).derived}
         held = [(name, x) for name, x in leaves(state) if name in names and x is not None]
         return {name: x.cpu().numpy() for name, x in held}
-
-    def _begun_as(self, path: str | os.PathLike, head: dict) -> list[int] | None:
-        """Sizes of the context with which the file's learner began; it is this one, seed and all.
-
-        Raises:
-            ValueError: another learner, or no sizes.
-        """
-        first = head.get("first")
-        try:
-            if not (first is None or all(type(size) is int for size in first)):
-                raise ValueError(f"first={first!r}; allowed: sizes of a context")
-        except Exception as error:  # no list
-            raise refusal(path, error) from error
-        _check_settings(path, head, self._settings())
-        return first
-
-    def _rehearse(self, now: Now, begun: Any) -> None:
-        """Raise what a round raises in a state that is none; the numbers of ``now`` stay as they are.
-
-        The draws are its own, for one purpose has one shape for good.
-        """
-        state, context = tree_map(torch.clone, now.state), now.context
-        draw = Streams(self.seed, [0], self._device).at(now.rounds + now.skipped)
-        self._heeded(now._replace(warned=True), state)
-        action, chosen = self._choice(state, context, draw)
-        self._validate(context, action, None)
-        size = action.shape if self.learner.wants == "gradient" else action.shape[:1]
-        after = self._after(chosen, context, action, torch.zeros(size, **self._tkwargs), draw)
-        check_leaves(begun, *pack(after))
 
     def _settings(self) -> dict:
         settings = {"learner": describe(self.learner), "horizon": self.horizon, "seed": self.seed}
@@ -471,8 +401,7 @@ class AskTell:
         return settings
 
     def _validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        if hasattr(self.learner, "validate"):
-            self.learner.validate(context, action, feedback)
+        contracts.optional(self.learner, "validate", context, action, feedback)
 
     def _lead(self, context: Any) -> Any:
         if self._prepare is not None:
@@ -537,27 +466,9 @@ def _outside_gradients() -> Iterator[None]:
         yield
 
 
-def finite(name: str, value: Any) -> float:
-    """The one finite number that ``value`` holds, see ``real_number``."""
-    found = real_number(name, value)
-    if not math.isfinite(found):
-        raise ValueError(f"{name} must be finite, got {brief(value)}")
-    return found
-
-
-def _check_prepare(prepare: Any) -> None:
-    """Raise ValueError for what is no function."""
-    if prepare is not None and not callable(prepare):
-        raise ValueError(f"prepare={prepare!r}; allowed: a function of a context, or None")
-
-
 def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
     """Raise ValueError where one of these settings is another one in the file, or in none."""
-    try:
-        other = _differing({name: head.get(name) for name in own}, own)
-    except Exception as error:  # no settings
-        raise refusal(path, error) from error
-    if other:
+    if other := _differing({name: head.get(name) for name in own}, own):
         there, here = (
             ", ".join(f"{name}={pair[i]!r}" for name, pair in other.items()) for i in (0, 1)
         )

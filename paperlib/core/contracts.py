@@ -14,7 +14,6 @@ from .streams import Draw
 from .trees import leaves
 
 WANTS = ("reward", "loss", "gradient")
-METHODS = ("report", "validate", "caution")  # optional methods of a learner, beside ``tags``
 
 
 class Tags(NamedTuple):
@@ -65,7 +64,7 @@ class Restartable(Learner, Protocol):
 
     ``restart`` returns fresh rows for all R trials, with which an epoch of that horizon begins. They may carry over what was
     learned. A wrapper that restarts all trials together takes any base. One that restarts trials apart puts the fresh rows where it
-    needs them (``trees.where``, ``take``, ``scatter``): every leaf of its base's state is a tensor with R rows of its own, clocks
+    needs them (``trees.where``): every leaf of its base's state is a tensor with R rows of its own, clocks
     among them, and another base is refused by name when it is built or started (``trees.refuse_shared``).
 
     ``Multiscale`` asks its base for one member more, ``optimistic(state) -> R``: the optimistic estimate of the best mean reward,
@@ -111,6 +110,12 @@ def tags_of(learner: Any) -> Tags:
         return Tags()
 
 
+def optional(learner: Any, name: str, *arguments: Any, default: Any = None) -> Any:
+    """Call a method that a learner may lack; return ``default`` where it does."""
+    # a wrapper's property raises AttributeError where its base lacks the method, and ``hasattr`` is then False
+    return getattr(learner, name)(*arguments) if hasattr(learner, name) else default
+
+
 def extent(problem: Any) -> tuple[int | None, int | None]:
     """The numbers of arms and of dimensions that a problem declares, None where it declares none."""
     declared = (getattr(problem, name, None) for name in ("arms", "dim"))
@@ -118,46 +123,26 @@ def extent(problem: Any) -> tuple[int | None, int | None]:
 
 
 KINDS = {
-    "a learner": ("wants", "init", "select", "update"),
-    "a problem": ("init", "context", "respond"),
+    "learner": ("wants", "init", "select", "update"),
+    "problem": ("init", "context", "respond"),
 }
 
 
-def check_learner(x: Any, name: str = "learner") -> None:
+def check_learner(x: Any) -> None:
     """Raise ValueError for what is no learner: a class, a name, a problem."""
-    _check(name, x, "a learner")
+    check_kind("learner", x)
     if x.wants not in WANTS:
-        raise ValueError(f"{name}.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
-    check_caution(x, name)
+        raise ValueError(f"learner.wants={x.wants!r}; allowed: {', '.join(WANTS)}")
 
 
-def check_caution(x: Any, name: str) -> None:
-    """Raise ValueError for a learner whose ``caution`` does not take what ask/tell passes in every round."""
-    if not hasattr(x, "caution"):
-        return
-    try:
-        signature = inspect.signature(x.caution)
-    except (TypeError, ValueError):  # of what is no function, or written in C
-        return
-    try:
-        signature.bind("context", "horizon", "observed")
-    except TypeError as error:
-        allowed = "a method of (context, horizon, observed)"
-        raise ValueError(f"{name}.caution=caution{signature}; allowed: {allowed}") from error
-
-
-def check_problem(x: Any, name: str = "problem") -> None:
-    """Raise ValueError for what is no problem: a class, a name, a learner."""
-    _check(name, x, "a problem")
-
-
-def _check(name: str, x: Any, kind: str) -> None:
+def check_kind(name: str, x: Any) -> None:
+    """Raise ValueError unless ``x`` has the members of a learner or a problem, as ``name`` says."""
     if isinstance(x, type):
         raise ValueError(f"{name}={x.__name__}, a class; allowed: an instance, {x.__name__}(...)")
-    is_a = [known for known, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
-    if kind not in is_a:
-        given = ", ".join([brief(x), *is_a])
-        raise ValueError(f"{name}={given}; allowed: {kind}, which has {', '.join(KINDS[kind])}")
+    is_a = [kind for kind, parts in KINDS.items() if all(hasattr(x, part) for part in parts)]
+    if name not in is_a:
+        given = ", a ".join([brief(x), *is_a])
+        raise ValueError(f"{name}={given}; allowed: a {name}, which has {', '.join(KINDS[name])}")
 
 
 def check_context(context: Any, trials: int) -> None:

@@ -1,7 +1,6 @@
 """Configurations: as JSON, and on one line."""
 
 import dataclasses
-import enum
 import functools
 import inspect
 import math
@@ -89,8 +88,6 @@ def describe(x: Any) -> Any:
             "args": describe(x.args),
             "keywords": describe(x.keywords),
         }
-    if isinstance(x, enum.Enum):
-        return str(x)
     # a function written in a notebook, or a lambda, is known by its text
     if hasattr(x, "__qualname__"):
         known = x.__module__ != "__main__" and "<" not in x.__qualname__
@@ -124,9 +121,6 @@ def _brief(x: Any) -> str:
         return repr(x) if few else f"{type(x).__name__}({x.dtype}, shape={tuple(x.shape)})"
     if inspect.isroutine(x):  # whose ``repr`` has an address, another one each time
         return x.__qualname__
-    if isinstance(x, functools.partial):
-        named = (f"{key}={_brief(value)}" for key, value in x.keywords.items())
-        return f"partial({', '.join([_brief(x.func), *map(_brief, x.args), *named])})"
     if type(x) is tuple:
         return f"({', '.join(map(_brief, x))}{',' * (len(x) == 1)})"
     if not dataclasses.is_dataclass(x) or isinstance(x, type):
@@ -137,18 +131,10 @@ def _brief(x: Any) -> str:
 
 
 def _is_default(field: dataclasses.Field, value: Any) -> bool:
-    """Whether a field has its default value, to the last bit, kind included."""
+    """Whether a field has its default value, kind included. Their texts are compared, because arrays have no truth value."""
     made = field.default_factory
     default = field.default if made is dataclasses.MISSING else made()
-    return type(value) is type(default) and _exactly(value) == _exactly(default)
-
-
-def _exactly(x: Any) -> str:
-    """A text that tells values apart; ``repr`` leaves out digits of tensors, and fields of configurations."""
-    try:
-        return repr(describe(x))
-    except Exception:  # not what stands in a configuration
-        return repr(x)
+    return type(value) is type(default) and repr(value) == repr(default)
 
 
 def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:

@@ -10,11 +10,3 @@ def told(error: BaseException) -> str:
         return f"{type(error).__name__}: {text[:MOST]}{'...' if len(text) > MOST else ''}"
     except Exception:  # of a user's own class
         return type(error).__name__
-
-
-def printed(x: object) -> str:
-    """Return ``str(x)``, or the name of the type where that fails, as that of a class outside this package may."""
-    try:
-        return str(x)
-    except Exception:
-        return f"<{type(x).__name__}>"

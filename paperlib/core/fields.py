@@ -45,11 +45,12 @@ def number(
     zero: bool = False,
     optional: bool = False,
 ) -> Any:
-    """A number from ``least`` to ``most``; with ``zero`` also 0."""
+    """A number from ``least`` to ``most``, which may be inf; with ``zero`` also 0."""
     check = lambda name, x: validation.number(name, x, least, most, by_trial=by_trial, zero=zero)
+    # values just outside of each end, for the tests of refusals
     below = (least - abs(least) / 2 - 1,) if least > -LARGEST else ()
-    above = (2 * most + 1,) if most < LARGEST else ()
-    return _field(check, (*below, *above, math.nan, math.inf, True, "1"), default, optional)
+    above = (2 * most + 1, math.inf) if most < math.inf else ()
+    return _field(check, (*below, *above, math.nan, True, "1"), default, optional)
 
 
 def positive(default: Any = MISSING, least: float = SMALLEST, **options: Any) -> Any:

@@ -1,10 +1,9 @@
-"""Where the package and its checkout lie, and files that are moved into place whole."""
+"""Where the checkout lies, and files that are moved into place whole."""
 
 import errno
 import glob
 import os
 import secrets
-import socket
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,16 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).resolve().parents[1]
-CHECKOUT = PACKAGE.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 LEAST = 2**18  # bytes that a folder must take before a run begins
-OLD = 24 * 3600  # seconds after which nobody writes on what another machine has begun
+OLD = 24 * 3600  # seconds after which nobody writes on a temporary file any more
 
 
 def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> None:
     """Let ``write`` fill a binary file under a temporary name, then move it to ``path``.
 
-    What killed processes have left under such names for this path goes then.
+    What killed processes have left under such names for this path is deleted once it is a day old.
 
     Raises:
         OSError: a full disk, a read-only folder and the like; it names ``path``.
@@ -32,8 +30,8 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
             errno.EISDIR, "path must be the name of a file, got a folder", str(path)
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    # two machines that share a folder may have a process of one number
-    partial = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.partial")
+    # a random name, because two machines that share a folder may write the file at once
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
     try:
         with open(partial, "wb") as file:
             write(file)
@@ -47,8 +45,8 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Any], None]) -> N
         with suppress(OSError):  # where the folder cannot be written
             partial.unlink(missing_ok=True)
     for other in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        with suppress(OSError):  # it was faster
-            if _left(other):
+        with suppress(OSError):  # another process was faster
+            if time.time() - other.stat().st_mtime > OLD:
                 other.unlink()
 
 
@@ -67,19 +65,3 @@ def check_writable(folder: str | os.PathLike, path: str | os.PathLike | None = N
     except OSError as error:
         named, why = str(folder if path is None else path), error.strerror or str(error)
         raise OSError(error.errno or errno.EIO, why, named) from error
-
-
-def _host() -> str:
-    return "".join(c if c.isalnum() else "-" for c in socket.gethostname()[:32])
-
-
-def _left(partial: Path) -> bool:
-    """Whether nobody writes on a temporary file any more."""
-    host, process = partial.name.split(".")[-4:-2]
-    if host != _host():
-        return time.time() - partial.stat().st_mtime > OLD
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    return False

@@ -253,13 +253,6 @@ def inverse(matrix: Tensor) -> Tensor:
     return torch.cholesky_inverse(torch.linalg.cholesky_ex(matrix).L)
 
 
-class _Fill:
-    __slots__ = ("rows",)
-
-    def __init__(self, rows: int):
-        self.rows = rows
-
-
 class Rows:
     """Append-only rows, R x n x ..., in a buffer of doubling capacity that successive states share.
 
@@ -267,10 +260,11 @@ class Rows:
     state copies, so that no state ever sees another's rows.
     """
 
-    __slots__ = ("buffer", "n", "_fill")
+    __slots__ = ("buffer", "n", "_filled")
 
-    def __init__(self, buffer: Tensor, n: int, fill: _Fill):
-        self.buffer, self.n, self._fill = buffer, n, fill
+    def __init__(self, buffer: Tensor, n: int, filled: list[int]):
+        # one list for all states of a buffer, with the number of its rows that are taken
+        self.buffer, self.n, self._filled = buffer, n, filled
 
     @classmethod
     def empty(cls, trials: int, *shape: int, **tkwargs) -> "Rows":
@@ -285,7 +279,7 @@ class Rows:
             rows.shape[0], max(capacity, 64, 1 << n.bit_length()), *rows.shape[2:]
         )
         buffer[:, :n] = rows
-        return cls(buffer, n, _Fill(n))
+        return cls(buffer, n, [n])
 
     @property
     def view(self) -> Tensor:
@@ -295,11 +289,11 @@ class Rows:
     def append(self, row: Tensor) -> "Rows":
         """One more row, R x ...; this object stays as it was."""
         target = self
-        if self._fill.rows != self.n or self.n == self.buffer.shape[1]:
+        if self._filled != [self.n] or self.n == self.buffer.shape[1]:
             target = Rows.of(self.view, 2 * self.n)
         target.buffer[:, self.n] = row
-        target._fill.rows = self.n + 1
-        return Rows(target.buffer, self.n + 1, target._fill)
+        target._filled[0] = self.n + 1
+        return Rows(target.buffer, self.n + 1, target._filled)
 
     def map(self, f: Callable[[Tensor], Tensor]) -> "Rows":
         """``f`` of the rows so far, in a buffer of its own."""

@@ -18,10 +18,11 @@ def write(path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) ->
 
 
 def parse(raw: bytes) -> tuple[dict, dict[str, np.ndarray]]:
-    """Head and arrays of the bytes that ``write`` wrote; see ``verify`` for what others wrote over them.
+    """Head and arrays of the bytes that ``write`` wrote.
 
     Raises:
-        Exception: what zipfile, numpy and json make of text, halves and turned bits.
+        Exception: what zipfile, numpy and json make of text, halves and turned bits; a ValueError where a value is not the one that was
+            written. Older files have no checksum and are taken at their word.
     """
     with zipfile.ZipFile(io.BytesIO(raw)) as parts:
         torn = parts.testzip()  # numpy stops before the checksum if a header lies
@@ -29,13 +30,10 @@ def parse(raw: bytes) -> tuple[dict, dict[str, np.ndarray]]:
             raise ValueError(f"{torn} is damaged")
     with np.load(io.BytesIO(raw), allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
-    return dict(json.loads(str(arrays.pop("head")))), arrays
-
-
-def verify(head: dict, arrays: dict[str, np.ndarray]) -> None:
-    """Raise ValueError where a value is not the one that was written; older files are taken at their word."""
-    if head.get("checksum", (found := checksum(head, arrays))) != found:
+    head = dict(json.loads(str(arrays.pop("head"))))
+    if "checksum" in head and head["checksum"] != checksum(head, arrays):
         raise ValueError("its checksum is that of other contents")
+    return head, arrays
 
 
 def checksum(head: dict, arrays: dict[str, np.ndarray]) -> str:

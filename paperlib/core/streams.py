@@ -18,6 +18,8 @@ import torch
 from scipy.special import ndtri
 from torch import Tensor
 
+from .validation import whole
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 NAMED = {"reward": 0, "schedule": 1, "explore": 2, "arm": 3}  # every other purpose hashes its name
 BLOCK = 1 << 18  # numbers drawn on the host at a time
@@ -60,7 +62,7 @@ class Streams:
         device: where the numbers go.
 
     Raises:
-        ValueError: a seed outside [0, 2^63), or a trial that leads out of [0, 2^64).
+        ValueError: a seed outside [0, 2^63).
     """
 
     def __init__(
@@ -70,21 +72,11 @@ class Streams:
         device: str | torch.device = "cpu",
         dtype=torch.float64,
     ):
-        # True is an integer to Python
-        if (
-            not isinstance(seed, (int, np.integer))
-            or isinstance(seed, bool)
-            or not 0 <= seed < 2**63
-        ):
-            raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
-        try:
-            self.seeds = np.asarray([int(seed) + i for i in trials], np.uint64)
-        except OverflowError as error:
-            allowed = f"trials + {seed} within [0, 2^64)"
-            raise ValueError(f"trials={trials!r} with seed={seed}; allowed: {allowed}") from error
+        seed = whole("seed", seed, least=0)
+        self.seeds = np.asarray([seed + i for i in trials], np.uint64)
         self.device, self.dtype = device, dtype
-        self._kinds: dict = {}  # purpose -> (kind, shape)
-        self._blocks: dict = {}  # purpose -> (first round, past the last, tensors by round)
+        # purpose -> ((kind, shape), first round, past the last, tensors by round)
+        self._blocks: dict = {}
 
     @functools.cached_property
     def numbers(self) -> Tensor:
@@ -101,17 +93,19 @@ class Streams:
         purpose: str | int,
         kind: str,
         shape: tuple[int, ...],
-        counter: Callable[[int], int] | None,
+        counter: Callable[[int], int] | None = None,
     ) -> Tensor:
-        block = self._blocks.get(purpose)
-        if self._kinds.setdefault(purpose, (kind, shape)) != (kind, shape):
+        asked, first, last, rounds = self._blocks.get(purpose, ((kind, shape), 0, 0, ()))
+        # another shape would read the same stream at other places
+        if asked != (kind, shape):
             raise ValueError(
-                f"purpose={purpose!r} asks for {kind} of shape {shape} after {self._kinds[purpose]}; "
+                f"purpose={purpose!r} asks for {kind} of shape {shape} after {asked}; "
                 "allowed: one kind and one shape a purpose"
             )
-        if block is None or not block[0] <= t < block[1]:
-            block = self._blocks[purpose] = self._fill(t, purpose, kind, shape, counter)
-        return block[2][t - block[0]]
+        if not first <= t < last:
+            first, last, rounds = self._fill(t, purpose, kind, shape, counter)
+            self._blocks[purpose] = (asked, first, last, rounds)
+        return rounds[t - first]
 
     def _fill(self, t, purpose, kind, shape, counter):
         size, trials = math.prod(shape), len(self.seeds)
@@ -134,7 +128,7 @@ class Streams:
 class Draw:
     """Key of one round. Each call returns a tensor R x shape, the same whenever it is asked for in that round.
 
-    ``counter`` replaces the position in the stream, by default round * size + index; it maps the round to
+    The position in the stream is round * size + index. For uniforms ``counter`` replaces the round * size: it maps the round to
     an integer, so that a draw can belong to a window of rounds.
     """
 
@@ -157,14 +151,10 @@ class Draw:
         """Uniform on [0, 1), R x shape."""
         return self.streams.get(self.t, purpose, "uniform", shape, counter)
 
-    def normal(
-        self, purpose: str | int, *shape: int, counter: Callable[[int], int] | None = None
-    ) -> Tensor:
+    def normal(self, purpose: str | int, *shape: int) -> Tensor:
         """Standard normal by inverse CDF, R x shape."""
-        return self.streams.get(self.t, purpose, "normal", shape, counter)
+        return self.streams.get(self.t, purpose, "normal", shape)
 
-    def sphere(
-        self, purpose: str | int, dim: int, counter: Callable[[int], int] | None = None
-    ) -> Tensor:
+    def sphere(self, purpose: str | int, dim: int) -> Tensor:
         """Uniform on the unit sphere, R x dim."""
-        return self.streams.get(self.t, purpose, "sphere", (dim,), counter)
+        return self.streams.get(self.t, purpose, "sphere", (dim,))

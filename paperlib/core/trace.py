@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -51,16 +51,6 @@ class Trace:
             and same(self.series, other.series)
             and same(self.final, other.final)
         )
-
-    def to_numpy(self) -> dict[str, np.ndarray]:
-        """Rounds, seconds, trials and all series in one dictionary."""
-        return {
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "trials": np.array(self.trials),
-            **self.series,
-            **self.final,
-        }
 
     def to_pandas(self):
         """A pandas DataFrame in long form: one row a trial and recorded round, one column a series.
@@ -129,10 +119,6 @@ class Trace:
         if missing := sorted({int(t) for t in rounds} - {int(t) for t in self.rounds}):
             raise ValueError(f"rounds={missing}; allowed: recorded rounds, {self.rounds.tolist()}")
         return np.searchsorted(self.rounds, np.asarray(rounds, int))
-
-    def with_best(self, f: Callable[["Trace"], np.ndarray]) -> "Trace":
-        """Regret against a comparator known only afterwards: ``f(trace)``, cumulative value R x T', minus what was lost."""
-        return dataclasses.replace(self, series={**self.series, "regret": f(self) - self["regret"]})
 
     def save(self, path: str | os.PathLike) -> None:
         """Write one npz without pickle."""

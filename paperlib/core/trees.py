@@ -28,7 +28,7 @@ def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
 
 
 def take(tree: Any, trials: Any) -> Any:
-    """The given trials of a state, context or world; ``scatter`` puts them back.
+    """The given trials of a state, context or world.
 
     A tensor of leading dimension 1 is all trials' and stays; so does that of a run of one trial.
 
@@ -50,90 +50,40 @@ def where(mask: Tensor, a: Any, b: Any) -> Any:
     Raises:
         ValueError: the trees differ in more than the tensors' values; with the path of the leaf.
     """
+    # paths are compared first, because a leaf may be in the second tree alone
+    others = dict(leaves(b))
+    if odd := others.keys() ^ dict(leaves(a)).keys():
+        raise ValueError(f"{min(odd)} is in one tree alone; allowed: trees of one structure")
 
-    def pick(path: str, x: Tensor, y: Tensor) -> Tensor:
-        _alike(path, x, y, len(mask))
-        rows = mask if x.dim() == 1 else mask.view(-1, *[1] * (x.dim() - 1))
-        return x if x is y else torch.where(rows, x, y)
-
-    return _joined(pick, a, b, "state")
-
-
-def scatter(tree: Any, trials: Any, rows: Any) -> Any:
-    """``tree`` with the given trials replaced by ``rows``, a tree of those trials alone.
-
-    Tensors that trials share in ``tree`` come to have R rows, unless ``rows`` holds the very same,
-    as after ``take``. Neither tree is changed.
-
-    Args:
-        trials: r different trials, as anything that indexes a leading dimension and keeps it.
-        rows: a tree of one structure with ``tree``; tensors have r rows or 1, ``Rows`` the same
-            length in both.
-
-    Raises:
-        ValueError: the trees differ in more than the tensors' values and number of rows; with the
-            path of the leaf.
-    """
-    held = [_numbers(leaf) for _, leaf in leaves(tree) if isinstance(leaf, (Tensor, Rows))]
-    count = max(map(len, held), default=1)
-
-    def put(path: str, x: Tensor, y: Tensor) -> Tensor:
-        if x is y and len(x) == 1:
-            return x
-        x = x.expand(count, *x.shape[1:]).clone()
-        _alike(path, y, x[trials], len(x[trials]))
-        x[trials] = y
+    def pick(path: str, x: Any) -> Any:
+        y = others[path]
+        if type(x) is not type(y):
+            kinds = f"{type(x).__name__} and {type(y).__name__}"
+            raise ValueError(f"{path}={kinds}; allowed: trees of one structure")
+        if isinstance(x, (Tensor, Rows)):
+            joined = _joined(path, mask, _numbers(x), _numbers(y))
+            return Rows.of(joined) if isinstance(x, Rows) else joined
+        if repr(x) != repr(y):  # by its text a NaN is equal to itself
+            raise ValueError(f"{path}={x!r} and {y!r}; allowed: one value, which all trials share")
         return x
 
-    return _joined(put, tree, rows, "state")
+    return map_leaves(pick, a)
 
 
-def _joined(f: Callable[[str, Tensor, Tensor], Tensor], a: Any, b: Any, path: str) -> Any:
-    """``f`` of every pair of tensors of two trees, by path.
-
-    Raises:
-        ValueError: structure, plain leaves or lengths of ``Rows`` differ.
-    """
-    if type(a) is not type(b):
-        kinds = f"{type(a).__name__} and {type(b).__name__}"
-        raise ValueError(f"{path}={kinds}; allowed: trees of one structure")
-    if isinstance(a, tuple):
-        if len(a) != len(b):
-            raise ValueError(f"{path}={len(a)} and {len(b)} parts; allowed: trees of one structure")
-        names = getattr(a, "_fields", range(len(a)))
-        kids = [_joined(f, x, y, f"{path}.{key}") for key, x, y in zip(names, a, b)]
-        return type(a)(*kids) if hasattr(a, "_fields") else tuple(kids)
-    if isinstance(a, Rows):
-        if a.n != b.n:
-            raise ValueError(f"{path}={a.n} and {b.n} past rows; allowed: as many in both trees")
-        return Rows.of(f(path, a.view, b.view))
-    if isinstance(a, Tensor):
-        return f(path, a, b)
-    if repr(a) != repr(b):  # by its text a NaN is equal to itself
-        raise ValueError(f"{path}={a!r} and {b!r}; allowed: one value, which all trials share")
-    return a
-
-
-def _alike(path: str, x: Tensor, y: Tensor, rows: int) -> None:
-    """Check that two tensors could be rows of one.
+def _joined(path: str, mask: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Rows of two tensors as one tensor.
 
     Raises:
-        ValueError: they differ in dtype or a row's shape, or have neither ``rows`` rows nor 1.
+        ValueError: they differ in dtype or a row's shape, or have neither R rows nor 1.
     """
-    if not {len(x), len(y)} <= {1, rows}:
-        raise ValueError(f"{path}={len(x)} and {len(y)} rows; allowed: {rows}, one a trial, or 1")
-    if (x.shape[1:], x.dtype) != (y.shape[1:], y.dtype):
-        one, other = (f"{z.dtype} of shape {tuple(z.shape[1:])}" for z in (x, y))
-        raise ValueError(f"{path}={one} and {other} a trial; allowed: the same in both trees")
-
-
-def shared(tree: Any, trials: int, name: str = "state") -> list[str]:
-    """Paths of leaves that are no tensors with R rows: clocks in Python, shared tensors, ``Rows``.
-
-    None holds nothing and is not among them. At R = 1 nobody can tell a shared row from its own.
-    """
-    own = lambda leaf: isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == trials
-    return [path for path, leaf in leaves(tree, name) if leaf is not None and not own(leaf)]
+    alike = (x.shape[1:], x.dtype) == (y.shape[1:], y.dtype)
+    if not (alike and {len(x), len(y)} <= {1, len(mask)}):
+        one, other = (f"{z.dtype} of shape {tuple(z.shape)}" for z in (x, y))
+        allowed = f"one dtype and shape in both trees, with {len(mask)} rows or 1"
+        raise ValueError(f"{path}={one} and {other}; allowed: {allowed}")
+    # a view is an operation on a device, and most leaves are one number a trial
+    rows = mask if x.dim() == 1 else mask.view(-1, *[1] * (x.dim() - 1))
+    return x if x is y else torch.where(rows, x, y)
 
 
 def refuse_shared(base: str, state: Any, trials: int) -> None:
@@ -144,14 +94,25 @@ def refuse_shared(base: str, state: Any, trials: int) -> None:
         state: as ``init`` returns it for R = ``trials``; two trials tell more than one.
 
     Raises:
-        ValueError: a leaf that is no tensor with R rows.
+        ValueError: a leaf that is no tensor with R rows: a clock in Python, a shared tensor, ``Rows``. None holds nothing and may
+            stand there. At R = 1 nobody can tell a shared row from its own.
     """
-    if paths := shared(state, trials):
+    own = lambda leaf: isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == trials
+    if paths := [path for path, leaf in leaves(state) if leaf is not None and not own(leaf)]:
         raise ValueError(
             f"base={base}, whose trials share {', '.join(paths)}; "
             f"allowed where trials restart apart: a learner whose state holds tensors of {trials} rows, "
             "one a trial, clocks among them"
         )
+
+
+def map_leaves(f: Callable[[str, Any], Any], tree: Any, name: str = "state") -> Any:
+    """``f`` of the path and the value of every leaf, in a tree of the same structure."""
+    if not isinstance(tree, tuple):
+        return f(name, tree)
+    names = getattr(tree, "_fields", range(len(tree)))
+    kids = [map_leaves(f, kid, f"{name}.{key}") for key, kid in zip(names, tree)]
+    return type(tree)(*kids) if hasattr(tree, "_fields") else tuple(kids)
 
 
 def leaves(tree: Any, name: str = "state") -> list[tuple[str, Any]]:
@@ -185,31 +146,23 @@ def unpack(
     like: Any, arrays: dict, plain: dict, name: str = "state", device: str | torch.device = "cpu"
 ) -> Any:
     """The tree that was packed: classes from ``like`` (what ``init`` returns), values from the file."""
-    if isinstance(like, tuple):
-        names = getattr(like, "_fields", range(len(like)))
-        kids = [
-            unpack(kid, arrays, plain, f"{name}.{key}", device) for key, kid in zip(names, like)
-        ]
-        return type(like)(*kids) if hasattr(like, "_fields") else tuple(kids)
-    if not isinstance(like, (Tensor, Rows)):
-        return plain[name]
-    value = torch.from_numpy(np.array(arrays[name])).to(device)
-    return Rows.of(value) if isinstance(like, Rows) else value
+
+    def found(path: str, leaf: Any) -> Any:
+        if not isinstance(leaf, (Tensor, Rows)):
+            return plain[path]
+        value = torch.from_numpy(np.array(arrays[path])).to(device)
+        return Rows.of(value) if isinstance(leaf, Rows) else value
+
+    return map_leaves(found, like, name)
 
 
-def state_bytes(state: Any) -> int:
-    """Bytes of the numbers that a state holds for all its trials; of a growing history the rows so far."""
-    return sum(_bytes(leaf) for _, leaf in leaves(state) if isinstance(leaf, (Tensor, Rows)))
+def state_bytes(state: Any, kinds: type | tuple[type, ...] = (Tensor, Rows)) -> int:
+    """Bytes of the numbers that a state holds for all its trials; of ``Rows``, a history of rounds, the rows so far.
 
-
-def history_bytes(state: Any) -> int:
-    """The part of ``state_bytes`` that is a history of rounds, kept as rows."""
-    return sum(_bytes(leaf) for _, leaf in leaves(state) if isinstance(leaf, Rows))
+    ``kinds``: of the leaves that count. For example, ``Rows`` counts histories alone.
+    """
+    return sum(_numbers(leaf).nbytes for _, leaf in leaves(state) if isinstance(leaf, kinds))
 
 
 def _numbers(leaf: Tensor | Rows) -> Tensor:
     return leaf.view if isinstance(leaf, Rows) else leaf
-
-
-def _bytes(leaf: Tensor | Rows) -> int:
-    return _numbers(leaf).numel() * _numbers(leaf).element_size()

@@ -79,7 +79,8 @@ def number(
     if not good:
         above = ", 0 or" if zero else " above 0," if least > 0 else ""
         trials = ", or a tensor of one for each trial" if by_trial else ""
-        refuse(name, value, f"a finite number{above} from {least:g} to {most:g}{trials}")
+        finite = "" if most == float("inf") else "finite "
+        refuse(name, value, f"a {finite}number{above} from {least:g} to {most:g}{trials}")
     return value
 
 

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..core.linalg import chosen, inner
+from ..core.linalg import Rows, chosen, inner
 from ..core.rounds import Round
-from ..core.trees import history_bytes, state_bytes
+from ..core.trees import state_bytes
 from .model.setting import Setting
 
 
 def memory(seen: Round) -> Tensor:
     """A probe: bytes of the state and of its history after the round, for each trial, R x 2."""
-    held = torch.tensor([state_bytes(seen.after), history_bytes(seen.after)], dtype=torch.float64)
+    held = torch.tensor(
+        [state_bytes(seen.after), state_bytes(seen.after, Rows)], dtype=torch.float64
+    )
     return (held / len(seen.action)).expand(len(seen.action), 2)
 
 

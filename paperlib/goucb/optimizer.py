@@ -9,11 +9,9 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, warn
-from ..asktell.numbers import real_number
+from ..asktell.inputs import host, real_number, warn
 from ..asktell.records import Failure, Now
 from ..core.describe import brief
-from ..core.errors import told
 from ..core.streams import Draw
 from ..core.validation import LARGEST, one_of, refuse, size, whole
 from ..maths.bounds import Bounds
@@ -108,9 +106,8 @@ class Optimizer(shared.Built):
         if not (hasattr(self.state, "x") and hasattr(self.state, "y")):
             refuse("learner", own, "one whose state has points x and answers y")
 
-    def ask(self) -> dict[str, Any]:
-        """Where to evaluate next; asked again before ``tell``, the same."""
-        return self.space.decode(super().ask())
+    def _native(self, point: np.ndarray) -> dict[str, Any]:
+        return self.space.decode(point)
 
     def tell(self, x: Mapping[str, Any], y: Any) -> None:
         """The answer at a point, asked for or not.
@@ -149,7 +146,7 @@ class Optimizer(shared.Built):
         Raises:
             ValueError: a point outside the space, or a reason that is a finite number; nothing is recorded.
         """
-        self._now = self._failed(self._now, _record(x), _why(reason))
+        self._now = self._failed(self._now, _record(x), shared.reason_text(reason, LARGEST))
 
     @property
     def failures(self) -> list[Failure]:
@@ -307,9 +304,6 @@ class Optimizer(shared.Built):
     def _offer(self) -> str:
         return ", ".join(self.space.names)
 
-    def _shown(self, action: Tensor) -> dict[str, Any]:
-        return self.space.decode(host(action[0]))
-
     def _settings(self) -> dict:
         return super()._settings() | {"space": self.space.settings()}
 
@@ -336,25 +330,6 @@ def _records(points: Any) -> Any:
     if _is_table(points):
         return points.to_dict("records")
     return list(map(_record, points)) if isinstance(points, (list, tuple)) else points
-
-
-def _why(reason: Any) -> str:
-    """Why an evaluation failed.
-
-    Raises:
-        ValueError: a finite number, which is no reason.
-    """
-    if isinstance(reason, BaseException):
-        return told(reason)
-    if isinstance(reason, str):
-        return reason
-    try:
-        finite = abs(real_number("reason", reason)) <= LARGEST
-    except ValueError:  # None, several numbers
-        finite = False
-    if finite:
-        refuse("reason", reason, "an exception, words, or what is no finite number")
-    return brief(reason)
 
 
 def policy_learner(policy: str, n_init: int) -> Any:

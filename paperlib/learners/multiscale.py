@@ -6,6 +6,7 @@ Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers of 
 What is written works on numpy and torch alike (``xp``): where code may look, a round's work costs its number of calls.
 """
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -18,10 +19,9 @@ from ..core.contracts import Tags
 from ..core.describe import frozen
 from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
 from ..core.streams import Draw
-from ..core.validation import positive, refuse, whole
+from ..core.validation import refuse, whole
 from .restarts import counted, logged, unlogged
-from .schedule import Table, first_true, table
-from .threads import check_threads, exchanged, width
+from .threads import check_restart, exchanged, width
 from .wrapper import Wrapper
 
 ANYTIME = 32  # orders without a horizon: 2^32 rounds
@@ -48,12 +48,36 @@ class State(NamedTuple):
     horizon: int | None
 
 
-def threshold(name: str, value: float | Tensor) -> None:
-    """Raise ValueError unless a test's multiple is above 0, a number, inf, or one of either for each trial."""
-    if isinstance(value, Tensor) and value.is_floating_point():
-        value = torch.where(value == math.inf, 1.0, value)
-    if not (isinstance(value, float) and value == math.inf):
-        positive(name, value, by_trial=True)
+class Table(NamedTuple):
+    """What follows from the number of orders alone."""
+
+    past: Array  # O int64, 2^m - 1
+    length: Array  # O int64, 2^m
+    chance: Array  # O x O, probability that a window of order m (columns) is scheduled in a block of order n; -1: never
+    share: Array  # O, 2^-m
+    root: Array  # O, sqrt(2^m)
+
+
+@functools.lru_cache(maxsize=64)
+def table(orders: int, least: int, device: str | None) -> Table:
+    """The schedule's numbers; ``device``: None for numpy."""
+    m = range(orders)
+    scheduled = lambda n, m: m == n or least <= m < n
+    # rho(2^n) / rho(2^m) for rho(t) = c / sqrt(t): 1 for the block's own window, which covers every round
+    chance = [[2 ** (-(n - i) / 2) if scheduled(n, i) else -1.0 for i in m] for n in m]
+    found = Table(
+        np.array([(1 << i) - 1 for i in m]),
+        np.array([1 << i for i in m]),
+        np.array(chance),
+        np.array([0.5**i for i in m]),
+        np.array([(2.0**i) ** 0.5 for i in m]),
+    )
+    return found if device is None else Table(*(torch.from_numpy(x).to(device) for x in found))
+
+
+def first_true(mask: Array) -> Array:
+    """The lowest order that holds, R; 0 where none does. ``mask``: R x O bool."""
+    return mask.argmax(1) if isinstance(mask, np.ndarray) else mask.view(torch.uint8).argmax(1)
 
 
 @frozen
@@ -78,8 +102,8 @@ class Multiscale(Wrapper):
         ValueError: a value out of range, or a base without ``optimistic`` or ``restart``.
     """
 
-    A1: float | Tensor = math.inf
-    A2: float | Tensor = math.inf
+    A1: float | Tensor = fields.positive(math.inf, most=math.inf, by_trial=True)
+    A2: float | Tensor = fields.positive(math.inf, most=math.inf, by_trial=True)
     logarithmic: tuple[str, ...] = ()
     least_order: int = fields.whole(0, least=0, most=62)
 
@@ -90,8 +114,6 @@ class Multiscale(Wrapper):
         if lacking:
             kind = type(self.base).__name__
             refuse("base", self.base, f"a learner with {' and '.join(lacking)}, which {kind} lacks")
-        for name in ("A1", "A2"):
-            threshold(name, getattr(self, name))
         named = lambda x: isinstance(x, str) and x in ("A1", "A2")
         if not (isinstance(self.logarithmic, tuple) and all(map(named, self.logarithmic))):
             refuse("logarithmic", self.logarithmic, "a tuple of A1, A2, one of them or none")
@@ -100,12 +122,12 @@ class Multiscale(Wrapper):
         """Before the first block.
 
         Raises:
-            ValueError: a base whose trials share something, or whose ``restart`` or ``optimistic`` returns something else.
+            ValueError: a base whose trials share something, or whose ``restart`` returns another kind of state.
         """
         if horizon is not None:
             horizon = whole("horizon", horizon)
         base = self.base.init(trials, context, None, draw, **tkwargs)
-        check_threads(self.base, base, trials, context, **tkwargs)
+        check_restart(self.base, base, trials, context, **tkwargs)
         orders = ANYTIME if horizon is None else horizon.bit_length()  # M = floor(log2 T)
         # Departure: a block's own window is opened whatever the least order, so that every round is covered.
         zero = torch.zeros(trials, **tkwargs)
@@ -129,12 +151,6 @@ class Multiscale(Wrapper):
             rounds=0,
             horizon=horizon,
         )
-
-    @property
-    def tests(self) -> bool:
-        """Whether a test is on."""
-        off = lambda value: not isinstance(value, Tensor) and value == math.inf
-        return not (off(self.A1) and off(self.A2))
 
     @property
     def tags(self) -> Tags:
@@ -199,7 +215,8 @@ class Multiscale(Wrapper):
         least = xp.minimum(least, bar)  # U_t
         excess, heard, played = excess + (bar - y), heard + y, played + 1
         restarts, log = state.restarts, state.log
-        if self.tests:
+        off = lambda value: not isinstance(value, Tensor) and value == math.inf
+        if not (off(self.A1) and off(self.A2)):  # without a test nothing is computed for one
             known = self._table(live)
             A1, A2 = self._limit("A1", state), self._limit("A2", state)
             A1 = A1[:, None] if isinstance(A1, Array) else A1
@@ -239,11 +256,6 @@ class Multiscale(Wrapper):
             "base=Multiscale restarted from outside, as Doubling does; allowed: Multiscale alone, which is anytime "
             "without a horizon"
         )
-
-    def logged(self, state: State, trial: int = 0) -> list[tuple[int, int, int]]:
-        """A trial's restarts: rounds heard, test 1 or 2, and the order of Test 1's window, -1 for Test 2."""
-        rows = state.log[trial, : int(state.restarts[trial])].tolist()
-        return [(rounds, test, order - 1) for rounds, test, order in rows]
 
     def report(self, state: State) -> dict[str, Tensor]:
         """``restarts``, whether they ``overflow`` the log, and what the base reports of the active thread, R each."""

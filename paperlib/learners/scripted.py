@@ -2,14 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
 from ..core import fields
-from ..core.contracts import Learner, Tags, tags_of
+from ..core.contracts import Learner, Tags, optional, tags_of
 from ..core.describe import frozen
 from ..core.streams import Draw
-from ..core.validation import refuse, whole
+from ..core.validation import refuse
 from .wrapper import Wrapper, plays, within
 
 
@@ -17,26 +16,24 @@ class State(NamedTuple):
     """The base's state, the one in which the learner that dictates began, and the clock."""
 
     base: Any
-    script: Any  # None for listed actions
+    script: Any
     rounds: int  # rounds heard
 
 
 @frozen
 class Scripted(Wrapper):
-    """The base learner hears every round, but its first actions are dictated: a warm start, or a fixed design.
+    """The base learner hears every round, but another learner chooses its first actions: a warm start, or a fixed design.
 
     Attributes:
         base: any learner that learns of other actions than its own.
-        actions: indices of arms, the same in all trials, one a round; or a learner whose choices are played
-            (it hears nothing, so that one that draws its arms fits).
+        actions: a learner whose choices are played. It hears nothing, so that one that draws its arms fits, such as ``UniformArm``.
         rounds: how many rounds are dictated.
 
     Raises:
-        ValueError: a base that is no learner or learns of its own actions only, not as many
-            actions as rounds, or an action that is no index.
+        ValueError: a base that is no learner or learns of its own actions only, or actions that are no learner.
     """
 
-    actions: tuple[int, ...] | Learner
+    actions: Learner
     rounds: int = fields.whole(least=0)
 
     def __post_init__(self):
@@ -45,15 +42,8 @@ class Scripted(Wrapper):
             raise ValueError(
                 f"base={self.base!r}; allowed: a learner that learns of other actions than its own"
             )
-        if isinstance(self.actions, tuple):
-            if len(self.actions) != self.rounds:
-                raise ValueError(
-                    f"actions={self.actions!r}; allowed: {self.rounds} indices, one a round"
-                )
-            for action in self.actions:
-                whole("actions", action, least=0)
-        elif not plays(self.actions):
-            refuse("actions", self.actions, "a tuple of indices, or a learner")
+        if not plays(self.actions):
+            refuse("actions", self.actions, "a learner")
 
     @property
     def tags(self) -> Tags:
@@ -65,31 +55,25 @@ class Scripted(Wrapper):
         )
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
-        """What the base and the learner that dictates validate, and that the dictated arms exist.
+        """What the base and the learner that dictates validate.
 
         Raises:
-            ValueError: as those learners, or an action past the arms.
+            ValueError: as those learners.
         """
         super().validate(context, action, feedback)
-        if hasattr(self.actions, "validate"):
-            self.actions.validate(context, None, None)
-        elif isinstance(self.actions, tuple) and max(self.actions, default=0) >= context.shape[1]:
-            raise ValueError(f"actions={max(self.actions)!r}; allowed: 0..{context.shape[1] - 1}")
+        optional(self.actions, "validate", context, None, None)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """The base's, and that of the learner that dictates, which stays as it is."""
         begin = lambda learner: learner.init(trials, context, horizon, draw, **tkwargs)
-        script = None if isinstance(self.actions, tuple) else begin(self.actions)
-        return State(begin(self.base), script, 0)
+        return State(begin(self.base), begin(self.actions), 0)
 
     def select(self, state: State, context: Any, draw: Draw) -> tuple[Tensor, State]:
         """The dictated action while there is one, else the base's. Returns R indices."""
+        # the base chooses in every round, because its update may need what its choice prepares
         action, base = self.base.select(state.base, context, draw)
         if state.rounds < self.rounds:
-            if isinstance(self.actions, tuple):
-                action = torch.full_like(action, self.actions[state.rounds])
-            else:
-                action, _ = self.actions.select(state.script, context, draw)
+            action, _ = self.actions.select(state.script, context, draw)
         return action, State(base, state.script, state.rounds)
 
     def update(

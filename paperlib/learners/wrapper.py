@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..core.contracts import Learner, Tags, check_caution, tags_of
+from ..core.contracts import Learner, Tags, optional, tags_of
 from ..core.describe import frozen
 from ..core.plausible import Observed
 from ..core.validation import refuse
@@ -31,7 +31,7 @@ class Wrapper:
         base: any learner.
 
     Raises:
-        ValueError: a base that is no learner, or whose ``caution`` takes other arguments.
+        ValueError: a base that is no learner.
     """
 
     base: Learner
@@ -39,7 +39,6 @@ class Wrapper:
     def __post_init__(self):
         if not (plays(self.base) and hasattr(self.base, "update")):
             refuse("base", self.base, "a learner")
-        check_caution(self.base, "base")
 
     @property
     def wants(self) -> str:
@@ -61,9 +60,7 @@ class Wrapper:
         self, context: Any, horizon: int | None = None, observed: Observed | None = None
     ) -> str | None:
         """What the base would warn of."""
-        if not hasattr(self.base, "caution"):
-            return None
-        return self.base.caution(context, horizon, observed)
+        return optional(self.base, "caution", context, horizon, observed)
 
     def validate(self, context: Any, action: Tensor | None, feedback: Tensor | None) -> None:
         """What the base validates.
@@ -71,8 +68,7 @@ class Wrapper:
         Raises:
             ValueError: as the base.
         """
-        if hasattr(self.base, "validate"):
-            self.base.validate(context, action, feedback)
+        optional(self.base, "validate", context, action, feedback)
 
     def report(self, state: Any) -> dict[str, Tensor]:
         """The base's, R each."""

@@ -8,12 +8,10 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host, warn
-from ..asktell.numbers import real_number
+from ..asktell.inputs import host, real_number, warn
 from ..asktell.records import Now
 from ..core.contracts import tags_of
 from ..core.describe import brief
-from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
 from ..learners.restarts import LOGGED
 from ..maths.sets import Ball, Box
@@ -36,7 +34,7 @@ EDGE = 100  # rounds per dimension with the center at the edge before the warnin
 WARNED = -1  # in the place of their count after it
 
 
-class Optimizer(shared.Built):
+class Optimizer(shared.Sequential):
     """Maximizes a strongly concave objective whose maximizer moves, on a ball or a box.
 
     ::
@@ -46,8 +44,8 @@ class Optimizer(shared.Built):
             user.tell(f(user.ask()))
         user.center
 
-    Points asked for lie about ``center``, which explores: play them. The same seed and answers
-    give the same points. Which policy to take the guide to choosing a learner says, from the gallery of paths.
+    Points asked for lie about ``center``, which explores: play them. After ``fail`` the same point is asked for again, by
+    "master" perhaps another. The same seed and answers give the same points. Which policy to take the guide to choosing a learner says, from the gallery of paths.
 
     No policy can be better than a fixed point before its center has moved. The center of "glr" and "master" moves first
     after 2 d n_0 rounds and then after each epoch of 2 d n_s rounds, where n_s grows by (1 - sigma / L)^-4 from epoch to
@@ -154,31 +152,8 @@ class Optimizer(shared.Built):
         if not isinstance(at, Tensor) or at.shape != (1, len(domain.center)):
             refuse("learner", own, "one whose state has a point z or center, or whose base's has")
 
-    def ask(self) -> np.ndarray:
-        """Where to evaluate next, d numbers in the domain; asked again before ``tell``, the same."""
-        return self._domain.native(np.asarray(super().ask()))
-
-    def tell(self, y: float) -> None:
-        """The answer at the point last asked for.
-
-        Raises:
-            ValueError: an answer that is no number within ``y_range``; nothing is learned of it.
-            RuntimeError: nothing was asked since the last answer; nothing is learned.
-        """
-        super().tell(self._asked("tell"), y)
-
-    def fail(self, reason: Any, instead: float | None = None) -> None:
-        """The point last asked for gave no answer: it is recorded, and asked for again, by "master" perhaps another.
-
-        Args:
-            reason: the exception, the answer that is no finite number, or words.
-            instead: an answer to be heard in place of the missing one; None: nothing is heard.
-
-        Raises:
-            ValueError: a reason that is a finite number, or an answer that ``tell`` would refuse.
-            RuntimeError: as ``tell``.
-        """
-        super().fail(self._asked("fail"), reason, instead)
+    def _native(self, point: np.ndarray) -> np.ndarray:
+        return self._domain.native(point)
 
     def observe(self, actions: Any, feedback: Any) -> None:
         """Data of one's own, for a learner that hears of other points than its own: no policy here.
@@ -201,13 +176,6 @@ class Optimizer(shared.Built):
                 refuse("actions", points, allowed)
             actions = self.context.cset.project(unit)
         super().observe(actions, feedback)
-
-    def _asked(self, call: str) -> np.ndarray:
-        if self._now.proposed is None:
-            raise RuntimeError(
-                f"{call}: no point was asked for since the last answer; allowed: after ask()"
-            )
-        return host(self._now.proposed[0])
 
     def _heard(self, now: Now, action: np.ndarray, y: float, update: Any = None) -> Now:
         unit = self._unit("y", y, f" in round {now.rounds + 1}")
@@ -303,20 +271,8 @@ class Optimizer(shared.Built):
         rounds = log[:, 0] if log.dim() == 2 else log
         return rounds[:count].tolist()
 
-    def _check_offer(self, context: Any) -> None:
-        super()._check_offer(context)
-        if self._first is None:
-            return
-        for (path, here), (_, first) in zip(leaves(context, "context"), leaves(self._first)):
-            same = torch.equal(here, first) if isinstance(here, Tensor) else here == first
-            if not same:
-                refuse(path, here, f"{brief(first)}, for the domain stays the same")
-
     def _offer(self) -> str:
         return f"a {self._domain.kind} in {len(self._domain.center)} dimensions"
-
-    def _shown(self, action: Tensor) -> tuple[float, ...]:
-        return tuple(self._domain.native(host(action[0])).tolist())
 
     def _settings(self) -> dict:
         kind, center, scale = self._domain

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from ..asktell import optimizer as shared
-from ..asktell.inputs import host
-from ..asktell.numbers import real_number
+from ..asktell.inputs import host, real_number
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves, tree_map
@@ -24,7 +23,7 @@ ANSWERS = 8  # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number
 
 
-class Optimizer(shared.Built):
+class Optimizer(shared.Sequential):
     """``PFBCO`` on a convex set, in the set's own coordinates.
 
     ::
@@ -39,7 +38,7 @@ class Optimizer(shared.Built):
     sets of matrices points are vectors, svec(X), of which ``smat(x, p)`` makes X again.
 
     What to use in the end is ``center``; points asked for lie up to c T^{-1/5} radii away from the
-    iterate, which explore.
+    iterate, which explore. After ``fail`` the next ask explores in another direction.
 
     Args:
         cset: one set: ``polytope(C, d)``, ``oracle_set(oracle, center, radius)``, ``Ball.of(n)`` or
@@ -47,7 +46,7 @@ class Optimizer(shared.Built):
             ``oracle_set`` where you know it.
         c: exploration scale in units of the radius of the ball inside, up to 1, and with a horizon
             T up to T^{1/5}.
-        loss_bound: M, with |loss| <= M; None: practical, the spread of the losses heard, measured
+        loss_bound: M, with |loss| <= M; the first loss beyond it is warned of. None: practical, the spread of the losses heard, measured
             anew where an epoch begins. Then losses lie within 1e150, and a spread within
             1e-12 of their mean counts as none.
         horizon: rounds that the rates are set for; None: epochs of 1, 2, 4, ... rounds.
@@ -107,46 +106,6 @@ class Optimizer(shared.Built):
         super().__init__(begun, task, horizon, seed, device=device)
         self._known = _fingerprint(tree_map(Tensor.cpu, self.context.cset))
 
-    def ask(self) -> np.ndarray:
-        """Where to evaluate next, n numbers in the set; asked again before ``tell``, the same."""
-        return self._native(torch.from_numpy(super().ask()).unsqueeze(0).to(self.device))
-
-    def tell(self, loss: float) -> None:
-        """The loss at the point last asked for.
-
-        The first one beyond ``loss_bound`` is warned of, and the first round beyond the horizon.
-
-        Raises:
-            ValueError: a loss that is no finite number, or without a bound one above 1e150; nothing
-                is learned of it.
-            RuntimeError: nothing was asked since the last loss, or the set's oracle gives no point;
-                nothing is learned, tell again.
-        """
-        super().tell(self._asked("tell"), loss)
-
-    def fail(self, reason: Any, instead: float | None = None) -> None:
-        """The point last asked for gave no loss: it is recorded.
-
-        The next ask explores in another direction.
-
-        Args:
-            reason: the exception, the loss that is no finite number, or words.
-            instead: a loss to be heard in place of the missing one; None: nothing is heard.
-
-        Raises:
-            ValueError: a reason that is a finite number, or a loss that ``tell`` would refuse.
-            RuntimeError: as ``tell``.
-        """
-        super().fail(self._asked("fail"), reason, instead)
-
-    def _asked(self, call: str) -> np.ndarray:
-        """The point, in normalized coordinates."""
-        if self._now.proposed is None:
-            raise RuntimeError(
-                f"{call}: no point was asked for since the last loss; allowed: after ask()"
-            )
-        return host(self._now.proposed[0])
-
     def _heard(self, now: Now, action: np.ndarray, loss: float) -> Now:
         number, where = real_number("loss", loss), f"round {now.rounds + 1}"
         if not math.isfinite(number):
@@ -176,16 +135,14 @@ class Optimizer(shared.Built):
             last, mean = self.state.base.last, self.state.base.mean
         else:
             last, mean = self.state.so_far()
-        return self._native(last if self.answer == "last" else mean)
+        return self._native(host((last if self.answer == "last" else mean)[0]))
 
-    def _native(self, y: Tensor) -> np.ndarray:
+    def _native(self, point: np.ndarray) -> np.ndarray:
+        y = torch.from_numpy(point).unsqueeze(0).to(self.device)
         return host(self.context.cset.to_native(y)[0])
 
     def _offer(self) -> str:
         return f"{type(self.context.cset).__name__} in {self.context.cset.dim} dimensions"
-
-    def _shown(self, action: Tensor) -> tuple[float, ...]:
-        return tuple(self._native(action).tolist())
 
     def _settings(self) -> dict:
         return super()._settings() | {"set": self._known, "loss_bound": self.loss_bound}

@@ -337,8 +337,3 @@ def test_later_arms_are_arms_too():
 def test_what_is_no_seed_is_refused(value):
     with pytest.raises(ValueError, match="seed=.*; allowed: an integer"):
         AskTell(Index(), ARMS, seed=value)
-
-
-def test_what_prepares_is_a_function():
-    with pytest.raises(ValueError, match="prepare=3; allowed: a function"):
-        AskTell(Index(), ARMS, prepare=3)

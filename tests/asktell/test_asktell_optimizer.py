@@ -172,7 +172,7 @@ class Unprintable(Exception):
         (None, "None"),
         ("text", "text"),
         (np.float64(np.nan), "nan"),
-        (np.array(np.inf), "inf"),
+        (np.array(np.inf), "array(inf)"),
         ([1.0, 2.0], "[1.0, 2.0]"),
         (1j, "1j"),
         ([[1], [1, 2]], "[[1], [1, 2]]"),
@@ -435,33 +435,38 @@ def test_a_file_from_before_failures_were_kept_is_read(tmp_path):
     )
 
 
+def forget(head, arrays):
+    """As version 0.1.0 wrote, without a checksum."""
+    head.pop("checksum")
+
+
 @pytest.mark.parametrize(
     "change, match",
     [
         (lambda head, arrays: head.pop("rounds"), "KeyError: 'rounds'"),
         (lambda head, arrays: head.pop("plain"), "plain"),
         (lambda head, arrays: head["plain"].pop("state.note"), "state.note"),
-        (lambda head, arrays: arrays.pop("state.plays"), "without state.plays"),
+        (lambda head, arrays: arrays.pop("state.plays"), "state.plays"),
         (lambda head, arrays: arrays.pop("state.rewards"), "state.rewards"),
-        (lambda head, arrays: head.update(rounds=-1), "rounds"),
-        (lambda head, arrays: head.update(rounds="2"), "rounds"),
-        (lambda head, arrays: head.update(skipped=0.5), "skipped"),
         (lambda head, arrays: head.update(failures=3), "TypeError"),
         (lambda head, arrays: head.update(failures=[[1, 2]]), "ValueError"),
         (lambda head, arrays: head.update(plain=7), "TypeError"),
     ],
-    ids=range(11),
+    ids=range(8),
 )
-def test_a_file_of_which_something_is_missing_is_refused_by_name(change, match, tmp_path):
+@pytest.mark.parametrize("old", [False, True])
+def test_a_file_of_which_something_is_missing_is_refused_by_name(old, change, match, tmp_path):
     path, user = tmp_path / "state.npz", Optimizer(Index(), ARMS)
     user.tell([0, 1], [1.0, 0.0])
     user.save(path)
     rewritten(path, change)
+    if old:
+        rewritten(path, forget)
     user.ask()
     before = user._now
     with pytest.raises(ValueError, match="path='.*state.npz' holds no saved learner") as error:
         user.restore(path)
-    assert user._now is before and match in str(error.value)
+    assert user._now is before and (match if old else "checksum") in str(error.value)
 
 
 def test_a_damaged_file_is_read_equal_or_refused_and_changes_nothing(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.asktell.numbers import real_number
+from paperlib.asktell.inputs import real_number
 
 pandas = pytest.importorskip("pandas")
 

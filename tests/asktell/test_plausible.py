@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
+from toy import Listed
 
 from companion.papers import room
 from paperlib import bkb, linear
@@ -65,7 +66,11 @@ MODELS = {
     "GP-UCB": (ExactGPUCB(Linear(), RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
     "OFUL, ridge": (bkb.OFUL(RADIUS), gaussian, "noise=0.1 and norm_bound=1.0"),
     "SOFUL": (bkb.SOFUL(RADIUS, 2), gaussian, "noise=0.1 and norm_bound=1.0"),
-    "Scripted": (Scripted(OFUL(NOISE, NORM), (2, 1), 2), gaussian, "noise=0.1 and norm_bound=1.0"),
+    "Scripted": (
+        Scripted(OFUL(NOISE, NORM), Listed((2, 1)), 2),
+        gaussian,
+        "noise=0.1 and norm_bound=1.0",
+    ),
     "Doubling": (Doubling(OFUL(NOISE, NORM)), gaussian, "noise=0.1 and norm_bound=1.0"),
     "GLB-OMD, counts": (GLBOMD(Poisson(), NORM), counts, "link=Poisson() and norm_bound=1.0"),
     "GLB-OMD, Gaussian": (

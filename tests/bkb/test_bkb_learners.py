@@ -10,6 +10,7 @@ import torch
 from scipy.stats import chi2
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
+from toy import Listed
 
 from paperlib import linear
 from paperlib.asktell import AskTell
@@ -874,7 +875,7 @@ def test_a_running_ask_tell_is_saved(tmp_path):
 def test_dictated_arms_are_heard():
     script = (3, 3, 17, 30)
     trace = play(
-        Scripted(BKB(ROUGH, CONF, 1e9), script, 4),
+        Scripted(BKB(ROUGH, CONF, 1e9), Listed(script), 4),
         SMOOTH,
         8,
         2,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from toy import Listed
 
 from paperlib.asktell import AskTell
 from paperlib.bkb import (
@@ -321,7 +322,7 @@ def test_a_batch_whose_radius_gives_out_is_not_half_learned():
 
 
 def test_a_scripted_learner_keeps_the_rules_of_its_base(tmp_path):
-    scripted = Scripted(LazyBKB(KERNEL, RADIUS), (5, 6), 2)
+    scripted = Scripted(LazyBKB(KERNEL, RADIUS), Listed((5, 6)), 2)
     user = AskTell(scripted, ARMS)
     assert [user.ask(), user.tell(5, 0.0), user.ask()] == [5, None, 6]
     user.tell(6, 1.0)

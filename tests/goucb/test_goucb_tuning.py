@@ -441,8 +441,6 @@ def test_a_second_run_fits_nothing(monkeypatch):
     monkeypatch.setattr(evaluations, "_evaluated", None)
     again = run()
     assert np.array_equal(again["regret"], trace["regret"])
-    lost = trace.with_best(lambda trace: np.ones((2, 1)) * trace.rounds)
-    assert np.diff(lost["regret"], axis=1, prepend=0) == pytest.approx(1 - accuracy, abs=1e-12)
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
-from toy import Coins, Index
+from toy import Coins, Index, Listed
 
 from companion.papers import papers, room
 from paperlib.asktell import AskTell
 from paperlib.bkb import BKB, RBF, Confidence
-from paperlib.core.contracts import METHODS, Learner, Tags, tags_of
+from paperlib.core.contracts import Learner, Tags, tags_of
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -31,6 +31,7 @@ from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 ACTIONS = (3, 3, 0, 2)
+LISTED = Listed(ACTIONS)
 ARM = {"arm": Probe(lambda seen: seen.action.double())}
 
 
@@ -56,9 +57,9 @@ def steps(learner, count, trials=range(3), state=None, start=0):
 
 
 def test_dictated_actions_come_first_then_the_bases_own():
-    played = trace(Scripted(Index(), ACTIONS, 4))["arm"]
+    played = trace(Scripted(Index(), LISTED, 4))["arm"]
     np.testing.assert_array_equal(played[:, :4], [ACTIONS] * 3)
-    base, heard = Index(), steps(Scripted(Index(), ACTIONS, 4), 12)[1]
+    base, heard = Index(), steps(Scripted(Index(), LISTED, 4), 12)[1]
     arms, draw = torch.eye(4, **TKWARGS)[None], Streams(0, range(3)).at(0)
     state = base.init(3, arms, 12, draw, **TKWARGS)
     for t, (action, reward) in enumerate(heard):  # a base told the same chooses the same
@@ -70,7 +71,7 @@ def test_dictated_actions_come_first_then_the_bases_own():
 
 
 def test_the_base_hears_every_round():
-    state, heard = steps(Scripted(Index(), ACTIONS, 4), 6)
+    state, heard = steps(Scripted(Index(), LISTED, 4), 6)
     assert state.rounds == state.base.rounds == 6
     torch.testing.assert_close(
         state.base.rewards.view, torch.stack([reward for _, reward in heard], 1)
@@ -79,11 +80,13 @@ def test_the_base_hears_every_round():
     torch.testing.assert_close(
         state.base.plays - 1, torch.stack([(counts == k).sum(1).double() for k in range(4)], 1)
     )
-    assert Scripted(Index(), ACTIONS, 4).report(state)["plays"].tolist() == [10.0] * 3
+    assert Scripted(Index(), LISTED, 4).report(state)["plays"].tolist() == [10.0] * 3
 
 
 def test_no_dictated_round_is_the_base():
-    np.testing.assert_array_equal(trace(Scripted(Index(), (), 0))["arm"], trace(Index())["arm"])
+    np.testing.assert_array_equal(
+        trace(Scripted(Index(), Listed(()), 0))["arm"], trace(Index())["arm"]
+    )
 
 
 def test_a_learner_may_dictate():
@@ -95,7 +98,7 @@ def test_a_learner_may_dictate():
     assert steps(learner, 7)[0].base.rounds == 7
 
 
-@pytest.mark.parametrize("actions", [ACTIONS, UniformArm()])
+@pytest.mark.parametrize("actions", [LISTED, UniformArm()])
 def test_a_running_state_can_be_sliced(actions):
     learner = Scripted(Index(), actions, 4)
     middle, _ = steps(learner, 2)
@@ -107,9 +110,9 @@ def test_a_running_state_can_be_sliced(actions):
 
 
 def test_selecting_and_updating_leave_the_state_alone():
-    state, _ = steps(Scripted(Index(), ACTIONS, 4), 3)
+    state, _ = steps(Scripted(Index(), LISTED, 4), 3)
     before = state.base.plays.clone()
-    steps(Scripted(Index(), ACTIONS, 4), 3, state=state, start=3)
+    steps(Scripted(Index(), LISTED, 4), 3, state=state, start=3)
     assert state.rounds == 3 and torch.equal(state.base.plays, before)
 
 
@@ -125,9 +128,9 @@ class Wary(Index):
 
 
 def test_it_is_what_its_base_is():
-    learner = Scripted(Wary(), (0,), 1)
+    learner = Scripted(Wary(), Listed((0,)), 1)
     assert learner.wants == "loss"
-    assert Scripted(UniformArm(), (0,), 1).report(None) == {}
+    assert Scripted(UniformArm(), Listed((0,)), 1).report(None) == {}
     with pytest.raises(ValueError, match="three"):
         trace(learner)
     with pytest.raises(ValueError, match="three"):
@@ -139,26 +142,14 @@ def test_it_is_what_its_base_is():
     [
         ("rounds", -1),
         ("rounds", 4.0),
-        ("rounds", 3),
-        ("rounds", 5),
-        ("actions", (0, 1)),
-        ("actions", (0, 1, 2, -1)),
-        ("actions", (0, 1, 2, 1.5)),
-        ("actions", [3, 3, 0, 2]),
+        ("actions", (3, 3, 0, 2)),
         ("actions", None),
         ("actions", UniformArm),
     ],
 )
 def test_fields_out_of_range_are_refused(field, value):
-    named = "actions" if (field, value) in (("rounds", 3), ("rounds", 5)) else field
-    with pytest.raises(ValueError, match=f"{named}=.*allowed"):
-        replace(Scripted(Index(), ACTIONS, 4), **{field: value})
-
-
-def test_an_arm_past_the_last_is_refused_before_the_first_round():
-    with pytest.raises(ValueError, match="actions=4; allowed: 0..3"):
-        trace(Scripted(Index(), (0, 4), 2))
-    trace(Scripted(Index(), (0, 3), 2))
+    with pytest.raises(ValueError, match=f"{field}=.*allowed"):
+        replace(Scripted(Index(), LISTED, 4), **{field: value})
 
 
 # ---- Doubling ----------------------------------------------------------------------------------------------
@@ -291,20 +282,20 @@ def test_a_base_that_learns_of_its_own_actions_only():
         with pytest.raises(
             ValueError, match="base=.*allowed: a learner that learns of other actions than its own"
         ):
-            Scripted(base, ACTIONS, 4)
+            Scripted(base, LISTED, 4)
     with pytest.raises(ValueError, match="own actions only"):
         AskTell(Doubling(Own()), np.eye(4)).tell(3, 1.0)
 
 
 def test_doubling_may_be_scripted():
-    learner = Scripted(Doubling(Index()), ACTIONS, 4)
+    learner = Scripted(Doubling(Index()), LISTED, 4)
     np.testing.assert_array_equal(trace(learner)["arm"][:, :4], [ACTIONS] * 3)
     assert steps(learner, 5)[0].base.epoch == 2
 
 
 # ---- every wrapper -------------------------------------------------------------------------------
 
-WRAPPERS = {Doubling: Doubling, Scripted: lambda base: Scripted(base, ACTIONS, 4)}
+WRAPPERS = {Doubling: Doubling, Scripted: lambda base: Scripted(base, LISTED, 4)}
 NAMES = [kind.__name__ for kind in WRAPPERS]
 every_wrapper = pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=NAMES)
 
@@ -344,8 +335,9 @@ def _raised(call):
 
 def test_the_contract_lists_every_optional_member():
     text = cleandoc(Learner.__doc__)
-    assert re.findall(r"^    (\w+)[(:]", text, re.MULTILINE) == [*METHODS, "tags"]
-    assert RETURNS.keys() == {*METHODS, "optimistic"}  # the latter of what can be restarted
+    *methods, tags = re.findall(r"^    (\w+)[(:]", text, re.MULTILINE)
+    assert methods == ["report", "validate", "caution"] and tags == "tags"
+    assert RETURNS.keys() == {*methods, "optimistic"}  # the latter of what can be restarted
     assert OTHERS.keys() == {*Tags._fields}
     assert all(OTHERS[name] != default for name, default in Tags()._asdict().items())
 
@@ -440,9 +432,9 @@ GRID = np.random.default_rng(0).random((60, 2))
 KERNELIZED = BKB(RBF(30.0), Confidence(0.1, 2.0))
 AROUND = {
     "alone": KERNELIZED,
-    "Scripted": Scripted(KERNELIZED, (0, 1), 2),
+    "Scripted": Scripted(KERNELIZED, Listed((0, 1)), 2),
     "Scripted by it": Scripted(KERNELIZED, KERNELIZED, 2),
-    "Scripted twice": Scripted(Scripted(KERNELIZED, (0,), 1), (0, 1), 2),
+    "Scripted twice": Scripted(Scripted(KERNELIZED, Listed((0,)), 1), Listed((0, 1)), 2),
     "Doubling": Doubling(KERNELIZED),
 }
 
@@ -493,11 +485,3 @@ def test_a_wrapper_is_described_by_all_its_fields(wrap):
 def test_a_base_is_a_learner(wrap, base):
     with pytest.raises(ValueError, match="base=.*allowed: a learner$"):
         wrap(base)
-
-
-@every_wrapper
-def test_a_base_has_a_caution_that_takes_what_was_observed(wrap):
-    old = type("Old", (Index,), {"caution": lambda self, context, horizon: None})()
-    with pytest.raises(ValueError, match=r"^base.caution=caution\(context, horizon\); allowed"):
-        wrap(old)
-    wrap(type("New", (Index,), {"caution": lambda self, *given: None})())

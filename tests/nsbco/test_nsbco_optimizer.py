@@ -254,10 +254,6 @@ def test_a_center_at_the_edge_is_warned_of_once_across_files(tmp_path):
     del head["edge"], head["checksum"]
     saved.write(path, head, arrays)
     assert make().restore(path).rounds == 400
-    for edge in (-2, 0.5, None, 1 << 50):
-        saved.write(path, head | {"edge": edge}, arrays)
-        with pytest.raises(ValueError, match=f"edge={edge}; allowed: integers in -1"):
-            make().restore(path)
 
 
 @pytest.mark.parametrize("policy", ["glr", "track", "discounted"])

@@ -4,6 +4,7 @@ Trial i of a run is fold i % folds and design i // folds: folds are what repeats
 Shapes: R trials, T' recorded rounds.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
@@ -53,8 +54,9 @@ def regrets(found: Found, folds: int) -> Found:
     lost = {}
     for name, trace in found.items():
         top = best[folds_of(len(trace.trials), folds), None]
-        whole = trace.with_best(lambda trace, top=top: top * trace.rounds)
-        lost |= synthetic.with_simple({name: whole}, top)
+        # what was recorded as regret is the sum of accuracies
+        regret = {"regret": top * trace.rounds - trace["regret"], "simple": top - trace["best"]}
+        lost[name] = dataclasses.replace(trace, series={**trace.series, **regret})
     return lost
 
 

@@ -153,7 +153,7 @@ class Tuning:
     """Accuracy of a classifier by its hyperparameters, without noise. Trial i of seed s has the fold (s + i) % folds.
 
     The best accuracy is not known: what ``respond`` gives for the regret is the accuracy itself, and "regret" of a run is cumulative
-    accuracy until ``Trace.with_best`` turns it. What has been fitted before is looked up, see ``datasets.evaluations``.
+    accuracy until ``experiments.tuning.regrets`` turns it. What has been fitted before is looked up, see ``datasets.evaluations``.
 
     Attributes:
         data: "wdbc" (569 x 30, with scikit-learn), "breast_cancer" (683 x 9), "australian" (690 x 14) or "pima" (768 x 8).
