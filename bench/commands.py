@@ -19,6 +19,8 @@ from pathlib import Path
 
 import psutil
 
+from companion.bench.measure import device_name
+
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT, TEST = ["-c", "import run; run.environment()"], ["run.py", "test"]
 COMMANDS = {
@@ -62,14 +64,6 @@ def occupied(process: psutil.Process) -> int:
     return total
 
 
-def processor() -> str:
-    """The processor's name where the system tells it."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else "unknown processor"
-
-
 def in_a_clone(commands: dict[str, list[str]], folder: Path) -> dict[str, dict[str, float]]:
     """Run commands in their order in a new clone; seconds and peak GiB of each."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
@@ -88,7 +82,7 @@ def main(folder: Path, first_only: bool) -> None:
             os.environ[name] = os.path.abspath(place)
     path = ROOT / "bench" / "commands.json"
     memory = round(psutil.virtual_memory().total / 2**30)
-    machine = {"processor": processor(), "cores": os.cpu_count(), "memory_gib": memory}
+    machine = {"processor": device_name("cpu"), "cores": os.cpu_count(), "memory_gib": memory}
     known = json.loads(path.read_text()) if path.exists() else {}
     if first_only and known.get("machine") != machine:
         measured_on = known.get("machine")

@@ -7,7 +7,10 @@ Shapes: R trials, K arms, d dimensions.
 
 import dataclasses
 import multiprocessing
+import platform
+import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +19,7 @@ from torch import Tensor
 from paperlib.core.contracts import Case
 from paperlib.core.linalg import synchronize
 from paperlib.core.streams import Draw, Streams
-from paperlib.core.trees import tree_map
+from paperlib.core.trees import state_bytes, tree_map
 
 from ..papers import papers, room
 from ..store.timing import peak_bytes
@@ -87,11 +90,6 @@ class Subject(NamedTuple):
     def on_host(self) -> bool:
         """Whether it works on the host, where a batch may cost R times a trial: its other axes are measured at one trial."""
         return self.case.syncs == "host"
-
-
-def plan_for(device: str, quick: bool) -> Plan:
-    """The plan of a device."""
-    return QUICK if quick else DEVICE if device.startswith("cuda") else FULL
 
 
 def subjects(only: str | None = None) -> list[Subject]:
@@ -207,6 +205,53 @@ def replay(learner: Any, state: Any, heard: list[Heard], device: str) -> Any:
     return state
 
 
+class Timing(NamedTuple):
+    """What was timed at a point."""
+
+    seconds: list[float]  # of each repetition of the block
+    state_bytes: float  # of the state before the block, per trial
+
+
+def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | None:
+    """Time the rounds after those of ``point``; None where the problem has no such point, or ``PATIENCE`` ends before it."""
+    try:
+        run = Run(case, point, device, point.played + plan.block)
+    except ValueError:  # a problem that refuses so many trials or rounds
+        return None
+    began = time.perf_counter()
+    for _ in range(point.played):
+        run.step()
+        if time.perf_counter() - began > PATIENCE:
+            return None
+    start, began, seconds = run.state, time.perf_counter(), []
+    heard = run.record(plan.block)
+    repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
+    for _ in range(1 + repetitions):  # the first one compiles and caches
+        # from a copy of the same state: the history does not grow from one to the next
+        fresh = copy(start)
+        synchronize(device)  # else a GPU copies while the clock runs
+        before = time.perf_counter()
+        replay(run.learner, fresh, heard, device)
+        seconds.append(time.perf_counter() - before)
+    return Timing(seconds[1:], state_bytes(start) / point.trials)
+
+
+def times(subject: Subject, plan: Plan, device: str) -> dict[Point, Timing]:
+    """``time_block`` at each point of the plan that can be reached."""
+    every = ((p, time_block(subject.case, p, plan, device)) for p in points(subject, plan))
+    return {point: timing for point, timing in every if timing}
+
+
+def device_name(device: str) -> str:
+    """The name of the GPU, or of the processor where the system tells it."""
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_name(device)
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
 def _play(case: Case, point: Point, device: str) -> None:
     run = Run(case, point, device, point.played)
     for _ in range(point.played):
@@ -236,17 +281,11 @@ def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, An
 
     Returns:
         trials, process and device: see ``measure_memory``.
-
-    Raises:
-        RuntimeError: the process failed; with its error.
     """
     point = base(subject, plan)._replace(trials=most)
     # forked from a server that has loaded the package once: a child's peak begins with what it then holds
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(["companion.bench.measure"])
-    try:
-        with ProcessPoolExecutor(1, mp_context=server) as child:
-            found = child.submit(_in_child, subject.paper, subject.name, point, device).result()
-    except Exception as error:
-        raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {error!r}") from error
+    with ProcessPoolExecutor(1, mp_context=server) as child:
+        found = child.submit(_in_child, subject.paper, subject.name, point, device).result()
     return {"trials": most, **found}

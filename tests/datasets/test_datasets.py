@@ -302,10 +302,10 @@ def test_a_download_ends_at_the_size_of_the_registry(monkeypatch, places, server
     register(monkeypatch, server.url("/toy", body))
     kept = []
     write = datasets._copy
-    monkeypatch.setattr(datasets, "_copy", lambda *args: kept.append(write(*args)))
-    with pytest.raises(ValueError, match="longer than the registry says|more bytes than"):
+    monkeypatch.setattr(datasets, "_copy", lambda *args: write(*args) or kept.append(args[-1]))
+    with pytest.raises(ValueError, match="longer than the registry says"):
         datasets.fetch("toy")
-    assert not kept and not list(places[1].iterdir())
+    assert "the content" not in kept and not list(places[1].iterdir())
 
 
 def test_a_member_that_is_too_long_is_refused(monkeypatch, places, server):
