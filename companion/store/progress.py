@@ -5,15 +5,16 @@ a log gets a line every half minute. The file that PAPERLIB_PROGRESS names holds
 Not tqdm, which serves terminals well: in a notebook it needs ipywidgets and leaves a dead widget, or its text as stderr.
 """
 
+import functools
 import os
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paperlib.play import PULSE
 
@@ -34,10 +35,11 @@ class Line:
     def __init__(self, what: str, parts: int, still: bool = False, shown: bool = True):
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
         self.spent, self.fresh = 0.0, 0.0  # seconds and number of parts that were not at hand
-        self.medium, self.file = _medium() if shown else ("", "")
-        self.lock, self.open, self.wrote = threading.Lock(), True, False
-        self.pause = LOG if self.medium == "log" else PULSE
-        patience = LOG if self.medium == "log" else 0.0 if still else PATIENCE
+        self.medium = _medium() if shown else None
+        self.lock, self.wrote = threading.Lock(), False
+        log = self.medium is not None and self.medium.log
+        self.pause = LOG if log else PULSE
+        patience = LOG if log else 0.0 if still else PATIENCE
         self.due, self.timer = time.monotonic() + patience, None
         if still:
             self.say()
@@ -86,49 +88,23 @@ class Line:
         """Show the line, unless the last one is fresh."""
         with self.lock:
             now = time.monotonic()
-            if self.open and self.medium and self.done < self.parts and now >= self.due:
+            if self.medium and self.done < self.parts and now >= self.due:
                 self.due, self.wrote = now + self.pause, True
-                self._show(self.words(now))
+                self.medium.show(self.words(now))
 
     def close(self) -> None:
         """Nothing is left of the line, but in a log."""
         if self.timer is not None:
             self.timer.cancel()
         with self.lock:
-            self.open = False
-            if self.wrote:
-                self._hide()
-
-    def _show(self, text: str) -> None:
-        if self.medium == "file":
-            with suppress(OSError, ValueError):
-                # not moved into place: a torn line is read again a second later
-                Path(self.file).write_text(text, encoding="utf-8")
-        elif self.medium == "cell":
-            _cell().show(text)
-        elif self.medium == "terminal":
-            _write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
-        else:
-            _write(f"{text}\n")
-
-    def _hide(self) -> None:
-        if self.medium == "file":
-            with suppress(OSError):
-                Path(self.file).unlink(missing_ok=True)
-        elif self.medium == "cell":
-            _cell().hide()
-        elif self.medium == "terminal":
-            _write("\r\x1b[K")
+            if self.medium and self.wrote:
+                self.medium.hide()
+            self.medium = None  # a timer may ring late
 
 
-@contextmanager
-def line(what: str, parts: int, still: bool = False, shown: bool = True) -> Iterator[Line]:
+def line(what: str, parts: int, still: bool = False, shown: bool = True) -> closing[Line]:
     """A ``Line`` that goes when its block ends, however it does."""
-    found = Line(what, parts, still, shown)
-    try:
-        yield found
-    finally:
-        found.close()
+    return closing(Line(what, parts, still, shown))
 
 
 def duration(seconds: float) -> str:
@@ -181,13 +157,9 @@ class Cell:
         return self.shell.kernel.session.message_count
 
 
-_cells: list[Cell] = []  # one, in a kernel
-
-
+@functools.cache
 def _cell() -> Cell:
-    if not _cells:
-        _cells.append(Cell(_shell()))
-    return _cells[0]
+    return Cell(_shell())
 
 
 def _shell() -> Any:
@@ -197,23 +169,46 @@ def _shell() -> Any:
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-def _medium() -> tuple[str, str]:
-    """Where a line is shown (file, cell, terminal, log, or "" for nowhere), and the file."""
-    if file := os.environ.get("PAPERLIB_PROGRESS"):
-        return "file", file
+class Medium(NamedTuple):
+    """Where a line is shown."""
+
+    show: Callable[[str], Any]
+    hide: Callable[[], Any]
+    log: bool = False  # it keeps every line
+
+
+def _medium() -> Medium | None:
+    """A file, a notebook's cell, a terminal, a log, or None for nowhere."""
+    if name := os.environ.get("PAPERLIB_PROGRESS"):
+        # not moved into place: a torn line is read again a second later
+        write = functools.partial(_quietly, Path(name).write_text, encoding="utf-8")
+        return Medium(write, functools.partial(_quietly, Path(name).unlink, missing_ok=True))
     if _shell():
         # nbval compares outputs, and takes the line for one
-        return "" if "PYTEST_VERSION" in os.environ else "cell", ""
-    try:
-        return "terminal" if sys.stderr.isatty() else "log", ""
-    except (AttributeError, ValueError):  # none, closed, or one that only writes
-        return "", ""
+        nbval = "PYTEST_VERSION" in os.environ
+        return None if nbval else Medium(_cell().show, _cell().hide)
+    if (terminal := _quietly(lambda: sys.stderr.isatty())) is None:
+        return None  # no stream, one that is closed, or one that only writes
+    if not terminal:
+        return Medium(lambda text: _quietly(_write, f"{text}\n"), lambda: None, log=True)
+    columns = lambda: shutil.get_terminal_size().columns - 1
+    return Medium(lambda text: _over(text[: columns()]), lambda: _over(""))
+
+
+def _quietly(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What a call returns; None where its file or stream is gone, so that nobody listens any more."""
+    with suppress(AttributeError, OSError, ValueError):
+        return call(*args, **named)
+
+
+def _over(text: str) -> None:
+    """Write a text in place of the line that a terminal shows."""
+    _quietly(_write, f"\r\x1b[K{text}")
 
 
 def _write(text: str) -> None:
-    with suppress(AttributeError, OSError, ValueError):  # nobody listens any more
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 if _shell():

@@ -277,8 +277,8 @@ def spoken(monkeypatch, patience=0.0):
     monkeypatch.setattr(progress, "PATIENCE", patience)
     monkeypatch.setattr(progress, "PULSE", 0.0)
     monkeypatch.setattr("paperlib.play.PULSE", 0.05)
-    monkeypatch.setattr(progress.Line, "_show", lambda self, text: lines.append(text))
-    monkeypatch.setattr(progress.Line, "_hide", lambda self: lines.append(""))
+    medium = progress.Medium(lines.append, lambda: lines.append(""))
+    monkeypatch.setattr(progress, "_medium", lambda: medium)
     return lines
 
 
