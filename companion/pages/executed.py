@@ -33,15 +33,12 @@ def published(executed, known: dict[str, tuple[str, str]]):
     """
     import nbformat
 
-    new = {"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}}
-    result, count = nbformat.from_dict(new), 0
-    result.metadata.kernelspec = {
-        "display_name": "Python 3",
-        "language": "python",
-        "name": "python3",
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+        "ran": executed.metadata.get("papermill", {}).get("end_time") or "",
     }
-    result.metadata.language_info = {"name": "python"}
-    result.metadata.ran = executed.metadata.get("papermill", {}).get("end_time") or ""
+    result, count = nbformat.v4.new_notebook(metadata=metadata), 0
     for i, cell in enumerate(executed.cells):
         tags = [tag for tag in cell.metadata.get("tags", []) if tag != "papermill-error-cell-tag"]
         kept = {

@@ -55,12 +55,10 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
         known[digest] = (f"../../figures/{path.parent.name}/{path.name}", alt)
     for stem in workflow.stems():
         copy, old = workflow.results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
-        node, there_ran = None, ""
-        if old.exists():
-            there_ran = nbformat.read(old, as_version=4).metadata.get("ran", "")
+        known_ran = nbformat.read(old, as_version=4).metadata if old.exists() else {}
         if copy.exists() and copy.with_suffix(".done").exists():
             node = executed.published(nbformat.read(copy, as_version=4), known)
-            if node.metadata.ran < there_ran:
+            if node.metadata.ran < known_ran.get("ran", ""):
                 continue
         elif not old.exists():
             node = executed.published(nbformat.read(workflow.notebook(stem), as_version=4), {})

@@ -159,10 +159,10 @@ class Cell:
 
 @functools.cache
 def _cell() -> Cell:
-    return Cell(_shell())
+    return Cell(shell())
 
 
-def _shell() -> Any:
+def shell() -> Any:
     """The shell of a notebook's kernel; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
@@ -183,7 +183,7 @@ def _medium() -> Medium | None:
         # not moved into place: a torn line is read again a second later
         write = functools.partial(_quietly, Path(name).write_text, encoding="utf-8")
         return Medium(write, functools.partial(_quietly, Path(name).unlink, missing_ok=True))
-    if _shell():
+    if shell():
         # nbval compares outputs, and takes the line for one
         nbval = "PYTEST_VERSION" in os.environ
         return None if nbval else Medium(_cell().show, _cell().hide)
@@ -211,5 +211,5 @@ def _write(text: str) -> None:
     sys.stderr.flush()
 
 
-if _shell():
+if shell():
     _cell()  # hears of the cells that come
