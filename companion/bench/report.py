@@ -25,7 +25,7 @@ from ..store.progress import line
 from ..store.timing import alone
 from ..workflow.plan import results
 from . import measure as speed
-from .figure import along, draw, shown_name, slug
+from .figure import draw, slug
 
 
 def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str, dict]:
@@ -124,24 +124,6 @@ def write(report: dict[str, Any], path: Path) -> None:
     write_text(path, re.sub(r"[\[{][^\[\]{}]*[\]}]", in_line, text) + "\n")
 
 
-def table(report: dict[str, Any]) -> str:
-    """Microseconds a round and trial against the number of trials, as text."""
-    lines = []
-    for paper, learners in report["papers"].items():
-        found = {
-            name: {point["trials"]: point["median"] for point in along(learner, "trials")}
-            for name, learner in learners.items()
-        }
-        counts = sorted({trials for medians in found.values() for trials in medians})
-        head = f"\n{paper + ': microseconds a round and trial':40}"
-        lines.append(head + "".join(f"{f'R = {R}':>10}" for R in counts))
-        for name, medians in found.items():
-            cells = (f"{1e6 * medians[R]:.3g}" if R in medians else "-" for R in counts)
-            label = f"{shown_name(name, learners[name]):40}"
-            lines.append(label + "".join(f"{cell:>10}" for cell in cells))
-    return "\n".join(lines)
-
-
 def main(argv: list[str] | None = None) -> int:
     """Measure every learner on this machine, keep the numbers under the device's name, and draw them."""
     parser = argparse.ArgumentParser(prog="python -m companion.bench", description=main.__doc__)
@@ -175,7 +157,7 @@ def main(argv: list[str] | None = None) -> int:
             kept = report = report | {"profile": profile}
             print(f"Not joined with the papers measured earlier: {error}", file=sys.stderr)
     write(kept, path)
-    print(table(report), f"\nNumbers: {path}")
+    print(f"Numbers: {path}")
     for paper in report["papers"]:
         print(f"Figure:  {folder(profile) / 'bench' / draw(report, paper)}.pdf")
     return 0

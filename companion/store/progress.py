@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from paperlib.play import PULSE
 
@@ -35,15 +35,13 @@ class Line:
     def __init__(self, what: str, parts: int, still: bool = False, shown: bool = True):
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
         self.spent, self.fresh = 0.0, 0.0  # seconds and number of parts that were not at hand
-        self.medium = _medium() if shown else None
-        self.lock, self.wrote = threading.Lock(), False
-        log = self.medium is not None and self.medium.log
-        self.pause = LOG if log else PULSE
-        patience = LOG if log else 0.0 if still else PATIENCE
+        self.show, self.lock, self.wrote = _medium() if shown else None, threading.Lock(), False
+        self.pause = LOG if self.show is _log else PULSE
+        patience = LOG if self.show is _log else 0.0 if still else PATIENCE
         self.due, self.timer = time.monotonic() + patience, None
         if still:
             self.say()
-        elif self.medium:
+        elif self.show:
             # the first round may take long
             self.timer = threading.Timer(patience, self.say)
             self.timer.daemon = True
@@ -88,18 +86,22 @@ class Line:
         """Show the line, unless the last one is fresh."""
         with self.lock:
             now = time.monotonic()
-            if self.medium and self.done < self.parts and now >= self.due:
+            if self.show and self.done < self.parts and now >= self.due:
                 self.due, self.wrote = now + self.pause, True
-                self.medium.show(self.words(now))
+                self._show(self.words(now))
 
     def close(self) -> None:
         """Nothing is left of the line, but in a log."""
         if self.timer is not None:
             self.timer.cancel()
         with self.lock:
-            if self.medium and self.wrote:
-                self.medium.hide()
-            self.medium = None  # a timer may ring late
+            if self.wrote:
+                self._show("")
+            self.show = None  # a timer may ring late
+
+    def _show(self, text: str) -> None:
+        with suppress(AttributeError, OSError, ValueError):  # nobody listens any more
+            self.show(text)
 
 
 def line(what: str, parts: int, still: bool = False, shown: bool = True) -> closing[Line]:
@@ -131,9 +133,12 @@ class Cell:
         self.handle, self.shown, self.before = None, 0, self._sent()
 
     def show(self, text: str) -> None:
-        """The line says this from now on."""
+        """The line says this from now on, "" for nothing any more."""
         from IPython.display import display
 
+        if not text:
+            self.hide()
+            return
         data, self.shown = {"text/plain": text}, self.shown + 1
         if self.handle is None:
             self.handle = display(data, raw=True, display_id=True)
@@ -169,46 +174,35 @@ def shell() -> Any:
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-class Medium(NamedTuple):
-    """Where a line is shown."""
-
-    show: Callable[[str], Any]
-    hide: Callable[[], Any]
-    log: bool = False  # it keeps every line
-
-
-def _medium() -> Medium | None:
-    """A file, a notebook's cell, a terminal, a log, or None for nowhere."""
-    if name := os.environ.get("PAPERLIB_PROGRESS"):
-        # not moved into place: a torn line is read again a second later
-        write = functools.partial(_quietly, Path(name).write_text, encoding="utf-8")
-        return Medium(write, functools.partial(_quietly, Path(name).unlink, missing_ok=True))
+def _medium() -> Callable[[str], None] | None:
+    """What shows a line (in a file, a cell, a terminal or a log), and "" as no line; None for nowhere."""
+    if file := os.environ.get("PAPERLIB_PROGRESS"):
+        return functools.partial(_to_file, Path(file))
     if shell():
         # nbval compares outputs, and takes the line for one
-        nbval = "PYTEST_VERSION" in os.environ
-        return None if nbval else Medium(_cell().show, _cell().hide)
-    if (terminal := _quietly(lambda: sys.stderr.isatty())) is None:
-        return None  # no stream, one that is closed, or one that only writes
-    if not terminal:
-        return Medium(lambda text: _quietly(_write, f"{text}\n"), lambda: None, log=True)
-    columns = lambda: shutil.get_terminal_size().columns - 1
-    return Medium(lambda text: _over(text[: columns()]), lambda: _over(""))
+        return None if "PYTEST_VERSION" in os.environ else _cell().show
+    try:
+        return _on_terminal if sys.stderr.isatty() else _log
+    except (AttributeError, ValueError):  # none, closed, or one that only writes
+        return None
 
 
-def _quietly(call: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What a call returns; None where its file or stream is gone, so that nobody listens any more."""
-    with suppress(AttributeError, OSError, ValueError):
-        return call(*args, **named)
+def _to_file(file: Path, text: str) -> None:
+    if text:
+        # not moved into place: a torn line is read again a second later
+        file.write_text(text, encoding="utf-8")
+    else:
+        file.unlink(missing_ok=True)
 
 
-def _over(text: str) -> None:
-    """Write a text in place of the line that a terminal shows."""
-    _quietly(_write, f"\r\x1b[K{text}")
+def _on_terminal(text: str) -> None:
+    shown = text[: shutil.get_terminal_size().columns - 1]
+    print(f"\r\x1b[K{shown}", end="", file=sys.stderr, flush=True)
 
 
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+def _log(text: str) -> None:
+    if text:
+        print(text, file=sys.stderr, flush=True)
 
 
 if shell():

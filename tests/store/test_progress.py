@@ -277,8 +277,7 @@ def spoken(monkeypatch, patience=0.0):
     monkeypatch.setattr(progress, "PATIENCE", patience)
     monkeypatch.setattr(progress, "PULSE", 0.0)
     monkeypatch.setattr("paperlib.play.PULSE", 0.05)
-    medium = progress.Medium(lines.append, lambda: lines.append(""))
-    monkeypatch.setattr(progress, "_medium", lambda: medium)
+    monkeypatch.setattr(progress, "_medium", lambda: lines.append)
     return lines
 
 
