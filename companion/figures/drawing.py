@@ -230,7 +230,7 @@ def time_panel(
         ValueError: seconds that are not positive.
     """
     settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
-    numbers, ends, width = {}, [], 0.8 / len(settings)
+    numbers, width = {}, 0.8 / len(settings)
     all_looks = looks(seconds)
     hatches = ["", "////", "....", "xxxx", "----", "\\\\\\\\", "++++", "oooo"]
     with style():
@@ -254,13 +254,13 @@ def time_panel(
                     hatch=hatches[j],
                     error_kw={"elinewidth": 0.7, "capsize": 1.5},
                 )
-                ends += [low, high]
                 shown = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
                 if setting in (batch or {}).get(name, {}):
                     shown["batch"] = float(np.median(batch[name][setting]))
-                    ends.append(shown["batch"])
                     ax.plot(x, shown["batch"], **DIAMOND)
                 numbers.setdefault(name, {})[setting] = shown
+        bars = [shown for samples in numbers.values() for shown in samples.values()]
+        ends = [x for bar in bars for x in (*bar["quartiles"], bar.get("batch", bar["median"]))]
         decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
         top = max(decade + 1, np.ceil(np.log10(max(ends))))
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
