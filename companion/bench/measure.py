@@ -141,12 +141,7 @@ def lacking(subject: Subject) -> dict[str, str]:
     return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
 
 
-class Heard(NamedTuple):
-    """What a learner is given in one round."""
-
-    draw: Draw
-    context: Any
-    feedback: Tensor
+Received = tuple[Draw, Any, Tensor]  # what a learner is given in one round: draw, context, feedback
 
 
 class Run:
@@ -170,7 +165,7 @@ class Run:
             context = self.problem.context(self.world, 0)
             self.state = self.learner.init(point.trials, context, horizon, draw, **tkwargs)
 
-    def step(self) -> Heard:
+    def step(self) -> Received:
         """Play one round; returns what the learner was given in it."""
         draw, context = self.streams.at(self.t), self.problem.context(self.world, self.t)
         with torch.no_grad():
@@ -178,10 +173,10 @@ class Run:
             feedback, _ = self.problem.respond(self.world, self.t, action, self.learner.wants, draw)
             self.state = self.learner.update(chosen, context, action, feedback, draw)
         self.t += 1
-        return Heard(draw, context, feedback)
+        return draw, context, feedback
 
-    def record(self, count: int) -> list[Heard]:
-        """Play ``count`` rounds; returns what was heard.
+    def record(self, count: int) -> list[Received]:
+        """Play ``count`` rounds; returns what the learner was given.
 
         Their numbers are drawn at once, so that a replay draws none; of so many a round that they fill more than a
         block of ``Streams`` it draws those again, as the learner's user would.
@@ -195,10 +190,10 @@ def copy(state: Any) -> Any:
     return tree_map(Tensor.clone, state)
 
 
-def replay(learner: Any, state: Any, heard: list[Heard], device: str) -> Any:
+def replay(learner: Any, state: Any, received: list[Received], device: str) -> Any:
     """The learner's own work in rounds that were played before, without the problem's; returns the state after them."""
     with torch.no_grad():
-        for draw, context, feedback in heard:
+        for draw, context, feedback in received:
             action, chosen = learner.select(state, context, draw)
             state = learner.update(chosen, context, action, feedback, draw)
     synchronize(device)
@@ -224,14 +219,14 @@ def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | No
         if time.perf_counter() - began > PATIENCE:
             return None
     start, began, seconds = run.state, time.perf_counter(), []
-    heard = run.record(plan.block)
+    received = run.record(plan.block)
     repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
     for _ in range(1 + repetitions):  # the first one compiles and caches
         # from a copy of the same state: the history does not grow from one to the next
         fresh = copy(start)
         synchronize(device)  # else a GPU copies while the clock runs
         before = time.perf_counter()
-        replay(run.learner, fresh, heard, device)
+        replay(run.learner, fresh, received, device)
         seconds.append(time.perf_counter() - before)
     return Timing(seconds[1:], state_bytes(start) / point.trials)
 
