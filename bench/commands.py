@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -53,14 +54,10 @@ def measured(command: list[str], folder: Path) -> dict[str, float]:
 def occupied(process: psutil.Process) -> int:
     """Bytes that a process and its descendants have in memory now."""
     total = 0
-    try:
+    with suppress(psutil.Error):
         for each in (process, *process.children(recursive=True)):
-            try:
+            with suppress(psutil.Error):  # it has just ended
                 total += each.memory_info().rss
-            except psutil.Error:  # it has just ended
-                continue
-    except psutil.Error:
-        pass
     return total
 
 

@@ -45,8 +45,6 @@ class CovertypeArms(NamedTuple):
     arms: np.ndarray  # K x 11, float64, standardized centers and the constant, largest norm 1
     mean: np.ndarray  # K, float64, share of class 2: the mean reward of a pull
     counts: np.ndarray  # K, int64, rows in each cluster
-    classes: np.ndarray  # K x 7, int64, rows by cover type 1..7
-    sums: np.ndarray  # K x 10, int64, column sums of the unscaled features
     scale: float  # largest norm before scaling: arms * scale are the standardized centers
 
 
@@ -178,9 +176,7 @@ def derive_arms(table: ClusterTable) -> CovertypeArms:
     # Departure: the paper does not say how its centers meet Assumption 1, ||x|| <= 1: one common factor does.
     scale = max(math.sqrt(math.fsum(x * x for x in center)) for center in centers)
     mean = table.classes[:, REWARDED - 1] / table.counts
-    return CovertypeArms(
-        np.array(centers) / scale, mean, table.counts, table.classes, table.sums, scale
-    )
+    return CovertypeArms(np.array(centers) / scale, mean, table.counts, scale)
 
 
 def table_checksum() -> str:

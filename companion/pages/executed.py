@@ -57,12 +57,9 @@ def published(executed, known: dict[str, tuple[str, str]]):
 
 
 def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
-    if output.output_type == "stream":
-        kept = {"output_type": "stream", "name": "stdout", "text": output.text}
-        return kept if output.name == "stdout" else None
-    if output.output_type == "error":
-        return None
-    data = output.data
+    if output.get("name") == "stdout":
+        return {"output_type": "stream", "name": "stdout", "text": output.text}
+    data = output.get("data", {})  # what is written to stderr, and an error, have none
     if png := data.get("image/png"):
         found = known.get(hashlib.sha256(base64.b64decode(png)).hexdigest())
         data = {"text/markdown": f"![{found[1]}]({found[0]})"} if found else {}
