@@ -15,9 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
+
+from companion.bench.measure import device_name
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT, TEST = ["-c", "import run; run.environment()"], ["run.py", "test"]
@@ -51,23 +54,11 @@ def measured(command: list[str], folder: Path) -> dict[str, float]:
 def occupied(process: psutil.Process) -> int:
     """Bytes that a process and its descendants have in memory now."""
     total = 0
-    try:
+    with suppress(psutil.Error):
         for each in (process, *process.children(recursive=True)):
-            try:
+            with suppress(psutil.Error):  # it has just ended
                 total += each.memory_info().rss
-            except psutil.Error:  # it has just ended
-                continue
-    except psutil.Error:
-        pass
     return total
-
-
-def processor() -> str:
-    """The processor's name where the system tells it."""
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else "unknown processor"
 
 
 def in_a_clone(commands: dict[str, list[str]], folder: Path) -> dict[str, dict[str, float]]:
@@ -88,7 +79,7 @@ def main(folder: Path, first_only: bool) -> None:
             os.environ[name] = os.path.abspath(place)
     path = ROOT / "bench" / "commands.json"
     memory = round(psutil.virtual_memory().total / 2**30)
-    machine = {"processor": processor(), "cores": os.cpu_count(), "memory_gib": memory}
+    machine = {"processor": device_name("cpu"), "cores": os.cpu_count(), "memory_gib": memory}
     known = json.loads(path.read_text()) if path.exists() else {}
     if first_only and known.get("machine") != machine:
         measured_on = known.get("machine")

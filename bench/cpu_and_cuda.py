@@ -6,39 +6,25 @@ with one thread on the CPU.
 """
 
 import json
-import time
+import statistics
 from pathlib import Path
 
 import torch
 
 from companion.bench import measure
-from companion.bench.report import device_name
-from paperlib.core.linalg import synchronize
 
 LEARNERS = ("glbomd.GLB-OMD", "glbomd.GLOC", "linear.OFUL")
 TRIALS = (1, 64, 256, 648, 1024, 4096)
 DIMENSIONS = (5, 20)
-BEFORE, BLOCK, SECONDS = 20, 10, 0.25
+BASE = measure.Point(trials=1, played=20, arms=20, dim=5)
+PLAN = measure.Plan(BASE, {"trials": TRIALS, "dim": DIMENSIONS}, block=10, seconds=0.25)
 
 
 def milliseconds(subject: measure.Subject, trials: int, dim: int, device: str) -> float:
     """Median milliseconds per round."""
-    point = measure.Point(trials, BEFORE, 20, dim)
-    run = measure.Run(subject.case, point, device, BEFORE + BLOCK)
-    for _ in range(BEFORE):
-        run.step()
-    start, heard, seconds = run.state, run.record(BLOCK), []
-    measure.replay(
-        run.learner, measure.copy(start), heard, device
-    )  # compiles and caches on first use
-    began = time.perf_counter()
-    while len(seconds) < 5 or time.perf_counter() - began < SECONDS:
-        fresh = measure.copy(start)
-        synchronize(device)
-        before = time.perf_counter()
-        measure.replay(run.learner, fresh, heard, device)
-        seconds.append((time.perf_counter() - before) / BLOCK)
-    return 1e3 * sorted(seconds)[len(seconds) // 2]
+    point = BASE._replace(trials=trials, dim=dim)
+    timing = measure.time_block(subject.case, point, PLAN, device)
+    return 1e3 * statistics.median(timing.seconds) / PLAN.block
 
 
 def main() -> None:
@@ -56,7 +42,7 @@ def main() -> None:
         for dim in DIMENSIONS
         for trials in TRIALS
     ]
-    about = {"device": device_name("cuda", {}), "torch": torch.__version__, "arms": 20}
+    about = {"device": measure.device_name("cuda"), "torch": torch.__version__, "arms": BASE.arms}
     path = Path(__file__).with_suffix(".json")
     path.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n")
 

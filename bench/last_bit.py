@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-DECLARED, FIGURES = ROOT / "paperlib" / "figures" / "processor.json", ROOT / "figures"
+DECLARED, FIGURES = ROOT / "companion" / "figures" / "processor.json", ROOT / "figures"
 VARIATIONS = {f"moved {k}": {"PAPERLIB_LAST_BIT": str(k)} for k in (1, 2, 3)} | {
     "older processor": {
         "ATEN_CPU_CAPABILITY": "default",

@@ -10,7 +10,6 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from typing import NamedTuple
 
 import companion
 import paperlib
@@ -95,15 +94,11 @@ def _home(file: Path) -> list[str]:
     return list(file.parent.relative_to(top).parts)
 
 
-class _Read(NamedTuple):
-    """What is read from a file's text."""
-
-    digest: str
-    statements: list[tuple[int | None, str | None, list[tuple[str, str | None]]]]
+Statement = tuple[int | None, str | None, list[tuple[str, str | None]]]
 
 
 @functools.cache
-def _read(text: bytes, name: str) -> _Read:
+def _read(text: bytes, name: str) -> tuple[str, list[Statement]]:
     """A text's digest without words, and its import statements; each text is parsed once.
 
     A statement is level (None for ``import x``), module, and names with what they are called.
@@ -116,7 +111,7 @@ def _read(text: bytes, name: str) -> _Read:
         elif isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             code = node.body[ast.get_docstring(node, clean=False) is not None :]
             node.body = code or [ast.Pass()]  # a docstring may be all that there is
-    return _Read(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), found)
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), found
 
 
 def digest(text: bytes, name: str) -> str:
@@ -127,7 +122,11 @@ def digest(text: bytes, name: str) -> str:
     Raises:
         SyntaxError: a text that is no Python, with ``name`` for the file.
     """
-    return _read(text, name).digest
+    return _read(text, name)[0]
+
+
+def _statements(file: Path) -> list[Statement]:
+    return _read(file.read_bytes(), str(file))[1]
 
 
 def packages(files: Iterable[Path]) -> set[str]:
@@ -136,13 +135,9 @@ def packages(files: Iterable[Path]) -> set[str]:
     Neither the standard library nor the user's own modules are among them.
     """
     found = set()
-    read = [_read(file.read_bytes(), str(file)).statements for file in files]
-    for level, module, names in itertools.chain.from_iterable(read):
+    for level, module, names in itertools.chain.from_iterable(map(_statements, files)):
         if not level:  # a relative import stays at home
-            found |= {
-                name.split(".")[0]
-                for name in ([module] if level == 0 else [name for name, _ in names])
-            }
+            found |= {name.split(".")[0] for name in ([module] if module else dict(names))}
     return {name for name in found - PACKAGES.keys() - sys.stdlib_module_names if _others(name)}
 
 
@@ -162,7 +157,7 @@ def _spec(module: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
 def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
     """What a file imports, of a file of the package what it imports from there: (dotted name, local name)."""
     package, found = _home(file), []
-    for level, module, names in _read(file.read_bytes(), str(file)).statements:
+    for level, module, names in _statements(file):
         if level is None:
             found += [] if handed_on else [(name, name) for name, _ in names]
             continue

@@ -1,7 +1,6 @@
 """The papers' packages, discovered: who asks for something that every paper has imports them then, not before."""
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 from pathlib import Path
@@ -12,10 +11,9 @@ import companion
 
 def papers() -> list[str]:
     """The papers' packages, by name: those of the companion that declare claims."""
-    there = (found for found in pkgutil.iter_modules(companion.__path__) if found.ispkg)
     return sorted(
         found.name
-        for found in there
+        for found in pkgutil.iter_modules(companion.__path__)
         if (Path(found.module_finder.path) / found.name / "claims.py").exists()
     )
 
@@ -40,9 +38,8 @@ def room(paper: str, name: str) -> ModuleType | None:
         raise ValueError(f"paper={paper!r}; allowed: {', '.join(papers())}")
     full = f"companion.{paper}.{name}"
     try:
-        there = importlib.util.find_spec(full)
+        return importlib.import_module(full)
     except ModuleNotFoundError as error:
-        if error.name != full.rpartition(".")[0]:  # something that the paper needs is missing
+        if error.name not in (full, full.rpartition(".")[0]):  # something that the paper needs
             raise
-        return None  # there is not even the room
-    return importlib.import_module(full) if there else None
+        return None  # there may not even be a folder for it

@@ -163,7 +163,7 @@ def test_the_paper_profile_names_every_parameter(path):
 def home_of(paper: str, figure: str) -> str:
     """Stem of the notebook whose code saves a figure in the folder ``paper``."""
     own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
-    return own[saved._place(figure, own)[0]].stem
+    return own[saved.place(figure, own)[0]].stem
 
 
 def differing(stem: str, recorded: dict) -> dict:

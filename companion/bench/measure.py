@@ -7,7 +7,10 @@ Shapes: R trials, K arms, d dimensions.
 
 import dataclasses
 import multiprocessing
+import platform
+import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +19,7 @@ from torch import Tensor
 from paperlib.core.contracts import Case
 from paperlib.core.linalg import synchronize
 from paperlib.core.streams import Draw, Streams
-from paperlib.core.trees import tree_map
+from paperlib.core.trees import state_bytes, tree_map
 
 from ..papers import papers, room
 from ..store.timing import peak_bytes
@@ -89,11 +92,6 @@ class Subject(NamedTuple):
         return self.case.syncs == "host"
 
 
-def plan_for(device: str, quick: bool) -> Plan:
-    """The plan of a device."""
-    return QUICK if quick else DEVICE if device.startswith("cuda") else FULL
-
-
 def subjects(only: str | None = None) -> list[Subject]:
     """The learners of every paper, of one paper, or one of them by name.
 
@@ -143,12 +141,7 @@ def lacking(subject: Subject) -> dict[str, str]:
     return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
 
 
-class Heard(NamedTuple):
-    """What a learner is given in one round."""
-
-    draw: Draw
-    context: Any
-    feedback: Tensor
+Received = tuple[Draw, Any, Tensor]  # what a learner is given in one round: draw, context, feedback
 
 
 class Run:
@@ -172,7 +165,7 @@ class Run:
             context = self.problem.context(self.world, 0)
             self.state = self.learner.init(point.trials, context, horizon, draw, **tkwargs)
 
-    def step(self) -> Heard:
+    def step(self) -> Received:
         """Play one round; returns what the learner was given in it."""
         draw, context = self.streams.at(self.t), self.problem.context(self.world, self.t)
         with torch.no_grad():
@@ -180,10 +173,10 @@ class Run:
             feedback, _ = self.problem.respond(self.world, self.t, action, self.learner.wants, draw)
             self.state = self.learner.update(chosen, context, action, feedback, draw)
         self.t += 1
-        return Heard(draw, context, feedback)
+        return draw, context, feedback
 
-    def record(self, count: int) -> list[Heard]:
-        """Play ``count`` rounds; returns what was heard.
+    def record(self, count: int) -> list[Received]:
+        """Play ``count`` rounds; returns what the learner was given.
 
         Their numbers are drawn at once, so that a replay draws none; of so many a round that they fill more than a
         block of ``Streams`` it draws those again, as the learner's user would.
@@ -197,14 +190,61 @@ def copy(state: Any) -> Any:
     return tree_map(Tensor.clone, state)
 
 
-def replay(learner: Any, state: Any, heard: list[Heard], device: str) -> Any:
+def replay(learner: Any, state: Any, received: list[Received], device: str) -> Any:
     """The learner's own work in rounds that were played before, without the problem's; returns the state after them."""
     with torch.no_grad():
-        for draw, context, feedback in heard:
+        for draw, context, feedback in received:
             action, chosen = learner.select(state, context, draw)
             state = learner.update(chosen, context, action, feedback, draw)
     synchronize(device)
     return state
+
+
+class Timing(NamedTuple):
+    """What was timed at a point."""
+
+    seconds: list[float]  # of each repetition of the block
+    state_bytes: float  # of the state before the block, per trial
+
+
+def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | None:
+    """Time the rounds after those of ``point``; None where the problem has no such point, or ``PATIENCE`` ends before it."""
+    try:
+        run = Run(case, point, device, point.played + plan.block)
+    except ValueError:  # a problem that refuses so many trials or rounds
+        return None
+    began = time.perf_counter()
+    for _ in range(point.played):
+        run.step()
+        if time.perf_counter() - began > PATIENCE:
+            return None
+    start, began, seconds = run.state, time.perf_counter(), []
+    received = run.record(plan.block)
+    repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
+    for _ in range(1 + repetitions):  # the first one compiles and caches
+        # from a copy of the same state: the history does not grow from one to the next
+        fresh = copy(start)
+        synchronize(device)  # else a GPU copies while the clock runs
+        before = time.perf_counter()
+        replay(run.learner, fresh, received, device)
+        seconds.append(time.perf_counter() - before)
+    return Timing(seconds[1:], state_bytes(start) / point.trials)
+
+
+def times(subject: Subject, plan: Plan, device: str) -> dict[Point, Timing]:
+    """``time_block`` at each point of the plan that can be reached."""
+    every = ((p, time_block(subject.case, p, plan, device)) for p in points(subject, plan))
+    return {point: timing for point, timing in every if timing}
+
+
+def device_name(device: str) -> str:
+    """The name of the GPU, or of the processor where the system tells it."""
+    if device.startswith("cuda"):
+        return torch.cuda.get_device_name(device)
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _play(case: Case, point: Point, device: str) -> None:
@@ -236,17 +276,11 @@ def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, An
 
     Returns:
         trials, process and device: see ``measure_memory``.
-
-    Raises:
-        RuntimeError: the process failed; with its error.
     """
     point = base(subject, plan)._replace(trials=most)
     # forked from a server that has loaded the package once: a child's peak begins with what it then holds
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(["companion.bench.measure"])
-    try:
-        with ProcessPoolExecutor(1, mp_context=server) as child:
-            found = child.submit(_in_child, subject.paper, subject.name, point, device).result()
-    except Exception as error:
-        raise RuntimeError(f"memory of {subject.paper}'s {subject.name}: {error!r}") from error
+    with ProcessPoolExecutor(1, mp_context=server) as child:
+        found = child.submit(_in_child, subject.paper, subject.name, point, device).result()
     return {"trials": most, **found}

@@ -8,7 +8,6 @@ the last bit; the 75 MB of rows are needed by ``build_table`` alone.
 Letters: N rows, K clusters, n_k members of cluster k, j one of the 10 quantitative columns.
 """
 
-import csv
 import hashlib
 import io
 import json
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paperlib.core.files import CHECKOUT
+from paperlib.core.files import CHECKOUT, write_atomically
 
 FOLDER = CHECKOUT / "data"
 TABLE, NOTE = FOLDER / "covtype_arms.csv", FOLDER / "covtype_arms.json"
@@ -46,8 +45,6 @@ class CovertypeArms(NamedTuple):
     arms: np.ndarray  # K x 11, float64, standardized centers and the constant, largest norm 1
     mean: np.ndarray  # K, float64, share of class 2: the mean reward of a pull
     counts: np.ndarray  # K, int64, rows in each cluster
-    classes: np.ndarray  # K x 7, int64, rows by cover type 1..7
-    sums: np.ndarray  # K x 10, int64, column sums of the unscaled features
     scale: float  # largest norm before scaling: arms * scale are the standardized centers
 
 
@@ -122,19 +119,11 @@ def write_table(table: ClusterTable, about: dict, folder: Path = FOLDER) -> None
     """Write covtype_arms.csv and, beside it, covtype_arms.json with `about`, N, S1 and S2."""
     rows = np.column_stack((np.arange(len(table.counts)), table.counts, table.classes, table.sums))
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([HEADER, *rows.tolist()])
-    note = about | {
-        "rows": int(table.counts.sum()),
-        "S1": table.sums.sum(axis=0).tolist(),
-        "S2": table.squares.tolist(),
-    }
-    for name, content in (
-        (TABLE.name, text.getvalue()),
-        (NOTE.name, json.dumps(note, indent=1) + "\n"),
-    ):
-        path, temporary = folder / name, folder / f"{name}.tmp"
-        temporary.write_text(content, encoding="utf-8", newline="\n")
-        temporary.replace(path)
+    np.savetxt(text, rows, "%d", ",", header=",".join(HEADER), comments="")
+    sums = {"S1": table.sums.sum(axis=0).tolist(), "S2": table.squares.tolist()}
+    note = json.dumps(about | {"rows": int(table.counts.sum())} | sums, indent=1) + "\n"
+    for path, content in ((TABLE, text.getvalue()), (NOTE, note)):
+        write_atomically(folder / path.name, lambda file: file.write(content.encode()))
 
 
 def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
@@ -144,15 +133,13 @@ def read_table(folder: Path = FOLDER) -> tuple[ClusterTable, dict]:
         ValueError: the two files do not fit together: one was edited or only half written.
     """
     path = folder / TABLE.name
-    with path.open(newline="", encoding="utf-8") as lines:
-        header, *rows = csv.reader(lines)
-    if tuple(header) != HEADER:
-        raise ValueError(f"{path.name}: header {','.join(header)}; expected {','.join(HEADER)}")
+    header, *rows = path.read_text(encoding="utf-8").splitlines()
+    if header != ",".join(HEADER):
+        raise ValueError(f"{path.name}: header {header}; expected {','.join(HEADER)}")
     note = json.loads((folder / NOTE.name).read_text(encoding="utf-8"))
-    values = np.array([[int(cell) for cell in row] for row in rows], dtype=np.int64)
-    table = ClusterTable(
-        values[:, 1], values[:, 2 : 2 + CLASSES], values[:, 2 + CLASSES :], np.array(note["S2"])
-    )
+    values = np.loadtxt(rows, np.int64, delimiter=",")
+    parts = np.split(values[:, 1:], [1, 1 + CLASSES], axis=1)
+    table = ClusterTable(parts[0][:, 0], *parts[1:], np.array(note["S2"]))
     for name, found, expected in (
         ("arm", values[:, 0].tolist(), list(range(len(values)))),
         ("sum of n", int(table.counts.sum()), note["rows"]),
@@ -189,9 +176,7 @@ def derive_arms(table: ClusterTable) -> CovertypeArms:
     # Departure: the paper does not say how its centers meet Assumption 1, ||x|| <= 1: one common factor does.
     scale = max(math.sqrt(math.fsum(x * x for x in center)) for center in centers)
     mean = table.classes[:, REWARDED - 1] / table.counts
-    return CovertypeArms(
-        np.array(centers) / scale, mean, table.counts, table.classes, table.sums, scale
-    )
+    return CovertypeArms(np.array(centers) / scale, mean, table.counts, scale)
 
 
 def table_checksum() -> str:

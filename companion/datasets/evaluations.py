@@ -46,14 +46,10 @@ class Evaluations:
         about: what values hang on beside parameters (data, versions), plain: lines with another are not used.
 
     Raises:
-        ValueError: no function, a name that is none of a file in the folder, or what JSON does not give back as it was.
+        ValueError: what JSON does not give back as it was.
     """
 
     def __init__(self, function: Callable[[Parameters], float], name: str, about: dict[str, Any]):
-        if not callable(function):
-            raise ValueError(f"function={function!r}; allowed: a function of parameters")
-        if not isinstance(name, str) or not name or Path(name).name != name:
-            raise ValueError(f"name={name!r}; allowed: the name of a file, without a folder")
         _refuse_unlike("about", about)
         self.function, self.path, self.about = function, folder() / f"{name}.jsonl", about
         self._known: dict[str, Evaluation] = {}
@@ -70,17 +66,13 @@ class Evaluations:
             entries = [_parse(line) for line in whole]
             for about, evaluation in filter(None, entries):
                 if about == self.about:
-                    self.keep(evaluation)
+                    self._known.setdefault(_text(evaluation.parameters), evaluation)
             if damaged := entries.count(None):
                 log.warning("%s: %d damaged lines are not used", self.path.name, damaged)
 
     def lookup(self, parameters: Parameters) -> Evaluation | None:
         """The evaluation of these parameters, None where there is none yet."""
         return self._known.get(_text(parameters))
-
-    def keep(self, evaluation: Evaluation) -> None:
-        """Remember one, in this process."""
-        self._known.setdefault(_text(evaluation.parameters), evaluation)
 
     def entries(self) -> list[Evaluation]:
         """All that are known."""
@@ -99,7 +91,8 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
     """
     for _, parameters in asked:
         _refuse_unlike("parameters", parameters)
-    for file in {id(file): file for file, _ in asked}.values():
+    files = {id(file): file for file, _ in asked}.values()
+    for file in files:
         file.load()
     missing = {
         (file.path, _text(file.about), _text(parameters)): (file, parameters)
@@ -110,11 +103,9 @@ def evaluate(asked: Sequence[tuple[Evaluations, Parameters]]) -> list[float]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "ab"):  # an error now is cheaper than after a fit
             pass
-    calls = [(file.function, x, file.path, file.about) for file, x in missing.values()]
-    found = dict(zip(missing, _in_parallel(calls)))
-    for file, parameters in asked:
-        if (new := found.get((file.path, _text(file.about), _text(parameters)))) is not None:
-            file.keep(new)
+    _in_parallel([(file.function, x, file.path, file.about) for file, x in missing.values()])
+    for file in files:
+        file.load()
     return [file.lookup(parameters).value for file, parameters in asked]
 
 
@@ -132,23 +123,23 @@ def workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _in_parallel(calls: list[tuple]) -> list[Evaluation]:
+def _in_parallel(calls: list[tuple]) -> None:
     count = workers()
     if min(count, len(calls)) < 2:
         with threadpool_limits(1):  # as in a worker: sums must not hang on the number of threads
-            return [_evaluated(*call) for call in calls]
+            for call in calls:
+                _evaluated(*call)
+        return
     from joblib import Parallel, delayed, parallel_config
 
     with parallel_config("loky", n_jobs=count, inner_max_num_threads=1):
-        return Parallel(batch_size=1, pre_dispatch="all")(
-            delayed(_evaluated)(*call) for call in calls
-        )
+        Parallel(batch_size=1, pre_dispatch="all")(delayed(_evaluated)(*call) for call in calls)
 
 
 def _evaluated(
     function: Callable[[Parameters], float], parameters: Parameters, path: Path, about: dict
-) -> Evaluation:
-    """Evaluate and append to the file."""
+) -> None:
+    """Evaluate and append to the file, from which every process reads the value."""
     value, error, begin = 0.0, None, time.perf_counter()
     try:
         found = function(dict(parameters))  # a copy: what is written is what was asked
@@ -162,7 +153,6 @@ def _evaluated(
     evaluation = Evaluation(parameters, value, time.perf_counter() - begin, error)
     entry = {"about": about, **evaluation._asdict()}
     _append(path, _text({**entry, "checksum": _checksum(entry)}).encode())
-    return evaluation
 
 
 def _append(path: Path, line: bytes) -> None:

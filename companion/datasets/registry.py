@@ -12,10 +12,10 @@ import gzip
 import hashlib
 import os
 import tarfile
-import tempfile
 import tomllib
 import warnings
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -25,6 +25,8 @@ import requests
 with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it asks for ipywidgets
     warnings.simplefilter("ignore")
     import pooch
+
+from paperlib.core.files import check_writable
 
 from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
 from .derive import STEPS
@@ -71,15 +73,10 @@ class Dataset:
     download: int = 0  # the most bytes that an address may send; 0: as many as the file has
 
 
-def _read_registry(path: Path) -> dict[str, Dataset]:
-    with path.open("rb") as file:
-        return {
-            name: Dataset(**entry | {"urls": tuple(entry["urls"])})
-            for name, entry in tomllib.load(file).items()
-        }
-
-
-REGISTRY = _read_registry(FOLDER / "registry.toml")
+REGISTRY = {
+    name: Dataset(**entry | {"urls": tuple(entry["urls"])})
+    for name, entry in tomllib.loads((FOLDER / "registry.toml").read_text()).items()
+}
 
 
 def _entry(name: str) -> Dataset:
@@ -106,14 +103,11 @@ def _folders() -> list[Path]:
     return ([Path(own)] if own else []) + [cache_folder()]
 
 
-def _gzipped(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
 def _open(path: Path):
     """Binary stream of the plain content; the first bytes decide, not the name."""
-    return gzip.open(path) if _gzipped(path) else path.open("rb")
+    with path.open("rb") as file:
+        gzipped = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if gzipped else path.open("rb")
 
 
 @functools.lru_cache(maxsize=64)
@@ -157,24 +151,24 @@ def available(name: str) -> bool:
     return find(name) is not None
 
 
-def _copy(source: BinaryIO, target: BinaryIO, most: int, what: str) -> None:
+def _copy(chunks: Iterable[bytes], target: BinaryIO, most: int, what: str) -> None:
     """At most so many bytes: a longer source is refused, not kept."""
-    while chunk := source.read(1 << 20):
+    for chunk in chunks:
         most -= len(chunk)
         if most < 0:
             raise ValueError(f"{what} is longer than the registry says")
         target.write(chunk)
 
 
+def _chunks(file: BinaryIO) -> Iterable[bytes]:
+    return iter(functools.partial(file.read, 1 << 20), b"")
+
+
 def _receive(url: str, part: Path, most: int) -> None:
     """Download to a file; ends when more than ``most`` bytes have come."""
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer, part.open("wb") as file:
         answer.raise_for_status()
-        for chunk in answer.iter_content(1 << 16):
-            most -= len(chunk)
-            if most < 0:
-                raise ValueError(f"{url} sends more bytes than the registry allows")
-            file.write(chunk)
+        _copy(answer.iter_content(1 << 16), file, most, url)
 
 
 def _unpacked(entry: Dataset):
@@ -184,19 +178,17 @@ def _unpacked(entry: Dataset):
         part = Path(f"{output}.part")
         try:
             _receive(url, part, entry.download or entry.bytes)
-            with open(output, "wb") as plain:
+            with _open(part) as content, open(output, "wb") as plain:
                 if entry.derive:
-                    with _open(part) as content:
-                        plain.write(STEPS[entry.derive](content))
+                    plain.write(STEPS[entry.derive](content))
                 elif entry.member:
-                    with tarfile.open(part) as archive:
+                    with tarfile.open(fileobj=content) as archive:
                         member = archive.extractfile(entry.member)
                         if member is None:
                             raise ValueError(f"{entry.member} is no file")
-                        _copy(member, plain, entry.bytes, entry.member)
+                        _copy(_chunks(member), plain, entry.bytes, entry.member)
                 else:
-                    with _open(part) as content:
-                        _copy(content, plain, entry.bytes, "the content")
+                    _copy(_chunks(content), plain, entry.bytes, "the content")
         except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
             # pooch retries a ValueError
             raise ValueError(f"{url}: damaged archive ({error})") from error
@@ -223,12 +215,6 @@ def _advice(name: str, failures: list[Exception]) -> str:
     return "\n".join(lines + [f"Tried {url}: {error}" for url, error in zip(entry.urls, failures)])
 
 
-def _unwritable(error: OSError) -> OSError:
-    """The error of a cache that cannot be written: it names the folder, which is no file that is missing."""
-    why = f"the cache of data sets cannot be written ({error.strerror or error})"
-    return OSError(error.errno or errno.EIO, why, str(cache_folder()))
-
-
 def fetch(name: str) -> Path:
     """Path of a verified file, downloaded if need be: PAPERLIB_DATA, then the cache, then the registry's addresses.
 
@@ -251,17 +237,11 @@ def fetch(name: str) -> Path:
     if path is not None:
         return path
     entry, failures = _entry(name), []
-    if entry.urls:
-        try:
-            cache_folder().mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=cache_folder()):
-                pass
-        except OSError as error:
-            raise _unwritable(error) from error
     # its notes would put paths of this machine into notebooks
     pooch.get_logger().setLevel("WARNING")
     for url in entry.urls:
         try:
+            check_writable(cache_folder())
             pup = pooch.create(
                 cache_folder(),
                 "",
@@ -272,7 +252,9 @@ def fetch(name: str) -> Path:
             return Path(pup.fetch(entry.file, downloader=_unpacked(entry)))
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, NETWORK):
-                raise _unwritable(error) from error
+                # it names the folder, which is no file that is missing
+                why = f"the cache of data sets cannot be written ({error.strerror or error})"
+                raise OSError(error.errno or errno.EIO, why, str(cache_folder())) from error
             failures.append(error)
     # requests' errors are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content.
     refused = any(
@@ -303,8 +285,8 @@ def load_covertype():
         features, N x 54 int16, ten quantitative columns, then 4 wilderness areas and 40 soil types one-hot;
         cover type, N int64 in 1..7. N = 581,012; the file is not in random order.
     """
-    table = load("covertype")
-    return table.features, table.target
+    features, target, _ = load("covertype")
+    return features, target
 
 
 def _rebuild() -> tuple[bool, str]:

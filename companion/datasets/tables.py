@@ -6,7 +6,8 @@ text; zeros that stand for missing values (pima) are left as they are.
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ CELLS = (
     "ClumpThickness UniformityOfCellSize UniformityOfCellShape MarginalAdhesion SingleEpithelialCellSize "
     "BareNuclei BlandChromatin NormalNucleoli Mitoses"
 ).split()
-NUCLEI = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension".split()
+NUCLEUS = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension".split()
+NUCLEI = [f"{kind}_{name}" for kind in ("mean", "error", "worst") for name in NUCLEUS]
 RECURRENCE = (
     "age menopause tumor-size inv-nodes node-caps deg-malig breast breast-quad irradiat".split()
 )
@@ -50,22 +52,26 @@ COVER = (
 SEXES = ("M", "F", "I")
 
 
-def _shaped(array: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    if array.shape != shape:
+def _check_shape(found: tuple[int, int], shape: tuple[int, int]) -> None:
+    if found != shape:
         raise ValueError(
-            f"table: {array.shape[0]} rows x {array.shape[-1]} columns; expected {shape[0]} x {shape[1]}"
+            f"table: {found[0]} rows x {found[1]} columns; expected {shape[0]} x {shape[1]}"
         )
-    return array
 
 
-def _numbers(
-    file: BinaryIO, shape: tuple[int, int], dtype=np.float64, delimiter: str | None = ","
+def _cells(
+    file: BinaryIO, shape: tuple[int, int], dtype: type, delimiter: str | None = ","
 ) -> np.ndarray:
-    return _shaped(np.loadtxt(file, dtype=dtype, delimiter=delimiter, ndmin=2), shape)
+    cells = np.loadtxt(file, dtype=dtype, delimiter=delimiter, ndmin=2)
+    _check_shape(cells.shape, shape)
+    return cells
 
 
-def _text(file: BinaryIO, shape: tuple[int, int]) -> np.ndarray:
-    return _shaped(np.loadtxt(file, dtype=str, delimiter=",", ndmin=2), shape)
+def _rows(file: BinaryIO, shape: tuple[int, int]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a file whose cells may be empty."""
+    header, *rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    _check_shape((len(rows), len(header)), shape)
+    return header, rows
 
 
 def _float(cells: Iterable[str]) -> np.ndarray:
@@ -74,60 +80,45 @@ def _float(cells: Iterable[str]) -> np.ndarray:
     )
 
 
-def _covertype(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    cells = _numbers(file, shape, np.int16)
-    return Table(cells[:, :-1], cells[:, -1].astype(np.int64), tuple(COVER))
+def _numeric(
+    file: BinaryIO,
+    shape: tuple[int, int],
+    names: Sequence[str],
+    dtype: type = np.float64,
+    target: type = np.int64,
+    delimiter: str | None = ",",
+) -> Table:
+    """Numbers alone, the target in the last column."""
+    cells = _cells(file, shape, dtype, delimiter)
+    return Table(cells[:, :-1], cells[:, -1].astype(target), tuple(names))
 
 
-def _australian(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    cells = _numbers(file, shape, delimiter=None)
-    return Table(cells[:, :-1], cells[:, -1].astype(np.int64), tuple(f"A{i}" for i in range(1, 15)))
-
-
-def _pima(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    cells = _numbers(file, shape)
-    return Table(cells[:, :-1], cells[:, -1].astype(np.int64), tuple(PIMA))
-
-
-def _breast_cancer(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    """Column 0 is an identifier; class 4, malignant, becomes 1, and class 2, benign, 0."""
-    cells = _text(file, shape)
-    return Table(_float(cells[:, 1:-1]), (cells[:, -1] == "4").astype(np.int64), tuple(CELLS))
-
-
-def _wdbc(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    """Column 0 is an identifier; M, malignant, becomes 1 (scikit-learn's copy codes it 0)."""
-    cells = _text(file, shape)
-    names = tuple(f"{kind}_{name}" for kind in ("mean", "error", "worst") for name in NUCLEI)
-    return Table(_float(cells[:, 2:]), (cells[:, 1] == "M").astype(np.int64), names)
-
-
-def _breast_cancer_ljubljana(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    """All features are categories and stay text; recurrence-events becomes 1."""
-    cells = _text(file, shape)
-    return Table(
-        cells[:, 1:], (cells[:, 0] == "recurrence-events").astype(np.int64), tuple(RECURRENCE)
-    )
+def _two_classes(
+    file: BinaryIO,
+    shape: tuple[int, int],
+    names: Sequence[str],
+    features: slice,
+    column: int,
+    positive: str,
+    convert: Callable[[np.ndarray], np.ndarray] = _float,
+) -> Table:
+    """Columns ``features``, and 1 where ``column`` has the class ``positive``."""
+    cells = _cells(file, shape, str)
+    target = (cells[:, column] == positive).astype(np.int64)
+    return Table(convert(cells[:, features]), target, tuple(names))
 
 
 def _abalone(file: BinaryIO, shape: tuple[int, int]) -> Table:
     """Sex one-hot in the first three columns (male, female, infant); the target is the number of rings."""
-    cells = _text(file, shape)
+    cells = _cells(file, shape, str)
     sex = (cells[:, :1] == np.array(SEXES)).astype(np.float64)
     features = np.hstack((sex, _float(cells[:, 1:-1])))
     return Table(features, cells[:, -1].astype(np.float64), ("Male", "Female", "Infant", *ABALONE))
 
 
-def _california_housing(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    """Raw columns; the target is the median house value in US dollars, capped at 500,001."""
-    cells = _numbers(file, shape)
-    return Table(cells[:, :-1], cells[:, -1], tuple(HOUSING))
-
-
 def _stocks(file: BinaryIO, shape: tuple[int, int]) -> Prices:
     """Close of every (date, ticker), from the long format date,open,high,low,close,volume,Name."""
-    header, *rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-    _shaped(np.empty((len(rows), len(header))), shape)
+    _, rows = _rows(file, shape)
     dates, day = np.unique([row[0] for row in rows], return_inverse=True)
     tickers = {ticker: k for k, ticker in enumerate(dict.fromkeys(row[6] for row in rows))}
     close = np.full((len(dates), len(tickers)), np.nan)
@@ -137,23 +128,35 @@ def _stocks(file: BinaryIO, shape: tuple[int, int]) -> Prices:
 
 def _stocks_adjusted(file: BinaryIO, shape: tuple[int, int]) -> Prices:
     """Adjusted close, already dates down and tickers across."""
-    header, *rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-    _shaped(np.empty((len(rows), len(header))), shape)
+    header, rows = _rows(file, shape)
     dates = np.array([row[0] for row in rows], "datetime64[D]")
     return Prices(dates, np.array(header[1:]), _float(row[1:] for row in rows))
 
 
 PARSERS = {
-    "covertype": _covertype,
+    "covertype": partial(_numeric, names=COVER, dtype=np.int16),
     "stocks": _stocks,
     "stocks_adjusted": _stocks_adjusted,
-    "australian": _australian,
-    "pima": _pima,
-    "breast_cancer": _breast_cancer,
-    "wdbc": _wdbc,
+    "australian": partial(_numeric, names=[f"A{i}" for i in range(1, 15)], delimiter=None),
+    "pima": partial(_numeric, names=PIMA),
+    # column 0 is an identifier; class 4 is malignant, class 2 benign
+    "breast_cancer": partial(
+        _two_classes, names=CELLS, features=slice(1, -1), column=-1, positive="4"
+    ),
+    # column 0 is an identifier; M is malignant, and becomes 1, where scikit-learn's copy has 0
+    "wdbc": partial(_two_classes, names=NUCLEI, features=slice(2, None), column=1, positive="M"),
     "abalone": _abalone,
-    "breast_cancer_ljubljana": _breast_cancer_ljubljana,
-    "california_housing": _california_housing,
+    # all features are categories, and stay text
+    "breast_cancer_ljubljana": partial(
+        _two_classes,
+        names=RECURRENCE,
+        features=slice(1, None),
+        column=0,
+        positive="recurrence-events",
+        convert=np.asarray,
+    ),
+    # raw columns; the target is the median house value in US dollars, capped at 500,001
+    "california_housing": partial(_numeric, names=HOUSING, target=np.float64),
 }
 
 

@@ -31,6 +31,7 @@ from paperlib.core.trace import Trace
 from ..output import folder, write_bytes, write_json
 from ..papers import papers, room
 from ..store.keys import versions
+from ..store.progress import shell
 from ..styles import COLORS, REFERENCES, Style
 
 COLUMN, DOUBLE = 89 / 25.4, 183 / 25.4  # inches
@@ -102,18 +103,20 @@ def styles() -> dict[str, Style]:
 _declared = styles  # panels have a parameter of that name
 
 
-def look(name: str, styles: Mapping[str, Style] | None = None) -> dict[str, Any]:
+def look(name: str) -> dict[str, Any]:
     """Keywords for ``ax.plot``: color, marker, linestyle, width, order and label of a learner.
 
-    ``styles``: before what the papers declare. Names that nobody has declared are told apart by ``looks`` alone.
+    Names that nobody has declared are told apart by ``looks`` alone.
     """
-    return looks([name], styles)[name]
+    return looks([name])[name]
 
 
 def looks(
     names: Iterable[str], styles: Mapping[str, Style] | None = None
 ) -> dict[str, dict[str, Any]]:
     """The same for the learners of one panel: those that nobody has declared get colors that are free there.
+
+    ``styles``: before what the papers declare.
 
     Raises:
         ValueError: a style in ``styles`` that is none.
@@ -171,7 +174,6 @@ def regret_panel(
     log_x: bool = False,
     log_y: bool = False,
     labels: bool = True,
-    level: float = stats.LEVEL,
     bands: Container[str] | None = None,
     styles: Mapping[str, Style] | None = None,
 ) -> dict[str, dict]:
@@ -188,7 +190,7 @@ def regret_panel(
     with style():
         for i, (name, trace) in enumerate(traces.items()):
             how, rounds = all_looks[name], trace.rounds
-            mean, low, high, n = stats.band(trace[series], level)
+            mean, low, high, n = stats.band(trace[series])
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
             if n > 1 and (bands is None or name in bands):
@@ -213,7 +215,6 @@ def time_panel(
     batch: dict[str, dict[str, Any]] | None = None,
     title: str = "",
     ylabel: str = "seconds a round",
-    styles: Mapping[str, Style] | None = None,
 ) -> dict[str, dict]:
     """Bars of medians with quartiles on a log axis: one group of bars a learner, one bar a setting.
 
@@ -221,20 +222,17 @@ def time_panel(
         seconds: name -> setting -> sample of seconds of one trial, as ``Seconds.bars`` gives them.
         batch: the same of one trial in a batch of many, whose median is a white diamond; learners that it
             lacks cannot be batched, and get a star behind their names.
-        styles: as for ``regret_panel``.
 
     Returns:
         name -> setting -> median, quartiles, n, batch: the plotted numbers.
 
     Raises:
-        ValueError: seconds that are not positive, or too many settings.
+        ValueError: seconds that are not positive.
     """
     settings = list(dict.fromkeys(setting for sample in seconds.values() for setting in sample))
-    numbers, ends, width = {}, [], 0.8 / len(settings)
-    all_looks = looks(seconds, styles)
+    numbers, width = {}, 0.8 / len(settings)
+    all_looks = looks(seconds)
     hatches = ["", "////", "....", "xxxx", "----", "\\\\\\\\", "++++", "oooo"]
-    if len(settings) > len(hatches):
-        raise ValueError(f"seconds: {len(settings)} settings; allowed: at most {len(hatches)}")
     with style():
         for i, (name, samples) in enumerate(seconds.items()):
             for setting, sample in samples.items():
@@ -256,13 +254,13 @@ def time_panel(
                     hatch=hatches[j],
                     error_kw={"elinewidth": 0.7, "capsize": 1.5},
                 )
-                ends += [low, high]
                 shown = {"median": middle, "quartiles": [low, high], "n": np.size(sample)}
                 if setting in (batch or {}).get(name, {}):
                     shown["batch"] = float(np.median(batch[name][setting]))
-                    ends.append(shown["batch"])
                     ax.plot(x, shown["batch"], **DIAMOND)
                 numbers.setdefault(name, {})[setting] = shown
+        bars = [shown for samples in numbers.values() for shown in samples.values()]
+        ends = [x for bar in bars for x in (*bar["quartiles"], bar.get("batch", bar["median"]))]
         decade = np.floor(np.log10(0.8 * min(ends)))  # a diamond just above the axis would be cut
         top = max(decade + 1, np.ceil(np.log10(max(ends))))
         ax.set(title=title, ylabel=ylabel, yscale="log", ylim=(10**decade, 10**top))
@@ -304,13 +302,13 @@ def legend(fig: Figure, *, columns: int = 4) -> None:
         )
 
 
-def band_note(traces: dict[str, Trace], level: float = stats.LEVEL) -> str:
+def band_note(traces: dict[str, Trace]) -> str:
     """What the bands are and over how many trials: a sentence for the caption."""
     counts = {name: len(trace.trials) for name, trace in traces.items()}
     most = max(counts.values())
     fewer = ", ".join(f"{look(name)['label']} {n}" for name, n in counts.items() if n != most)
     more = f" ({fewer})" if fewer else ""
-    return f"Bands: pointwise {100 * level:g} % t-intervals of the mean over {most} trials{more}."
+    return f"Bands: pointwise {100 * stats.LEVEL:g} % t-intervals of the mean over {most} trials{more}."
 
 
 def _label_ends(ax: Axes) -> None:
@@ -434,8 +432,7 @@ def save(
 
 def _show(png: bytes, fig: Figure, alt: str) -> None:
     """The picture itself as output, of a fixed size, where an IPython kernel runs."""
-    ipython = sys.modules.get("IPython")
-    if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None:
+    if shell() is not None:
         from IPython.display import Image, display
 
         display(Image(png, format="png", width=round(100 * fig.get_size_inches()[0]), alt=alt))

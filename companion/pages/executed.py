@@ -33,15 +33,12 @@ def published(executed, known: dict[str, tuple[str, str]]):
     """
     import nbformat
 
-    new = {"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}}
-    result, count = nbformat.from_dict(new), 0
-    result.metadata.kernelspec = {
-        "display_name": "Python 3",
-        "language": "python",
-        "name": "python3",
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+        "ran": executed.metadata.get("papermill", {}).get("end_time") or "",
     }
-    result.metadata.language_info = {"name": "python"}
-    result.metadata.ran = executed.metadata.get("papermill", {}).get("end_time") or ""
+    result, count = nbformat.v4.new_notebook(metadata=metadata), 0
     for i, cell in enumerate(executed.cells):
         tags = [tag for tag in cell.metadata.get("tags", []) if tag != "papermill-error-cell-tag"]
         kept = {
@@ -60,12 +57,9 @@ def published(executed, known: dict[str, tuple[str, str]]):
 
 
 def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
-    if output.output_type == "stream":
-        kept = {"output_type": "stream", "name": "stdout", "text": output.text}
-        return kept if output.name == "stdout" else None
-    if output.output_type == "error":
-        return None
-    data = output.data
+    if output.get("name") == "stdout":
+        return {"output_type": "stream", "name": "stdout", "text": output.text}
+    data = output.get("data", {})  # what is written to stderr, and an error, have none
     if png := data.get("image/png"):
         found = known.get(hashlib.sha256(base64.b64decode(png)).hexdigest())
         data = {"text/markdown": f"![{found[1]}]({found[0]})"} if found else {}

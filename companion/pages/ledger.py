@@ -106,36 +106,32 @@ def float_of(x: float | str) -> float:
 
 
 def _errata(paper: str) -> list[dict]:
-    module, cells = room(paper, "errata"), _notebook_cells(paper)
+    cells = [
+        (stem, cell)
+        for stem in workflow.stems(paper)
+        for cell in json.loads(workflow.notebook(stem).read_text())["cells"]
+    ]
     found = []
-    for erratum in module.ERRATA if module else ():
+    for erratum in getattr(room(paper, "errata"), "ERRATA", ()):
         notebook, cell = _place(erratum.id, cells)
         text = {key: value for key, value in erratum._asdict().items() if key != "function"}
         found.append({**text, "notebook": notebook, "cell": cell})
     return found
 
 
-def _notebook_cells(paper: str) -> list[tuple[str, dict]]:
-    """Stem and cell, of all notebooks of a paper."""
-    return [
-        (stem, cell)
-        for stem in workflow.stems(paper)
-        for cell in json.loads(workflow.notebook(stem).read_text())["cells"]
-    ]
-
-
 def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[None, None]:
     """Notebook and cell of an erratum: the text cell that begins with its id in bold, else one whose output lists it."""
-    for stem, cell in cells:
+
+    def begins(cell: dict) -> bool:
         heading = re.match(r"\*\*([^*]+?)\.?\*\*", "".join(cell["source"]))
-        if cell["cell_type"] == "markdown" and heading and id in heading[1].split(", "):
-            return stem, cell["id"]
-    for stem, cell in cells:
-        if any(
-            re.search(rf"^{re.escape(id)}  ", "".join(output.get("text", "")), re.MULTILINE)
-            for output in cell.get("outputs", [])
-        ):
-            return stem, cell["id"]
+        return cell["cell_type"] == "markdown" and heading and id in heading[1].split(", ")
+
+    texts = lambda cell: ("".join(output.get("text", "")) for output in cell.get("outputs", []))
+    listed = re.compile(rf"^{re.escape(id)}  ", re.MULTILINE)
+    for shows in (begins, lambda cell: any(map(listed.search, texts(cell)))):
+        for stem, cell in cells:
+            if shows(cell):
+                return stem, cell["id"]
     return None, None
 
 

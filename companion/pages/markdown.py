@@ -1,9 +1,14 @@
-"""The ledger as Markdown: the tables of ``notebooks/99_claims.ipynb``, and README's block between its markers."""
+"""The pages' Markdown: Jinja2 templates of ``templates/``, and the filters with which they write claims, verdicts and numbers.
+
+``claims_tables``, ``statements_tables`` and ``errata_tables`` are those of ``notebooks/99_claims.ipynb``.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
 
 from paperlib.core.text import number
@@ -11,16 +16,16 @@ from paperlib.core.text import number
 from ..verdicts.verdict import short
 from .ledger import float_of
 
-# verdicts in the plural
-MANY = {
-    "holds": "hold",
-    "fails": "fail",
-    "inconclusive": "inconclusive",
-    "by construction": "by construction",
-    "vacuous here": "vacuous here",
-    "reported": "reported",
-    "not run": "not run",
+MARKS = {
+    "holds": "✓",
+    "fails": "✕",
+    "inconclusive": "?",
+    "by construction": "≡",
+    "vacuous here": "○",
+    "reported": "•",
+    "not run": "–",
 }
+MANY = {"holds": "hold", "fails": "fail"}  # verdicts that have a plural
 NOTHING = "–"
 
 
@@ -30,21 +35,19 @@ class Text(str):
     def _repr_markdown_(self) -> str:
         return str(self)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = _repr_markdown_
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A Markdown table; cells with Markdown of their own are ``Text``, in all others its signs are escaped."""
-    cells = ([x if isinstance(x, Text) else escape(str(x)) for x in row] for row in rows)
-    lines = [head, ["---"] * len(head), *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def render(template: str, **names: Any) -> Text:
+    """Fill a template in; paragraphs that are left out leave no blank lines behind."""
+    text = TEMPLATES.get_template(f"{template}.md.j2").render(names)
+    return Text(re.sub(r"\n{3,}", "\n\n", text).strip())
 
 
-def escape(text: str) -> str:
+def escape(text: Any) -> str:
     """Text that Markdown shows as it is."""
     # in code a table's bar alone has a meaning
-    parts = re.split(r"(``.+?``|`[^`]+`)", text.replace("\n", " "))
+    parts = re.split(r"(``.+?``|`[^`]+`)", str(text).replace("\n", " "))
     signs = (r"\|", r"[\\|*_<$]")
     return "".join(re.sub(signs[i % 2 == 0], r"\\\g<0>", part) for i, part in enumerate(parts))
 
@@ -60,13 +63,42 @@ def spoken(text: str) -> str:
     return re.sub(r"([\[\]])", r"\\\1", escape(re.sub(r"\$([^$\n]+)\$", r"\1", text)))
 
 
+def anchor(id: str) -> str:
+    """Of a claim, a statement or an erratum: "goucb.C1.f1" gives c1.f1, "Lemma 5.5, printed" lemma-5.5-printed."""
+    return re.sub(r"[^\w.]+", "-", id.lower()).strip("-")
+
+
+def links(places: list[tuple[str, str]]) -> str:
+    """Links, of which each is a text and an address."""
+    return ", ".join(f"[{escape(text)}]({to})" for text, to in places) or NOTHING
+
+
+def chip(verdict: str, text: str = "", to: str = "") -> str:
+    """A verdict as a mark and a word, never by color alone; ``to``: where it leads."""
+    inside = f"`{MARKS[verdict]} {text or verdict}`"
+    return f"[{inside}]({to})" if to else inside
+
+
+def _counts(*counts: dict[str, int]) -> dict[str, str]:
+    """Verdict -> "3 hold", of several tables together, in a fixed order."""
+    total = sum(map(Counter, counts), Counter())
+    plural = lambda v: v if total[v] == 1 else MANY.get(v, v)
+    return {v: f"{total[v]} {plural(v)}" for v in MARKS if v in total}
+
+
 def counted(counts: dict[str, int]) -> str:
     """ "3 hold, 1 fails", in a fixed order."""
-    return ", ".join(
-        f"{counts[verdict]} {verdict if counts[verdict] == 1 else many}"
-        for verdict, many in MANY.items()
-        if verdict in counts
-    )
+    return ", ".join(_counts(counts).values())
+
+
+def tally(*counts: dict[str, int]) -> str:
+    """The same as chips, of several tables together."""
+    return " ".join(chip(verdict, text) for verdict, text in _counts(*counts).items())
+
+
+def many(n: int, one: str, more: str = "") -> str:
+    """ "1 test", "2 tests"."""
+    return f"{n} {one if n == 1 else more or one + 's'}"
 
 
 def declared(found: dict) -> str:
@@ -78,22 +110,7 @@ def declared(found: dict) -> str:
     )
 
 
-def tests(paper: dict) -> str:
-    """ "3 tests of its sentences: 2 hold, 1 fails; 1 test of ours: 1 holds"; claims that parts decide are no tests of their own."""
-    whose = {"paper": "of its sentences", "ours": "of ours"}
-    return "; ".join(
-        f"{many(sum(n.values()), 'test')} {whose[kind]}: {counted(n)}"
-        for kind, n in paper["counts"].items()
-        if n
-    )
-
-
-def many(n: int, one: str, more: str | None = None) -> str:
-    """ "1 test", "2 tests"."""
-    return f"{n} {one if n == 1 else more or one + 's'}"
-
-
-def figure(claim: dict) -> str:
+def statistic(claim: dict) -> str:
     """Statistic with its interval; of a parent the verdicts of its parts; of a claim not run the reason."""
     if claim["statistic"] is None:
         return claim["reason"] or NOTHING
@@ -103,33 +120,11 @@ def figure(claim: dict) -> str:
     return sign + value + ends
 
 
-def _read_with(claim: dict) -> str:
-    """The figure, behind it what the verdict is to be read with, and what a run at other sizes came to."""
-    parts = (figure(claim), claim["reason"], claim.get("run"))
-    return "; ".join(dict.fromkeys(filter(None, parts)))
-
-
-def _count(claim: dict) -> str:
-    return NOTHING if claim["n"] is None else str(claim["n"])
-
-
-def row(claim: dict, *cells: str) -> tuple:
-    """Cells of a claim: id, those asked for, its number with what it is to be read with, n."""
-    return (
-        short(claim["id"]),
-        *(claim[cell] for cell in cells),
-        _read_with(claim),
-        _count(claim),
-    )
-
-
-def claims_tables(found: dict) -> Text:
-    """Every claim with source, test, verdict, statistic, interval and n: one table a paper."""
-    mark = "" if found["profile"] == "paper" else " of record"
-    head = ("id", "source", "claim", "test", "verdict" + mark, "statistic [interval]", "n")
-    cells = ("source", "sentence", "test", "verdict")
-    rows = lambda paper: [row(c, *cells) for c in paper["claims"]]
-    return _by_paper(found, "claims", lambda paper: f"{tests(paper)}\n\n{table(head, rows(paper))}")
+def result(claim: dict) -> str:
+    """The statistic, behind it what the verdict is to be read with, and what a run at other sizes came to; then n: two cells."""
+    parts = (statistic(claim), claim["reason"], claim.get("run"))
+    n = NOTHING if claim["n"] is None else claim["n"]
+    return f"{escape('; '.join(dict.fromkeys(filter(None, parts))))} | {n}"
 
 
 def coverage(statement: dict) -> str:
@@ -146,48 +141,38 @@ def start(statement: dict) -> str:
     return NOTHING if ends is None else " to ".join(dict.fromkeys(map(number, ends)))
 
 
-def worst(x: float | str | None) -> str:
-    """The largest ratio or least slack of a statement as text."""
+def value(x: float | str | None) -> str:
+    """A number that a file holds, or that there is none, as text."""
     return NOTHING if x is None else number(float_of(x))
+
+
+def time(seconds: float) -> str:
+    """Run time of a command: "71 s", "16 min"."""
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds} s"
+
+
+def claims_tables(found: dict) -> Text:
+    """Every claim with source, test, verdict, statistic, interval and n: one table a paper."""
+    return render("ledger", kind="claims", **found)
 
 
 def statements_tables(found: dict) -> Text:
     """Every statement with coverage, slack and the first informative round, over the settings that meet its conditions."""
-    head = (
-        "statement",
-        "what",
-        "checks",
-        "lowest coverage",
-        "largest observed / bound",
-        "least slack",
-        "informative from",
-        "beyond its conditions",
-    )
-    rows = lambda paper: [
-        (
-            s["name"],
-            s["summary"],
-            (counted(s["within"]) or "not checked") if s["checkable"] else "shown as it stands",
-            coverage(s),
-            worst(s["ratio"]),
-            worst(s["slack"]),
-            start(s),
-            counted(s["beyond"]) or NOTHING,
-        )
-        for s in paper["statements"]
-    ]
-    return _by_paper(found, "statements", lambda paper: table(head, rows(paper)))
+    return render("ledger", kind="statements", **found)
 
 
 def errata_tables(found: dict) -> Text:
     """Every erratum, its id a link to its cell, relative to notebooks/."""
-    to = lambda e: Text(f"[{e['id']}]({e['notebook']}.ipynb#cell-id={e['cell']})")
-    row = lambda e: (to(e) if e["notebook"] else e["id"], e["where"], e["problem"], e["resolution"])
-    head = ("id", "where", "problem", "here")
-    return _by_paper(found, "errata", lambda paper: table(head, map(row, paper["errata"])))
+    return render("ledger", kind="errata", **found)
 
 
-def _by_paper(found: dict, kind: str, text) -> Text:
-    papers = [(name, paper) for name, paper in found["papers"].items() if paper[kind]]
-    parts = [f"**{name}**: {paper['title']}\n\n{text(paper)}" for name, paper in papers]
-    return Text("\n\n".join(parts))
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+FILTERS = (anchor, chip, counted, coverage, links, many, number, prose, result, short)
+FILTERS += (spoken, start, tally, time, value)
+TEMPLATES.filters |= {"md": escape} | {each.__name__: each for each in FILTERS}
+TEMPLATES.globals["NOTHING"] = NOTHING

@@ -13,10 +13,9 @@ from importlib import import_module
 from ..output import write_text
 from ..papers import heading, papers, room
 from ..project import home
-from ..verdicts.verdict import short
 from . import ledger
-from .markdown import Text, escape, table
-from .papers import anchor, finding, findings, tally
+from .markdown import anchor, render
+from .papers import first_finding
 from .saved import notebooks
 
 MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!-- {0}: end -->"
@@ -24,46 +23,30 @@ MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!--
 
 def tally_block(claims: dict) -> str:
     """The verdicts of all papers' claims: of the papers' statements, and of our additions."""
-    every = [paper["counts"] for paper in claims["papers"].values()]
-    counts = {
-        whose: sum((Counter(n[whose]) for n in every), Counter()) for whose in ("paper", "ours")
-    }
-    free = sum(n.pop("reported", 0) for n in counts.values())
-    papers = f"{len(every)} paper{'s' * (len(every) != 1)}"
-    stated, added = (f"{sum(counts[w].values())} ({tally(counts[w])})" for w in ("paper", "ours"))
-    return (
-        f"Tests of the statements of {papers}: {stated}. Tests of our additions: {added}. "
-        f"{free} more numbers are reported without a test ([all claims](docs/claims.md))."
+    counts = [paper["counts"] for paper in claims["papers"].values()]
+    stated, added = (
+        sum((Counter(n[whose]) for n in counts), Counter()) for whose in ("paper", "ours")
     )
+    reported = stated.pop("reported", 0) + added.pop("reported", 0)
+    return render("block_tally", papers=counts, stated=stated, added=added, reported=reported)
 
 
 def papers_block(claims: dict) -> str:
     """A row a paper: what it is, the first of its findings, how its claims came out, where to look."""
     rows = []
-    for paper, found in claims["papers"].items():
-        title, source = heading(paper)
-        authors = source.split(', "')[0]
-        known = {short(claim["id"]): claim for claim in found["claims"]}
-        told = findings(paper, claims["profile"], known)
-        page = f"docs/papers/{paper}.md"
-        first = finding(told[0], known, page) if told else Text("")
-        counts = Counter(found["counts"]["paper"]) + Counter(found["counts"]["ours"])
-        places = (("figures", f"{page}#figures"), ("theory", f"{page}#theory"))
-        own = next(iter(notebooks(paper)), None)
-        links = [f"[{word}]({to})" for word, to in places]
-        links += [f"[notebooks](notebooks/{own.stem}.ipynb)"] if own else []
+    for name, paper in claims["papers"].items():
+        title, source = heading(name)
         year = re.search(r"\d{4}", source.rsplit("(", 1)[-1])
         if not year:
             raise ValueError(
-                f"paperlib/{paper}/__init__.py: source {source!r}; allowed: one that ends with its year"
+                f"paperlib/{name}/__init__.py: source {source!r}; allowed: one that ends with its year"
             )
-        name = Text(
-            f"**[{paper}]({page})** {escape(title.split(':')[0])}<br><small>{escape(authors)}, {year[0]}</small>"
-        )
-        rows.append(
-            (name, Text(f"{first}<br>[{tally(counts)}]({page}#claims) {' · '.join(links)}"))
-        )
-    return table(("paper", "what came out"), rows)
+        page = f"docs/papers/{name}.md"
+        row = {"name": name, "page": page, "title": title.split(":")[0], "year": year[0]}
+        row |= {"authors": source.split(', "')[0], "notebooks": notebooks(name)}
+        row["finding"] = first_finding(name, paper, claims["profile"], page)
+        rows.append(row | {"counts": paper["counts"]})
+    return render("block_papers", rows=rows)
 
 
 def learners_block(every: bool = True) -> str:
@@ -74,26 +57,19 @@ def learners_block(every: bool = True) -> str:
     rows = []
     for paper in papers():
         module = import_module(f"paperlib.{paper}")
-        choices = getattr(module, "CHOICES", [])
-        for have, names, because in choices if every else choices[:1]:
-            for name in names:
-                if not hasattr(module, name.split("(")[0]):
-                    raise ValueError(
-                        f"paperlib/{paper}/__init__.py: CHOICES names {name!r}; allowed: what the package has"
-                    )
-            take = [f"`{paper}.{name}`" for name in names]
-            rows.append(
-                (have, Text(", ".join(take)), Text(because)) if every else (have, Text(take[0]))
-            )
-    return table(("you have", "take", "because")[: 3 if every else 2], rows)
+        for have, names, because in getattr(module, "CHOICES", [])[: None if every else 1]:
+            if odd := [name for name in names if not hasattr(module, name.split("(")[0])]:
+                raise ValueError(
+                    f"paperlib/{paper}/__init__.py: CHOICES names {odd[0]!r}; allowed: what the package has"
+                )
+            rows.append((have, [f"`{paper}.{name}`" for name in names], because))
+    return render("block_learners", choices=rows, every=every)
 
 
 def choosing(claims: dict) -> str:
     """The guide to choosing a learner: every choice, then what each paper advises."""
-    advice = (advice_block(paper, found["claims"]) for paper, found in claims["papers"].items())
-    about = "A row says what one has, a learner, and why; the papers' pages hold the measurements that it rests on. None of them is the one to take where gradients can be had, or where an evaluation costs so little that a random search of thousands is affordable."
-    parts = ["# Which learner for which problem", about, learners_block(), *filter(None, advice)]
-    return "\n\n".join(parts) + "\n"
+    advice = [advice_block(paper, found["claims"]) for paper, found in claims["papers"].items()]
+    return render("choosing", learners=learners_block(), advice="\n\n".join(advice))
 
 
 def measured_block(found: dict) -> str:
@@ -101,12 +77,9 @@ def measured_block(found: dict) -> str:
 
     ``found["first"]``: of `test` as the first call in a clone; without it the text says that nobody has measured it.
     """
-    machine, commands, first = found["machine"], found["commands"], found.get("first")
-    words = lambda seconds: f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds} s"
-    took = "; ".join(f"{name} {words(x['seconds'])}" for name, x in commands.items())
-    most = max(x["gib"] for x in (*commands.values(), *([first] if first else [])))
-    alone = f"takes {words(first['seconds'])}" if first else "has not been measured"
-    return f"Measured from a fresh clone, in this order, on {machine['cores']} cores ({machine['processor']}): {took}; memory at most {most:.1f} GiB. A first call of `test`, without the results of `figures`, {alone}."
+    found = {"first": None} | found
+    most = max(x["gib"] for x in (*found["commands"].values(), found["first"]) if x)
+    return render("block_measured", **found, most=most)
 
 
 def advice_block(paper: str, claims: list[dict]) -> str:
@@ -124,15 +97,14 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 def blocks(claims: dict) -> dict[str, str]:
     """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
-    found = {
+    commands = home() / "bench" / "commands.json"  # measured on a quiet machine only
+    known = commands.exists()
+    return {
         "tally": tally_block(claims),
         "papers": papers_block(claims),
         "learners": learners_block(every=False),
+        "measured": measured_block(json.loads(commands.read_text())) if known else "",
     }
-    commands = home() / "bench" / "commands.json"  # measured on a quiet machine only
-    known = commands.exists()
-    found["measured"] = measured_block(json.loads(commands.read_text())) if known else ""
-    return found
 
 
 def replaced(text: str, name: str, new: str) -> str:

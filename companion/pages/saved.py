@@ -1,15 +1,14 @@
 """Figures that a profile's runs left, the notebooks that drew them, and the claims and statements that they show."""
 
-import ast
 import json
 import re
-from contextlib import suppress
 from typing import NamedTuple
 
 from ..output import folder
 from ..workflow import plan as workflow
 
 NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # "Experiments, Figures 1a-b" names 1
+SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')  # with the name of the figure
 
 
 class Saved(NamedTuple):
@@ -57,12 +56,7 @@ class Notebook(NamedTuple):
 
     stem: str
     title: str
-    saves: dict[
-        str, int
-    ]  # pattern of a name under which its code saves a figure -> number of the cell
-    words: dict[
-        str, int
-    ]  # the same of every string of its code: names that a loop hands to ``save`` are among them
+    code: list[str]  # sources of its code cells
 
 
 def saved(paper: str, profile: str) -> dict[str, Saved]:
@@ -81,48 +75,34 @@ def notebooks(paper: str | None = None) -> list[Notebook]:
     """The project's notebooks in order, or those of a paper."""
     found = []
     for stem in workflow.stems(paper):
-        saves, words = {}, {}
-        for i, cell in enumerate(workflow.code(stem)):
-            with suppress(SyntaxError):
-                nodes = [*ast.walk(ast.parse(cell["source"]))]
-                saves = dict.fromkeys(_saves(nodes), i) | saves
-                words = {x.value: i for x in nodes if _is_text(x)} | words
         cells = json.loads(workflow.notebook(stem).read_text())["cells"]
-        found.append(Notebook(stem, title(cells) or stem, saves, words))
+        code = [cell["source"] for cell in workflow.code(stem)]
+        found.append(Notebook(stem, title(cells) or stem, code))
     return found
 
 
 def drawn(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
     """A paper's notebooks with the figures of each, in the order in which its code saves them."""
     own = notebooks(paper)
-    places = {name: _place(name, own) for name in found}
-    mine = lambda i: sorted((at, name) for name, at in places.items() if at and at[0] == i)
-    return [(n, [found[name] for _, name in mine(i)]) for i, n in enumerate(own)]
+    places = sorted((*at, name) for name in found if (at := place(name, own)))
+    return [(n, [found[name] for at, _, name in places if at == i]) for i, n in enumerate(own)]
 
 
-def _place(name: str, own: list[Notebook]) -> tuple[int, int] | None:
+def place(name: str, own: list[Notebook]) -> tuple[int, int] | None:
     """Which notebook and cell save a figure: the one whose call of ``save`` names it, else the first that says the name."""
-    for i, n in enumerate(own):
-        if cells := [cell for pattern, cell in n.saves.items() if re.fullmatch(pattern, name)]:
-            return i, min(cells)
-    return next(((i, n.words[name]) for i, n in enumerate(own) if name in n.words), None)
+    # of an f-string, for example f"figure_2{panel}", any text may stand for a value
+    pattern = lambda text: re.sub(r"\\\{.*?\\\}", ".+", re.escape(text))
+    saves = lambda source: any(re.fullmatch(pattern(text), name) for text in SAVE.findall(source))
+    says = lambda source: f'"{name}"' in source  # a loop may hand the name to ``save``
+    for shows in (saves, says):
+        for i, notebook in enumerate(own):
+            for cell, source in enumerate(notebook.code):
+                if shows(source):
+                    return i, cell
+    return None
 
 
 def title(cells: list) -> str:
     """A notebook's first heading, as Markdown."""
     text = next(("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"), "")
     return text.strip().split("\n")[0].lstrip("# ")
-
-
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _saves(nodes: list[ast.AST]) -> list[str]:
-    """Patterns of the names that code saves figures under by ``figures.save(fig, "name", ...)``, f-strings among them."""
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    saves = [call for call in calls if getattr(call.func, "attr", "") == "save"]
-    names = [call.args[1] for call in saves if len(call.args) > 1]
-    parts = [name.values if isinstance(name, ast.JoinedStr) else [name] for name in names]
-    known = [some for some in parts if any(map(_is_text, some))]
-    return ["".join(re.escape(x.value) if _is_text(x) else ".+" for x in some) for some in known]

@@ -21,6 +21,9 @@ from . import executed, ledger, papers, readme
 from .markdown import spoken
 from .saved import saved
 
+NOTE = "<!-- written by python -m companion.pages.site -->"
+QUICK = "*Not run at the paper's sizes yet: the outputs are the quick profile's.*"
+
 
 def generated(profile: str) -> dict[str, str]:
     """The pages that hold results, by their path under docs/."""
@@ -29,15 +32,13 @@ def generated(profile: str) -> dict[str, str]:
         f"papers/{name}.md": papers.Page(name, paper, profile).text()
         for name, paper in found["papers"].items()
     }
-    return pages | {
+    pages |= {
         "index.md": papers.home(found),
         "claims.md": papers.all_claims(found),
-        "guides/choosing.md": papers.NOTE + readme.choosing(found),
+        "guides/choosing.md": readme.choosing(found),
         "guides/speed.md": papers.speed(found),
     }
-
-
-QUICK = "*Not run at the paper's sizes yet: the outputs are the quick profile's.*"
+    return {name: f"{NOTE}\n\n{text}\n" for name, text in pages.items()}
 
 
 def notebooks(profile: str, there: Path) -> dict[str, str]:
@@ -54,12 +55,10 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
         known[digest] = (f"../../figures/{path.parent.name}/{path.name}", alt)
     for stem in workflow.stems():
         copy, old = workflow.results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
-        node, there_ran = None, ""
-        if old.exists():
-            there_ran = nbformat.read(old, as_version=4).metadata.get("ran", "")
+        known_ran = nbformat.read(old, as_version=4).metadata if old.exists() else {}
         if copy.exists() and copy.with_suffix(".done").exists():
             node = executed.published(nbformat.read(copy, as_version=4), known)
-            if node.metadata.ran < there_ran:
+            if node.metadata.ran < known_ran.get("ran", ""):
                 continue
         elif not old.exists():
             node = executed.published(nbformat.read(workflow.notebook(stem), as_version=4), {})

@@ -10,12 +10,13 @@ import dataclasses
 import dis
 import functools
 import hashlib
+import itertools
 import json
 import os
 import platform
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -58,50 +59,41 @@ _distributions = functools.cache(metadata.packages_distributions)  # it reads al
 # ---- which code -------------------------------------------------------------------------------------------
 
 
-def _code(x: Any) -> list[Any]:
-    """Classes, functions and methods in a configuration: of dataclasses, tuples, containers, partial functions."""
-    if isinstance(x, type):
-        return [base for base in x.__mro__ if base.__module__ != "builtins"]
-    if isinstance(x, (FunctionType, MethodType)):
-        return [x]
-    own = [x.func] if isinstance(x, functools.partial) else []
-    own += [type(x)] if dataclasses.is_dataclass(x) or hasattr(x, "_fields") else []
-    return [part for kid in (*own, *_kids(x)) for part in _code(kid)]
+def _walk(x: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """A configuration and all that it holds, each with its place.
 
-
-def _kids(x: Any) -> list[Any]:
-    """What a configuration holds, a level down."""
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        return [getattr(x, f.name) for f in dataclasses.fields(x)]
-    if isinstance(x, functools.partial):
-        return [*x.args, *x.keywords.values()]
+    Raises:
+        ValueError: what two configurations may differ in and ``describe`` does not show.
+    """
+    yield place, x
     if isinstance(x, dict):
-        return list(x.values())
-    return list(x) if isinstance(x, (list, tuple)) else []
-
-
-def _tuples(x: Any, place: str = "") -> list[list[str]]:
-    """Places and classes of named tuples in a configuration, which ``describe`` shows as plain lists."""
-    named = isinstance(x, tuple) and hasattr(x, "_fields")
-    own = [["tuple", place, public(type(x))]] if named else []
-    kids = [x[key] for key in sorted(x)] if isinstance(x, dict) else _kids(x)
-    return own + [found for i, kid in enumerate(kids) for found in _tuples(kid, f"{place}.{i}")]
-
-
-def _told_apart(x: Any) -> None:
-    """Raise ValueError for what two configurations may differ in and ``describe`` does not show."""
-    if isinstance(x, dict) and (odd := [key for key in x if not isinstance(key, str)]):
-        raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        if odd := [key for key in x if not isinstance(key, str)]:
+            raise ValueError(f"key {odd[0]!r} of a dictionary; allowed, to be told apart: text")
+        kids = [x[key] for key in sorted(x)]
+    elif dataclasses.is_dataclass(x) and not isinstance(x, type):
         held = [item for owner in type(x).__mro__ for item in vars(owner).items()]
         cached = {name for name, value in held if isinstance(value, functools.cached_property)}
-        known = {f.name for f in dataclasses.fields(x)} | cached
-        if odd := sorted(getattr(x, "__dict__", {}).keys() - known):
+        fields = [f.name for f in dataclasses.fields(x)]
+        if odd := sorted(getattr(x, "__dict__", {}).keys() - cached.union(fields)):
             raise ValueError(
                 f"{type(x).__name__} has {odd[0]!r}, which is no field of it; allowed, to be told apart: fields of a dataclass"
             )
-    for kid in _kids(x):
-        _told_apart(kid)
+        kids = [getattr(x, name) for name in fields]
+    elif isinstance(x, functools.partial):
+        kids = [x.func, *x.args, *x.keywords.values()]
+    else:
+        kids = x if isinstance(x, (list, tuple)) else []
+    for i, kid in enumerate(kids):
+        yield from _walk(kid, f"{place}.{i}")
+
+
+def _code(x: Any) -> list[Any]:
+    """Classes, functions and methods that a part of a configuration is or belongs to."""
+    if isinstance(x, (FunctionType, MethodType)):
+        return [x]
+    own = x if isinstance(x, type) else type(x)
+    known = own is x or dataclasses.is_dataclass(x) or hasattr(x, "_fields")
+    return [base for base in own.__mro__ if base.__module__ != "builtins"] if known else []
 
 
 def _file(part: Any) -> Path | None:
@@ -160,9 +152,11 @@ class _Text:
         self.seen: list = []  # kept alive, so that ids stay their own
 
     def add(self, x: Any) -> None:
-        _told_apart(x)
-        self.parts += _tuples(x)
-        for part in _code(x):
+        found = [*_walk(x)]
+        # ``describe`` shows named tuples as plain lists
+        named = lambda kid: isinstance(kid, tuple) and hasattr(kid, "_fields")
+        self.parts += [["tuple", place, public(type(kid))] for place, kid in found if named(kid)]
+        for part in itertools.chain.from_iterable(_code(kid) for _, kid in found):
             if any(part is other for other in self.seen):
                 continue
             self.seen.append(part)
@@ -259,20 +253,14 @@ class Key(NamedTuple):
 
     def edited(self) -> list[str]:
         """Files that changed while this process ran: what it computes may come from their older text."""
-        return [imports.label(file) for file in self.files if _late(file) or _differs(file)]
-
-
-def _late(file: Path) -> bool:
-    """Whether a file outside the package may be newer than what this process has imported of it."""
-    try:
-        return file not in _package and file.stat().st_mtime_ns > _began
-    except OSError:  # moved
-        return True
+        return [imports.label(file) for file in self.files if _differs(file)]
 
 
 def _differs(file: Path) -> bool:
-    """Whether a file holds other code than this process runs."""
+    """Whether a file may hold other code than this process runs: outside the package, whether it is newer."""
     try:
+        if file not in _package and file.stat().st_mtime_ns > _began:
+            return True
         first, now = _first[file], file.read_bytes()
         return first != now and imports.digest(first, str(file)) != imports.digest(now, str(file))
     except (OSError, SyntaxError):  # moved, or half an edit

@@ -5,13 +5,14 @@ a log gets a line every half minute. The file that PAPERLIB_PROGRESS names holds
 Not tqdm, which serves terminals well: in a notebook it needs ipywidgets and leaves a dead widget, or its text as stderr.
 """
 
+import functools
 import os
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,13 @@ class Line:
     def __init__(self, what: str, parts: int, still: bool = False, shown: bool = True):
         self.what, self.parts, self.done, self.part, self.round = what, parts, 0, "", (0, 0)
         self.spent, self.fresh = 0.0, 0.0  # seconds and number of parts that were not at hand
-        self.medium, self.file = _medium() if shown else ("", "")
-        self.lock, self.open, self.wrote = threading.Lock(), True, False
-        self.pause = LOG if self.medium == "log" else PULSE
-        patience = LOG if self.medium == "log" else 0.0 if still else PATIENCE
+        self.show, self.lock, self.wrote = _medium() if shown else None, threading.Lock(), False
+        self.pause = LOG if self.show is _log else PULSE
+        patience = LOG if self.show is _log else 0.0 if still else PATIENCE
         self.due, self.timer = time.monotonic() + patience, None
         if still:
             self.say()
-        elif self.medium:
+        elif self.show:
             # the first round may take long
             self.timer = threading.Timer(patience, self.say)
             self.timer.daemon = True
@@ -86,7 +86,7 @@ class Line:
         """Show the line, unless the last one is fresh."""
         with self.lock:
             now = time.monotonic()
-            if self.open and self.medium and self.done < self.parts and now >= self.due:
+            if self.show and self.done < self.parts and now >= self.due:
                 self.due, self.wrote = now + self.pause, True
                 self._show(self.words(now))
 
@@ -95,40 +95,18 @@ class Line:
         if self.timer is not None:
             self.timer.cancel()
         with self.lock:
-            self.open = False
             if self.wrote:
-                self._hide()
+                self._show("")
+            self.show = None  # a timer may ring late
 
     def _show(self, text: str) -> None:
-        if self.medium == "file":
-            with suppress(OSError, ValueError):
-                # not moved into place: a torn line is read again a second later
-                Path(self.file).write_text(text, encoding="utf-8")
-        elif self.medium == "cell":
-            _cell().show(text)
-        elif self.medium == "terminal":
-            _write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
-        else:
-            _write(f"{text}\n")
-
-    def _hide(self) -> None:
-        if self.medium == "file":
-            with suppress(OSError):
-                Path(self.file).unlink(missing_ok=True)
-        elif self.medium == "cell":
-            _cell().hide()
-        elif self.medium == "terminal":
-            _write("\r\x1b[K")
+        with suppress(AttributeError, OSError, ValueError):  # nobody listens any more
+            self.show(text)
 
 
-@contextmanager
-def line(what: str, parts: int, still: bool = False, shown: bool = True) -> Iterator[Line]:
+def line(what: str, parts: int, still: bool = False, shown: bool = True) -> closing[Line]:
     """A ``Line`` that goes when its block ends, however it does."""
-    found = Line(what, parts, still, shown)
-    try:
-        yield found
-    finally:
-        found.close()
+    return closing(Line(what, parts, still, shown))
 
 
 def duration(seconds: float) -> str:
@@ -155,9 +133,12 @@ class Cell:
         self.handle, self.shown, self.before = None, 0, self._sent()
 
     def show(self, text: str) -> None:
-        """The line says this from now on."""
+        """The line says this from now on, "" for nothing any more."""
         from IPython.display import display
 
+        if not text:
+            self.hide()
+            return
         data, self.shown = {"text/plain": text}, self.shown + 1
         if self.handle is None:
             self.handle = display(data, raw=True, display_id=True)
@@ -181,40 +162,48 @@ class Cell:
         return self.shell.kernel.session.message_count
 
 
-_cells: list[Cell] = []  # one, in a kernel
-
-
+@functools.cache
 def _cell() -> Cell:
-    if not _cells:
-        _cells.append(Cell(_shell()))
-    return _cells[0]
+    return Cell(shell())
 
 
-def _shell() -> Any:
+def shell() -> Any:
     """The shell of a notebook's kernel; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-def _medium() -> tuple[str, str]:
-    """Where a line is shown (file, cell, terminal, log, or "" for nowhere), and the file."""
+def _medium() -> Callable[[str], None] | None:
+    """What shows a line (in a file, a cell, a terminal or a log), and "" as no line; None for nowhere."""
     if file := os.environ.get("PAPERLIB_PROGRESS"):
-        return "file", file
-    if _shell():
+        return functools.partial(_to_file, Path(file))
+    if shell():
         # nbval compares outputs, and takes the line for one
-        return "" if "PYTEST_VERSION" in os.environ else "cell", ""
+        return None if "PYTEST_VERSION" in os.environ else _cell().show
     try:
-        return "terminal" if sys.stderr.isatty() else "log", ""
+        return _on_terminal if sys.stderr.isatty() else _log
     except (AttributeError, ValueError):  # none, closed, or one that only writes
-        return "", ""
+        return None
 
 
-def _write(text: str) -> None:
-    with suppress(AttributeError, OSError, ValueError):  # nobody listens any more
-        sys.stderr.write(text)
-        sys.stderr.flush()
+def _to_file(file: Path, text: str) -> None:
+    if text:
+        # not moved into place: a torn line is read again a second later
+        file.write_text(text, encoding="utf-8")
+    else:
+        file.unlink(missing_ok=True)
 
 
-if _shell():
+def _on_terminal(text: str) -> None:
+    shown = text[: shutil.get_terminal_size().columns - 1]
+    print(f"\r\x1b[K{shown}", end="", file=sys.stderr, flush=True)
+
+
+def _log(text: str) -> None:
+    if text:
+        print(text, file=sys.stderr, flush=True)
+
+
+if shell():
     _cell()  # hears of the cells that come

@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,19 @@ def chunks(trials: int | Sequence[int], chunk: int = 50) -> list[Sequence[int]]:
     return [ids[first : first + chunk] for first in range(0, len(ids), chunk)]
 
 
+def by_name(trials: Any, names: Iterable[Hashable]) -> dict[Hashable, Any]:
+    """Trials by name, where they are given for all or by name.
+
+    Raises:
+        ValueError: other names.
+    """
+    found = dict(trials) if isinstance(trials, Mapping) else dict.fromkeys(names, trials)
+    if found.keys() != {*names}:
+        allowed = ", ".join(map(str, names))
+        raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {allowed}")
+    return found
+
+
 def run(
     problem: Problem,
     learners: dict[str, Learner],
@@ -118,12 +131,7 @@ def run(
     for what, given in (("learners", learners), ("probes", probes or {})):
         if not isinstance(given, dict):
             raise ValueError(f"{what}={brief(given)}; allowed: a dictionary, by name")
-    counts = trials if isinstance(trials, dict) else dict.fromkeys(learners, trials)
-    if counts.keys() != learners.keys():
-        raise ValueError(
-            f"trials={trials!r}; allowed: a number, or one for each of {', '.join(learners)}"
-        )
-    ids = {name: listed(count) for name, count in counts.items()}
+    ids = {name: listed(count) for name, count in by_name(trials, learners).items()}
     chunk = whole("chunk", chunk)
     for name, (rows, total) in ids.items():
         for_trials(learners[name], rows, total, f"learners[{name!r}]")
@@ -146,8 +154,7 @@ def run(
                 "record": record,
                 "probes": probes or {},
             }
-            kind = device.split(":")[0]
-            known = key({**inputs, "device": kind}, also=("paperlib.play",))
+            known = key({**inputs, "device": device.split(":")[0]}, also=("paperlib.play",))
             # described once, for the key
             about = {of: known.content["inputs"][of] for of in ("learner", "problem")}
             say = progress or (lambda t, T, _: shown.tell(t, T))
@@ -244,13 +251,13 @@ def _keep(known: Key, path: Path, save: Callable[[], None]) -> bool:
 def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
     """The trace in a file; an error where it is not that of these trials up to this round."""
     trace = Trace.load(path)
-    if trace.trials != list(ids) or trace.rounds[-1] != horizon or "regret" not in trace.series:
-        raise ValueError(f"trials {trace.trials} up to round {trace.rounds[-1]}")
-    shapes = {name: x.shape[:2] for name, x in trace.series.items()}
-    shapes |= {name: (*x.shape[:1], len(trace.rounds)) for name, x in trace.final.items()}
-    kinds = {x.dtype.kind for x in (*trace.series.values(), *trace.final.values())}
-    if {*shapes.values()} != {(len(ids), len(trace.rounds))} or not kinds <= set("biuf"):
-        raise ValueError(f"shapes {shapes}, kinds {kinds}")
+    every = [*trace.series.values(), *trace.final.values()]
+    shapes = [x.shape[:2] for x in trace.series.values()]
+    good = trace.trials == list(ids) and trace.rounds[-1] == horizon and "regret" in trace.series
+    good &= all(shape == (len(ids), len(trace.rounds)) for shape in shapes)
+    good &= all(len(x) == len(ids) and x.dtype.kind in "biuf" for x in every)
+    if not good:
+        raise ValueError(f"{trace} with series of {shapes}")
     return trace
 
 

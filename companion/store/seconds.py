@@ -3,8 +3,7 @@
 Letters: N repetitions, T rounds. A run is named by its learner's name and a setting.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from paperlib import stats
 from paperlib.core.contracts import Learner, Problem
 from paperlib.core.validation import one_of
 
-from .results import once
+from .results import by_name, once
 from .timing import time_rounds
 
 Run = tuple[str, Any]  # a learner's name, and the setting in which it was timed
@@ -25,33 +24,26 @@ def _statistic(of: str) -> Callable:
     return STATISTICS[of]
 
 
-@dataclass(frozen=True, eq=False)
-class Seconds(Mapping[Run, np.ndarray]):
+class Seconds(dict[Run, np.ndarray]):
     """Seconds of each round of one batch of trials, N x T, by run; ``a | b`` has the runs of both.
 
-    Attributes:
+    Args:
         rounds: run -> N x T; runs may differ in both.
         trials: run -> how many were played as one batch; one where it is not named.
     """
 
-    rounds: Mapping[Run, np.ndarray]
-    trials: Mapping[Run, int]
-
-    def __getitem__(self, run: Run) -> np.ndarray:
-        return self.rounds[run]
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(self.rounds)
-
-    def __len__(self) -> int:
-        return len(self.rounds)
+    def __init__(self, rounds: Mapping[Run, np.ndarray], trials: Mapping[Run, int]):
+        super().__init__(rounds)
+        self.trials = dict(trials)
 
     def __or__(self, other: "Seconds") -> "Seconds":
-        return Seconds({**self.rounds, **other.rounds}, {**self.trials, **other.trials})
+        return Seconds({**self, **other}, self.trials | other.trials)
+
+    __ior__ = __or__  # that of a dictionary would leave out how many trials were played
 
     def names(self, setting: Any) -> list[str]:
         """Learners that were timed in a setting."""
-        return [name for name, where in self.rounds if where == setting]
+        return [name for name, where in self if where == setting]
 
     def typical(
         self,
@@ -71,7 +63,7 @@ class Seconds(Mapping[Run, np.ndarray]):
         Raises:
             ValueError: another statistic.
         """
-        found, statistic = self.rounds[run], _statistic(of)
+        found, statistic = self[run], _statistic(of)
         if rounds is None:
             each = statistic(found, axis=1)
         else:
@@ -80,7 +72,7 @@ class Seconds(Mapping[Run, np.ndarray]):
 
     def overall(self, run: Run, of: str = "median", scale: float = 1.0) -> float:
         """The same statistic of all rounds of all repetitions together."""
-        return float(scale * _statistic(of)(self.rounds[run]) / self.trials.get(run, 1))
+        return float(scale * _statistic(of)(self[run]) / self.trials.get(run, 1))
 
     def ratio(
         self,
@@ -108,11 +100,11 @@ class Seconds(Mapping[Run, np.ndarray]):
         Raises:
             ValueError: bins that are wider than the run is long, or another statistic.
         """
-        repetitions, T = self.rounds[run].shape
+        repetitions, T = self[run].shape
         if not 1 <= width <= T:
             raise ValueError(f"width={width}; allowed: 1..{T}")
         count = T // width
-        parts = self.rounds[run][:, : count * width].reshape(repetitions, count, width)
+        parts = self[run][:, : count * width].reshape(repetitions, count, width)
         return (np.arange(count) + 0.5) * width, _statistic(of)(parts, axis=2)
 
     def growth(
@@ -130,7 +122,7 @@ class Seconds(Mapping[Run, np.ndarray]):
             first: bins whose middle is earlier are left out; default a quarter of all rounds.
             resamples: of a bootstrap over the repetitions; without it a t-interval.
         """
-        T = self.rounds[run].shape[1]
+        T = self[run].shape[1]
         middles, medians = self.bins(run, max(1, T // 20) if width is None else width)
         late = middles >= (T / 4 if first is None else first)
         x, y = np.log(middles[late]), np.log(medians[:, late])
@@ -149,7 +141,7 @@ class Seconds(Mapping[Run, np.ndarray]):
             label: how a setting is written, "S = {}".
         """
         found: dict[str, dict[str, np.ndarray]] = {}
-        for name, setting in self.rounds:
+        for name, setting in self:
             sample = self.typical((name, setting), of, scale=scale)
             found.setdefault(name, {})[label.format(setting)] = sample
         return found
@@ -177,9 +169,7 @@ def time_runs(
     Raises:
         ValueError: a run without a number of trials.
     """
-    counts = dict(trials) if isinstance(trials, Mapping) else dict.fromkeys(runs, trials)
-    if counts.keys() != runs.keys():
-        raise ValueError(f"trials={trials!r}; allowed: a number, or one for each of {list(runs)}")
+    counts = by_name(trials, runs)
     played = {"runs": list(runs.values()), "trials": [counts[run] for run in runs]}
     how = {"horizon": horizon, "repetitions": repetitions, "seed": seed, "anew": anew}
     found = once("time_runs", time_rounds, **played, **how)

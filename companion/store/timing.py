@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import torch
@@ -23,51 +24,39 @@ from paperlib.play import play
 from .progress import line
 
 
-def _open(name: str) -> int:
+def _open(name: str) -> IO:
     folder = Path(os.environ.get("PAPERLIB_LOCKS") or tempfile.gettempdir())
-    return os.open(folder / f"paperlib-{os.getuid()}.{name}", os.O_CREAT | os.O_RDWR, 0o600)
+    path = folder / f"paperlib-{os.getuid()}.{name}"
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR, 0o600), "w")
 
 
-_held: list[int] = []  # what this process holds, outermost first: LOCK_SH or LOCK_EX
-_locks: list[int] = []  # and the open files that hold it
+# What this process holds, outermost first: LOCK_SH or LOCK_EX, and the open file that holds it.
+_held: list[tuple[int, IO]] = []
 
 
 @contextmanager
 def _locked(kind: int) -> Iterator[None]:
-    if fcntl.LOCK_EX in _held or kind in _held:  # nested in something at least as strong
-        yield
+    if any(held in (fcntl.LOCK_EX, kind) for held, _ in _held):
+        yield  # nested in something at least as strong
         return
-    turnstile, lock = _open("turnstile"), _open("lock")
-    with _let_go():
-        try:
+    # a timing inside shared work gives up the share meanwhile: it would wait for itself
+    shares = [file for _, file in _held]
+    for share in shares:
+        fcntl.flock(share, fcntl.LOCK_UN)
+    try:
+        # the system lets go of both as they are closed, also when the process is killed
+        with _open("turnstile") as turnstile, _open("lock") as lock:
             fcntl.flock(turnstile, fcntl.LOCK_EX)  # a timing waits here with the turnstile in hand
-            try:
-                fcntl.flock(lock, kind)
-            finally:
-                fcntl.flock(turnstile, fcntl.LOCK_UN)
-            _held.append(kind)
-            _locks.append(lock)
+            fcntl.flock(lock, kind)
+            fcntl.flock(turnstile, fcntl.LOCK_UN)
+            _held.append((kind, lock))
             try:
                 yield
             finally:
                 _held.pop()
-                _locks.pop()
-        finally:  # the system lets go of both, also when the process is killed
-            os.close(lock)
-            os.close(turnstile)
-
-
-@contextmanager
-def _let_go() -> Iterator[None]:
-    """A timing inside shared work gives up the share meanwhile: it would wait for itself."""
-    if not _locks:
-        yield
-        return
-    fcntl.flock(_locks[-1], fcntl.LOCK_UN)
-    try:
-        yield
     finally:
-        fcntl.flock(_locks[-1], fcntl.LOCK_SH)
+        for share in shares:
+            fcntl.flock(share, fcntl.LOCK_SH)
 
 
 @contextmanager

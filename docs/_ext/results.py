@@ -6,7 +6,7 @@ import re
 from docutils import nodes
 from sphinx.transforms import SphinxTransform
 
-from companion.pages.papers import MARKS
+from companion.pages.markdown import MARKS
 
 CLASSES = {mark: verdict.replace(" ", "-") for verdict, mark in MARKS.items()}
 WORDS = {

@@ -302,10 +302,10 @@ def test_a_download_ends_at_the_size_of_the_registry(monkeypatch, places, server
     register(monkeypatch, server.url("/toy", body))
     kept = []
     write = datasets._copy
-    monkeypatch.setattr(datasets, "_copy", lambda *args: kept.append(write(*args)))
-    with pytest.raises(ValueError, match="longer than the registry says|more bytes than"):
+    monkeypatch.setattr(datasets, "_copy", lambda *args: write(*args) or kept.append(args[-1]))
+    with pytest.raises(ValueError, match="longer than the registry says"):
         datasets.fetch("toy")
-    assert not kept and not list(places[1].iterdir())
+    assert "the content" not in kept and not list(places[1].iterdir())
 
 
 def test_a_member_that_is_too_long_is_refused(monkeypatch, places, server):
@@ -549,12 +549,12 @@ def test_shipped_arms_have_the_known_values():
         and bandit.mean.shape == (60,)
         and bandit.arms.dtype == np.float64
     )
-    assert bandit.counts.sum() == note["rows"] == 581012 and bandit.classes[:, 1].sum() == 283301
+    assert bandit.counts.sum() == note["rows"] == 581012 and table.classes[:, 1].sum() == 283301
     assert note["sha256"] == datasets.checksum("covertype")
     assert (bandit.counts.min(), bandit.counts.max()) == (2712, 19543)
     best, second = np.argsort(bandit.mean)[[-1, -2]]
-    assert (best, bandit.classes[best, 1], bandit.counts[best]) == (46, 6602, 7496)
-    assert (second, bandit.classes[second, 1], bandit.counts[second]) == (17, 4503, 5221)
+    assert (best, table.classes[best, 1], bandit.counts[best]) == (46, 6602, 7496)
+    assert (second, table.classes[second, 1], bandit.counts[second]) == (17, 4503, 5221)
     values = (bandit.mean.min(), bandit.mean.max(), bandit.mean[17], bandit.mean.mean())
     np.testing.assert_allclose(values, (0.103269, 0.880736, 0.862478, 0.477023), atol=5e-7, rtol=0)
     assert abs(1000 * (bandit.mean.max() - bandit.mean).mean() - 403.7) < 0.05

@@ -392,12 +392,6 @@ def test_a_function_that_exits_or_gives_no_number_is_a_failure(place, monkeypatc
     assert errors[0] == "SystemExit: 3" and "'2.5'" in errors[1] and "True" in errors[2]
 
 
-@pytest.mark.parametrize("function, name", [(None, "f"), (leave, "../f"), (leave, ""), (leave, 1)])
-def test_what_is_no_function_or_no_file_is_refused(place, function, name):
-    with pytest.raises(ValueError, match="function=|name="):
-        Evaluations(function, name, ABOUT)
-
-
 def test_a_folder_that_cannot_be_written_is_found_before_a_fit(place, tmp_path, monkeypatch):
     calls = tmp_path / "calls"
     log = Evaluations(functools.partial(square, calls=str(calls)), "square", ABOUT)

@@ -96,7 +96,7 @@ def test_a_first_call_of_test_is_measured_in_a_clone_of_its_own(tmp_path, monkey
     commands.main(tmp_path / "again", True)
     alone = json.loads((tmp_path / "bench" / "commands.json").read_text())
     assert alone["commands"] == found["commands"] and alone["first"]["seconds"] == len(ran) == 8
-    monkeypatch.setattr(commands, "processor", lambda: "another")
+    monkeypatch.setattr(commands, "device_name", lambda device: "another")
     with pytest.raises(ValueError, match="^--first on .*another"):
         commands.main(tmp_path / "elsewhere", True)
 

@@ -277,8 +277,7 @@ def spoken(monkeypatch, patience=0.0):
     monkeypatch.setattr(progress, "PATIENCE", patience)
     monkeypatch.setattr(progress, "PULSE", 0.0)
     monkeypatch.setattr("paperlib.play.PULSE", 0.05)
-    monkeypatch.setattr(progress.Line, "_show", lambda self, text: lines.append(text))
-    monkeypatch.setattr(progress.Line, "_hide", lambda self: lines.append(""))
+    monkeypatch.setattr(progress, "_medium", lambda: lines.append)
     return lines
 
 

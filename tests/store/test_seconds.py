@@ -36,7 +36,7 @@ def test_statistics_of_rounds():
 
 
 def test_a_trial_of_a_batch():
-    batch = Seconds(FOUND.rounds, {A: 10, B: 1})
+    batch = Seconds(FOUND, {A: 10, B: 1})
     assert batch.typical(A) == pytest.approx([2e-4, 4e-4]) and batch.overall(
         A, scale=1e6
     ) == pytest.approx(400)
@@ -137,6 +137,9 @@ def test_runs_of_both():
     other = Seconds({("a", 5): np.ones((1, 4))}, {("a", 5): 2})
     both = FOUND | other
     assert list(both) == [A, B, ("a", 5)] and both.trials["a", 5] == 2 and ("b", 5) not in both
+    joined = FOUND
+    joined |= other
+    assert list(joined) == list(both) and joined.trials == both.trials and len(FOUND) == 2
     assert both.names(3) == ["a", "b"] and both.names(5) == ["a"]
 
 

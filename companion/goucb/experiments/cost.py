@@ -53,7 +53,7 @@ def timed(n: int, batches: Sequence[int], rounds: int, repetitions: int, seed: i
         trials={run: run[1] for run in runs},
         seed=seed,
     )
-    return Seconds({run: x[:, n:] for run, x in found.rounds.items()}, found.trials)
+    return Seconds({run: x[:, n:] for run, x in found.items()}, found.trials)
 
 
 def along(found: dict[int, Seconds], batch: int) -> dict[str, dict[int, float]]:
