@@ -17,7 +17,7 @@ from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting
 
 from ..proofs import lemmas, reduced, reduction, schedule, weakly
-from ..proofs.errata_numbers import printed_first
+from ..proofs.lemmas import printed_first
 from ..proofs.replay import Replay
 from .coverage import KNOWN
 

@@ -16,7 +16,7 @@ from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
-from ..proofs.errata_numbers import printed_first
+from ..proofs.lemmas import printed_first
 
 RESAMPLES = 10_000
 TAIL = 0.95  # the quantile that is large where regret spreads

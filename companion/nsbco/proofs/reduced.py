@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from paperlib.checks import Check, statement, unless
-from paperlib.nsbco.theory.constants import PAPER, ROUNDING
-from paperlib.nsbco.theory.firing import TRIVIAL
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING, TRIVIAL
 
 from . import reduction
 from .lemmas import series, variation

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paperlib.core.validation import whole
-from paperlib.nsbco.theory.firing import TEST_1, first_horizon
+from paperlib.nsbco.theory.constants import first_horizon
+
+from .firing import TEST_1
 
 EXACT = 10**6  # up to here sums are added up
 ZETA = -1.4603545088095868  # zeta(1/2)

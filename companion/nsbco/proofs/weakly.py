@@ -15,8 +15,7 @@ import numpy as np
 from paperlib.checks import Check, Statement, statement, unless
 from paperlib.maths.informative import informative_from
 from paperlib.nsbco.theory import constants as theory
-from paperlib.nsbco.theory.constants import PAPER, Setting, Weak
-from paperlib.nsbco.theory.firing import TRIVIAL, first_horizon
+from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak, first_horizon
 
 from .lemmas import series, variation
 
