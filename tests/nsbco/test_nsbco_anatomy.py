@@ -6,7 +6,6 @@ import pytest
 from companion.figures import panels
 from companion.nsbco.experiments import anatomy, pictures
 from companion.nsbco.proofs.shares import shares
-from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import probes
 from paperlib.nsbco.learners.ascent import GradientAscent
@@ -61,7 +60,7 @@ def test_the_run_of_the_figure():
 def short():
     learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
     problem = QuadraticDrift(anatomy.RUN_PROBLEM.path, 1, environment=8)
-    watch = anatomy.watched(learner) | {"block": probes.block, "order": probes.active}
+    watch = anatomy.watched(learner) | {"block": lambda seen: seen.before.n, "order": probes.active}
     return problem, play(learner, problem, 3000, 1, 0, record="all", probes=watch)
 
 
@@ -157,7 +156,7 @@ def test_the_run_that_is_shown_changes_on_none_of_them():
 
 
 def test_blocks_begin_where_the_marks_are():
-    watch = {"block": Probe(probes.block)}
+    watch = {"block": lambda seen: seen.before.n}
     run = play(malg(), QuadraticDrift(), 200, 1, 0, record="all", probes=watch)
     begins = np.flatnonzero(np.diff(run["block"][0], prepend=-1))
     assert set(begins) <= set(anatomy.marks(256)) and len(begins) == 8

@@ -10,11 +10,9 @@ from paperlib.play import play
 
 def test_the_best_fixed_point_by_hand():
     """Fast: 0, which loses 1/8 per round. Slow: e_1 / 4, which loses 1/32 in three quarters of the rounds and 9/32 in the last."""
-    T = 256
-    assert arbitrary.in_hindsight(arbitrary.fast(T), T) == pytest.approx(T / 8)
-    assert arbitrary.in_hindsight(arbitrary.slow(T), T) == pytest.approx(
-        T * (0.75 / 32 + 0.25 * 9 / 32)
-    )
+    T, (fast, slow) = 256, arbitrary.SEQUENCES.values()
+    assert arbitrary.in_hindsight(fast(T), T) == pytest.approx(T / 8)
+    assert arbitrary.in_hindsight(slow(T), T) == pytest.approx(T * (0.75 / 32 + 0.25 * 9 / 32))
 
 
 @pytest.mark.parametrize("sequence", arbitrary.SEQUENCES)

@@ -16,17 +16,12 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 PERIOD = 64  # rounds between two jumps of the fast sequence
 
 
-def fast(horizon: int) -> QuadraticDrift:
-    """The maximizer jumps between e_1 / 2 and -e_1 / 2 every 64 rounds. The best fixed point is 0, where learners start."""
-    return QuadraticDrift(Alternation(PERIOD))
-
-
-def slow(horizon: int) -> QuadraticDrift:
-    """The maximizer jumps once, after three quarters of the rounds. The best fixed point is e_1 / 4."""
-    return QuadraticDrift(Alternation(3 * horizon // 4))
-
-
-SEQUENCES = {"fast": fast, "slow": slow}
+# By horizon. Fast: the maximizer jumps between e_1 / 2 and -e_1 / 2 every 64 rounds. The best fixed point is 0, where learners
+# start. Slow: it jumps once, after three quarters of the rounds. The best fixed point is e_1 / 4.
+SEQUENCES = {
+    "fast": lambda T: QuadraticDrift(Alternation(PERIOD)),
+    "slow": lambda T: QuadraticDrift(Alternation(3 * T // 4)),
+}
 
 
 def in_hindsight(problem: QuadraticDrift, horizon: int) -> float:

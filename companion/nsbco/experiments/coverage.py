@@ -9,12 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paperlib import stats
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
-from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.learners.presets import practical
 from paperlib.nsbco.problems.drifts import Ramp, Rotation
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
@@ -49,7 +45,7 @@ def paths(horizon: int) -> dict[str, QuadraticDrift]:
 
 
 class World(NamedTuple):
-    """What is known of a path that all trials share."""
+    """A sequence of functions that all trials share."""
 
     best: np.ndarray  # T, f*_t
     drift: np.ndarray  # T - 1, Delta(t)
@@ -69,9 +65,7 @@ def world(problem: QuadraticDrift, horizon: int) -> World:
     """
     if problem.path.drawn and problem.environment is None:
         raise ValueError(f"path={problem.path!r}; allowed: one that all trials share")
-    t, A = np.arange(horizon), 1 - problem.margin
-    vary = lambda part: float(problem.variation(part, horizon)[0])
-    part = problem.path.begin([problem.environment or 0], horizon, problem.dim, A, vary)
+    t, part = np.arange(horizon), problem.part([problem.environment or 0], horizon)
     drift = problem.moves(part, t[:-1], horizon)[0]
     return World(problem.path.value(part, t, horizon)[0], drift, int((drift > 1e-15).sum()))
 
@@ -192,21 +186,6 @@ def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndar
 # Dimensions -------------------------------------------------------------------------------------------------
 
 
-def still(dim: int) -> QuadraticDrift:
-    """The problem that does not move, in d dimensions."""
-    return QuadraticDrift(dim=dim)
-
-
 def moving(dim: int) -> QuadraticDrift:
     """Four abrupt changes, in d dimensions; V_T = 4 in all of them."""
     return QuadraticDrift(Abrupt(SEGMENTS), dim)
-
-
-def calibrated(bonus: float) -> Multiscale:
-    """MASTER with b_0, A_1 = 1 and A_2 = 1.5 b_0 (log2 T + 1)."""
-    return practical(GradientAscent(bonus=bonus))
-
-
-def by_dimension(dims: Sequence[int], regret: np.ndarray) -> stats.Interval:
-    """Log-log slope of mean regret in d. ``regret``: R x len(dims), trials with the same paths in all dimensions."""
-    return stats.growth(np.asarray(dims, float), regret, dims[0])

@@ -149,8 +149,7 @@ class QuadraticDrift:
             seeds = [0] * trials
         else:
             seeds = draw.seeds.cpu().numpy().view(np.uint64).tolist()  # from 2^63 on they wrap
-        vary = lambda part: float(self.variation(part, horizon)[0])
-        part = self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
+        part = self.part(seeds, horizon)
         self._check(part, horizon)
         one = lambda x: torch.full((1,), x, **tkwargs)
         sigma = float(self.diagonal.min())
@@ -159,6 +158,11 @@ class QuadraticDrift:
         task = Task(cset, one(self.margin), one(self.smoothness), one(sigma), V)
         H = torch.tensor(self.diagonal, **tkwargs)
         return World(task, part, H, horizon, Ahead())
+
+    def part(self, seeds: list[int], horizon: int) -> np.ndarray:
+        """The numbers from which the centers are computed, a row a seed, or 1 where the trials share the path."""
+        vary = lambda part: float(self.variation(part, horizon)[0])
+        return self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
 
     def context(self, world: World, t: int) -> Task:
         """The set and the bounds, the same in all rounds."""
