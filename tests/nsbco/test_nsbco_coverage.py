@@ -37,7 +37,7 @@ def test_paths():
     found = {name: coverage.world(p, T) for name, p in coverage.paths(T).items()}
     assert [round(w.variation, 6) for w in found.values()] == [0, round(T**-0.5, 6), 0.1, 1.0]
     assert [w.changes for w in found.values()] == [0, T - 1, T - 1, T - 1]
-    assert all(w.best.shape == (T,) and (w.best == 0.5).all() for w in found.values())
+    assert all(w.values.shape == (T,) and (w.values == 0.5).all() for w in found.values())
     # Delta_t <= V_T = T^{-1/2} is at most 1 / sqrt(t) in all rounds
     assert coverage.world(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
 

@@ -459,5 +459,4 @@ def test_prices_that_do_not_change_are_refused(monkeypatch):
         problem.path.begin([2, 3], 8, 1, 0.5, None)
     for days in (0, 1, 4, 2.0, "x", True):
         with pytest.raises(ValueError, match="days="):
-            prices.customers("google", days)
-    assert prices.customers("google", 3) == prices.customers("google") == 192
+            prices.pricing("google", days).part([0], 64)

@@ -1,4 +1,4 @@
-"""What is read off runs in which nothing moves, N_0 as printed, and Remark 3.2."""
+"""What is read off runs in which nothing moves, N_0 as printed, Remark 3.2, and stationary regret on sequences worked by hand."""
 
 import math
 
@@ -10,6 +10,7 @@ from companion.nsbco.experiments import stationary
 from companion.nsbco.experiments.remark import Told, remark_3_2
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.gradient import Still
 from paperlib.nsbco.problems import QuadraticDrift
 from paperlib.play import play
 
@@ -102,3 +103,33 @@ def test_told_the_truth_nothing_changes():
         Told(concavity=0.0)
     with pytest.raises(ValueError, match="gamma"):
         play(Told(smoothness=1.0), problem, 4, 1)
+
+
+# ---- Sequences that change arbitrarily ---------------------------------------------------------------------
+
+
+def test_the_best_fixed_point_by_hand():
+    """Fast: 0, which loses 1/8 per round. Slow: e_1 / 4, which loses 1/32 in three quarters of the rounds and 9/32 in the last."""
+    T, (fast, slow) = 256, stationary.SEQUENCES.values()
+    assert stationary.in_hindsight(fast(T), T) == pytest.approx(T / 8)
+    assert stationary.in_hindsight(slow(T), T) == pytest.approx(T * (0.75 / 32 + 0.25 * 9 / 32))
+
+
+@pytest.mark.parametrize("sequence", stationary.SEQUENCES)
+def test_no_fixed_point_is_better(sequence):
+    T = 256
+    problem = stationary.SEQUENCES[sequence](T)
+    theta = problem.centers(np.zeros((1, 1)), np.arange(T), T)[0]
+    points = np.stack(np.meshgrid(*[np.linspace(-1, 1, 41)] * 2), -1).reshape(-1, 1, 2)
+    losses = ((theta - points) ** 2).sum((1, 2)) / 2
+    assert losses.min() >= stationary.in_hindsight(problem, T) - 1e-9
+
+
+def test_the_static_baseline():
+    """It plays 0: the best fixed point of the fast sequence, and 1/4 away from that of the slow one."""
+    T = 256
+    for sequence, expected in (("fast", 0.0), ("slow", T / 32)):
+        problem = stationary.SEQUENCES[sequence](T)
+        regret = play(Still(), problem, T, 2, record=1).last()
+        found = stationary.stationary_regret(regret, problem, T)
+        np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -8,17 +8,15 @@ import numpy as np
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting
 
 from ..proofs import lemmas, reduced, reduction, schedule, weakly
-from ..proofs.lemmas import printed_first
 from ..proofs.replay import Replay
 from .coverage import KNOWN
-from .stationary import task_of
+from .stationary import PRINTED, first_query, task_of
 
 
 class Along:
@@ -77,10 +75,12 @@ class Along:
         lagging = np.concatenate([trace["rbar"][:, :1], trace["rbar"][:, :-1]], 1)
         stuck = np.repeat(self.z[:, :1], self.z.shape[1], 1)
         mean = trace["y"].cumsum(1) / t
+        centers = run.z[:, np.searchsorted(run.ends, np.arange(T), side="right")]  # of every round
+        printed = first_query(PRINTED, self.problem), np.array(PRINTED.start)
         return {
-            "half the width": lemmas.queries((trace["x"] + _centers(run, T)) / 2, run),
+            "half the width": lemmas.queries((trace["x"] + centers) / 2, run),
             "r-bar a round late": lemmas.optimistic_value(lagging, run),
-            "N_0 as printed": lemmas.feasibility(*_printed(self.task), self.task),
+            "N_0 as printed": lemmas.feasibility(*printed, self.task),
             "gradients down the hill": lemmas.gradient_error(-self.g, self.slopes, s, T),
             "no step": lemmas.contraction(stuck, self.star, run.g, self.slopes, s),
             "a lost reward": lemmas.regret_adds_up(trace["regret"] - 1.0, 0.5, self.values),
@@ -89,19 +89,6 @@ class Along:
                 mean + 3 * b0 / np.sqrt(t), trace["y"], 0.0, weak, clip=clip
             ),
         }
-
-
-def _centers(run: Replay, horizon: int) -> np.ndarray:
-    """z_s in every round, R x T x d."""
-    epoch = np.searchsorted(run.ends, np.arange(horizon), side="right")
-    return run.z[:, epoch]
-
-
-def _printed(task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """The first query with the printed N_0 from the edge of X^o(c_0), and that center (E1)."""
-    margin = float(task.margin[0])
-    z = (1 - margin) * np.eye(task.cset.dim)[0]
-    return z * (1 + printed_first(margin) ** -0.25 / (1 - margin)), z
 
 
 def budget(problem: QuadraticDrift, horizon: int) -> Check:

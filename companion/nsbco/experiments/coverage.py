@@ -47,9 +47,9 @@ def paths(horizon: int) -> dict[str, QuadraticDrift]:
 class World(NamedTuple):
     """A sequence of functions that all trials share."""
 
-    best: np.ndarray  # T, f*_t
-    drift: np.ndarray  # T - 1, Delta(t)
-    changes: int
+    values: np.ndarray  # T, f*_t; on a grid of points T x K, all their means
+    drift: np.ndarray  # T - 1, Delta(t): the most that a point's value changes
+    changes: int  # rounds in which one does
 
     @property
     def variation(self) -> float:
@@ -74,7 +74,6 @@ class Property(NamedTuple):
     """One of the two properties along runs."""
 
     check: dict  # in the regime, as figures keep it
-    line: str
     broken: int  # trials in which it fails in some round of the regime
     first: np.ndarray  # R, the round of the first failure, inf where there is none
     bare: int  # trials in which it fails in some round of all, were there no term for the drift
@@ -100,7 +99,7 @@ def _property(check: Check, slack: np.ndarray, drift: np.ndarray, at: np.ndarray
     failed, bare = ~held.all(1), (slack < drift - 1e-9).any(1)
     first = np.where(failed, (~held).argmax(1) + 1, math.inf)
     kept = np.quantile(np.sqrt(at) * slack[:, at - 1], QUANTILES, axis=0)
-    return Property(check.to_json(), str(check), int(failed.sum()), first, int(bare.sum()), kept)
+    return Property(check.to_json(), int(failed.sum()), first, int(bare.sum()), kept)
 
 
 def covered(trace: Trace, path: World, rounds: np.ndarray, weak: Weak | None = None) -> Coverage:
@@ -118,8 +117,8 @@ def covered(trace: Trace, path: World, rounds: np.ndarray, weak: Weak | None = N
     t, moved = np.arange(1, T + 1), variation(path.drift, T)
     rho = weak.rho / np.sqrt(t)
     inside = float((moved <= rho / weak.lam).mean())
-    first = weakly.optimism(rbar, path.best, path.drift, weak, DELTA)
-    slack = rbar - (np.minimum.accumulate(path.best) - weak.lam * moved)
+    first = weakly.optimism(rbar, path.values, path.drift, weak, DELTA)
+    slack = rbar - (np.minimum.accumulate(path.values) - weak.lam * moved)
     optimism = _property(first, slack, weak.lam * moved[0], rounds)
     del first, slack
     second = weakly.closeness(rbar, y, path.drift, weak, DELTA)
@@ -137,7 +136,7 @@ def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
 
 def lemma_3_1(trace: Trace, path: World, dim: int = 2) -> list[Check]:
     """Lemma 3.1 printed, corrected, and computed with what is known of the problem, on runs with h = 1/4 and N_0 = 1."""
-    y, best, s = trace["y"], float(path.best[0]), theory.reference(dim)
+    y, best, s = trace["y"], float(path.values[0]), theory.reference(dim)
     return [
         weakly.lemma_3_1_printed(y, best, path.drift, s),
         weakly.lemma_3_1(y, best, path.drift, s),
@@ -155,7 +154,7 @@ def shortfalls(trace: Trace, path: World, rounds: np.ndarray) -> np.ndarray:
     """
     y = trace["y"]
     t = np.arange(1, y.shape[1] + 1)
-    short = np.sqrt(t) * (path.best - y.cumsum(1) / t)
+    short = np.sqrt(t) * (path.values - y.cumsum(1) / t)
     return np.maximum.accumulate(short, 1)[:, rounds - 1]
 
 

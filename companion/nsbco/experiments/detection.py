@@ -15,7 +15,7 @@ from paperlib.core.trace import Trace
 
 from ...figures.charts import errorbars, power
 from ...figures.drawing import QUARTILES, look, style
-from .regret import RESAMPLES, Runs, kind, world
+from .regret import RESAMPLES, Runs, kind, part
 
 
 class Found(NamedTuple):
@@ -65,7 +65,7 @@ def found(runs: Runs, name: str, cell: tuple[str, int], seed: int) -> Found:
     if kind(path) != "abrupt":
         raise ValueError(f"cell={cell!r}; allowed: a path with abrupt changes")
     trace = runs[cell][name]
-    changes = list(world(path, horizon, len(trace.trials), seed).path)
+    changes = list(part(path, horizon, len(trace.trials), seed))
     return held_against(times(trace), changes, horizon, trace["report.restarts"])
 
 

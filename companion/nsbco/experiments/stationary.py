@@ -1,5 +1,7 @@
-"""Algorithm 2 and steps that diminish where nothing moves: units, bounds that are wrong, and how far regret spreads.
+"""Regret against a fixed point: where nothing moves, and on sequences that change arbitrarily, as the paper's conclusion has it.
 
+Of Algorithm 2 and steps that diminish: units, bounds that are wrong, and how far regret spreads. The stationary regret, Eq. (26),
+compares with the best fixed point in hindsight. For quadratics of one curvature that point is the mean of all maximizers.
 Letters: R trials, T rounds, T' recorded rounds.
 """
 
@@ -12,6 +14,7 @@ from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
+from paperlib.nsbco.problems.paths import Alternation
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 from ..proofs.lemmas import printed_first
@@ -81,3 +84,31 @@ def first_query(learner: Learner, problem: QuadraticDrift) -> np.ndarray:
 
 # Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie
 PRINTED = GradientAscent(h=1.0, N0=printed_first(0.5), start=(0.5, 0.0))
+
+
+# Sequences that change arbitrarily ---------------------------------------------------------------------------
+
+PERIOD = 64  # rounds between two jumps of the fast sequence
+
+
+# By horizon. Fast: the maximizer jumps between e_1 / 2 and -e_1 / 2 every 64 rounds. The best fixed point is 0, where learners
+# start. Slow: it jumps once, after three quarters of the rounds. The best fixed point is e_1 / 4.
+SEQUENCES = {
+    "fast": lambda T: QuadraticDrift(Alternation(PERIOD)),
+    "slow": lambda T: QuadraticDrift(Alternation(3 * T // 4)),
+}
+
+
+def in_hindsight(problem: QuadraticDrift, horizon: int) -> float:
+    """The dynamic regret of the best fixed point after T rounds.
+
+    The path must be the same in all trials.
+    """
+    world = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
+    theta = problem.centers(world.path, np.arange(horizon), horizon)[0]  # T x d
+    return float((problem.diagonal * (theta - theta.mean(0)) ** 2).sum() / 2)
+
+
+def stationary_regret(regret: np.ndarray, problem: QuadraticDrift, horizon: int) -> np.ndarray:
+    """Eq. (26) of each trial, R, from the dynamic regret R_T, R."""
+    return np.asarray(regret, float) - in_hindsight(problem, horizon)
