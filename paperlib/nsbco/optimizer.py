@@ -11,7 +11,6 @@ from ..asktell import optimizer as shared
 from ..asktell.inputs import host, warn
 from ..asktell.numbers import real_number
 from ..asktell.records import Now
-from ..core.contracts import tags_of
 from ..core.describe import brief
 from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
@@ -182,26 +181,12 @@ class Optimizer(shared.Built):
         super().fail(self._asked("fail"), reason, instead)
 
     def observe(self, actions: Any, feedback: Any) -> None:
-        """Data of one's own, for a learner that hears of other points than its own: no policy here.
-
-        Args:
-            actions: n x d, points of the domain.
-            feedback: n answers.
+        """Not defined: every policy learns of its own points only.
 
         Raises:
-            ValueError: points outside, answers that ``tell`` would refuse, or a learner that learns
-                of its own points only; nothing is learned.
+            ValueError: always.
         """
-        if tags_of(self.learner).own_actions:
-            points, dim = array("actions", actions), len(self._domain.center)
-            allowed = f"n x {dim}, points of the {self._domain.kind}"
-            if points.ndim != 2 or points.shape[1] != dim:
-                refuse("actions", actions, allowed)
-            unit = torch.from_numpy(self._domain.unit(points)).to(self.device)
-            if not bool(self.context.cset.contains(unit, self._domain.slack()).all()):
-                refuse("actions", points, allowed)
-            actions = self.context.cset.project(unit)
-        super().observe(actions, feedback)
+        refuse("actions", actions, "none, a policy learns of its own actions only")
 
     def _asked(self, call: str) -> np.ndarray:
         if self._now.proposed is None:

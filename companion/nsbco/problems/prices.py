@@ -101,10 +101,6 @@ class Prices(Path):
         theta = part[:, t // CUSTOMERS]
         return 0.2 + theta + theta**2 / 4
 
-    def turns(self, part, trial):
-        """The first customer of each day."""
-        return CUSTOMERS * np.arange(1, part.shape[1])
-
 
 def pricing(series: str = "google", days: int | None = None) -> QuadraticDrift:
     """The revenue as a drifting quadratic: H = 1/2, a = .2, L = 1."""

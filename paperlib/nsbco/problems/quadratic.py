@@ -86,7 +86,7 @@ class QuadraticDrift:
     noise: str = fields.one_of(NOISES, "uniform")
     amplitude: float = fields.number(0.1, least=1e-09, most=1.0, zero=True)
     environment: int | None = None
-    cset: str = "ball"
+    cset: str = fields.one_of(tuple(SETS), "ball")
     margin: float = fields.number(0.5, least=1e-06, most=1 - 1e-06)
     smoothness: float = fields.positive(2.0)
 
@@ -99,14 +99,11 @@ class QuadraticDrift:
                 refuse(
                     "environment", self.environment, "None with Several, which has several paths"
                 )
-        one_of("cset", self.cset, tuple(SETS))
-        if is_number(self.curvature):
-            positive("curvature", self.curvature)
-        elif not (isinstance(self.curvature, tuple) and len(self.curvature) == self.dim):
+        several = isinstance(self.curvature, tuple) and len(self.curvature) == self.dim
+        if not (several or is_number(self.curvature)):
             refuse("curvature", self.curvature, f"a number, or a tuple of {self.dim}")
-        else:
-            for h in self.curvature:
-                positive("curvature", h)
+        for h in self.curvature if several else [self.curvature]:
+            positive("curvature", h)
         if not self.diagonal.min() < self.smoothness:
             above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
             refuse("smoothness", self.smoothness, above)
@@ -186,43 +183,24 @@ class QuadraticDrift:
         """V_T, R or 1."""
         part = np.asarray(part)
         total = np.zeros(len(part))
-        for rows, turns in self._groups(part, horizon):
-            blocks = [turns - 1] if turns is not None else _blocks(horizon - 1)
-            for t in blocks:
-                total[rows] += self.moves(part[rows], t, horizon).sum(1)
+        for t in _blocks(horizon - 1):
+            total += self.moves(part, t, horizon).sum(1)
         return total
-
-    def _groups(self, part: np.ndarray, horizon: int) -> Iterator[tuple[slice, np.ndarray | None]]:
-        """Trials with the rounds after the first in which their f_t may be new, None for all; trials with None are together."""
-        turns = [self.path.turns(part, i) for i in range(len(part))]
-        if all(each is None for each in turns):
-            yield slice(None), None
-            return
-        for i, each in enumerate(turns):
-            found = None if each is None else each[(each > 0) & (each < horizon)]
-            yield slice(i, i + 1), found
 
     def _check(self, part: np.ndarray, horizon: int) -> None:
         """Raise ValueError for a path of which ``_bounded`` was told something else."""
-        reach = 1 - self.margin
-        for rows, t in self._apart(part, horizon):
-            theta = self.centers(rows, t, horizon)
-            norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(rows, t, horizon)
+        reach, limits = 1 - self.margin, self.path.limits(part)
+        for t in _blocks(horizon):
+            theta = self.centers(part, t, horizon)
+            norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(part, t, horizon)
             if not (norm <= reach * (1 + ROUNDING)).all():  # nor is nan
                 allowed = f"centers of norm at most 1 - margin={reach:g}"
                 refuse("path", self.path, f"{allowed}, not {norm.max():g}")
-            limits = self.path.limits(rows)
             for (low, high), values in zip(limits.repeat(len(best) // len(limits), 0), best):
                 if not (low - ROUNDING <= values.min() and values.max() <= high + ROUNDING):
                     allowed = f"values b_t from {low:g} to {high:g}, as it declares"
                     found = f"{values.min():g} to {values.max():g}"
                     refuse("path", self.path, f"{allowed}, not {found}")
-
-    def _apart(self, part: np.ndarray, horizon: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Some trials' rows, and rounds in which f_t may be new, until all are."""
-        for rows, turns in self._groups(part, horizon):
-            for t in _blocks(horizon) if turns is None else [np.append(0, turns)]:
-                yield part[rows], t
 
     def theta(self, world: World, t: int) -> Tensor:
         """The maximizer of round t, R x d or 1 x d."""

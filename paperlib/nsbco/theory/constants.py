@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive
+from ...core.validation import number
 from ..model.task import Task
 
 PAPER = "Wang (2025)"
@@ -39,11 +39,11 @@ class Setting:
     """
 
     dim: int = fields.whole()  # d
-    smoothness: float = 2.0  # L; the step is 1 / L
-    concavity: float = 1.0  # sigma
-    diameter: float = 2.0  # B_X
-    margin: float = 0.5  # c_0
-    h: float = 1.0  # unit of length, 1 in the paper
+    smoothness: float = fields.positive(2.0)  # L; the step is 1 / L
+    concavity: float = fields.positive(1.0)  # sigma
+    diameter: float = fields.positive(2.0)  # B_X
+    margin: float = fields.positive(0.5)  # c_0
+    h: float = fields.positive(1.0)  # unit of length, 1 in the paper
     N0: int | None = None  # None: ceil((h / c_0)^4)
     noise: float = fields.nonnegative(
         1.0
@@ -54,8 +54,6 @@ class Setting:
     quadratic: bool = False  # whether third derivatives are 0, and so the bias of differences
 
     def __post_init__(self):
-        for name in ("smoothness", "concavity", "diameter", "margin", "h"):
-            positive(name, getattr(self, name))
         if not self.concavity < self.smoothness:
             raise ValueError(
                 f"concavity / smoothness={self.gamma:g}; allowed: gamma in (0, 1), or epochs would not end"
