@@ -123,6 +123,12 @@ def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int) -> Check:
     )
 
 
+def _far(z: Any, star: Any) -> np.ndarray:
+    """Distances of the centers from x*_1, R x (E + 1). ``star``: d or R x d."""
+    z, star = np.asarray(z, float), np.asarray(star, float)
+    return np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
+
+
 @statement("Contraction", f"{PROOF}, Eq. (10), corrected")
 def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
     """||z_{s+1} - x*_1|| <= q ||z_s - x*_1|| + ||g_s - grad f_1(z_s)|| / L.
@@ -138,8 +144,7 @@ def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
         g: estimates from its answers (``Replay.g``), R x E x d.
         gradients: of f_1 at its centers, R x E x d.
     """
-    z, star = np.asarray(z, float), np.asarray(star, float)
-    far = np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
+    far = _far(z, star)
     error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
     return contraction.statement.check(
         "||z_{s+1} - x*|| <= q ||z_s - x*|| + ||g_s - grad f_1(z_s)|| / L",
@@ -157,8 +162,7 @@ def contraction_exact(z: Any, star: Any, s: Setting) -> Check:
 
     ``z``, ``star``: as there.
     """
-    z, star = np.asarray(z, float), np.asarray(star, float)
-    far = np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
+    far = _far(z, star)
     formula = "| ||z_{s+1} - x*|| - q ||z_s - x*|| | <= 1e-12"
     off = np.abs(far[:, 1:] - s.q * far[:, :-1])
     return contraction_exact.statement.check(formula, {"q": s.q}, off, 1e-12)

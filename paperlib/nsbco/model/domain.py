@@ -23,10 +23,6 @@ class Domain(NamedTuple):
         """From unit coordinates to one's own."""
         return self.center + self.scale * u
 
-    def unit(self, x: np.ndarray) -> np.ndarray:
-        """The way back."""
-        return (x - self.center) / self.scale
-
 
 def _sized(name: str, value: Any, scale: np.ndarray) -> None:
     if not ((scale >= SMALLEST) & (scale <= LARGEST)).all():
