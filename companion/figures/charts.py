@@ -140,7 +140,6 @@ def scatter_panel(
     xlabel: str = "",
     ylabel: str = "",
     alike: bool = False,
-    labels: Mapping[str, str] | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> dict[str, dict]:
     """One point a learner, means with 95 % t-intervals upward, across medians with quartiles, on a log axis where they span a decade.
@@ -148,7 +147,6 @@ def scatter_panel(
     Args:
         pairs: name -> sample along x (positive), sample along y.
         alike: whether both are of one quantity: then means with t-intervals across, too, log axes, and a gray line where both are equal.
-        labels: name -> what the legend says in place of the learner's label.
         notes: words beside the points of these learners, whose looks are much alike.
 
     Returns:
@@ -162,7 +160,7 @@ def scatter_panel(
             middle, low, high = across[:3] if alike else across[[1, 0, 2]]
             xerr = [[middle - max(low, 1e-9)], [high - middle]]
             how = dot(name, all_looks[name]) | {"linewidth": 0.8, "markersize": 4.5, "xerr": xerr}
-            how |= {"label": (labels or {}).get(name, all_looks[name]["label"])}
+            how |= {"label": all_looks[name]["label"]}
             errorbars(ax, [middle], [numbers[name]["y"]], **how, capsize=0)
             if name in (notes or {}):
                 at = (middle, numbers[name]["y"].estimate)

@@ -12,7 +12,6 @@ from ..asktell.inputs import host, warn
 from ..asktell.numbers import real_number
 from ..asktell.records import Now
 from ..core.describe import brief
-from ..core.trees import leaves
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
 from ..learners.restarts import LOGGED
 from ..maths.boxes import Box
@@ -145,7 +144,8 @@ class Optimizer(shared.Built):
             sides = f"with {'learner' if learner else 'policy'}={type(own).__name__}, whose model has one curvature"
             refuse("domain", domain, f"{sides}: a ball, or a box of equal sides")
         super().__init__(own, task, horizon, seed, device=device)
-        if horizon is not None and (first := self._first_step()) >= horizon:
+        first = self.rounds_before_step() if self._stepping() else 0
+        if horizon is not None and first >= horizon:
             warn(
                 f"the center cannot move before round {first + 1}, beyond horizon={horizon}: a margin above {margin:g} shortens the "
                 f"first epoch, which has at least 2 d = {2 * len(domain.center)} rounds; or choose another policy"
@@ -271,10 +271,6 @@ class Optimizer(shared.Built):
             learner = learner.base
         return learner if hasattr(learner, "rounds_before_step") else None
 
-    def _first_step(self) -> int:
-        """Return the rounds before the first step, 0 for a learner that does not define them."""
-        return 0 if self._stepping() is None else self.rounds_before_step()
-
     @property
     def center(self) -> np.ndarray:
         """The present estimate of the maximizer, about which it explores, d numbers."""
@@ -288,15 +284,6 @@ class Optimizer(shared.Built):
         count, log = int(self.state.restarts[0]), self.state.log[0]
         rounds = log[:, 0] if log.dim() == 2 else log
         return rounds[:count].tolist()
-
-    def _check_offer(self, context: Any) -> None:
-        super()._check_offer(context)
-        if self._first is None:
-            return
-        for (path, here), (_, first) in zip(leaves(context, "context"), leaves(self._first)):
-            same = torch.equal(here, first) if isinstance(here, Tensor) else here == first
-            if not same:
-                refuse(path, here, f"{brief(first)}, for the domain stays the same")
 
     def _offer(self) -> str:
         return f"a {self._domain.kind} in {len(self._domain.center)} dimensions"

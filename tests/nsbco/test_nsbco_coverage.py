@@ -128,7 +128,7 @@ def test_what_is_needed(run):
 def test_bonus_of_a_dimension():
     assert coverage.bonus_for(np.full(20, 1.0)) == 2.0
     assert coverage.bonus_for(np.full(20, 4.0)) == 5.0
-    problem = coverage.moving(4)
+    problem = QuadraticDrift(Abrupt(coverage.SEGMENTS), 4)
     part = problem.part([5], T)
     assert problem.variation(part, T)[0] == pytest.approx(4.0) and part.shape == (1, 4)
 

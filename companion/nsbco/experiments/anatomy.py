@@ -183,15 +183,6 @@ def block_panel(ax: Axes, windows: list[np.ndarray], order: np.ndarray, *, title
         ax.grid(visible=False)
 
 
-def _events(ax: Axes, changes: Sequence[int], restarts: Sequence[int]) -> None:
-    for i, t in enumerate(changes):
-        dashes = {"linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
-        ax.axvline(t, color=COLORS["black"], label="" if i else "change", **dashes)
-    for i, t in enumerate(restarts):
-        label = "" if i else "restart"
-        ax.axvline(t, color=COLORS["vermilion"], linewidth=0.9, zorder=1, label=label)
-
-
 def run_column(
     axes: Sequence[Axes],
     run: Run,
@@ -210,71 +201,46 @@ def run_column(
         theta, best: theta_t's first coordinate and f*_t, T.
         A2: threshold of Test 2 for one round.
     """
-    t = run.rounds
-    here = (t >= span[0]) & (t <= span[1])
+    t, (first, last) = run.rounds, span
+    here = (t >= first) & (t <= last)
     of = lambda name: getattr(run, name)[here]
-    x, size = t[here], 1.4 if span[1] - span[0] > WIDE else 2.0
+    x, size = t[here], 1.4 if last - first > WIDE else 2.0
     some = slice(None, None, max(1, len(x) // WIDE))  # of the dots, which would cover each other
+    top, ratio = int(run.block.max()) + 0.5, run.second / A2
     dots = DOT | {"markersize": size, "marker": "o"}
+    shades = {"cmap": MAP, "vmin": 0, "vmax": top, "linewidth": 0}
+    shades |= {"antialiased": False, "rasterized": True}
+    lines = (
+        (changes, {"label": "change", "color": COLORS["black"], "linewidth": 0.8}, (4, 2)),
+        (restarts, {"label": "restart", "color": COLORS["vermilion"], "linewidth": 0.9}, ()),
+    )
+    limits = [(-0.62, 0.62), (-0.7, top + 0.5), (0.3, 1.05), None]
+    limits.append((min(0.0, float(ratio[here].min())) - 0.05, 1.12))
+    level = {"color": COLORS["vermilion"], "linewidth": 0.8, "linestyle": (0, (1, 1))}
+    place, which, values, test_1, test_2 = axes
     with style():
-        for ax in axes:
-            _events(ax, changes, restarts)
-            ax.set_xlim(*span)
-        place, which, values, test_1, test_2 = axes
-        place.plot(
-            x[some],
-            of("z")[some],
-            color=COLORS["sky"],
-            label="center $z$ of the copy that plays",
-            **dots,
-        )
+        for ax, ylim in zip(axes, limits):
+            for times, how, dashes in lines:
+                for time in times:
+                    ax.axvline(time, linestyle=(0, dashes) if dashes else "-", zorder=1, **how)
+            ax.set(xlim=span, **({"ylim": ylim} if ylim else {}))
+        label = "center $z$ of the copy that plays"
+        place.plot(x[some], of("z")[some], color=COLORS["sky"], label=label, **dots)
         place.plot(x, theta[here], color=COLORS["black"], label=r"maximizer $\theta_t$")
-        place.set(ylim=(-0.62, 0.62))
-        top = int(run.block.max()) + 0.5
-        which.plot(
-            x, of("block"), color=COLORS["gray"], drawstyle="steps-post", label="order of the block"
-        )
-        which.scatter(
-            x[some],
-            of("order")[some],
-            s=size**2,
-            antialiased=False,
-            c=of("order")[some],
-            cmap=MAP,
-            vmin=0,
-            vmax=top,
-            linewidth=0,
-            rasterized=True,
-        )
-        which.set(ylim=(-0.7, top + 0.5))
-        values.plot(
-            x[some],
-            of("rbar")[some],
-            color=COLORS["orange"],
-            label=r"$\bar r_t$ of the copy that plays",
-            **dots,
-        )
+        steps = {"drawstyle": "steps-post", "label": "order of the block"}
+        which.plot(x, of("block"), color=COLORS["gray"], **steps)
+        which.scatter(x[some], of("order")[some], s=size**2, c=of("order")[some], **shades)
+        label = r"$\bar r_t$ of the copy that plays"
+        values.plot(x[some], of("rbar")[some], color=COLORS["orange"], label=label, **dots)
         values.plot(x, best[here], color=COLORS["black"], label="best value $f^*_t$")
         values.plot(x, of("U"), color=COLORS["blue"], label="$U_t$, least in the block")
-        values.set(ylim=(0.3, 1.05))
-        inside = (ends.rounds >= span[0]) & (ends.rounds <= span[1])
-        found = test_1.scatter(
-            ends.rounds[inside],
-            ends.margin[inside],
-            s=2.6 * size**2,
-            antialiased=False,
-            c=ends.order[inside],
-            cmap=MAP,
-            vmin=0,
-            vmax=top,
-            linewidth=0,
-            rasterized=True,
-        )
-        test_1.axhline(0, color=COLORS["vermilion"], linewidth=0.8, linestyle=(0, (1, 1)))
-        ratio = run.second / A2
+        inside = (ends.rounds >= first) & (ends.rounds <= last)
+        at, margin, order = (y[inside] for y in (ends.rounds, ends.margin, ends.order))
+        found = test_1.scatter(at, margin, s=2.6 * size**2, c=order, **shades)
+        test_1.axhline(0, **level)
         test_2.plot(x, ratio[here], color=COLORS["purple"], linewidth=0.9)
-        test_2.axhline(1, color=COLORS["vermilion"], linewidth=0.8, linestyle=(0, (1, 1)))
-        test_2.set(ylim=(min(0.0, float(ratio.min())) - 0.05, 1.12), xlabel="rounds")
+        test_2.axhline(1, **level)
+        test_2.set_xlabel("rounds")
     return found
 
 

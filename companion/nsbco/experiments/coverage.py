@@ -12,7 +12,6 @@ import numpy as np
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.nsbco.problems.drifts import Ramp, Rotation
-from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Weak
@@ -180,11 +179,3 @@ def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndar
     """b_0 by how it is found, one number for each pair of the two lists, which go side by side."""
     pairs = list(zip(dims, horizons, strict=True))
     return {name: np.array([of(d, T) for d, T in pairs]) for name, of in BONUSES.items()}
-
-
-# Dimensions -------------------------------------------------------------------------------------------------
-
-
-def moving(dim: int) -> QuadraticDrift:
-    """Four abrupt changes, in d dimensions; V_T = 4 in all of them."""
-    return QuadraticDrift(Abrupt(SEGMENTS), dim)

@@ -34,14 +34,6 @@ def played(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
     return {name: found[name] for name in learners() if name in found}
 
 
-def scaled(runs: Runs, path: str, horizon: int) -> dict[str, np.ndarray]:
-    """R_T / T^{2/3} of all learners on a path, R each."""
-    return {
-        name: trace.last() / horizon ** (2 / 3)
-        for name, trace in played(runs, path, horizon).items()
-    }
-
-
 def restarts(trace: Trace, horizon: int) -> str:
     """How often a learner began anew in a run, in a table's words; "" where it never does, or not as a whole."""
     if "report.restarts" in trace.final:

@@ -36,6 +36,7 @@ def regret_bound(arms: int, horizon: float) -> tuple[float, float]:
     Raises:
         ValueError: fewer than two arms, or no horizon.
     """
+    # beyond 1e150 a square is no finite number
     K, l = whole("arms", arms, least=2), math.log(2 * number("horizon", horizon, 1.0, 1e150) ** 2)
     return 2 * (4 * math.sqrt(K * math.log(K)) + 2 * math.sqrt(K / math.log(K)) * l), 2 * l
 

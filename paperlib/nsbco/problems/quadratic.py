@@ -8,6 +8,7 @@ Shapes: R trials or 1 where they share a tensor, n rounds, d dimensions.
 """
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,21 +37,6 @@ def _blocks(rounds: int) -> Iterator[np.ndarray]:
     return (np.arange(i, min(i + BLOCK, rounds)) for i in range(0, rounds, BLOCK))
 
 
-class Ahead:
-    """theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner.
-
-    Attributes:
-        block: which one, counted from 0; -1 before the first.
-        theta: R or 1 x d, of each round.
-        best: R or 1, of each round.
-    """
-
-    def __init__(self):
-        self.block = -1
-        self.theta: tuple[Tensor, ...] = ()
-        self.best: tuple[Tensor, ...] = ()
-
-
 class World(NamedTuple):
     """What the learner is told, and what it is not."""
 
@@ -58,7 +44,9 @@ class World(NamedTuple):
     path: np.ndarray  # R or 1 x ..., what the centers are computed from
     curvature: Tensor  # d, the diagonal of H
     horizon: int
-    ahead: Ahead
+    # theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner;
+    # block: which one, counted from 0, -1 before the first; theta: R or 1 x d, of each round; best: R or 1, of each round
+    ahead: SimpleNamespace
 
 
 @frozen
@@ -154,7 +142,7 @@ class QuadraticDrift:
         cset = SETS[self.cset].of(self.dim, **tkwargs)
         task = Task(cset, one(self.margin), one(self.smoothness), one(sigma), V)
         H = torch.tensor(self.diagonal, **tkwargs)
-        return World(task, part, H, horizon, Ahead())
+        return World(task, part, H, horizon, SimpleNamespace(block=-1))
 
     def part(self, seeds: list[int], horizon: int) -> np.ndarray:
         """The numbers from which the centers are computed, a row a seed, or 1 where the trials share the path."""
@@ -210,7 +198,7 @@ class QuadraticDrift:
         """b_t, the best value, R or 1."""
         return self._ahead(world, t).best[t % AHEAD]
 
-    def _ahead(self, world: World, t: int) -> Ahead:
+    def _ahead(self, world: World, t: int) -> SimpleNamespace:
         found = world.ahead
         if found.block != t // AHEAD:
             begin = t - t % AHEAD
