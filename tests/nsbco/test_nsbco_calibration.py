@@ -7,17 +7,22 @@ import pytest
 from companion.nsbco.experiments import calibration
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, single_scale
+from paperlib.nsbco.probes import Compared
 from paperlib.nsbco.problems import Abrupt, QuadraticDrift
-from paperlib.play import play
+from paperlib.play import Probe, play
 
 T = 2**10
+
+
+def compared(learner):
+    return {"tests": Probe(Compared(learner), "max")}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bonus, multiples", [(0.3, (0.1, 0.13, 0.2)), (0.5, (0.05, 0.08))])
 def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
     problem, off = QuadraticDrift(), malg(GradientAscent(bonus=bonus))
-    run = play(off, problem, T, 12, 0, record=1, probes=calibration.statistics(off))
+    run = play(off, problem, T, 12, 0, record=1, probes=compared(off))
     shares = []
     for multiple in multiples:
         on = play(practical(GradientAscent(bonus=bonus), multiple), problem, T, 12, 0, record=1)
@@ -30,7 +35,7 @@ def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
 def test_test_2_alone_is_an_alarm_too():
     """b_0 so small that A_2 is reached where nothing moves."""
     problem, off = QuadraticDrift(), malg(GradientAscent(bonus=0.01))
-    run = play(off, problem, T, 4, 0, record=1, probes=calibration.statistics(off))
+    run = play(off, problem, T, 4, 0, record=1, probes=compared(off))
     assert (calibration.reached(run)[1] > 1.5 * 0.01 * 11).all()
     assert calibration.alarms(run, 0.01, math.inf, T).estimate == 1.0
 
@@ -38,7 +43,7 @@ def test_test_2_alone_is_an_alarm_too():
 @pytest.mark.slow
 def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
     kinds = calibration.as_printed(T)
-    watch = calibration.statistics(kinds["printed"])
+    watch = compared(kinds["printed"])
     runs = {
         name: play(learner, QuadraticDrift(Abrupt(5)), T, 3, 0, record="all", probes=watch)
         for name, learner in kinds.items()

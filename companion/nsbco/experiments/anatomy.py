@@ -201,6 +201,7 @@ def run_column(
         theta, best: theta_t's first coordinate and f*_t, T.
         A2: threshold of Test 2 for one round.
     """
+    place, which, values, test_1, test_2 = axes
     t, (first, last) = run.rounds, span
     here = (t >= first) & (t <= last)
     of = lambda name: getattr(run, name)[here]
@@ -210,28 +211,27 @@ def run_column(
     dots = DOT | {"markersize": size, "marker": "o"}
     shades = {"cmap": MAP, "vmin": 0, "vmax": top, "linewidth": 0}
     shades |= {"antialiased": False, "rasterized": True}
-    lines = (
-        (changes, {"label": "change", "color": COLORS["black"], "linewidth": 0.8}, (4, 2)),
-        (restarts, {"label": "restart", "color": COLORS["vermilion"], "linewidth": 0.9}, ()),
-    )
-    limits = [(-0.62, 0.62), (-0.7, top + 0.5), (0.3, 1.05), None]
-    limits.append((min(0.0, float(ratio[here].min())) - 0.05, 1.12))
+    dashed = {"label": "change", "color": COLORS["black"], "linestyle": (0, (4, 2))}
+    solid = {"label": "restart", "color": COLORS["vermilion"]}
+    limits = {place: (-0.62, 0.62), which: (-0.7, top + 0.5), values: (0.3, 1.05)}
+    limits[test_2] = (min(0.0, float(ratio[here].min())) - 0.05, 1.12)
     level = {"color": COLORS["vermilion"], "linewidth": 0.8, "linestyle": (0, (1, 1))}
-    place, which, values, test_1, test_2 = axes
     with style():
-        for ax, ylim in zip(axes, limits):
-            for times, how, dashes in lines:
-                for time in times:
-                    ax.axvline(time, linestyle=(0, dashes) if dashes else "-", zorder=1, **how)
-            ax.set(xlim=span, **({"ylim": ylim} if ylim else {}))
-        label = "center $z$ of the copy that plays"
-        place.plot(x[some], of("z")[some], color=COLORS["sky"], label=label, **dots)
+        for ax in axes:
+            # the legend of the figure has each label once
+            for time, how in [*((t, dashed) for t in changes), *((t, solid) for t in restarts)]:
+                ax.axvline(time, linewidth=0.9, zorder=1, **how)
+            ax.set_xlim(*span)
+        for ax, ylim in limits.items():
+            ax.set_ylim(*ylim)
+        words = "center $z$", r"$\bar r_t$"
+        z, rbar = (dots | {"label": f"{word} of the copy that plays"} for word in words)
+        place.plot(x[some], of("z")[some], color=COLORS["sky"], **z)
         place.plot(x, theta[here], color=COLORS["black"], label=r"maximizer $\theta_t$")
         steps = {"drawstyle": "steps-post", "label": "order of the block"}
         which.plot(x, of("block"), color=COLORS["gray"], **steps)
         which.scatter(x[some], of("order")[some], s=size**2, c=of("order")[some], **shades)
-        label = r"$\bar r_t$ of the copy that plays"
-        values.plot(x[some], of("rbar")[some], color=COLORS["orange"], label=label, **dots)
+        values.plot(x[some], of("rbar")[some], color=COLORS["orange"], **rbar)
         values.plot(x, best[here], color=COLORS["black"], label="best value $f^*_t$")
         values.plot(x, of("U"), color=COLORS["blue"], label="$U_t$, least in the block")
         inside = (ends.rounds >= first) & (ends.rounds <= last)

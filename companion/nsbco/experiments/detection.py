@@ -15,7 +15,7 @@ from paperlib.core.trace import Trace
 
 from ...figures.charts import errorbars, power
 from ...figures.drawing import QUARTILES, look, style
-from .regret import RESAMPLES, Runs, kind, part
+from .regret import RESAMPLES, Runs, part
 
 
 class Found(NamedTuple):
@@ -56,15 +56,10 @@ def held_against(
 
 
 def found(runs: Runs, name: str, cell: tuple[str, int], seed: int) -> Found:
-    """What a learner's restarts did in a cell, of which only those with abrupt changes have any to be found.
-
-    Raises:
-        ValueError: another path.
-    """
+    """What a learner's restarts did in a cell with abrupt changes."""
     path, horizon = cell
-    if kind(path) != "abrupt":
-        raise ValueError(f"cell={cell!r}; allowed: a path with abrupt changes")
     trace = runs[cell][name]
+    # the first round of each segment, by trial
     changes = list(part(path, horizon, len(trace.trials), seed))
     return held_against(times(trace), changes, horizon, trace["report.restarts"])
 

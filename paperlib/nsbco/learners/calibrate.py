@@ -90,6 +90,6 @@ def calibrate(
             y = drawn - task.concavity / 2 * (x - theta).square().sum(1)
             state = base.update(state, task, x, y, draw)
             largest = torch.maximum(largest, -state.r / (t + 1) ** 0.5)
-    b0 = MARGIN * float(largest.quantile(share))
-    b0 = max(b0, 1e-6)  # without noise at the maximizer nothing falls short
+    # without noise at the maximizer nothing falls short
+    b0 = max(MARGIN * float(largest.quantile(share)), 1e-6)
     return Calibration(b0, b0 / 2, 1.5 * b0, largest.numpy())

@@ -211,7 +211,7 @@ class Dyadic(Path):
 
 
 @frozen
-class Level(Path):
+class Level(Stationary):
     """theta = A e_1 for ever, and b_t = .4 + amplitude sin(2 pi cycles t / T): what moves does not matter.
 
     Attributes:
@@ -229,10 +229,6 @@ class Level(Path):
     def values(self):
         """.4 +- amplitude."""
         return 0.4 - self.amplitude, 0.4 + self.amplitude
-
-    def theta(self, part, t, horizon, dim, reach):
-        """A e_1."""
-        return along(np.full((1, len(t)), reach), dim)
 
     def value(self, part, t, horizon):
         """.4 + amplitude sin(2 pi cycles t / T)."""

@@ -195,18 +195,14 @@ def bonus_corrected(s: Setting, horizon: float, t: Any = None) -> Any:
     return 2 * root + 1 + L * h + exploring + distance
 
 
-def weak_of(bonus: float, s: Setting, horizon: float) -> Weak:
-    """Definition 2.1 from a bonus that is proved: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) and lambda as much (E9).
+def weak_corrected(s: Setting, horizon: float) -> Weak:
+    """Definition 2.1 from b_0 = B_0(T), which is proved: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) and lambda as much (E9).
 
     r-bar_tau <= f*_1 + Delta + (2 sqrt(l) + b_0) / sqrt(tau), -sum y_tau <= b_0 sqrt(t) - t f*_1, and sum 1 / sqrt(tau) <= 2 sqrt(t).
     """
+    bonus = float(bonus_corrected(s, horizon))
     rho = 3 * bonus + 4 * math.sqrt(s.logarithm(horizon)) + 1
     return Weak(bonus, rho, rho)
-
-
-def weak_corrected(s: Setting, horizon: float) -> Weak:
-    """``weak_of`` with B_0(T)."""
-    return weak_of(float(bonus_corrected(s, horizon)), s, horizon)
 
 
 def gradient_error(s: Setting, horizon: float, epoch: int, drift: Any = 0.0) -> Any:
