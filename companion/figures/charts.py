@@ -1,21 +1,72 @@
 """Further kinds of panels: values along a setting, one quantity against another, rows of dots, bounds over runs; and reference lines."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from paperlib import stats
 from paperlib.core.trace import Trace
 
 from ..styles import COLORS, Style
-from .drawing import QUARTILES, look, looks, style
+from .drawing import END, QUARTILES, look, looks, style
 
 # a name on a line, some points off
 SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}
+
+
+def power(T: float) -> str:
+    """A horizon as a tick says it: 2^12."""
+    return f"$2^{{{round(math.log2(T))}}}$"
+
+
+def errorbars(ax: Axes, at: Sequence[float], found: Iterable[stats.Interval], **how: Any) -> None:
+    """Draw estimates with their intervals; what reaches below zero reaches to the foot of a log axis.
+
+    ``at``: places on the x axis; ``how``: keywords for ``ax.errorbar``.
+    """
+    middle, low, high = np.array([x[:3] for x in found]).T
+    ends = [(middle - np.maximum(low, 1e-9)).clip(min=0), high - middle]
+    ax.errorbar(at, middle, ends, **{"elinewidth": 0.6, "capsize": 1.5} | how)
+
+
+def reach(ax: Axes, numbers: Iterable[float], across: bool = False) -> None:
+    """A log axis upward, or ``across``, that holds these numbers, with ticks that say them."""
+    numbers = list(numbers)
+    low, high = 0.65 * min(numbers), 1.4 * max(numbers)
+    axis = ax.xaxis if across else ax.yaxis
+    with style():
+        (ax.set_xlim if across else ax.set_ylim)(low, high)
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
+
+
+def guides(ax: Axes, exponents: dict[str, float], letter: str) -> None:
+    """How steep lines of these exponents are: dashes from the foot of the panel to its right edge, named there.
+
+    ``exponents``: by what the name of a line says of them; ``letter``: their base.
+    """
+    gray = {"color": COLORS["gray"]}
+    with style():
+        (left, right), (foot, top) = ax.get_xlim(), ax.get_ylim()
+        begin = left * (right / left) ** 0.55
+        for name, exponent in exponents.items():
+            end = foot * (right / begin) ** exponent
+            dashes = {"linewidth": 0.6, "linestyle": (0, (5, 3)), "zorder": 0.5}
+            ax.plot([begin, right], [foot, end], **dashes, **gray)
+            where = {"va": "center", "annotation_clip": False, "gid": END}
+            ax.annotate(f"${letter}^{{{name}}}$", (right, end), (4, 0), **where, **SMALL, **gray)
+        ax.set(xlim=(left, right), ylim=(foot, top))
+
+
+def dot(name: str, how: Mapping[str, Any]) -> dict[str, Any]:
+    """How a learner looks as a single point: open where it is an oracle, a cross where it has no marker."""
+    found = {"color": how["color"], "marker": how["marker"] or "x", "linestyle": "none"}
+    return found | ({"markerfacecolor": "white"} if "oracle" in name else {})
 
 
 def sweep_panel(
@@ -26,49 +77,58 @@ def sweep_panel(
     title: str = "",
     xlabel: str = "",
     ylabel: str = "regret",
+    known: Mapping[str, Callable[[float], float]] | None = None,
+    log_y: bool = False,
+    tick: Callable[[float], str] = "{:g}".format,
+    every: int = 1,
+    labels: Mapping[str, str] | None = None,
 ) -> dict[str, dict]:
-    """Means with 95 % t-intervals along a setting on a log axis; controls, which have no such setting, as lines across.
+    """Means with 95 % t-intervals along a setting on a log axis; controls, which have no such setting, as lines and bands across.
 
     Args:
         samples: name -> setting >= 0 -> sample over trials; 0 stands at the left edge.
         controls: name -> sample over trials.
+        known: name -> setting -> a value that is known, a line without an interval.
+        log_y: whether the other axis is logarithmic, too.
+        tick: what the tick of a setting says.
+        every: which settings have a tick, counted from the last.
+        labels: name -> what the legend says in place of the learner's label.
 
     Returns:
-        The plotted numbers: name -> setting, mean, low, high, n; for controls name -> interval.
+        The plotted numbers: name -> setting, mean, low, high, n; for what is known name -> setting, mean; for controls name -> interval.
     """
-    every = sorted({setting for sample in samples.values() for setting in sample})
-    least = min(setting for setting in every if setting > 0)
+    settings = sorted({setting for sample in samples.values() for setting in sample})
+    place = {x: x or next(above for above in settings if above > 0) / 3 for x in settings}
     numbers: dict[str, Any] = {}
-    how = looks([*controls, *samples])
+    how = looks([*samples, *(known or {}), *controls])
     with style():
+        for name, sample in samples.items():
+            at = sorted(sample)
+            found = [stats.mean(sample[x]) for x in at]
+            line = how[name] | {"label": (labels or {}).get(name, how[name]["label"])}
+            errorbars(ax, [place[x] for x in at], found, **line)
+            mean, low, high, n = ([x[i] for x in found] for i in range(4))
+            numbers[name] = {"setting": at, "mean": mean, "low": low, "high": high, "n": n}
+        for name, value in (known or {}).items():
+            numbers[name] = {"setting": settings, "mean": [value(x) for x in settings]}
+            ax.plot([*place.values()], numbers[name]["mean"], **how[name])
+        means = [x for found in numbers.values() for x in found["mean"]]
         for name, sample in controls.items():
             found = numbers[name] = stats.mean(sample)
-            line = {**how[name], "marker": None, "linewidth": 0.8, "zorder": 1}
-            ax.plot([least / 3, max(every)], [found.estimate] * 2, **{**line, "label": None})
-            box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
-            words = {**SMALL, "color": COLORS["gray"], "bbox": box}
-            ax.annotate(line["label"], (least / 3, found.estimate), (2, 2), **words)
-        for name, sample in samples.items():
-            settings = sorted(sample)
-            found = [stats.mean(sample[setting]) for setting in settings]
-            middle = np.array([x.estimate for x in found])
-            ends = np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
-            at = [setting or least / 3 for setting in settings]
-            ax.errorbar(at, middle, ends, elinewidth=0.6, capsize=1.5, **how[name])
-            numbers[name] = {
-                "setting": settings,
-                "mean": middle,
-                "low": middle - ends[0],
-                "high": middle + ends[1],
-                "n": [x.n for x in found],
-            }
+            means.append(found.estimate)
+            ax.axhline(found.estimate, **how[name] | {"marker": None})
+            if found.low > 0:
+                shade = {"color": how[name]["color"], "alpha": 0.15, "linewidth": 0, "zorder": 0.8}
+                ax.axhspan(found.low, found.high, **shade)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log")
-        above = [setting for setting in every if setting > 0]
-        labels = ["0", *(f"{setting:g}" for setting in above)]
-        ax.set_xticks([least / 3, *above], labels=labels, rotation=45)
+        shown = settings[(len(settings) - 1) % every :: every]
+        ax.set_xticks([place[x] for x in shown], [tick(x) for x in shown])
         ax.minorticks_off()
-        ax.set_ylim(bottom=0)
-        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+        if log_y:
+            ax.set_yscale("log")
+            reach(ax, means)
+        else:
+            ax.set_ylim(bottom=0)
     return numbers
 
 
@@ -79,33 +139,49 @@ def scatter_panel(
     title: str = "",
     xlabel: str = "",
     ylabel: str = "",
+    alike: bool = False,
+    notes: Mapping[str, str] | None = None,
 ) -> dict[str, dict]:
-    """One point a learner, x on a log axis where it spans a decade: medians with quartiles across, means with 95 % t-intervals upward.
+    """One point a learner, means with 95 % t-intervals upward, across medians with quartiles, on a log axis where they span a decade.
 
     Args:
         pairs: name -> sample along x (positive), sample along y.
+        alike: whether both are of one quantity: then means with t-intervals across, too, log axes, and a gray line where both are equal.
+        notes: words beside the points of these learners, whose looks are much alike.
 
     Returns:
-        The plotted numbers: name -> quartiles of x, interval of y.
+        The plotted numbers: name -> x: quartiles, or interval if ``alike``; y: interval.
     """
     numbers, all_looks = {}, looks(pairs)
     with style():
         for name, (x, y) in pairs.items():
-            low, middle, high = np.quantile(np.asarray(x, float), QUARTILES)
-            found = stats.mean(y)
-            how = {**all_looks[name], "linestyle": "none", "linewidth": 0.8, "markersize": 5}
-            up = [[found.estimate - found.low], [found.high - found.estimate]]
-            across = [[middle - low], [high - middle]]
-            ax.errorbar(middle, found.estimate, up, across, **how)
-            numbers[name] = {"x": [low, middle, high], "y": found}
-        middles = [found["x"][1] for found in numbers.values()]
+            across = stats.mean(x) if alike else np.quantile(np.asarray(x, float), QUARTILES)
+            numbers[name] = {"x": across, "y": stats.mean(y)}
+            middle, low, high = across[:3] if alike else across[[1, 0, 2]]
+            xerr = [[middle - max(low, 1e-9)], [high - middle]]
+            how = dot(name, all_looks[name]) | {"linewidth": 0.8, "markersize": 4.5, "xerr": xerr}
+            how |= {"label": all_looks[name]["label"]}
+            errorbars(ax, [middle], [numbers[name]["y"]], **how, capsize=0)
+            if name in (notes or {}):
+                at = (middle, numbers[name]["y"].estimate)
+                ax.annotate(notes[name], at, (5, -7), **SMALL)
+        ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+        middles = [found["x"][0 if alike else 1] for found in numbers.values()]
+        heights = [found["y"].estimate for found in numbers.values()]
         decades = max(middles) > 10 * min(middles)
-        ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xscale="log" if decades else "linear")
-        ax.margins(x=0.1)
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set_ylim(bottom=0)
-        if not decades:
-            ax.set_xlim(left=0)
+        if alike:
+            ax.set(xscale="log", yscale="log")
+            both = [min(middles + heights) / 2, max(middles + heights) * 2]
+            ax.plot(both, both, color=COLORS["gray"], linewidth=0.6, zorder=0.5)
+            reach(ax, middles, across=True)
+            reach(ax, heights)
+        else:
+            ax.set_xscale("log" if decades else "linear")
+            ax.margins(x=0.1)
+            ax.xaxis.set_minor_formatter(NullFormatter())
+            ax.set_ylim(bottom=0)
+            if not decades:
+                ax.set_xlim(left=0)
     return numbers
 
 
@@ -136,16 +212,16 @@ def dots_panel(
         for name, values in found.items():
             how = looks[name]
             color = COLORS[how.color]
-            dot = {"color": color, "linestyle": "none", "markersize": 4}
-            ax.plot([], [], marker=how.marker, label=how.label or name, **dot)
+            own = dot(name, {"color": color, "marker": how.marker}) | {"markersize": 4}
+            ax.plot([], [], label=how.label or name, **own)
             for row, (estimate, low, high) in values.items():
                 beside = [group for group in found if row in found[group]]
                 y = rows.index(row) + 0.8 * ((beside.index(name) + 0.5) / len(beside) - 0.5)
                 at = min(max(estimate, limits[0]), limits[1])
-                marker = how.marker if at == estimate else ">" if at < estimate else "<"
+                beyond = {"marker": ">" if at < estimate else "<"} if at != estimate else {}
                 if at == estimate:
                     ax.plot([low, high], [y, y], color=color, linewidth=1.0)
-                ax.plot([at], [y], marker=marker, clip_on=False, zorder=3, **dot)
+                ax.plot([at], [y], clip_on=False, zorder=3, **own | beyond)
         if line is not None:
             ax.axvline(line, color=COLORS["black"], linewidth=0.8, zorder=1)
         ax.set(title=title, xlabel=xlabel, xscale="log" if log_x else "linear")

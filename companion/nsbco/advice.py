@@ -5,8 +5,9 @@
 
 from collections.abc import Mapping
 
-from paperlib.nsbco.theory.constants import bonus_corrected, literal, reference, weak_printed
-from paperlib.nsbco.theory.firing import first_of_any, tight
+from paperlib.nsbco.theory.constants import reference
+
+from .proofs.firing import WEAK, first_of_any
 
 # learners by the short names of the claims' words
 NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
@@ -19,9 +20,7 @@ def advice(claims: Mapping[str, dict]) -> str:
     """A paragraph of Markdown. ``claims``: of the paper profile by id, with their statistics; one without is passed over."""
     known = {id.removeprefix("nsbco."): claim for id, claim in claims.items()}
     said = lambda id: known.get(id, {}).get("statistic")
-    s = literal(2)
-    printed = first_of_any(lambda T: weak_printed(s, T))
-    corrected = first_of_any(lambda T: tight(float(bonus_corrected(s, T)))(T))
+    printed, corrected = first_of_any(WEAK["printed"]), first_of_any(WEAK["corrected"])
     each = lambda found: " and ".join(
         f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
     )

@@ -10,7 +10,6 @@ from torch import Tensor
 from ..asktell import optimizer as shared
 from ..asktell.inputs import host, real_number, warn
 from ..asktell.records import Now
-from ..core.contracts import tags_of
 from ..core.describe import brief
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
 from ..learners.restarts import LOGGED
@@ -143,7 +142,8 @@ class Optimizer(shared.Sequential):
             sides = f"with {'learner' if learner else 'policy'}={type(own).__name__}, whose model has one curvature"
             refuse("domain", domain, f"{sides}: a ball, or a box of equal sides")
         super().__init__(own, task, horizon, seed, device=device)
-        if horizon is not None and (first := self._first_step()) >= horizon:
+        first = self.rounds_before_step() if self._stepping() else 0
+        if horizon is not None and first >= horizon:
             warn(
                 f"the center cannot move before round {first + 1}, beyond horizon={horizon}: a margin above {margin:g} shortens the "
                 f"first epoch, which has at least 2 d = {2 * len(domain.center)} rounds; or choose another policy"
@@ -156,26 +156,12 @@ class Optimizer(shared.Sequential):
         return self._domain.native(point)
 
     def observe(self, actions: Any, feedback: Any) -> None:
-        """Data of one's own, for a learner that hears of other points than its own: no policy here.
-
-        Args:
-            actions: n x d, points of the domain.
-            feedback: n answers.
+        """Not defined: every policy learns of its own points only.
 
         Raises:
-            ValueError: points outside, answers that ``tell`` would refuse, or a learner that learns
-                of its own points only; nothing is learned.
+            ValueError: always.
         """
-        if tags_of(self.learner).own_actions:
-            points, dim = array("actions", actions), len(self._domain.center)
-            allowed = f"n x {dim}, points of the {self._domain.kind}"
-            if points.ndim != 2 or points.shape[1] != dim:
-                refuse("actions", actions, allowed)
-            unit = torch.from_numpy(self._domain.unit(points)).to(self.device)
-            if not bool(self.context.cset.contains(unit, self._domain.slack()).all()):
-                refuse("actions", points, allowed)
-            actions = self.context.cset.project(unit)
-        super().observe(actions, feedback)
+        refuse("actions", actions, "none, a policy learns of its own actions only")
 
     def _heard(self, now: Now, action: np.ndarray, y: float, update: Any = None) -> Now:
         unit = self._unit("y", y, f" in round {now.rounds + 1}")
@@ -252,10 +238,6 @@ class Optimizer(shared.Sequential):
         while not hasattr(learner, "rounds_before_step") and hasattr(learner, "base"):
             learner = learner.base
         return learner if hasattr(learner, "rounds_before_step") else None
-
-    def _first_step(self) -> int:
-        """Return the rounds before the first step, 0 for a learner that does not define them."""
-        return 0 if self._stepping() is None else self.rounds_before_step()
 
     @property
     def center(self) -> np.ndarray:

@@ -43,34 +43,6 @@ def center(seen: Round) -> Tensor:
     return own(seen.before).z
 
 
-@dataclass(frozen=True)
-class Maximizer:
-    """theta_t, R x d.
-
-    Attributes:
-        problem: the one that is played.
-    """
-
-    problem: Any  # with ``theta(world, t)``
-
-    def __call__(self, seen: Round) -> Tensor:
-        return self.problem.theta(seen.world, seen.t)
-
-
-@dataclass(frozen=True)
-class Best:
-    """f*_t, R.
-
-    Attributes:
-        problem: the one that is played.
-    """
-
-    problem: Any  # with ``best(world, t)``
-
-    def __call__(self, seen: Round) -> Tensor:
-        return self.problem.best(seen.world, seen.t)
-
-
 def outside(seen: Round) -> Tensor:
     """Distance of the query from X and of the center from X^o(c_0), R x 2: 0 but for rounding."""
     task, z = seen.context, own(seen.before).z
@@ -128,17 +100,17 @@ def live(seen: Round) -> Tensor:
     return seen.before.live
 
 
-def block(seen: Round) -> Tensor:
-    """Order n of the block, R."""
-    return seen.before.n
-
-
 # The tests ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What the tests are made of, R x (3 + O): r-bar_t, U_t, ``SecondTest``, and ``FirstTest`` of every order.
+    """What the tests compare, R x (3 + O): r-bar_t, U_t, the largest A_2 and for every order the largest A_1 with which a test fails.
+
+    U_t is the least r-bar of the block, this round's among them, also where the round ends in a restart. Test 2's statistic is
+    sqrt(t') times the mean of r-bar - y over the block's t' rounds. Test 1's is sqrt(2^m) (mean over the window - U_t) for the
+    scheduled windows that end in this round, -inf for others. As ``Probe(..., "max")`` on a run without tests both say of all
+    thresholds at once which have no false alarm, because until the first restart they do not change the points that are played.
 
     Attributes:
         learner: the ``Multiscale`` that is played.
@@ -164,34 +136,6 @@ class Compared:
         first = xp.where(ends, (mean - least[:, None]) * length**0.5, -math.inf)
         join = np.concatenate if xp is np else torch.cat
         return tensors(join([xp.stack([bar, least, second], 1), first], 1))[0]
-
-
-@dataclass(frozen=True)
-class Least(Compared):
-    """U_t, R: the least r-bar of the block, this round's among them; also where the round ends in a restart."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        return super().__call__(seen)[:, 1]
-
-
-@dataclass(frozen=True)
-class SecondTest(Compared):
-    """sqrt(t') times the mean of r-bar - y over the block's t' rounds, R: the largest A_2 with which Test 2 fails."""
-
-    def __call__(self, seen: Round) -> Tensor:
-        return super().__call__(seen)[:, 2]
-
-
-@dataclass(frozen=True)
-class FirstTest(Compared):
-    """sqrt(2^m) (mean over the window - U_t) for the scheduled windows that end in this round, R x O; -inf for others.
-
-    It is the largest A_1 with which Test 1 fails there. As ``Probe(..., "max")`` on a run without tests it says of all A_1 at
-    once which have no false alarm, for until the first restart they do not change what is played.
-    """
-
-    def __call__(self, seen: Round) -> Tensor:
-        return super().__call__(seen)[:, 3:]
 
 
 def restarts(seen: Round) -> Tensor:

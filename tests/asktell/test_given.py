@@ -171,18 +171,6 @@ def test_points_on_the_border_in_float32_are_inside():
         check_bounds(bounds, side.float().double())
     with pytest.raises(ValueError, match="action"):
         check_bounds(bounds, bounds.hi + 1e-6)
-    rng = np.random.default_rng(0)
-    u = rng.normal(size=(100, 3)).astype(np.float32)
-    u /= np.linalg.norm(u, axis=1, keepdims=True)
-    for domain, points in (
-        (nsbco.ball([1.1, -2.3, 0.7], 0.3), np.array([1.1, -2.3, 0.7]) + 0.3 * u),
-        (nsbco.box([0.1] * 3, [0.3] * 3), np.where(u > 0, 0.3, 0.1)),
-    ):
-        unit = torch.from_numpy(domain.unit(points.astype(np.float32).astype(float)))
-        user = nsbco.Optimizer(domain, 0.25, 0.5, 0.1)
-        inside = user.context.cset.contains
-        assert not bool(inside(unit).all()) and bool(inside(unit, domain.slack()).all())
-        assert not bool(inside(unit * (1 + 1e-4), domain.slack()).all())
 
 
 def test_rules_without_features_take_arms_of_any_norm():

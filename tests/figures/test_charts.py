@@ -32,6 +32,96 @@ def test_sweep_panel_puts_zero_left_of_the_least_setting():
     assert axes[0, 0].get_xticks()[0] == pytest.approx(0.1)
 
 
+def panel():
+    _, axes = figures.panels(1)
+    return axes[0, 0]
+
+
+def test_sweep_panel_on_two_log_axes():
+    ax, samples = panel(), {"MASTER": {4: np.array([1.0, 3.0]), 2: np.array([1.0, 1.0])}}
+    known = {"static baseline": lambda T: T / 8}
+    found = charts.sweep_panel(
+        ax, samples, {}, known=known, log_y=True, labels={"MASTER": "ours"}, tick=charts.power
+    )
+    assert found["MASTER"]["setting"] == [2, 4] and found["MASTER"]["mean"] == [1.0, 2.0]
+    assert found["MASTER"]["low"][1] < 0 < 3 < found["MASTER"]["high"][1]
+    assert found["static baseline"] == {"setting": [2, 4], "mean": [0.25, 0.5]}
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    low, high = ax.get_ylim()
+    assert 0 < low < 0.25 and high > 2.0
+    assert "ours" in ax.get_legend_handles_labels()[1]
+    assert {t.get_text() for t in ax.get_xticklabels()} == {"$2^{1}$", "$2^{2}$"}
+
+
+def test_ticks_are_the_settings_counted_from_the_last():
+    ax = panel()
+    charts.sweep_panel(ax, {"GLR": {T: np.array([T, T + 1.0]) for T in (2, 4, 8)}}, {}, every=2)
+    assert sorted(ax.get_xticks()) == [2, 8]
+
+
+def test_guides_have_their_slopes_and_move_no_axis():
+    ax, samples = panel(), {"GLR": {T: np.array([T, T + 1.0]) for T in (16, 256)}}
+    charts.sweep_panel(ax, samples, {}, log_y=True)
+    before, lines = (ax.get_xlim(), ax.get_ylim()), len(ax.get_lines())
+    charts.guides(ax, {"1/2": 1 / 2, "2/3": 2 / 3}, "T")
+    for line, slope in zip(ax.get_lines()[lines:], (1 / 2, 2 / 3), strict=True):
+        x, y = (np.log(np.asarray(ends, float)) for ends in line.get_data())
+        assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(slope)
+    assert (ax.get_xlim(), ax.get_ylim()) == before
+    assert [text.get_text() for text in ax.texts] == ["$T^{1/2}$", "$T^{2/3}$"]
+
+
+def test_controls_stand_at_their_means():
+    ax = panel()
+    controls = {"MASTER": np.array([9.0, 11.0, 10.0]), "GLR": np.array([1.0, 30.0])}
+    found = charts.sweep_panel(ax, {"BoB": {1: LINE, 2: LINE}}, controls, log_y=True)
+    assert found["MASTER"].estimate == 10
+    heights = [line.get_ydata()[0] for line in ax.get_lines() if len(line.get_xdata()) == 2]
+    assert {10, 15.5} <= set(heights) and ax.get_ylim()[1] > 15.5
+    assert len(ax.patches) == 1  # an interval that reaches below zero has no band on a log axis
+
+
+def test_an_interval_that_reaches_below_zero_reaches_the_foot_of_a_log_axis():
+    ax = panel()
+    charts.errorbars(ax, [1, 2], [stats.mean(LINE), stats.mean(np.array([0.0, 0.0]))])
+    (_, _, (bars,)) = ax.containers[0]
+    ends = [segment[:, 1].tolist() for segment in bars.get_segments()]
+    expected = stats.mean(LINE)
+    assert ends == [pytest.approx([max(expected.low, 1e-9), expected.high]), [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_ticks_of_a_short_axis_are_finer(across):
+    ax = panel()
+    ax.set(xscale="log", yscale="log")
+    charts.reach(ax, [1.0, 10.0], across)
+    axis = ax.xaxis if across else ax.yaxis
+    low, high = axis.get_view_interval()
+    assert low < 1 and high > 10
+    inside = [x for x in axis.get_majorticklocs() if low <= x <= high]
+    assert inside == pytest.approx([1, 2, 5, 10])
+    charts.reach(ax, [1.0, 1e4], across)
+    inside = [x for x in axis.get_majorticklocs() if 1 <= x <= 1e4]
+    assert inside == pytest.approx([1, 10, 100, 1e3, 1e4])
+
+
+def test_points_of_one_quantity_are_means_both_ways():
+    ax, pairs = panel(), {"GLR": ([1.0, 3.0], [10.0, 30.0]), "KW, oracle": ([4.0] * 2, [5.0] * 2)}
+    found = charts.scatter_panel(ax, pairs, alike=True, notes={"GLR": "beside"})
+    assert (found["GLR"]["x"].estimate, found["GLR"]["y"].estimate) == (2, 20)
+    assert ax.get_xlim()[1] > 4 and ax.get_ylim()[1] > 20
+    x, y = ax.get_lines()[-1].get_data()
+    assert list(x) == list(y)  # where both are equal
+    assert [text.get_text() for text in ax.texts] == ["beside"]
+
+
+def test_oracles_are_open_and_what_has_no_marker_gets_a_cross():
+    dot = lambda name: charts.dot(name, figures.look(name))
+    assert dot("EGS, oracle")["markerfacecolor"] == "white"
+    assert "markerfacecolor" not in dot("EGS")
+    assert dot("static baseline")["marker"] == "x"
+
+
 def test_scatter_panel_returns_quartiles_and_interval():
     fig, axes = figures.panels(1)
     numbers = charts.scatter_panel(axes[0, 0], {"GLB-OMD": (LINE, 2 * LINE)})

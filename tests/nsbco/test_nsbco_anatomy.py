@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from companion.figures import panels
-from companion.nsbco.experiments import anatomy, pictures
+from companion.nsbco.experiments import anatomy
 from companion.nsbco.proofs.shares import shares
-from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import probes
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
-from paperlib.nsbco.problems import QuadraticDrift
+from paperlib.nsbco.problems import Abrupt, QuadraticDrift
 from paperlib.play import play
 
 # ---- the schedule -------------------------------------------------------------------------------------------
@@ -53,7 +52,7 @@ def test_spells_cover_a_block():
 
 
 def test_the_run_of_the_figure():
-    assert anatomy.change_points(3, anatomy.RUN_HORIZON, [8])[0].tolist() == [8985, 23923]
+    assert anatomy.RUN_PROBLEM.part([8], anatomy.RUN_HORIZON)[0].tolist() == [8985, 23923]
     assert anatomy.thresholds(anatomy.RUN_HORIZON) == (1.0, 48.0)
 
 
@@ -61,7 +60,7 @@ def test_the_run_of_the_figure():
 def short():
     learner = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
     problem = QuadraticDrift(anatomy.RUN_PROBLEM.path, 1, environment=8)
-    watch = anatomy.watched(learner) | {"block": probes.block, "order": probes.active}
+    watch = anatomy.watched(learner) | {"block": lambda seen: seen.before.n, "order": probes.active}
     return problem, play(learner, problem, 3000, 1, 0, record="all", probes=watch)
 
 
@@ -94,7 +93,7 @@ def test_a_run_is_drawn(short):
     at = [t for t, _, _ in run.restarts]
     ends = anatomy.ended(run.first, 0.3)
     best, span = np.full(3000, 0.5), (1001, 2000)
-    dots = pictures.run_column(axes[:, 0], run, ends, theta, best, 8.0, changes + 1, at, span)
+    dots = anatomy.run_column(axes[:, 0], run, ends, theta, best, 8.0, changes + 1, at, span)
     inside = (ends.rounds >= 1001) & (ends.rounds <= 2000)
     assert len(dots.get_offsets()) == inside.sum() > 100
     words = {label for ax in fig.axes for label in ax.get_legend_handles_labels()[1]}
@@ -107,7 +106,7 @@ def test_a_block_is_drawn():
     windows = anatomy.scheduled(5, [0])
     order = anatomy.orders(windows)[0]
     fig, axes = panels(1)
-    pictures.block_panel(axes[0, 0], [w[0] for w in windows], order)
+    anatomy.block_panel(axes[0, 0], [w[0] for w in windows], order)
     boxes = axes[0, 0].patches
     black = [box for box in boxes if box.get_linewidth() > 0.8]
     filled = [box for box in boxes if box.get_facecolor()[3] > 0]
@@ -122,10 +121,10 @@ def test_a_block_is_drawn():
 
 def test_a_table_is_drawn():
     fig, axes = panels(1)
-    found = pictures.heat_panel(axes[0, 0], {0.5: {1.0: 3.0, 2.0: 4.0}, 2.0: {1.0: 5.0, 2.0: 7.0}})
+    found = anatomy.heat_panel(axes[0, 0], {0.5: {1.0: 3.0, 2.0: 4.0}, 2.0: {1.0: 5.0, 2.0: 7.0}})
     assert found["values"].tolist() == [[3.0, 4.0], [5.0, 7.0]]
     assert [text.get_text() for text in axes[0, 0].texts] == ["3.00", "4.00", "5.00", "7.00"]
-    pictures.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}}, least=0.0)  # nothing but zeros
+    anatomy.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}}, least=0.0)  # nothing but zeros
 
 
 # ---- where changes may not fall -----------------------------------------------------------------------------
@@ -139,6 +138,10 @@ def test_dyadic_fractions_and_first_rounds_of_blocks_are_flagged():
     assert anatomy.dyadic(np.array([T // 8]), T, depth=3).all()
 
 
+def change_points(segments, horizon, seeds):
+    return QuadraticDrift(Abrupt(segments)).part([*seeds], horizon)
+
+
 CELLS = [(5, power) for power in range(12, 21)] + [(17, power) for power in range(12, 19)]
 CELLS += [(segments, 17) for segments in (3, 4, 9, 33, 65)]
 
@@ -146,18 +149,18 @@ CELLS += [(segments, 17) for segments in (3, 4, 9, 33, 65)]
 @pytest.mark.parametrize("segments, power", CELLS)
 def test_changes_at_the_papers_sizes_are_on_none_of_them(segments, power):
     """The seeds and sizes of the paper profile: never on an eighth of T; and none where a block begins, from 2^13 rounds on."""
-    T, points = 2**power, anatomy.change_points(segments, 2**power, range(2000, 2020))
+    T, points = 2**power, change_points(segments, 2**power, range(2000, 2020))
     assert not np.isin(points, T * np.arange(1, 8) // 8).any()
     assert power < 13 or not anatomy.dyadic(points, T).any()
 
 
 def test_the_run_that_is_shown_changes_on_none_of_them():
-    run = anatomy.change_points(3, anatomy.RUN_HORIZON, [8])
+    run = change_points(3, anatomy.RUN_HORIZON, [8])
     assert not anatomy.dyadic(run, anatomy.RUN_HORIZON, depth=8).any()
 
 
 def test_blocks_begin_where_the_marks_are():
-    watch = {"block": Probe(probes.block)}
+    watch = {"block": lambda seen: seen.before.n}
     run = play(malg(), QuadraticDrift(), 200, 1, 0, record="all", probes=watch)
     begins = np.flatnonzero(np.diff(run["block"][0], prepend=-1))
     assert set(begins) <= set(anatomy.marks(256)) and len(begins) == 8

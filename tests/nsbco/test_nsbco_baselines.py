@@ -116,7 +116,6 @@ def test_numbers_of_the_reduction():
     assert weak.rt(float(T)) == pytest.approx(1.28693907, abs=5e-9)
     assert weak.rho(T) == pytest.approx(4.11728728, abs=5e-9)
     assert 2 * weak.rt(float(T)) + 3 * weak.e(float(T)) / 2 == pytest.approx(2.64945166, abs=5e-9)
-    assert weak.lam == 2 and weak.rho_hat(T) == pytest.approx(6 * 15 * weak.rho(T))
     np.testing.assert_allclose(weak.rho(np.array([1, T])), [weak.rho(1), weak.rho(T)])
     t = np.arange(1, T + 1)
     root = StationaryToWeak(Exp3IX(), 3.0, 0.0, T)  # with rt = a / sqrt(t) alone

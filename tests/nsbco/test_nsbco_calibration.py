@@ -5,20 +5,27 @@ import math
 import pytest
 
 from companion.nsbco.experiments import calibration
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.presets import malg, practical, single_scale
+from paperlib.nsbco.probes import Compared
 from paperlib.nsbco.problems import Abrupt, QuadraticDrift
-from paperlib.play import play
+from paperlib.play import Probe, play
 
 T = 2**10
+
+
+def compared(learner):
+    return {"tests": Probe(Compared(learner), "max")}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bonus, multiples", [(0.3, (0.1, 0.13, 0.2)), (0.5, (0.05, 0.08))])
 def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
-    problem, off = QuadraticDrift(), calibration.untested(bonus)
-    run = play(off, problem, T, 12, 0, record=1, probes=calibration.statistics(off))
+    problem, off = QuadraticDrift(), malg(GradientAscent(bonus=bonus))
+    run = play(off, problem, T, 12, 0, record=1, probes=compared(off))
     shares = []
     for multiple in multiples:
-        on = play(calibration.calibrated(bonus, multiple), problem, T, 12, 0, record=1)
+        on = play(practical(GradientAscent(bonus=bonus), multiple), problem, T, 12, 0, record=1)
         share = calibration.alarms(run, bonus, multiple, T).estimate
         assert share == (on["report.restarts"] > 0).mean()
         shares.append(share)
@@ -27,8 +34,8 @@ def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
 
 def test_test_2_alone_is_an_alarm_too():
     """b_0 so small that A_2 is reached where nothing moves."""
-    problem, off = QuadraticDrift(), calibration.untested(0.01)
-    run = play(off, problem, T, 4, 0, record=1, probes=calibration.statistics(off))
+    problem, off = QuadraticDrift(), malg(GradientAscent(bonus=0.01))
+    run = play(off, problem, T, 4, 0, record=1, probes=compared(off))
     assert (calibration.reached(run)[1] > 1.5 * 0.01 * 11).all()
     assert calibration.alarms(run, 0.01, math.inf, T).estimate == 1.0
 
@@ -36,7 +43,7 @@ def test_test_2_alone_is_an_alarm_too():
 @pytest.mark.slow
 def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
     kinds = calibration.as_printed(T)
-    watch = calibration.statistics(kinds["printed"])
+    watch = compared(kinds["printed"])
     runs = {
         name: play(learner, QuadraticDrift(Abrupt(5)), T, 3, 0, record="all", probes=watch)
         for name, learner in kinds.items()
@@ -50,13 +57,11 @@ def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
 
 
 def test_the_settings_are_those_that_are_named():
-    learner = calibration.calibrated(1.5, 0.25)
+    learner = practical(GradientAscent(bonus=1.5), 0.25)
     assert (learner.base.bonus, learner.A1, learner.A2) == (1.5, 0.25, 2.25)
     assert learner.logarithmic == ("A2",)
-    one = calibration.by_scale([0.03, 1.0])
-    assert list(one) == ["c = 0.03", "c = 1"]
-    assert one["c = 0.03"].base.bonus == pytest.approx(0.01)
-    assert one["c = 0.03"].A1 == pytest.approx(54 * 0.03)
+    one = single_scale(0.03)
+    assert one.base.bonus == pytest.approx(0.01) and one.A1 == pytest.approx(54 * 0.03)
 
 
 def test_a_table_has_a_line_a_row():

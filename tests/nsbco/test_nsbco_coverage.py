@@ -37,7 +37,7 @@ def test_paths():
     found = {name: coverage.world(p, T) for name, p in coverage.paths(T).items()}
     assert [round(w.variation, 6) for w in found.values()] == [0, round(T**-0.5, 6), 0.1, 1.0]
     assert [w.changes for w in found.values()] == [0, T - 1, T - 1, T - 1]
-    assert all(w.best.shape == (T,) and (w.best == 0.5).all() for w in found.values())
+    assert all(w.values.shape == (T,) and (w.values == 0.5).all() for w in found.values())
     # Delta_t <= V_T = T^{-1/2} is at most 1 / sqrt(t) in all rounds
     assert coverage.world(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
 
@@ -128,11 +128,8 @@ def test_what_is_needed(run):
 def test_bonus_of_a_dimension():
     assert coverage.bonus_for(np.full(20, 1.0)) == 2.0
     assert coverage.bonus_for(np.full(20, 4.0)) == 5.0
-    learner = coverage.calibrated(4.0)
-    assert (learner.base.bonus, learner.A1, learner.A2) == (4.0, 1.0, 6.0)
-    assert coverage.moving(3).dim == coverage.still(3).dim == 3
-    problem = coverage.moving(4)
-    part = problem.path.begin([5], T, 4, 0.5, None)
+    problem = QuadraticDrift(Abrupt(coverage.SEGMENTS), 4)
+    part = problem.part([5], T)
     assert problem.variation(part, T)[0] == pytest.approx(4.0) and part.shape == (1, 4)
 
 
@@ -145,13 +142,6 @@ def test_bonuses():
     assert (found["numeric, this problem"] < found["numeric"]).all()
     with pytest.raises(ValueError, match="zip"):
         coverage.bonuses([1, 2], [1e4])
-
-
-def test_growth_with_the_dimension():
-    dims = [1, 2, 4, 8]
-    regret = 7.0 * np.array(dims) ** 0.4 * np.exp(np.random.default_rng(0).normal(0, 0.01, (20, 4)))
-    found = coverage.by_dimension(dims, regret)
-    assert found.low < 0.4 < found.high and found.high - found.low < 0.02 and found.n == 20
 
 
 def test_the_ramp_is_as_long_as_it_says():

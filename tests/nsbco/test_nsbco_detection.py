@@ -86,11 +86,6 @@ def test_what_a_run_found_is_held_against_its_own_paths(played):
     assert detection.found(played, "GLR", cell, 77).delays.max() > 16
 
 
-def test_only_abrupt_changes_can_be_found(played):
-    with pytest.raises(ValueError, match="abrupt changes"):
-        detection.found(played, "GLR", ("rotation4", 2048), 5)
-
-
 def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
     seen = {"GLR": {2048: detection.found(played, "GLR", ("abrupt3", 2048), 5)}}
     level = {"GLR": {512: np.array([3, 5])}}

@@ -7,8 +7,8 @@ import pytest
 import torch
 from ns_simulated import ascend
 
+from companion.nsbco import errata as numbers
 from companion.nsbco.errata import ERRATA
-from companion.nsbco.proofs import errata_numbers as numbers
 from companion.nsbco.proofs import lemmas, reduced, reduction
 from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent

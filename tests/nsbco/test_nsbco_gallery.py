@@ -41,7 +41,7 @@ def test_kinds_of_paths():
 
 
 def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
-    shown = gallery.scaled(runs, "stationary", HORIZON)
+    shown = gallery.played(runs, "stationary", HORIZON)
     assert list(shown) == [
         "MASTER",
         "Algorithm 2",
@@ -50,7 +50,6 @@ def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
         "full information",
         "static baseline",
     ]
-    assert shown["MASTER"].tolist() == pytest.approx([1, 1, 1])
 
 
 def test_how_often_a_learner_began_anew():

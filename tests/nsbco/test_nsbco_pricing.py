@@ -6,7 +6,6 @@ import pytest
 from companion.datasets import registry as datasets
 from companion.nsbco.experiments import pricing
 from companion.nsbco.problems import prices
-from companion.nsbco.problems.prices import customers
 from companion.nsbco.problems.prices import pricing as problem
 from paperlib.core.trace import Trace
 from paperlib.nsbco.probes import point
@@ -37,10 +36,10 @@ def test_constants():
 
 def test_the_whole_series():
     """F11's numbers: T, V_T, and what the static baseline costs."""
-    drift = pricing.drifts("google", 1047, [0])
-    assert customers("google") == 67008 == 1047 * pricing.CUSTOMERS
-    assert drift.variation[0] == pytest.approx(12.737807, abs=1e-6)
-    assert 1000 < drift.changes[0] <= 1046
+    variation, changes = pricing.drifts("google", 1047, [0])
+    assert prices.closes("google").shape == (1, 1047) and 1047 * pricing.CUSTOMERS == 67008
+    assert variation[0] == pytest.approx(12.737807, abs=1e-6)
+    assert 1000 < changes[0] <= 1046
     theta = pricing.levels("google", 1047, [0])
     assert theta.min() == -0.5 and theta.max() == 0.5
     assert 64 * (theta**2).sum() / 4 == pytest.approx(1191, abs=0.5)
@@ -83,8 +82,8 @@ def test_without_the_table(monkeypatch):
         raise FileNotFoundError(name)
 
     monkeypatch.setattr(pricing.datasets, "fetch", gone)
-    found = pricing.table("auto", 5)
-    assert found.count == 0 and "'stocks' is not at hand" in found.lacking
+    count, lacking = pricing.table("auto", 5)
+    assert count == 0 and "'stocks' is not at hand" in lacking
     with pytest.raises(FileNotFoundError):
         pricing.table("real", 5)
     with pytest.raises(ValueError, match="data='synthetic'; allowed: auto, real"):
@@ -100,18 +99,18 @@ def test_trial_i_has_series_i(monkeypatch):
     for seed in (0, 5, 2000):
         seeds = [pricing.aligned(seed) + trial for trial in range(7)]
         assert (pricing.levels("stocks", 4, seeds) == pricing.levels("stocks", 4, range(7))).all()
-    drift = pricing.drifts("stocks", 4, range(7))
+    variation, changes = pricing.drifts("stocks", 4, range(7))
     theta = pricing.levels("stocks", 4, range(7))
     # |c| + |v| with H = 1/2 and b = .2 + theta + theta^2 / 4: three halves of every step, as section 4 of the specification
-    assert drift.variation == pytest.approx(1.5 * abs(np.diff(theta, axis=1)).sum(1))
-    assert drift.changes.tolist() == [3] * 7
+    assert variation == pytest.approx(1.5 * abs(np.diff(theta, axis=1)).sum(1))
+    assert changes.tolist() == [3] * 7
 
 
 @pytest.mark.slow
 @STOCKS
 def test_the_table():
-    assert pricing.table("real", 10**6) == (470, "") and pricing.table("auto", 12).count == 12
-    assert pricing.aligned(2000) == 2350 and customers("stocks") == 1204 * 64
+    assert pricing.table("real", 10**6) == (470, "") and pricing.table("auto", 12)[0] == 12
+    assert pricing.aligned(2000) == 2350 and prices.closes("stocks").shape[1] == 1204
     seeds = [pricing.aligned(2000) + trial for trial in range(470)]
     assert (
         pricing.levels("stocks", 20, seeds) == pricing.levels("stocks", 20, list(range(470)))

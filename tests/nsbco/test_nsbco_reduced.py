@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from companion.nsbco.experiments import reduced
+from companion.nsbco.experiments.coverage import World
 from paperlib.checks import Check
 from paperlib.core.streams import Streams
 from paperlib.nsbco.probes import Optimistic, answer, point
@@ -35,8 +36,8 @@ def test_the_worlds_move_as_they_say(worlds):
     assert worlds["alternation"].changes == T // 64 - 1
     # theta = A at first: the best of -1, -1/2, 0, 1/2, 1 is the fourth, and its mean the value
     for world in worlds.values():
-        assert world.means.shape == (T, 5) and world.means[0].argmax() == 3
-        assert world.means[0, 3] == pytest.approx(0.5)
+        assert world.values.shape == (T, 5) and world.values[0].argmax() == 3
+        assert world.values[0, 3] == pytest.approx(0.5)
 
 
 def test_no_change_falls_on_a_dyadic_fraction():
@@ -51,7 +52,7 @@ def test_the_problem_is_the_same_in_all_trials(worlds):
     for name, problem in reduced.sequences(T).items():
         draw = Streams(9, range(3)).at(-1)
         means = problem.init(3, T, draw, dtype=torch.float64).means
-        assert means.shape == (1, T, 5) and (means[0].numpy() == worlds[name].means).all()
+        assert means.shape == (1, T, 5) and (means[0].numpy() == worlds[name].values).all()
 
 
 def test_a_run_has_what_the_lemma_says(trace, worlds):
@@ -65,8 +66,8 @@ def test_a_run_has_what_the_lemma_says(trace, worlds):
     # the printed e is half of e: with it r-bar is smaller, and at so few rounds the printed rho is not passed
     assert verdicts["printed"] == "holds"
     # what was played, from the regret that was counted in play
-    counted = worlds["one change"].means.max(1) - np.diff(trace["regret"], prepend=0.0, axis=1)
-    played = worlds["one change"].means[np.arange(T), trace["arm"].astype(int)]
+    counted = worlds["one change"].values.max(1) - np.diff(trace["regret"], prepend=0.0, axis=1)
+    played = worlds["one change"].values[np.arange(T), trace["arm"].astype(int)]
     assert counted == pytest.approx(played, abs=1e-9)
 
 
@@ -88,7 +89,7 @@ def test_what_is_broken_fails(trace, worlds):
 
 def test_another_world_is_noticed(trace, worlds):
     """The means of a world that was not played."""
-    wrong = reduced.Sequence(np.roll(worlds["one change"].means, 1, 1), np.zeros(T - 1), 0)
+    wrong = World(np.roll(worlds["one change"].values, 1, 1), np.zeros(T - 1), 0)
     checks = reduced.lemma_4_1(trace, wrong, T)
     right = reduced.lemma_4_1(trace, worlds["one change"], T)
     assert checks["regret bound"].ratio > 1.3 * right["regret bound"].ratio
@@ -103,17 +104,17 @@ def test_outcomes():
 
 
 def test_rounds_to_draw_at():
-    rounds = reduced.grid(1000, 30)
+    rounds = reduced.grid(1000)
     assert rounds[0] == 1 and rounds[-1] == 1000 and (np.diff(rounds) > 0).all()
 
 
 def test_horizons():
     """T10's numbers: rt(1), rt(T), rho(T) at 2^14, and the first T with 9 rho-hat below 2."""
     found = reduced.along_horizons([2**14, 1e12, 1e13])
-    assert found.rt[0] == pytest.approx(1.28693907, rel=1e-8)
-    assert found.rho[0] == pytest.approx(4.11728728, rel=1e-8)
-    assert found.hat[1] > 2 > found.hat[2] and 1e12 < found.first["9 rho-hat"] < 1e13
-    assert found.first["rt"] < found.first["rho"] < found.first["9 rho-hat"]
+    assert found["rt"][0] == pytest.approx(1.28693907, rel=1e-8)
+    assert found["rho"][0] == pytest.approx(4.11728728, rel=1e-8)
+    assert found["hat"][1] > 2 > found["hat"][2] and 1e12 < found["first"]["9 rho-hat"] < 1e13
+    assert found["first"]["rt"] < found["first"]["rho"] < found["first"]["9 rho-hat"]
     assert reduced.first_round(10**5) == pytest.approx(9.0e3, rel=0.01)
     assert reduced.first_round(2**12) is None
     assert reduced.policy(2**14).rt(1.0) == pytest.approx(204.61665511, rel=1e-9)

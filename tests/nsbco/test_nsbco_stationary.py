@@ -1,4 +1,4 @@
-"""What is read off runs in which nothing moves, N_0 as printed, and Remark 3.2."""
+"""What is read off runs in which nothing moves, N_0 as printed, Remark 3.2, and stationary regret on sequences worked by hand."""
 
 import math
 
@@ -10,6 +10,7 @@ from companion.nsbco.experiments import stationary
 from companion.nsbco.experiments.remark import Told, remark_3_2
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.gradient import Still
 from paperlib.nsbco.problems import QuadraticDrift
 from paperlib.play import play
 
@@ -42,8 +43,6 @@ def test_a_spread_is_free_of_scale():
     assert found.low < math.exp(1.645 * 0.8) < found.high and found.n == 400
     same = stationary.spread_ratio(a, 3 * a)  # the trials together
     assert (same.low, same.high) == pytest.approx((1.0, 1.0))
-    with pytest.raises(ValueError, match="the same trials"):
-        stationary.spread_ratio(a, b[:10])
 
 
 def test_optimism_is_counted_by_trial():
@@ -52,7 +51,7 @@ def test_optimism_is_counted_by_trial():
 
 
 def test_the_printed_start_leaves_the_set_and_is_refused():
-    problem, printed = QuadraticDrift(), stationary.printed_start()
+    problem, printed = QuadraticDrift(), stationary.PRINTED
     assert printed.N0 == 5
     norm = np.linalg.norm(stationary.first_query(printed, problem))
     assert norm == pytest.approx(0.5 + 5**-0.25, abs=1e-12)
@@ -63,10 +62,8 @@ def test_the_printed_start_leaves_the_set_and_is_refused():
 
 
 def test_only_what_is_told_differs():
-    problems = stationary.by_smoothness([1.2, 8.0])
-    for L, problem in problems.items():
-        assert float(stationary.task_of(problem).smoothness) == L
-        assert problem.curvature == 1.0 and problem.noise == "uniform"
+    for L in (1.2, 8.0):
+        assert float(stationary.task_of(QuadraticDrift(smoothness=L)).smoothness) == L
 
 
 def test_the_papers_units_are_feasible_in_their_noise():
@@ -83,8 +80,8 @@ def test_the_remark_tells_powers_of_the_logarithm():
     told = learner.told(stationary.task_of(QuadraticDrift()))
     x = 20 * math.log(2)
     assert (float(told.smoothness), float(told.concavity), float(told.margin)) == (x, 1 / x, 1 / x)
-    assert float(learner.base.first(told)[0]) == 36934
-    growth = learner.base.batch(told, torch.tensor([1]))[0] / 36934
+    assert float(learner.first(told)[0]) == 36934
+    growth = learner.batch(told, torch.tensor([1]))[0] / 36934
     assert float(growth) == pytest.approx(1.021, abs=5e-4)
 
 
@@ -98,11 +95,41 @@ def test_with_the_remark_nothing_moves_for_a_long_time():
 
 def test_told_the_truth_nothing_changes():
     problem, base = QuadraticDrift(), GradientAscent()
-    told = play(Told(base, 2.0, 1.0, 0.5), problem, 300, 3, 0)
+    told = play(Told(), problem, 300, 3, 0)
     assert (told["regret"] == play(base, problem, 300, 3, 0)["regret"]).all()
-    other = play(Told(base, 4.0, 1.0, 0.5), problem, 300, 3, 0)
+    other = play(Told(smoothness=4.0), problem, 300, 3, 0)
     assert (told.last() != other.last()).all()
     with pytest.raises(ValueError, match="concavity=0"):
-        Told(base, 2.0, 0.0, 0.5)
+        Told(concavity=0.0)
     with pytest.raises(ValueError, match="gamma"):
-        play(Told(base, 1.0, 1.0, 0.5), problem, 4, 1)
+        play(Told(smoothness=1.0), problem, 4, 1)
+
+
+# ---- Sequences that change arbitrarily ---------------------------------------------------------------------
+
+
+def test_the_best_fixed_point_by_hand():
+    """Fast: 0, which loses 1/8 per round. Slow: e_1 / 4, which loses 1/32 in three quarters of the rounds and 9/32 in the last."""
+    T, (fast, slow) = 256, stationary.SEQUENCES.values()
+    assert stationary.in_hindsight(fast(T), T) == pytest.approx(T / 8)
+    assert stationary.in_hindsight(slow(T), T) == pytest.approx(T * (0.75 / 32 + 0.25 * 9 / 32))
+
+
+@pytest.mark.parametrize("sequence", stationary.SEQUENCES)
+def test_no_fixed_point_is_better(sequence):
+    T = 256
+    problem = stationary.SEQUENCES[sequence](T)
+    theta = problem.centers(np.zeros((1, 1)), np.arange(T), T)[0]
+    points = np.stack(np.meshgrid(*[np.linspace(-1, 1, 41)] * 2), -1).reshape(-1, 1, 2)
+    losses = ((theta - points) ** 2).sum((1, 2)) / 2
+    assert losses.min() >= stationary.in_hindsight(problem, T) - 1e-9
+
+
+def test_the_static_baseline():
+    """It plays 0: the best fixed point of the fast sequence, and 1/4 away from that of the slow one."""
+    T = 256
+    for sequence, expected in (("fast", 0.0), ("slow", T / 32)):
+        problem = stationary.SEQUENCES[sequence](T)
+        regret = play(Still(), problem, T, 2, record=1).last()
+        found = stationary.stationary_regret(regret, problem, T)
+        np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -10,7 +10,7 @@ import torch
 from ns_simulated import ascend
 
 from companion.nsbco.advice import advice
-from companion.nsbco.proofs import lemmas, reduction, shares, weakly
+from companion.nsbco.proofs import firing, lemmas, reduction, shares, weakly
 from companion.nsbco.proofs.replay import Replay
 from paperlib.checks import Vacuous
 from paperlib.core.rounds import Probe
@@ -18,7 +18,7 @@ from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
-from paperlib.nsbco.theory import bounds, firing, rates
+from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, practical, reference
 from paperlib.play import play
@@ -84,7 +84,7 @@ def test_when_test_1_can_fail_first(gap, values, digits):
 
 def test_which_test_can_fail_first():
     """Test 2 at 1.3e30, Test 1 at 1.675e31: the guide to choosing names both, the notebook of the constants too."""
-    found = firing.first_of_any(lambda T: theory.weak_printed(literal(2), T))
+    found = firing.first_of_any(firing.WEAK["printed"])
     assert list(found) == ["Test 2", "Test 1"]
     assert (
         found["Test 1"]
@@ -112,8 +112,8 @@ def test_advice_names_trials_and_interval(n, interval):
 def test_thresholds_are_those_of_the_presets():
     """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1) over the root."""
     T, weak = 2**14, practical(2.0)
-    assert firing.threshold_1(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
-    assert firing.threshold_2(lambda T: weak)(T) == pytest.approx(54 * 2 * 15 / 2**7)
+    assert firing.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
+    assert firing.threshold(lambda T: weak, firing.TEST_2)(T) == pytest.approx(54 * 2 * 15 / 2**7)
 
 
 def test_vacuity():
@@ -127,7 +127,7 @@ def test_vacuity():
     assert regret["printed constants, lambda^{1/3}"] == pytest.approx(2.3e36, rel=0.02)
     assert regret["printed constants, lambda^{2/3}"] == pytest.approx(1.4e51, rel=0.02)
     assert 1e22 < regret["corrected constants, lambda^{1/3}"] < 1e23
-    assert firing.first_horizon(lambda T: 3.0, 2.0) == math.inf
+    assert theory.first_horizon(lambda T: 3.0, 2.0) == math.inf
 
 
 @pytest.mark.parametrize("T, value", [(1e4, 4.08406023e4), (1e6, 1.55764200e5)])
@@ -170,12 +170,8 @@ def test_deviation_is_monotone_and_sharper_with_what_is_known():
         assert (theory.deviation(replace(s, **more), 2000, t, 0.0) <= base).all()
         assert (theory.deviation(replace(s, **more), 2000, t, 0.0) < base).any()
     quiet = replace(s, noise=0.0, curvature=1.0, slope=1.5, start=0.5, quadratic=True)
-    exact = rates.noise_free_regret(s, [0.5, 0.0], 1999)
+    exact = lemmas.noise_free_regret(s, [0.5, 0.0], 1999)
     assert (exact <= theory.deviation(quiet, 2000, t, 0.0)).all()
-
-
-def test_failure_probability():
-    assert theory.failure(literal(), 1e4) == pytest.approx(2 * (1e4 + 4 * 3.8196) / 4e8, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -208,11 +204,11 @@ def test_settings_of_a_task():
 
 def test_lemma_2_2():
     weak = theory.weak_printed(literal(), 1e6)
-    assert rates.theorem_3_4(weak).C1 == pytest.approx(weak.rho)
-    assert rates.theorem_3_4(weak, rates.PRINTED).C1 == pytest.approx(weak.rho ** (4 / 3))
-    C1, C2 = rates.lemma_2_2(8.0, 16.0, 27.0, rates.PRINTED)
+    assert theory.theorem_3_4(weak).C1 == pytest.approx(weak.rho)
+    assert theory.theorem_3_4(weak, theory.PRINTED).C1 == pytest.approx(weak.rho ** (4 / 3))
+    C1, C2 = theory.lemma_2_2(8.0, 16.0, 27.0, theory.PRINTED)
     assert (C1, C2) == pytest.approx(((4 + 16 / 16) * 9, 10.0))
-    assert [rates.dimension_power(p) for p in (rates.PRINTED, rates.CORRECTED)] == [2.0, 1.5]
+    assert [firing.dimension_power(p) for p in (theory.PRINTED, theory.CORRECTED)] == [2.0, 1.5]
 
 
 # T9 -------------------------------------------------------------------------------------------------------
@@ -268,7 +264,7 @@ def test_rates_of_exp3_ix():
     rho = reduction.rho(rate.at(t), reduction.off(t, T))
     assert rho[-1] == pytest.approx(4.11728728, rel=5e-9) and rate.rho(T) == pytest.approx(rho[-1])
     assert reduction.rho_printed(rate.at(T), T) == pytest.approx(2.64945166, rel=5e-9)
-    late = firing.first_horizon(lambda t: float(reduction.exp3_ix(5, 1e5).at(t)), 2.0)
+    late = theory.first_horizon(lambda t: float(reduction.exp3_ix(5, 1e5).at(t)), 2.0)
     assert late == pytest.approx(9.0e3, rel=0.01)
     assert 1e12 < reduction.first_below(lambda T: reduction.exp3_ix(5, T))["9 rho-hat"] < 1e13
     with pytest.raises(ValueError, match="arms=1"):
@@ -348,7 +344,7 @@ def test_noise_free_closed_form():
         (1, [(2, 0.3125), (34, 1.5625), (546, 6.5625)]),
         (2, [(4, 0.625), (68, 3.125), (1092, 13.125)]),
     ):
-        regret = rates.noise_free_regret(reference(d), 0.5 * np.eye(d)[0], 1200)
+        regret = lemmas.noise_free_regret(reference(d), 0.5 * np.eye(d)[0], 1200)
         assert [regret[t - 1] for t, _ in rows] == pytest.approx([r for _, r in rows], rel=1e-14)
 
 
@@ -359,7 +355,7 @@ def test_replay_follows_the_simulation():
         (again.x, again.z, again.g, again.rbar), (run.x, run.z, run.g, run.rbar)
     ):
         assert mine == pytest.approx(theirs, abs=1e-12)
-    assert again.starts[:2].tolist() == [0, 8]
+    assert again.ends[0] == 8
 
 
 # Algorithm 2: broken runs ---------------------------------------------------------------------------------

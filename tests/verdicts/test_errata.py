@@ -9,8 +9,7 @@ ERRATA = {paper: room(paper, "errata").ERRATA for paper in papers() if room(pape
 
 @pytest.mark.parametrize("paper", ERRATA)
 def test_every_computation_is_listed_under_its_number(paper):
-    errata = ERRATA[paper]
-    numbers = vars(room(paper, "proofs.errata_numbers") or room(paper, "errata"))
+    errata, numbers = ERRATA[paper], vars(room(paper, "errata"))
     assert [e.id for e in errata] == [f"E{i}" for i in range(1, len(errata) + 1)]
     computed = {f for name, f in numbers.items() if name[0] == "e" and name[1:].isdigit()}
     assert {e.function for e in errata if e.function} == computed

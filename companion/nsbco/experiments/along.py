@@ -4,28 +4,19 @@ Letters: R trials, T rounds, d dimensions, E epochs.
 """
 
 import numpy as np
-import torch
 
 from paperlib.checks import Check
-from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting
 
 from ..proofs import lemmas, reduced, reduction, schedule, weakly
-from ..proofs.errata_numbers import printed_first
 from ..proofs.replay import Replay
 from .coverage import KNOWN
-
-
-def task_of(problem: QuadraticDrift) -> Task:
-    """What a learner is told of a problem that all trials share."""
-    draw = Streams(0, range(1)).at(-1)
-    return problem.context(problem.init(1, 2, draw, dtype=torch.float64), 0)
+from .stationary import PRINTED, first_query, task_of
 
 
 class Along:
@@ -84,10 +75,12 @@ class Along:
         lagging = np.concatenate([trace["rbar"][:, :1], trace["rbar"][:, :-1]], 1)
         stuck = np.repeat(self.z[:, :1], self.z.shape[1], 1)
         mean = trace["y"].cumsum(1) / t
+        centers = run.z[:, np.searchsorted(run.ends, np.arange(T), side="right")]  # of every round
+        printed = first_query(PRINTED, self.problem), np.array(PRINTED.start)
         return {
-            "half the width": lemmas.queries((trace["x"] + _centers(run, T)) / 2, run),
+            "half the width": lemmas.queries((trace["x"] + centers) / 2, run),
             "r-bar a round late": lemmas.optimistic_value(lagging, run),
-            "N_0 as printed": lemmas.feasibility(*_printed(self.task), self.task),
+            "N_0 as printed": lemmas.feasibility(*printed, self.task),
             "gradients down the hill": lemmas.gradient_error(-self.g, self.slopes, s, T),
             "no step": lemmas.contraction(stuck, self.star, run.g, self.slopes, s),
             "a lost reward": lemmas.regret_adds_up(trace["regret"] - 1.0, 0.5, self.values),
@@ -98,29 +91,14 @@ class Along:
         }
 
 
-def _centers(run: Replay, horizon: int) -> np.ndarray:
-    """z_s in every round, R x T x d."""
-    epoch = np.searchsorted(run.ends, np.arange(horizon), side="right")
-    return run.z[:, epoch]
-
-
-def _printed(task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """The first query with the printed N_0 from the edge of X^o(c_0), and that center (E1)."""
-    margin = float(task.margin[0])
-    z = (1 - margin) * np.eye(task.cset.dim)[0]
-    return z * (1 + printed_first(margin) ** -0.25 / (1 - margin)), z
-
-
-def budget(problem: QuadraticDrift, horizon: int, points: int = 200) -> Check:
-    """How much functions change at points of the unit ball, against Delta(t) and V_T of the problem.
+def budget(problem: QuadraticDrift, horizon: int) -> Check:
+    """How much functions change at 400 points of the unit ball, against Delta(t) and V_T of the problem.
 
     The points are on the sphere and within it, and the same in each call. ``problem``: on the ball, its path shared.
     """
-    draw, t, A = np.random.default_rng(0), np.arange(horizon), 1 - problem.margin
-    x = draw.normal(size=(points, problem.dim))
+    t, part = np.arange(horizon), problem.part([problem.environment or 0], horizon)
+    x = np.random.default_rng(0).normal(size=(200, problem.dim))
     x = np.concatenate([x, x / 2]) / np.linalg.norm(np.concatenate([x, x]), axis=1, keepdims=True)
-    vary = lambda part: float(problem.variation(part, horizon)[0])
-    part = problem.path.begin([problem.environment or 0], horizon, problem.dim, A, vary)
     away = x - problem.centers(part, t, horizon)[0][:, None]
     f = problem.path.value(part, t, horizon)[0][:, None] - (problem.diagonal * away**2).sum(2) / 2
     drift, V = problem.moves(part, t[:-1], horizon)[0], float(problem.variation(part, horizon)[0])
@@ -172,17 +150,18 @@ def proved(trace: Trace, horizon: int) -> dict[str, Check]:
     return {"as proved": check(trace["rbar"]), "twice the bonus": check(trace["rbar"] + more)}
 
 
-def counterexamples(horizon: int = 10**4, rate: float = 20.0, late: int = 2000) -> dict[str, Check]:
+def counterexamples() -> dict[str, Check]:
     """Property 2 of Lemma 4.1 where the printed rho fails (E13): one point without noise, and regret at the end alone.
 
     "printed" has the printed e in r-bar, too.
     """
-    t, T = np.arange(1, horizon + 1), horizon
+    T = 10**4
+    t = np.arange(1, T + 1)
     small, e = reduction.off_printed(t, T), reduction.off(t, T)
     found = {}
     for name, y, rt in (
         ("one point", np.zeros((1, T)), np.zeros(T)),
-        ("regret at the end", -(t > T - late).astype(float)[None], rate / np.sqrt(t)),
+        ("regret at the end", -(t > T - 2000).astype(float)[None], 20 / np.sqrt(t)),
     ):
         mean = y.cumsum(1) / t
         found[f"{name}, printed"] = reduced.lemma_4_1_printed(mean + rt + small, y, 0.0, rt)

@@ -1,4 +1,4 @@
-"""The schedule, one run with two changes, and what is read off them.
+"""The schedule, one run with two changes, what is read off them, and how they are drawn.
 
 Source of the schedule's picture: Wei & Luo (2021), Figure 1.
 Letters: R trials, T rounds, O orders m of windows of 2^m rounds, n the order of a block of 2^n rounds.
@@ -6,8 +6,13 @@ Letters: R trials, T rounds, O orders m of windows of 2^m rounds, n the order of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.patches import Rectangle
 
 from paperlib.core.contracts import Learner
 from paperlib.core.rounds import Probe
@@ -19,6 +24,9 @@ from paperlib.nsbco.probes import LOG, Compared, center, live
 from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
+from ...figures.charts import SMALL
+from ...figures.drawing import style
+from ...styles import COLORS
 from ..proofs.shares import chances
 
 # ---- the run with two changes ------------------------------------------------------------------------------
@@ -139,6 +147,131 @@ def dyadic(changes: np.ndarray, horizon: int, depth: int = 2) -> np.ndarray:
     return np.isin(changes, marks(horizon, depth))
 
 
-def change_points(segments: int, horizon: int, seeds: Sequence[int]) -> np.ndarray:
-    """Change points of ``Abrupt`` by seed, R x (S - 1)."""
-    return np.stack([Abrupt(segments).changes(seed, horizon) for seed in seeds])
+# ---- panels that no other figure has -----------------------------------------------------------------------
+
+WIDE = 4096  # rounds of which every one is shown
+MAP = matplotlib.colormaps["viridis_r"]  # of orders: short windows light, long ones dark
+DOT = {"linestyle": "none", "rasterized": True, "markeredgewidth": 0, "antialiased": False}
+
+
+def block_panel(ax: Axes, windows: list[np.ndarray], order: np.ndarray, *, title: str = "") -> None:
+    """A block as in Wei & Luo: scheduled windows outlined, the rounds that their thread plays filled.
+
+    Args:
+        windows: by order m, which windows are scheduled, 2^(n - m) bool.
+        order: that plays, 2^n.
+    """
+    n = len(windows) - 1
+    bar = lambda m, first, rounds, **how: ax.add_patch(
+        Rectangle((first, m - 0.36), rounds, 0.72, **how)
+    )
+    with style():
+        for m, hit in enumerate(windows):
+            for z in range(len(hit)):
+                edge = (
+                    {"edgecolor": COLORS["black"], "linewidth": 0.9, "zorder": 3}
+                    if hit[z]
+                    else {"edgecolor": "#dddddd", "linewidth": 0.4, "zorder": 1}
+                )
+                bar(m, z * 2**m, 2**m, facecolor="none", **edge)
+        for first, rounds, m in spells(order):
+            bar(m, first, rounds, facecolor=COLORS["orange"], linewidth=0, zorder=2)
+        ax.set(title=title, xlabel="round of the block", ylabel="order $m$ (length $2^m$)")
+        ax.set(xlim=(-0.3, 2**n + 0.3), ylim=(-0.7, n + 0.7))
+        ax.set_yticks(range(n + 1))
+        ax.set_xticks(range(0, 2**n + 1, max(1, 2 ** (n - 3))))
+        ax.grid(visible=False)
+
+
+def run_column(
+    axes: Sequence[Axes],
+    run: Run,
+    ends: Ends,
+    theta: np.ndarray,
+    best: np.ndarray,
+    A2: float,
+    changes: Sequence[int],
+    restarts: Sequence[int],
+    span: tuple[int, int],
+) -> PathCollection:
+    """Five panels, one above the other, of the rounds ``span``: place, order, values, Test 1, Test 2. Returns the dots of Test 1.
+
+    Args:
+        run, ends: of one trial.
+        theta, best: theta_t's first coordinate and f*_t, T.
+        A2: threshold of Test 2 for one round.
+    """
+    place, which, values, test_1, test_2 = axes
+    t, (first, last) = run.rounds, span
+    here = (t >= first) & (t <= last)
+    of = lambda name: getattr(run, name)[here]
+    x, size = t[here], 1.4 if last - first > WIDE else 2.0
+    some = slice(None, None, max(1, len(x) // WIDE))  # of the dots, which would cover each other
+    top, ratio = int(run.block.max()) + 0.5, run.second / A2
+    dots = DOT | {"markersize": size, "marker": "o"}
+    shades = {"cmap": MAP, "vmin": 0, "vmax": top, "linewidth": 0}
+    shades |= {"antialiased": False, "rasterized": True}
+    dashed = {"label": "change", "color": COLORS["black"], "linestyle": (0, (4, 2))}
+    solid = {"label": "restart", "color": COLORS["vermilion"]}
+    limits = {place: (-0.62, 0.62), which: (-0.7, top + 0.5), values: (0.3, 1.05)}
+    limits[test_2] = (min(0.0, float(ratio[here].min())) - 0.05, 1.12)
+    level = {"color": COLORS["vermilion"], "linewidth": 0.8, "linestyle": (0, (1, 1))}
+    with style():
+        for ax in axes:
+            # the legend of the figure has each label once
+            for time, how in [*((t, dashed) for t in changes), *((t, solid) for t in restarts)]:
+                ax.axvline(time, linewidth=0.9, zorder=1, **how)
+            ax.set_xlim(*span)
+        for ax, ylim in limits.items():
+            ax.set_ylim(*ylim)
+        words = "center $z$", r"$\bar r_t$"
+        z, rbar = (dots | {"label": f"{word} of the copy that plays"} for word in words)
+        place.plot(x[some], of("z")[some], color=COLORS["sky"], **z)
+        place.plot(x, theta[here], color=COLORS["black"], label=r"maximizer $\theta_t$")
+        steps = {"drawstyle": "steps-post", "label": "order of the block"}
+        which.plot(x, of("block"), color=COLORS["gray"], **steps)
+        which.scatter(x[some], of("order")[some], s=size**2, c=of("order")[some], **shades)
+        values.plot(x[some], of("rbar")[some], color=COLORS["orange"], **rbar)
+        values.plot(x, best[here], color=COLORS["black"], label="best value $f^*_t$")
+        values.plot(x, of("U"), color=COLORS["blue"], label="$U_t$, least in the block")
+        inside = (ends.rounds >= first) & (ends.rounds <= last)
+        at, margin, order = (y[inside] for y in (ends.rounds, ends.margin, ends.order))
+        found = test_1.scatter(at, margin, s=2.6 * size**2, c=order, **shades)
+        test_1.axhline(0, **level)
+        test_2.plot(x, ratio[here], color=COLORS["purple"], linewidth=0.9)
+        test_2.axhline(1, **level)
+        test_2.set_xlabel("rounds")
+    return found
+
+
+def heat_panel(
+    ax: Axes,
+    values: dict[float, dict[float, float]],
+    *,
+    title: str = "",
+    format: str = "{:.2f}",
+    least: float | None = None,
+    most: float | None = None,
+    ylabel: str = "$b_0$",
+) -> dict[str, Any]:
+    """A table as shades, each with its number: a row for every b_0, from the top, a column for every A_1.
+
+    Returns:
+        The plotted numbers.
+    """
+    rows, columns = list(values), list(next(iter(values.values())))
+    shades = np.array([[values[row][column] for column in columns] for row in rows], float)
+    low = shades.min() if least is None else least
+    high = max(shades.max(), low + 1e-9) if most is None else most
+    with style():
+        ax.imshow(shades, cmap="Blues", vmin=low, vmax=low + 1.25 * (high - low), aspect="auto")
+        for (i, j), value in np.ndenumerate(shades):
+            dark = value > low + 0.8 * (high - low) and high > low + 1e-6
+            words = {**SMALL, "ha": "center", "va": "center", "color": "white" if dark else "black"}
+            ax.annotate(format.format(value), (j, i), (0, 0), **words)
+        ax.set_xticks(range(len(columns)), [f"{c:g}" for c in columns])
+        ax.set_yticks(range(len(rows)), [f"{row:g}" for row in rows])
+        ax.set(title=title, xlabel="$A_1$", ylabel=ylabel)
+        ax.tick_params(length=0)
+        ax.grid(visible=False)
+    return {"b_0": rows, "A_1": columns, "values": shades}

@@ -10,42 +10,17 @@ from typing import Any
 import numpy as np
 
 from paperlib import stats
-from paperlib.core.rounds import Probe
 from paperlib.core.trace import Trace
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
-from paperlib.nsbco.probes import Compared
+from paperlib.nsbco.learners.presets import malg, printed
 from paperlib.nsbco.theory.constants import kappa_0, literal
-
-B0, A1 = 2.0, 1.0  # of MASTER in all figures
-
-
-def calibrated(bonus: float, multiple: float) -> Multiscale:
-    """MASTER with b_0 and A_1, and A_2 = 1.5 b_0 (log2 T + 1)."""
-    return practical(GradientAscent(bonus=bonus), multiple)
-
-
-def by_scale(scales: list[float]) -> dict[str, Multiscale]:
-    """MASTER with the printed ratios of b_0, A_1 and A_2 and one factor c for all, by name."""
-    return {f"c = {c:g}": single_scale(c) for c in scales}
-
 
 # False alarms -----------------------------------------------------------------------------------------------
 
 
-def untested(bonus: float) -> Multiscale:
-    """The schedule alone with this b_0: it plays what MASTER plays until its first restart, whatever A_1 is."""
-    return malg(GradientAscent(bonus=bonus))
-
-
-def statistics(learner: Multiscale) -> dict[str, Probe]:
-    """What both tests compare, at its largest so far."""
-    return {"tests": Probe(Compared(learner), "max")}
-
-
 def reached(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """The largest A_1 and A_2 with which a test would have failed by the end, R each. ``trace``: with ``statistics``."""
+    """The largest A_1 and A_2 with which a test would have failed by the end, R each. ``trace``: with the largest of ``probes.Compared`` as "tests"."""
     most = trace["tests"][:, -1]
     return most[:, 3:].max(1), most[:, 2]
 
@@ -53,7 +28,8 @@ def reached(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
 def alarms(trace: Trace, bonus: float, multiple: float, horizon: int) -> stats.Interval:
     """Share of trials in which MASTER with b_0 and A_1 would have restarted, exact.
 
-    ``trace``: of ``untested(bonus)``, with ``statistics``.
+    ``trace``: of the schedule alone with this b_0, with the same: it plays as MASTER does until its first restart,
+    whatever A_1 is.
     """
     first, second = reached(trace)
     fired = (first >= multiple) | (second >= 1.5 * bonus * (math.log2(horizon) + 1))

@@ -9,14 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paperlib import stats
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
-from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.learners.presets import practical
 from paperlib.nsbco.problems.drifts import Ramp, Rotation
-from paperlib.nsbco.problems.paths import Abrupt
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Weak
@@ -49,11 +44,11 @@ def paths(horizon: int) -> dict[str, QuadraticDrift]:
 
 
 class World(NamedTuple):
-    """What is known of a path that all trials share."""
+    """A sequence of functions that all trials share."""
 
-    best: np.ndarray  # T, f*_t
-    drift: np.ndarray  # T - 1, Delta(t)
-    changes: int
+    values: np.ndarray  # T, f*_t; on a grid of points T x K, all their means
+    drift: np.ndarray  # T - 1, Delta(t): the most that a point's value changes
+    changes: int  # rounds in which one does
 
     @property
     def variation(self) -> float:
@@ -69,9 +64,7 @@ def world(problem: QuadraticDrift, horizon: int) -> World:
     """
     if problem.path.drawn and problem.environment is None:
         raise ValueError(f"path={problem.path!r}; allowed: one that all trials share")
-    t, A = np.arange(horizon), 1 - problem.margin
-    vary = lambda part: float(problem.variation(part, horizon)[0])
-    part = problem.path.begin([problem.environment or 0], horizon, problem.dim, A, vary)
+    t, part = np.arange(horizon), problem.part([problem.environment or 0], horizon)
     drift = problem.moves(part, t[:-1], horizon)[0]
     return World(problem.path.value(part, t, horizon)[0], drift, int((drift > 1e-15).sum()))
 
@@ -80,7 +73,6 @@ class Property(NamedTuple):
     """One of the two properties along runs."""
 
     check: dict  # in the regime, as figures keep it
-    line: str
     broken: int  # trials in which it fails in some round of the regime
     first: np.ndarray  # R, the round of the first failure, inf where there is none
     bare: int  # trials in which it fails in some round of all, were there no term for the drift
@@ -106,7 +98,7 @@ def _property(check: Check, slack: np.ndarray, drift: np.ndarray, at: np.ndarray
     failed, bare = ~held.all(1), (slack < drift - 1e-9).any(1)
     first = np.where(failed, (~held).argmax(1) + 1, math.inf)
     kept = np.quantile(np.sqrt(at) * slack[:, at - 1], QUANTILES, axis=0)
-    return Property(check.to_json(), str(check), int(failed.sum()), first, int(bare.sum()), kept)
+    return Property(check.to_json(), int(failed.sum()), first, int(bare.sum()), kept)
 
 
 def covered(trace: Trace, path: World, rounds: np.ndarray, weak: Weak | None = None) -> Coverage:
@@ -124,8 +116,8 @@ def covered(trace: Trace, path: World, rounds: np.ndarray, weak: Weak | None = N
     t, moved = np.arange(1, T + 1), variation(path.drift, T)
     rho = weak.rho / np.sqrt(t)
     inside = float((moved <= rho / weak.lam).mean())
-    first = weakly.optimism(rbar, path.best, path.drift, weak, DELTA)
-    slack = rbar - (np.minimum.accumulate(path.best) - weak.lam * moved)
+    first = weakly.optimism(rbar, path.values, path.drift, weak, DELTA)
+    slack = rbar - (np.minimum.accumulate(path.values) - weak.lam * moved)
     optimism = _property(first, slack, weak.lam * moved[0], rounds)
     del first, slack
     second = weakly.closeness(rbar, y, path.drift, weak, DELTA)
@@ -143,7 +135,7 @@ def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
 
 def lemma_3_1(trace: Trace, path: World, dim: int = 2) -> list[Check]:
     """Lemma 3.1 printed, corrected, and computed with what is known of the problem, on runs with h = 1/4 and N_0 = 1."""
-    y, best, s = trace["y"], float(path.best[0]), theory.reference(dim)
+    y, best, s = trace["y"], float(path.values[0]), theory.reference(dim)
     return [
         weakly.lemma_3_1_printed(y, best, path.drift, s),
         weakly.lemma_3_1(y, best, path.drift, s),
@@ -161,7 +153,7 @@ def shortfalls(trace: Trace, path: World, rounds: np.ndarray) -> np.ndarray:
     """
     y = trace["y"]
     t = np.arange(1, y.shape[1] + 1)
-    short = np.sqrt(t) * (path.best - y.cumsum(1) / t)
+    short = np.sqrt(t) * (path.values - y.cumsum(1) / t)
     return np.maximum.accumulate(short, 1)[:, rounds - 1]
 
 
@@ -187,26 +179,3 @@ def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndar
     """b_0 by how it is found, one number for each pair of the two lists, which go side by side."""
     pairs = list(zip(dims, horizons, strict=True))
     return {name: np.array([of(d, T) for d, T in pairs]) for name, of in BONUSES.items()}
-
-
-# Dimensions -------------------------------------------------------------------------------------------------
-
-
-def still(dim: int) -> QuadraticDrift:
-    """The problem that does not move, in d dimensions."""
-    return QuadraticDrift(dim=dim)
-
-
-def moving(dim: int) -> QuadraticDrift:
-    """Four abrupt changes, in d dimensions; V_T = 4 in all of them."""
-    return QuadraticDrift(Abrupt(SEGMENTS), dim)
-
-
-def calibrated(bonus: float) -> Multiscale:
-    """MASTER with b_0, A_1 = 1 and A_2 = 1.5 b_0 (log2 T + 1)."""
-    return practical(GradientAscent(bonus=bonus))
-
-
-def by_dimension(dims: Sequence[int], regret: np.ndarray) -> stats.Interval:
-    """Log-log slope of mean regret in d. ``regret``: R x len(dims), trials with the same paths in all dimensions."""
-    return stats.growth(np.asarray(dims, float), regret, dims[0])

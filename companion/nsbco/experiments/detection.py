@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from paperlib import stats
 from paperlib.core.trace import Trace
 
+from ...figures.charts import errorbars, power
 from ...figures.drawing import QUARTILES, look, style
-from .curves import power, ticks
-from .regret import RESAMPLES, Runs, kind, world
+from .regret import RESAMPLES, Runs, part
 
 
 class Found(NamedTuple):
@@ -56,16 +56,11 @@ def held_against(
 
 
 def found(runs: Runs, name: str, cell: tuple[str, int], seed: int) -> Found:
-    """What a learner's restarts did in a cell, of which only those with abrupt changes have any to be found.
-
-    Raises:
-        ValueError: another path.
-    """
+    """What a learner's restarts did in a cell with abrupt changes."""
     path, horizon = cell
-    if kind(path) != "abrupt":
-        raise ValueError(f"cell={cell!r}; allowed: a path with abrupt changes")
     trace = runs[cell][name]
-    changes = list(world(path, horizon, len(trace.trials), seed).path)
+    # the first round of each segment, by trial
+    changes = list(part(path, horizon, len(trace.trials), seed))
     return held_against(times(trace), changes, horizon, trace["report.restarts"])
 
 
@@ -99,47 +94,42 @@ def panels(
         The plotted numbers, by panel and name.
     """
     numbers: dict[str, dict] = {"share": {}, "delay": {}, "needless": {}, "needless, level": {}}
-    horizons = sorted({T for found in seen.values() for T in found})
     with style():
         for name, found in seen.items():
-            how, at = {"elinewidth": 0.6, "capsize": 1.2, **look(name)}, sorted(found)
-            hidden, dashed = {**how, "label": None}, {**how, "linestyle": "--", "linewidth": 1.0}
-            shares = {T: share(found[T]) for T in at}
-            numbers["share"][name] = _drawn(axes[0], shares, how)
-            quartiles = {T: delay(found[T]) for T in at if len(found[T].delays)}
-            if quartiles:
-                low, middle, high = np.array(list(quartiles.values())).T
-                axes[1].errorbar(list(quartiles), middle, [middle - low, high - middle], **hidden)
-            numbers["delay"][name] = quartiles
-            extra = {T: stats.mean(found[T].needless) for T in at}
-            numbers["needless"][name] = _drawn(axes[2], extra, hidden)
-            alone = {T: stats.mean(x) for T, x in sorted(level[name].items())}
-            label = f"{look(name)['label']}, only the level moves"
-            numbers["needless, level"][name] = _drawn(axes[2], alone, {**dashed, "label": label})
+            how = look(name)
+            hidden = how | {"label": None}
+            label = f"{how['label']}, only the level moves"
+            dashed = how | {"linestyle": "--", "linewidth": 1.0, "label": label}
+            needless = {T: stats.mean(x.needless) for T, x in found.items()}
+            alone = {T: stats.mean(x) for T, x in level[name].items()}
+            for panel, ax, means, line in (
+                ("share", axes[0], {T: share(x) for T, x in found.items()}, how),
+                ("needless", axes[2], needless, hidden),
+                ("needless, level", axes[2], alone, dashed),
+            ):
+                numbers[panel][name] = means
+                errorbars(ax, [*means], means.values(), **line)
+            delays = numbers["delay"][name] = {
+                T: delay(x) for T, x in found.items() if len(x.delays)
+            }
+            if delays:
+                errorbars(axes[1], [*delays], [x[[1, 0, 2]] for x in delays.values()], **hidden)
+        longest = [x[2] for delays in numbers["delay"].values() for x in delays.values()]
         axes[0].set(title="(a) changes found", ylabel="share of changes", ylim=(-0.04, 1.04))
         axes[1].set(title="(b) delay", ylabel="rounds, median", yscale="log")
-        longest = max((x[2] for x in _values(numbers["delay"])), default=1.0)
-        axes[1].set_ylim(0.8, max(10.0, 2 * longest))
-        axes[1].yaxis.set_major_formatter("{x:g}")
-        if not any(numbers["delay"].values()):
+        axes[1].set_ylim(0.8, max([10.0, *(2 * x for x in longest)]))
+        if not longest:
             axes[1].text(0.5, 0.5, "none found", transform=axes[1].transAxes, ha="center")
         axes[2].set(title="(c) needless restarts", ylabel="restarts per run, linear below 1")
         axes[2].set_yscale("symlog", linthresh=1.0)
         axes[2].set_ylim(bottom=-0.1)
-        axes[2].yaxis.set_major_formatter("{x:g}")
-        both = sorted({*horizons, *(T for found in level.values() for T in found)})
-        for ax, at in zip(axes, (horizons, horizons, both)):
+        horizons = {T for found in seen.values() for T in found}
+        both = horizons.union(*level.values())
+        for ax, found in zip(axes, (horizons, horizons, both)):
+            at = sorted(found)
+            ax.yaxis.set_major_formatter("{x:g}")
             ax.set(xlabel="$T$", xscale="log", xlim=(at[0] / 1.3, at[-1] * 1.3))
-            ticks(ax, at[::-1][:: (len(at) + 4) // 5], power)
+            shown = at[::-1][:: (len(at) + 4) // 5]
+            ax.set_xticks(shown, [power(T) for T in shown])
+            ax.xaxis.minorticks_off()
     return numbers
-
-
-def _values(found: dict[str, dict[int, Any]]) -> list:
-    return [x for by_horizon in found.values() for x in by_horizon.values()]
-
-
-def _drawn(ax: Axes, found: dict[int, stats.Interval], how: dict[str, Any]) -> dict[int, Any]:
-    middle = np.array([x.estimate for x in found.values()])
-    ends = np.abs(np.array([(x.low, x.high) for x in found.values()]).T - middle)
-    ax.errorbar(list(found), middle, ends, **how)
-    return found

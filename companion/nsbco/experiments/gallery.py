@@ -34,14 +34,6 @@ def played(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
     return {name: found[name] for name in learners() if name in found}
 
 
-def scaled(runs: Runs, path: str, horizon: int) -> dict[str, np.ndarray]:
-    """R_T / T^{2/3} of all learners on a path, R each."""
-    return {
-        name: trace.last() / horizon ** (2 / 3)
-        for name, trace in played(runs, path, horizon).items()
-    }
-
-
 def restarts(trace: Trace, horizon: int) -> str:
     """How often a learner began anew in a run, in a table's words; "" where it never does, or not as a whole."""
     if "report.restarts" in trace.final:
@@ -80,12 +72,12 @@ def within(found: dict[str, stats.Interval]) -> str:
     return " to ".join([ends[0], ends[-1]] if len(ends) > 1 else ends) + " times"
 
 
-def limits(samples: dict[str, dict[str, Any]], decades: float = 3.0) -> tuple[float, float]:
-    """Ends of a log axis for means of many panels: at most so many decades below the largest."""
+def limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
+    """Ends of a log axis for means of many panels: at most three decades below the largest."""
     means = [float(np.mean(x)) for panel in samples.values() for x in panel.values()]
     high = 1.5 * max(means)
     low = min((mean for mean in means if mean > 0), default=high)
-    return max(low / 1.5, high / 10**decades), high
+    return max(low / 1.5, high / 1e3), high
 
 
 def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tuple[Any, Any]]:

@@ -4,8 +4,6 @@ One series of Google's, the same in all trials, and a table of stocks, one serie
 Letters: R trials, T rounds, D days.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from paperlib import stats
@@ -68,15 +66,8 @@ def rivals(*names: str) -> dict[str, Learner]:
     return {name: found[name] for name in names or found}
 
 
-class Table(NamedTuple):
-    """Which series of the table a run can have, and why none, where none."""
-
-    count: int
-    lacking: str
-
-
-def table(data: str, series: int) -> Table:
-    """The first ``series`` series of the table of stocks.
+def table(data: str, series: int) -> tuple[int, str]:
+    """How many series of the table of stocks a run can have, and why none, where none.
 
     Args:
         data: "auto", where the table is at hand or can be had, else none; "real", which fails without.
@@ -91,8 +82,8 @@ def table(data: str, series: int) -> Table:
     except FileNotFoundError:
         if data == "real":
             raise
-        return Table(0, f"the table {TABLE!r} is not at hand")
-    return Table(min(series, len(closes(TABLE))), "")
+        return 0, f"the table {TABLE!r} is not at hand"
+    return min(series, len(closes(TABLE))), ""
 
 
 def aligned(seed: int) -> int:
@@ -103,22 +94,14 @@ def aligned(seed: int) -> int:
 
 def levels(series: str, days: int, seeds: list[int]) -> np.ndarray:
     """theta by day, R x D."""
-    problem = pricing(series, days)
-    return problem.path.begin(seeds, days * CUSTOMERS, 1, 0.5, None)
+    return pricing(series, days).part(seeds, days * CUSTOMERS)
 
 
-class Drift(NamedTuple):
-    """How much a series moves."""
-
-    variation: np.ndarray  # V_T, R
-    changes: np.ndarray  # R, days with another level than the day before
-
-
-def drifts(series: str, days: int, seeds: list[int]) -> Drift:
-    """V_T and the number of changes."""
+def drifts(series: str, days: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """V_T, and the number of days with another level than the day before; R each."""
     problem, path = pricing(series, days), levels(series, days, seeds)
     moved = (np.diff(path, axis=1) != 0).sum(1)
-    return Drift(problem.variation(path, days * CUSTOMERS), moved)
+    return problem.variation(path, days * CUSTOMERS), moved
 
 
 def daily(trace: Trace, name: str, trial: int = 0) -> np.ndarray:

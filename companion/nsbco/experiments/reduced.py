@@ -18,6 +18,7 @@ from paperlib.nsbco.problems.grid import GridDrift
 from paperlib.nsbco.problems.paths import Abrupt, Alternation, Stationary
 
 from ..proofs import reduced, reduction
+from .coverage import World
 
 ARMS = 5  # K, at which theta = 1/2 is a point of the grid
 PERIOD = 64  # rounds between two changes of the last sequence
@@ -39,28 +40,15 @@ def policy(horizon: int) -> StationaryToWeak:
     return StationaryToWeak(Exp3IX(), *regret_bound(ARMS, horizon), horizon)
 
 
-class Sequence(NamedTuple):
-    """The means of all points in all rounds, and how they move."""
-
-    means: np.ndarray  # T x K
-    drift: np.ndarray  # T - 1, Delta(t): the most that a point's mean changes
-    changes: int  # rounds in which a mean does
-
-    @property
-    def variation(self) -> float:
-        """V_T."""
-        return float(self.drift.sum())
-
-
-def sequence(problem: GridDrift, horizon: int) -> Sequence:
+def sequence(problem: GridDrift, horizon: int) -> World:
     """What a world of ``sequences`` is, from the problem itself."""
     world = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
     means = world.means[0].numpy()
     drift = np.abs(np.diff(means, axis=0)).max(1)
-    return Sequence(means, drift, int((drift > 0).sum()))
+    return World(means, drift, int((drift > 0).sum()))
 
 
-def lemma_4_1(trace: Trace, world: Sequence, horizon: int) -> dict[str, Check]:
+def lemma_4_1(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
     """What the lemma asks of the policy, its statistic, and the two properties, the second with either rho.
 
     "printed" takes from r-bar what e(t) has more than the printed one, and so does "with t", whose rho has t where the
@@ -74,10 +62,10 @@ def lemma_4_1(trace: Trace, world: Sequence, horizon: int) -> dict[str, Check]:
     t = np.arange(1, horizon + 1)
     rt = reduction.exp3_ix(ARMS, horizon).at(t)
     y, rbar, arm = trace["y"], trace["rbar"], trace["arm"].astype(int)
-    played, best, drift = world.means[t - 1, arm], world.means.max(1), world.drift
+    played, best, drift = world.values[t - 1, arm], world.values.max(1), world.drift
     smaller = rbar - reduction.off_printed(t, horizon)  # e(t) is twice the printed one
     return {
-        "regret bound": reduced.stationary_regret(played, world.means, rt),
+        "regret bound": reduced.stationary_regret(played, world.values, rt),
         "statistic": reduced.lemma_4_1_statistic(rbar, y, rt),
         "property 1": reduced.lemma_4_1_optimism(rbar, best, drift, rt),
         "property 2": reduced.lemma_4_1_closeness(rbar, y, drift, rt),
@@ -115,28 +103,21 @@ def outcome(check: Check, rounds: Any) -> Outcome:
     )
 
 
-def grid(horizon: int, points: int = 120) -> np.ndarray:
+def grid(horizon: int) -> np.ndarray:
     """Rounds to draw at, evenly spaced on a log axis, T among them."""
-    return np.unique(np.geomspace(1, horizon, points).round().astype(int))
+    return np.unique(np.geomspace(1, horizon, 120).round().astype(int))
 
 
-class Horizons(NamedTuple):
-    """rt(T), rho(T) and Test 1's threshold 9 rho-hat(T) along horizons, and from where on each is below 2."""
+def along_horizons(horizons: Any) -> dict[str, Any]:
+    """rt(T), rho(T) and Test 1's threshold 9 rho-hat(T) of EXP3-IX on ``ARMS`` points, and from where on each is below 2.
 
-    T: np.ndarray
-    rt: np.ndarray
-    rho: np.ndarray
-    hat: np.ndarray
-    first: dict[str, float]
-
-
-def along_horizons(horizons: Any) -> Horizons:
-    """Of EXP3-IX on ``ARMS`` points. ``horizons``: T', numbers."""
+    ``horizons``: T', numbers.
+    """
     rate = lambda T: reduction.exp3_ix(ARMS, T)
     T = np.asarray(horizons, float)
     rt, rho = np.array([float(rate(x).at(x)) for x in T]), np.array([rate(x).rho(x) for x in T])
     hat = 9 * 6 * (np.log2(T) + 1) * rho
-    return Horizons(T, rt, rho, hat, reduction.first_below(rate))
+    return {"T": T, "rt": rt, "rho": rho, "hat": hat, "first": reduction.first_below(rate)}
 
 
 def first_round(horizon: int) -> int | None:
@@ -145,14 +126,16 @@ def first_round(horizon: int) -> int | None:
     return int(below.argmax()) + 1 if below.any() else None
 
 
-def broken(trace: Trace, world: Sequence, horizon: int) -> dict[str, Check]:
+def broken(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
     """The same statements on what is wrong on purpose: all of them must fail. Arguments as for ``lemma_4_1``."""
     t = np.arange(1, horizon + 1)
     rt, e = reduction.exp3_ix(ARMS, horizon).at(t), reduction.off(t, horizon)
     y, rbar, arm = trace["y"], trace["rbar"], trace["arm"].astype(int)
-    played, best = world.means[t - 1, arm], world.means.max(1)
+    played, best = world.values[t - 1, arm], world.values.max(1)
     return {
-        "a hundredth of the regret bound": reduced.stationary_regret(played, world.means, rt / 100),
+        "a hundredth of the regret bound": reduced.stationary_regret(
+            played, world.values, rt / 100
+        ),
         "the printed e": reduced.lemma_4_1_statistic(
             rbar - reduction.off_printed(t, horizon), y, rt
         ),

@@ -5,15 +5,12 @@ Letters: R trials, T rounds, V = V_T.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-import torch
 
 from paperlib import stats
 from paperlib.core.contracts import Learner
 from paperlib.core.rounds import Probe
-from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.restarted import Restarted
@@ -91,15 +88,14 @@ def changes(name: str) -> str:
     return "0 changes" if name == "stationary" else "changes in every round"
 
 
-def world(name: str, horizon: int, trials: int, seed: int) -> Any:
-    """What the problem of a run was, which a trace does not keep: its V_T and change points among others."""
-    draw = Streams(seed, range(trials)).at(-1)
-    return problem(name).init(trials, horizon, draw, dtype=torch.float64, device="cpu")
+def part(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
+    """The trials' paths, see ``QuadraticDrift.part``, which a trace does not keep: change points where they are abrupt."""
+    return problem(name).part([*range(seed, seed + trials)], horizon)
 
 
 def variation(name: str, horizon: int, trials: int, seed: int) -> np.ndarray:
     """V_T, R; with the trials' own paths where they differ."""
-    V = world(name, horizon, trials, seed).task.variation.numpy()
+    V = problem(name).variation(part(name, horizon, trials, seed), horizon)
     return np.broadcast_to(V, (trials,))
 
 
@@ -175,21 +171,18 @@ def play_all(plan: dict[Cell, dict[str, int]], seed: int, device: str) -> Runs:
         trace = store.run(together, {name: learner(name)}, T, trials, seed, **how)[name]
         if store.shard():
             continue
-        last = 0
-        for path, count in counts.items():
-            first, last = last, last + count
-            runs[path, T][name] = trace.part(first, last)
-    if store.shard():
-        return runs
-    return {cell: {name: runs[cell][name] for name in names} for cell, names in plan.items()}
+        for (path, count), end in zip(counts.items(), np.cumsum([*counts.values()]).tolist()):
+            runs[path, T][name] = trace.part(end - count, end)
+    # in the order of the plan; a shard has no traces
+    return {cell: {name: runs[cell][name] for name in plan[cell] if runs[cell]} for cell in plan}
 
 
 # What is read off them ---------------------------------------------------------------------------------------
 
 
-def totals(runs: Runs, cells: Sequence[Cell], name: str) -> np.ndarray:
-    """R_T of one learner in each of the cells, R x cells: the first trials that all of them have."""
-    found = [runs[cell][name].last() for cell in cells]
+def totals(runs: Runs, *places: tuple[Cell, str]) -> np.ndarray:
+    """R_T of each learner in its cell, R x places: the first trials that all of them have."""
+    found = [runs[cell][name].last() for cell, name in places]
     return np.stack([x[: min(map(len, found))] for x in found], 1)
 
 
@@ -202,18 +195,18 @@ def slope(
         along: T or V_T of each cell, increasing.
         first: where the slope begins; what lies before is left out.
     """
-    return stats.growth(along, totals(runs, cells, name), first, resamples=RESAMPLES)
+    found = totals(runs, *((cell, name) for cell in cells))
+    return stats.growth(along, found, first, resamples=RESAMPLES)
 
 
 def slower(
     runs: Runs, cells: Sequence[Cell], name: str, than: str, along: Sequence[float], first: float
 ) -> stats.Interval:
     """By how much the log-log slope of ``than`` exceeds that of ``name``, bootstrap over the trials of both together."""
-    late = np.asarray(along, float) >= first
-    pair = [totals(runs, cells, one)[:, late] for one in (than, name)]
-    x, n = np.log(np.asarray(along, float)[late]), min(map(len, pair))
+    late = [(cell, at) for cell, at in zip(cells, along) if at >= first]
+    x = np.log([at for _, at in late])
     # the means of both learners side by side, one column per cell
-    both = np.concatenate([regret[:n] for regret in pair], 1)
+    both = totals(runs, *((cell, one) for one in (than, name) for cell, _ in late))
     of = lambda mean: (
         stats.slopes(x, np.log(mean[..., : len(x)])) - stats.slopes(x, np.log(mean[..., len(x) :]))
     )
@@ -231,28 +224,19 @@ def factor(regret: np.ndarray, V: float | np.ndarray, horizon: int) -> np.ndarra
     return regret / (np.asarray(V) ** (1 / 3) * horizon ** (2 / 3))
 
 
-def constant(regret: np.ndarray, V: float | np.ndarray, horizon: int) -> stats.Interval:
-    """The mean of ``factor`` with a bootstrap over trials. ``regret``: R."""
-    found = factor(regret, V, horizon)
-    return stats.bootstrap_mean(found, of="mean factor", resamples=RESAMPLES)
-
-
 def schedule_share(runs: Runs, cell: Cell) -> stats.Interval:
     """Of what MASTER saves against Algorithm 2 alone, the part that its schedule saves without a test.
 
     (R(Algorithm 2) - R(MALG)) / (R(Algorithm 2) - R(MASTER)) of the means; the rest is the tests'.
     """
-    names = ("Algorithm 2", "MALG", "MASTER")
-    saved = np.stack([runs[cell][name].last() for name in names], 1)
+    saved = totals(runs, (cell, "Algorithm 2"), (cell, "MALG"), (cell, "MASTER"))
     share = lambda mean: (mean[..., 0] - mean[..., 1]) / (mean[..., 0] - mean[..., 2])
     return stats.bootstrap(saved, share, of="schedule's share", resamples=RESAMPLES)
 
 
 def tested(runs: Runs, cell: Cell) -> bool:
     """Whether a test failed in some trial. Else MASTER is MALG in all of them, and a bootstrap of their ratio has no width."""
-    a, b = (runs[cell][name].last() for name in ("MASTER", "MALG"))
-    n = min(len(a), len(b))
-    return bool((a[:n] != b[:n]).any())
+    return bool(np.diff(totals(runs, (cell, "MASTER"), (cell, "MALG"))).any())
 
 
 def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
@@ -263,12 +247,8 @@ def ratio(runs: Runs, cell: Cell, above: str, below: str) -> stats.Interval:
 
 def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats.Test:
     """Whether the method has less regret than the baseline, in all of the cells, Holm over them."""
-    differences = {}
-    for cell in cells:
-        a, b = (runs[cell][name].last() for name in (baseline, method))
-        n = min(len(a), len(b))
-        differences[cell[0]] = a[:n] - b[:n]
-    return stats.weakest(stats.wilcoxon(differences))
+    pair = lambda cell: totals(runs, (cell, method), (cell, baseline))
+    return stats.weakest(stats.wilcoxon({cell[0]: np.diff(pair(cell))[:, 0] for cell in cells}))
 
 
 def trials_of(cell: Cell, name: str, few: Sequence[Cell], counts: dict[str, int]) -> int:

@@ -1,9 +1,9 @@
-"""Algorithm 2 and steps that diminish where nothing moves: units, bounds that are wrong, and how far regret spreads.
+"""Regret against a fixed point: where nothing moves, and on sequences that change arbitrarily, as the paper's conclusion has it.
 
+Of Algorithm 2 and steps that diminish: units, bounds that are wrong, and how far regret spreads. The stationary regret, Eq. (26),
+compares with the best fixed point in hindsight. For quadratics of one curvature that point is the mean of all maximizers.
 Letters: R trials, T rounds, T' recorded rounds.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -14,13 +14,13 @@ from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
+from paperlib.nsbco.problems.paths import Alternation
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
-from ..proofs.errata_numbers import printed_first
+from ..proofs.lemmas import printed_first
 
 RESAMPLES = 10_000
 TAIL = 0.95  # the quantile that is large where regret spreads
-PLACES = 4  # recorded rounds an octave
 
 # The paper's units, h = 1 and N_0 = 16, with two kinds of noise; L = 2, sigma = 1 and c_0 = 1/2 as elsewhere.
 LITERAL = GradientAscent(h=1.0)
@@ -33,9 +33,9 @@ LOUD = {
 }
 
 
-def octaves(last: int, places: int = PLACES) -> list[int]:
-    """Rounds 1, ..., 2^last, evenly spaced on a log axis, the powers of two among them."""
-    return sorted({round(2 ** (i / places)) for i in range(places * last + 1)})
+def octaves(last: int) -> list[int]:
+    """Rounds 1, ..., 2^last, four in each octave, evenly spaced on a log axis, the powers of two among them."""
+    return sorted({round(2 ** (i / 4)) for i in range(4 * last + 1)})
 
 
 def slope(trace: Trace, first: int, last: int) -> stats.Interval:
@@ -49,14 +49,10 @@ def spread(regret: np.ndarray) -> np.ndarray:
     return np.quantile(regret, TAIL, axis=0) / np.median(regret, axis=0)
 
 
-def spread_ratio(a: np.ndarray, b: np.ndarray, seed: int = 0) -> stats.Interval:
+def spread_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
     """``spread`` of a over that of b, with a bootstrap over the trials together. ``a``, ``b``: R each."""
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(
-            f"a: {a.shape}, b: {b.shape}; allowed: one number a trial, the same trials"
-        )
-    rows = np.random.default_rng(seed).integers(0, len(a), (RESAMPLES, len(a)))
+    a, b = np.stack([a, b])
+    rows = np.random.default_rng(0).integers(0, len(a), (RESAMPLES, len(a)))
     found = spread(a[rows].T) / spread(b[rows].T)
     low, high = np.quantile(found, [(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2])
     method = f"ratio of spreads, {100 * stats.LEVEL:g} % bootstrap over trials together"
@@ -66,11 +62,6 @@ def spread_ratio(a: np.ndarray, b: np.ndarray, seed: int = 0) -> stats.Interval:
 def optimistic_in(worst: np.ndarray, bonus: float) -> stats.Interval:
     """Share of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
     return stats.proportion(int((np.asarray(worst) <= bonus).sum()), len(worst))
-
-
-def by_smoothness(bounds: Sequence[float]) -> dict[float, QuadraticDrift]:
-    """REF, with the learner told another L; the functions stay the same."""
-    return {L: QuadraticDrift(smoothness=L) for L in bounds}
 
 
 # What the printed N_0 would ask for --------------------------------------------------------------------------
@@ -91,7 +82,33 @@ def first_query(learner: Learner, problem: QuadraticDrift) -> np.ndarray:
     return learner.select(state, task, draw.at(0))[0][0].numpy()
 
 
-def printed_start(margin: float = 0.5, dim: int = 2) -> GradientAscent:
-    """Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie."""
-    edge = (1 - margin, *[0.0] * (dim - 1))
-    return GradientAscent(h=1.0, N0=printed_first(margin), start=edge)
+# Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie
+PRINTED = GradientAscent(h=1.0, N0=printed_first(0.5), start=(0.5, 0.0))
+
+
+# Sequences that change arbitrarily ---------------------------------------------------------------------------
+
+PERIOD = 64  # rounds between two jumps of the fast sequence
+
+
+# By horizon. Fast: the maximizer jumps between e_1 / 2 and -e_1 / 2 every 64 rounds. The best fixed point is 0, where learners
+# start. Slow: it jumps once, after three quarters of the rounds. The best fixed point is e_1 / 4.
+SEQUENCES = {
+    "fast": lambda T: QuadraticDrift(Alternation(PERIOD)),
+    "slow": lambda T: QuadraticDrift(Alternation(3 * T // 4)),
+}
+
+
+def in_hindsight(problem: QuadraticDrift, horizon: int) -> float:
+    """The dynamic regret of the best fixed point after T rounds.
+
+    The path must be the same in all trials.
+    """
+    world = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
+    theta = problem.centers(world.path, np.arange(horizon), horizon)[0]  # T x d
+    return float((problem.diagonal * (theta - theta.mean(0)) ** 2).sum() / 2)
+
+
+def stationary_regret(regret: np.ndarray, problem: QuadraticDrift, horizon: int) -> np.ndarray:
+    """Eq. (26) of each trial, R, from the dynamic regret R_T, R."""
+    return np.asarray(regret, float) - in_hindsight(problem, horizon)

@@ -101,23 +101,7 @@ class Prices(Path):
         theta = part[:, t // CUSTOMERS]
         return 0.2 + theta + theta**2 / 4
 
-    def turns(self, part, trial):
-        """The first customer of each day."""
-        return CUSTOMERS * np.arange(1, part.shape[1])
-
 
 def pricing(series: str = "google", days: int | None = None) -> QuadraticDrift:
     """The revenue as a drifting quadratic: H = 1/2, a = .2, L = 1."""
     return QuadraticDrift(Prices(series, days), 1, curvature=0.5, amplitude=0.2, smoothness=1.0)
-
-
-def customers(series: str = "google", days: int | None = None) -> int:
-    """Rounds of the whole series, or of its first days.
-
-    Raises:
-        ValueError: a value out of range; ValueError, FileNotFoundError: as ``datasets.load``.
-    """
-    most = closes(series).shape[1]
-    if days is not None:
-        days = whole("days", days, 2, most)
-    return CUSTOMERS * int(most if days is None else days)

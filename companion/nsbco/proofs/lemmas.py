@@ -6,6 +6,7 @@ Source: Wang (2025), Algorithm 2, proof of Lemma 3.1.
 Letters: as in ``constants``; R trials, T rounds, E epochs, Delta_t short for Delta_[1,t].
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from paperlib.checks import Check, statement, unless
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.theory import constants as theory
-from paperlib.nsbco.theory import rates
 from paperlib.nsbco.theory.bounds import distances
 from paperlib.nsbco.theory.constants import PAPER, ROUNDING, Setting
 
@@ -45,6 +45,11 @@ def variation(drift: Any, horizon: int) -> np.ndarray:
         raise ValueError(f"drift: shape {step.shape}; allowed: {allowed}")
     step = np.broadcast_to(step, (len(step), horizon - 1))
     return np.concatenate([np.zeros((len(step), 1)), step.cumsum(1)], 1)
+
+
+def printed_first(margin: float) -> int:
+    """N_0 = ceil(c_0^-2) + 1, as Lemma 3.1 has it (E1)."""
+    return math.ceil(margin**-2 - 1e-12) + 1
 
 
 # What Algorithm 2 does ------------------------------------------------------------------------------------
@@ -90,7 +95,7 @@ def feasibility(x: Any, z: Any, task: Task) -> Check:
 
 
 @statement("Gradient error", f"{PROOF}, Eq. (9), corrected")
-def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int, drift: Any = 0.0) -> Check:
+def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int) -> Check:
     """||g_s - grad f_1(z_s)|| <= sqrt(d) (Delta / delta_s + 2 a sqrt(l / n_s) / delta_s + bias).
 
     Flags wrong signs, factors and widths.
@@ -102,12 +107,10 @@ def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int, drift: Any 
         gradients: of f_1 at its centers, R x E x d.
         s: its noise and whether differences have a bias.
         horizon: T, in l = ln(d T).
-        drift: Delta up to the end of each epoch, a number or E.
     """
     error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
     E, l = error.shape[1], s.logarithm(horizon)
-    drift = np.broadcast_to(np.asarray(drift, float), (E,))
-    bound = [theory.gradient_error(s, horizon, i, drift[i]) for i in range(E)]
+    bound = [theory.gradient_error(s, horizon, i) for i in range(E)]
     informs = [i for i in range(E) if s.noise == 0 or s.length(i) > l]
     return unless(
         bool(informs),
@@ -118,6 +121,12 @@ def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int, drift: Any 
             np.array(bound) + ROUNDING,
         ),
     )
+
+
+def _far(z: Any, star: Any) -> np.ndarray:
+    """Distances of the centers from x*_1, R x (E + 1). ``star``: d or R x d."""
+    z, star = np.asarray(z, float), np.asarray(star, float)
+    return np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
 
 
 @statement("Contraction", f"{PROOF}, Eq. (10), corrected")
@@ -135,8 +144,7 @@ def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
         g: estimates from its answers (``Replay.g``), R x E x d.
         gradients: of f_1 at its centers, R x E x d.
     """
-    z, star = np.asarray(z, float), np.asarray(star, float)
-    far = np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
+    far = _far(z, star)
     error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
     return contraction.statement.check(
         "||z_{s+1} - x*|| <= q ||z_s - x*|| + ||g_s - grad f_1(z_s)|| / L",
@@ -154,8 +162,7 @@ def contraction_exact(z: Any, star: Any, s: Setting) -> Check:
 
     ``z``, ``star``: as there.
     """
-    z, star = np.asarray(z, float), np.asarray(star, float)
-    far = np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
+    far = _far(z, star)
     formula = "| ||z_{s+1} - x*|| - q ||z_s - x*|| | <= 1e-12"
     off = np.abs(far[:, 1:] - s.q * far[:, :-1])
     return contraction_exact.statement.check(formula, {"q": s.q}, off, 1e-12)
@@ -186,9 +193,33 @@ def regret_adds_up(regret: Any, best: Any, values: Any) -> Check:
     )
 
 
+def noise_free_regret(s: Setting, offset: Any, horizon: int) -> np.ndarray:
+    """Cumulative regret of Algorithm 2 without noise or drift where the Hessian is -sigma I, T numbers.
+
+    z_s = x* - q^s offset; a pair of rounds costs sigma (||z_s - x*||^2 + delta_s^2), its first half half of it minus
+    sigma delta_s times a coordinate of x* - z_s. At the ends of epochs it is the sum of
+    2 d n_s (sigma / 2) (||offset||^2 q^{2s} + delta_s^2).
+
+    Args:
+        offset: x* - z_0, d numbers.
+        horizon: T.
+    """
+    offset, parts = np.asarray(offset, float), []
+    played = epoch = 0
+    while played < horizon:
+        n, delta, away = s.length(epoch), s.width(epoch), s.q**epoch * offset
+        last = min(2 * s.dim * n, horizon - played)
+        i = np.arange(last)
+        sign = 1.0 - 2.0 * (i % 2)
+        even = s.concavity / 2 * (away @ away + delta**2)
+        parts.append(even - s.concavity * sign * delta * away[i // (2 * n)])
+        played, epoch = played + last, epoch + 1
+    return np.concatenate(parts).cumsum()
+
+
 @statement("Regret, noise-free", "ours, of Algorithm 2 where the Hessian is -sigma I")
 def noise_free(regret: Any, offset: Any, s: Setting) -> Check:
-    """Without noise and drift Algorithm 2's regret is the closed form of ``rates.noise_free_regret``, in every round.
+    """Without noise and drift Algorithm 2's regret is the closed form of ``noise_free_regret``, in every round.
 
     Flags every other step, width and length.
 
@@ -198,6 +229,6 @@ def noise_free(regret: Any, offset: Any, s: Setting) -> Check:
     """
     (regret,) = series(regret=regret)
     T = regret.shape[1]
-    off = np.abs(regret - rates.noise_free_regret(s, offset, T))
+    off = np.abs(regret - noise_free_regret(s, offset, T))
     formula = "|R_t - closed form| <= 1e-9 t"
     return noise_free.statement.check(formula, {"T": T}, off, ROUNDING * np.arange(1, T + 1))

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.checks import Check, statement, unless
-from paperlib.nsbco.theory.constants import PAPER, ROUNDING
-from paperlib.nsbco.theory.firing import TRIVIAL
+from paperlib.checks import Check, Statement, statement, unless
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING, TRIVIAL
 
 from . import reduction
 from .lemmas import series, variation
-from .weakly import from_above, from_below
+from .weakly import first_round, from_above, from_below
 
 LEMMA = f"{PAPER}, Lemma 4.1"
 
@@ -26,12 +25,6 @@ def _rounds(rt: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rt = np.asarray(rt, float)
     t = np.arange(1, len(rt) + 1)
     return t, rt, reduction.off(t, len(rt))
-
-
-def _first(values: np.ndarray) -> int | None:
-    """The first round in which values are below 2, None: never at this horizon."""
-    below = values < TRIVIAL
-    return int(below.argmax()) + 1 if below.any() else None
 
 
 @statement(
@@ -54,7 +47,7 @@ def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
         best - played.cumsum(1),
         t * rt,
         trivial=TRIVIAL * len(t),
-        informative_from=_first(rt),
+        informative_from=first_round((rt < TRIVIAL)[None]),
     )
     return unless(bool((rt < TRIVIAL).any()), found)
 
@@ -93,11 +86,14 @@ def lemma_4_1_optimism(rbar: Any, best: Any, drift: Any, rt: Any) -> Check:
 
 
 def _closeness(
-    of: Any, rbar: Any, y: Any, moved: Any, rho: Any, inside: Any, rt: Any, e: Any
+    of: Statement, rbar: Any, y: Any, drift: Any, rt: Any, rho: Any, everywhere: bool = False
 ) -> Check:
-    t = np.arange(1, len(rt) + 1)
+    """Property 2 with this rho, in the rounds with Delta_t <= rho(t) / 2 or ``everywhere``."""
+    t, rt, e = _rounds(rt)
+    moved = variation(drift, len(t))
     most = TRIVIAL + (rt + e).cumsum() / t
     inputs = {"T": len(t), "lambda": 2.0, "rho(T)": rho[-1]}
+    inside = everywhere or moved <= rho / 2
     return from_above(of, rbar, y, moved, rho, 2.0, most, inside, inputs=inputs)
 
 
@@ -109,18 +105,15 @@ def lemma_4_1_closeness(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
 
     ``rbar``, ``y``: R x T; the rest as for ``lemma_4_1_optimism``.
     """
-    t, rt, e = _rounds(rt)
-    moved, rho = variation(drift, len(t)), reduction.rho(rt, e)
-    return _closeness(lemma_4_1_closeness.statement, rbar, y, moved, rho, True, rt, e)
+    rho = reduction.rho(*_rounds(rt)[1:])
+    return _closeness(lemma_4_1_closeness.statement, rbar, y, drift, rt, rho, everywhere=True)
 
 
 @statement("Lemma 4.1, printed", f"{LEMMA}, property 2 as printed")
 def lemma_4_1_printed(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
     """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / T), which is false (E13). Arguments as for ``lemma_4_1_closeness``."""
-    t, rt, e = _rounds(rt)
-    moved, rho = variation(drift, len(t)), reduction.rho_printed(rt, len(t))
-    inside = moved <= rho / 2
-    return _closeness(lemma_4_1_printed.statement, rbar, y, moved, rho, inside, rt, e)
+    rho = reduction.rho_printed(rt, len(rt))
+    return _closeness(lemma_4_1_printed.statement, rbar, y, drift, rt, rho)
 
 
 @statement("Lemma 4.1, with t", f"{LEMMA}, property 2 with t for T (our reading, E13)")
@@ -129,7 +122,5 @@ def lemma_4_1_with_t(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
 
     It is false for policies whose regret comes late (E13). Arguments as for ``lemma_4_1_closeness``.
     """
-    t, rt, e = _rounds(rt)
-    moved, rho = variation(drift, len(t)), reduction.rho_with_t(rt, len(t))
-    inside = moved <= rho / 2
-    return _closeness(lemma_4_1_with_t.statement, rbar, y, moved, rho, inside, rt, e)
+    rho = reduction.rho_with_t(rt, len(rt))
+    return _closeness(lemma_4_1_with_t.statement, rbar, y, drift, rt, rho)

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paperlib.core.validation import whole
-from paperlib.nsbco.theory.firing import TEST_1, first_horizon
+from paperlib.nsbco.learners.exp3 import regret_bound
+from paperlib.nsbco.theory.constants import first_horizon
+
+from .firing import TEST_1
 
 EXACT = 10**6  # up to here sums are added up
 ZETA = -1.4603545088095868  # zeta(1/2)
@@ -78,15 +80,10 @@ class Rate(NamedTuple):
 def exp3_ix(arms: int, horizon: float) -> Rate:
     """With probability 1 - 1 / T^2 the regret of EXP3-IX after t rounds of rewards in [-1, 1] is at most t rt(t).
 
-    In losses (1 - y) / 2 it is at most 4 sqrt(K t ln K) + (2 sqrt(K t / ln K) + 1) ln(2 / delta), delta = T^{-2}.
-
     Raises:
         ValueError: fewer than two arms, whose logarithm is 0.
     """
-    arms = whole("arms", arms, 2)
-    log, rare = math.log(arms), math.log(2 * horizon**2)
-    root = 4 * math.sqrt(arms * log) + 2 * math.sqrt(arms / log) * rare
-    return Rate(2 * root, 2 * rare)
+    return Rate(*regret_bound(arms, horizon))
 
 
 def first_below(rate: Callable[[float], Rate], level: float = 2.0) -> dict[str, float]:

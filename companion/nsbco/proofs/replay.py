@@ -23,19 +23,12 @@ class Replay:
     g: np.ndarray  # R x E x d, estimated gradients at them
     ends: np.ndarray  # E, rounds after which an epoch was complete
     rbar: np.ndarray  # R x T
-    setting: Setting
 
     @classmethod
     def of(
-        cls,
-        answers: Any,
-        task: Task,
-        s: Setting,
-        bonus: Any = 2.0,
-        clip: bool = True,
-        start: Any = None,
+        cls, answers: Any, task: Task, s: Setting, bonus: Any = 2.0, clip: bool = True
     ) -> "Replay":
-        """From the answers of every round, R x T.
+        """From the answers of every round, R x T, of a run that began at 0.
 
         Args:
             answers: y_t, R x T.
@@ -43,11 +36,10 @@ class Replay:
             s: L, q, h and N_0.
             bonus: b_0, a number or one a trial.
             clip: whether r-bar is at most 1.
-            start: z_0, d numbers; None is 0.
         """
         y = np.asarray(answers, float)
         (R, T), d = y.shape, s.dim
-        z = np.zeros((R, d)) if start is None else np.tile(np.asarray(start, float), (R, 1))
+        z = np.zeros((R, d))
         x, centers, found, ends = np.empty((R, T, d)), [z], [], []
         t = epoch = 0
         while t < T:
@@ -71,13 +63,8 @@ class Replay:
         rbar = y.cumsum(1) / rounds + (b[:, None] if b.ndim else b) / np.sqrt(rounds)
         g = np.stack(found, 1) if found else np.zeros((R, 0, d))
         rbar = np.minimum(rbar, 1.0) if clip else rbar
-        return cls(x, np.stack(centers, 1), g, np.array(ends, int), rbar, s)
+        return cls(x, np.stack(centers, 1), g, np.array(ends, int), rbar)
 
     def at_ends(self, series: Any) -> np.ndarray:
         """What was recorded after the rounds that completed an epoch, R x E x .... ``series``: R x T x ..., every round."""
         return np.asarray(series, float)[:, self.ends - 1]
-
-    @property
-    def starts(self) -> np.ndarray:
-        """Rounds before each epoch, E + 1."""
-        return np.append(0, self.ends)

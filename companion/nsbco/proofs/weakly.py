@@ -15,8 +15,7 @@ import numpy as np
 from paperlib.checks import Check, Statement, statement, unless
 from paperlib.maths.informative import informative_from
 from paperlib.nsbco.theory import constants as theory
-from paperlib.nsbco.theory.constants import PAPER, Setting, Weak
-from paperlib.nsbco.theory.firing import TRIVIAL, first_horizon
+from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak, first_horizon
 
 from .lemmas import series, variation
 
@@ -98,10 +97,31 @@ def lemma_3_1_printed(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 # Definition 2.1 -------------------------------------------------------------------------------------------
 
 
-def _first(informs: np.ndarray) -> int | None:
+def first_round(informs: np.ndarray) -> int | None:
     """The first round in which a statement informs in some trial, None: in none. ``informs``: R x T bool."""
     rounds = informs.any(0)
     return int(rounds.argmax()) + 1 if rounds.any() else None
+
+
+def _judged(
+    of: Statement,
+    formula: str,
+    observed: np.ndarray,
+    bound: np.ndarray,
+    informs: np.ndarray,
+    inside: Any,
+    **more: Any,
+) -> Check:
+    """R x T numbers against a bound in the rounds ``inside``, vacuous if they inform in none. ``more``: of the check."""
+    inside = np.broadcast_to(inside, observed.shape)
+    informs = inside & informs
+    inputs = more.pop("inputs") | {
+        "rounds in the regime": float(inside.mean()),
+        "rounds that inform": float(informs.mean()),
+    }
+    more = {"informative_from": first_round(informs), "trivial": TRIVIAL} | more
+    found = of.check(formula, inputs, observed, np.where(inside, bound, np.inf), **more)
+    return unless(bool(informs.any()), found)
 
 
 def from_below(
@@ -116,19 +136,11 @@ def from_below(
 ) -> Check:
     """r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``inside``; ``bonus``: T, what r-bar adds to the mean."""
     (rbar,) = series(rbar=rbar)
-    best = np.broadcast_to(np.asarray(best, float), rbar.shape)
-    low = np.minimum.accumulate(best, 1) - lam * moved
-    inside = np.broadcast_to(inside, rbar.shape)
-    informs = inside & (low > bonus - 1)  # else no answers could break it
-    more.setdefault("informative_from", _first(informs))
-    inputs = more.pop("inputs") | {
-        "rounds in the regime": float(inside.mean()),
-        "rounds that inform": float(informs.mean()),
-    }
+    low = np.minimum.accumulate(np.broadcast_to(np.asarray(best, float), rbar.shape), 1)
+    low = low - lam * moved
+    informs = low > bonus - 1  # else no answers could break it
     formula = "1 + min_{tau <= t} f*_tau - lambda Delta_[1,t] <= 1 + r-bar_t"
-    bound = np.where(inside, 1 + rbar, np.inf)
-    found = of.check(formula, inputs, 1 + low, bound, trivial=TRIVIAL, **more)
-    return unless(bool(informs.any()), found)
+    return _judged(of, formula, 1 + low, 1 + rbar, informs, inside, **more)
 
 
 def from_above(
@@ -145,18 +157,9 @@ def from_above(
     """(1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``; ``most``: T, what it is with any answers."""
     rbar, y = series(rbar=rbar, y=y)
     bound = rho + lam * np.broadcast_to(moved, y.shape)
-    inside = np.broadcast_to(inside, y.shape)
-    informs = inside & (bound < most)
-    more.setdefault("informative_from", _first(informs))
-    inputs = more.pop("inputs") | {
-        "rounds in the regime": float(inside.mean()),
-        "rounds that inform": float(informs.mean()),
-    }
     observed = (rbar - y).cumsum(1) / np.arange(1, y.shape[1] + 1)
     formula = "(1 / t) sum_{tau <= t} (r-bar_tau - y_tau) <= rho(t) + lambda Delta_[1,t]"
-    bound = np.where(inside, bound, np.inf)
-    found = of.check(formula, inputs, observed, bound, trivial=TRIVIAL, **more)
-    return unless(bool(informs.any()), found)
+    return _judged(of, formula, observed, bound, bound < most, inside, **more)
 
 
 def _regime(shape: Any, drift: Any, weak: Weak) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict]:

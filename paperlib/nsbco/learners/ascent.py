@@ -155,17 +155,17 @@ class GradientAscent(OwnQueries):
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """At z_0, with nothing heard; the horizon is not used."""
-        z = torch.zeros(trials, task.cset.dim, **tkwargs)
         (first,) = tensors(self.first(task))
-        return self._begin(z if self.start is None else z + z.new_tensor(self.start), first)
+        return self._begin(self._origin(torch.zeros(trials, task.cset.dim, **tkwargs)), first)
 
     def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
         """A new thread at z_0, or with ``warm_start`` where ``state`` stands."""
-        if self.warm_start:
-            return self._begin(state.z, state.first)
-        zero = torch.zeros_like(state.z)
-        z = zero if self.start is None else zero + zero.new_tensor(self.start)
+        z = state.z if self.warm_start else self._origin(torch.zeros_like(state.z))
         return self._begin(z, state.first)
+
+    def _origin(self, zero: Tensor) -> Tensor:
+        """z_0, R x d."""
+        return zero if self.start is None else zero + zero.new_tensor(self.start)
 
     def _begin(self, z: Tensor, first: Tensor) -> State:
         z, first = light(z, first)

@@ -13,16 +13,15 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ...core.contracts import Learner, Tags
+from ...core.contracts import Learner
 from ...core.describe import frozen
 from ...core.linalg import needed
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import refuse, whole
-from ...learners.wrapper import Wrapper
-from ..model.task import Task, check_task
+from ..model.task import Task
 from .ascent import GradientAscent
-from .restarted import begun, check_base
+from .restarted import Restarting, begun
 
 GUARD = 1e-9  # what rounding may take from a length that is rounded down
 
@@ -59,7 +58,7 @@ def plan_for(horizon: int, dim: int) -> Plan:
 
 
 @frozen
-class BanditOverBandit(Wrapper):
+class BanditOverBandit(Restarting):
     """Blocks of H rounds; in each the base is begun anew every B rounds, with B drawn by EXP3 that hears a block's mean.
 
     Attributes:
@@ -70,24 +69,6 @@ class BanditOverBandit(Wrapper):
     """
 
     base: Learner = field(default_factory=GradientAscent)
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_base(self)
-
-    @property
-    def tags(self) -> Tags:
-        """The base's; a length is drawn in ``select``."""
-        return super().tags._replace(prepares=True)
-
-    def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
-        """What the base validates, and the task, whose dimension sets the block.
-
-        Raises:
-            ValueError: as the base, or what is no task.
-        """
-        check_task(task)
-        super().validate(task, action, y)
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Before the first block.

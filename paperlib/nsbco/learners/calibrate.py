@@ -29,13 +29,12 @@ class Calibration(NamedTuple):
     A2: float
     largest: np.ndarray  # N, of each simulated trial the largest sqrt(t) (f* - mean of y)
 
-    def learner(self, base: GradientAscent | None = None, least_order: int = 0) -> Multiscale:
+    def learner(self, base: GradientAscent = BASE, least_order: int = 0) -> Multiscale:
         """MASTER with these constants; ``base``: as of ``calibrate``.
 
         Raises:
             ValueError: another base, or a value out of range.
         """
-        base = BASE if base is None else base
         check_ascent(base)
         return practical(replace(base, bonus=self.b0), self.A1, least_order)
 
@@ -44,7 +43,7 @@ def calibrate(
     task: Task,
     residuals: np.ndarray,
     horizon: int,
-    base: GradientAscent | None = None,
+    base: GradientAscent = BASE,
     trials: int = 200,
     share: float = 0.95,
     seed: int = 0,
@@ -58,7 +57,7 @@ def calibrate(
         task: of one trial, in unit coordinates.
         residuals: answers in [-1, 1] less their mean, any number of them.
         horizon: rounds T.
-        base: Algorithm 2, None as it is by default; its bonus does not matter.
+        base: Algorithm 2; its bonus does not matter.
         trials: simulated.
         share: in (0, 1].
         seed: of the simulation.
@@ -72,7 +71,6 @@ def calibrate(
     horizon = whole("horizon", horizon)
     trials = whole("trials", trials, most=1 << 20)
     share = probability("share", share)
-    base = BASE if base is None else base
     check_ascent(base)
     base.validate(task, None, None)
     for path, leaf in leaves(task, "task"):
@@ -92,6 +90,6 @@ def calibrate(
             y = drawn - task.concavity / 2 * (x - theta).square().sum(1)
             state = base.update(state, task, x, y, draw)
             largest = torch.maximum(largest, -state.r / (t + 1) ** 0.5)
-    b0 = MARGIN * float(largest.quantile(share))
-    b0 = max(b0, 1e-6)  # without noise at the maximizer nothing falls short
+    # without noise at the maximizer nothing falls short
+    b0 = max(MARGIN * float(largest.quantile(share)), 1e-6)
     return Calibration(b0, b0 / 2, 1.5 * b0, largest.numpy())

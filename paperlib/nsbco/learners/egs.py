@@ -41,13 +41,8 @@ class EGS(OwnQueries):
 
     h: float = fields.positive(1.0)
 
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """At 0, with nothing heard; the horizon is not used."""
-        return State(torch.zeros(trials, task.cset.dim, **tkwargs), torch.ones(trials, **tkwargs))
-
-    def restart(self, state: State, task: Task, horizon: int | None, draw: Draw) -> State:
-        """At 0 again, with the first step to come."""
-        return State(torch.zeros_like(state.z), torch.ones_like(state.i))
+    def _begin(self, z: Tensor) -> State:
+        return State(z, z.new_ones(len(z)))
 
     def _query(self, state: State, task: Task, draw: Draw) -> tuple[Array, Array]:
         """sign e_j, R x d, drawn uniformly of the 2 d, and h_i, R; both ``light``."""

@@ -16,7 +16,7 @@ from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
-from ...core.validation import menu, whole
+from ...core.validation import menu, number, whole
 from ..model.task import check_answer
 
 
@@ -27,7 +27,7 @@ class State(NamedTuple):
     t: Tensor  # R, the round that comes, 1, 2, ... since the start; no integer's type, whose powers torch rounds
 
 
-def regret_bound(arms: int, horizon: int) -> tuple[float, float]:
+def regret_bound(arms: int, horizon: float) -> tuple[float, float]:
     """(a, c) with regret at most a sqrt(t) + c in all rounds t together, for rewards in [-1, 1].
 
     Neu (2015), Theorem 1, R_t <= 4 sqrt(K t ln K) + (2 sqrt(K t / ln K) + 1) ln(2 / delta) in losses of [0, 1], which are half
@@ -36,9 +36,8 @@ def regret_bound(arms: int, horizon: int) -> tuple[float, float]:
     Raises:
         ValueError: fewer than two arms, or no horizon.
     """
-    arms = whole("arms", arms, least=2)
-    horizon = whole("horizon", horizon)
-    K, l = arms, math.log(2 * horizon**2)
+    # beyond 1e150 a square is no finite number
+    K, l = whole("arms", arms, least=2), math.log(2 * number("horizon", horizon, 1.0, 1e150) ** 2)
     return 2 * (4 * math.sqrt(K * math.log(K)) + 2 * math.sqrt(K / math.log(K)) * l), 2 * l
 
 
@@ -60,23 +59,15 @@ class Exp3IX:
             ValueError: one arm alone, an unknown one, or answers outside [-1, 1].
         """
         menu(arms, arm)
-        self._several(arms)
-        if y is not None:
-            check_answer(y)
-
-    def _several(self, arms: Tensor) -> None:
         if arms.shape[1] < 2:
             raise ValueError(
                 f"arms={arms.shape[1]}; allowed: 2 or more, since rates are multiples of ln K"
             )
+        if y is not None:
+            check_answer(y)
 
     def init(self, trials: int, arms: Tensor, horizon: int | None, draw: Draw, **tkwargs) -> State:
-        """Nothing is known of any arm; the horizon is not used.
-
-        Raises:
-            ValueError: one arm alone.
-        """
-        self._several(arms)
+        """Nothing is known of any arm; the horizon is not used."""
         losses = torch.zeros(trials, arms.shape[1], **tkwargs)
         return State(losses, losses[:, 0] + 1)
 

@@ -106,8 +106,12 @@ class GLR(Wrapper):
         over = alarm | (now != s)  # the next pair is the first of an epoch
         if needed(over):
             xp = np if isinstance(over, np.ndarray) else torch
-            new = self._ended(task, state.base, base, total, rounds // 2, alarm, *epoch[:2])
-            epoch = [xp.where(over, after, before) for after, before in zip(new, epoch)]
+            first, before = epoch[:2]
+            n, mean = rounds // 2 - first, (total - before) / (rounds // 2 - first)
+            least, most = self._shift(task, state.base, base)
+            # of the epoch that ended, see ``EPOCH``; N is 0 after an alarm
+            ended = 0 * first + rounds // 2, total, n * ~alarm, mean + least, mean + most
+            epoch = [xp.where(over, after, before) for after, before in zip(ended, epoch)]
         total, alarm, *epoch = tensors(total, alarm, *epoch)
         if any_on_host(alarm):
             base = where(alarm, self.base.restart(base, task, None, draw), base)
@@ -137,23 +141,6 @@ class GLR(Wrapper):
         across = k * N / (k + N) * beyond**2
         level = 2 * by_trial(self.variance) * log(3 * n**1.5 / self.delta)
         return ((ratio > level) & (rest > 0) | (across > level) & (rest >= 0)).any(1)
-
-    def _ended(
-        self,
-        task: Task,
-        old: Ascent,
-        new: Ascent,
-        total: Array,
-        pairs: int,
-        alarm: Array,
-        first: Array,
-        before: Array,
-    ) -> tuple[Array, ...]:
-        """What the state stores of an epoch that ended with pair ``pairs``: see ``EPOCH``, R each; N is 0 after an alarm."""
-        n = pairs - first
-        least, most = self._shift(task, old, new)
-        mean = (total - before) / n
-        return 0 * first + pairs, total, n * ~alarm, mean + least, mean + most
 
     def _shift(self, task: Task, old: Ascent, new: Ascent) -> tuple[Array, Array]:
         """The least and the largest change of a pair's mean from one epoch to the next where f stands still, R each.

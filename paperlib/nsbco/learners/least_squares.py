@@ -12,10 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
 from ...core.linalg import Rows, rank_one
 from ...core.streams import Draw
-from ...core.validation import positive, refuse, whole
+from ...core.validation import refuse, whole
 from ..model.task import Task
 from .queries import OwnQueries
 from .restarted import batch_length
@@ -34,8 +35,9 @@ class State(NamedTuple):
     rounds: int  # rounds heard
 
 
+@frozen
 class LeastSquares(OwnQueries):
-    """What both have in common; a subclass is a frozen dataclass that says how it forgets.
+    """What both have in common; a subclass says in ``forget`` how it forgets, and in ``history`` whether the queries are kept.
 
     Queries are center +- delta e_j in turn, delta = min(c_0, h W^{-1/4}); every 2 d rounds the center, at first 0, moves to
     the fit's maximizer in X^o(c_0).
@@ -50,10 +52,9 @@ class LeastSquares(OwnQueries):
         ValueError: a value out of range.
     """
 
-    W: int | str
-    ridge: float
-    h: float
-    history: bool  # whether the queries are kept
+    W: int | str = 64
+    ridge: float = fields.positive(1e-3)
+    h: float = fields.positive(0.25)
 
     def __post_init__(self):
         if isinstance(self.W, str):
@@ -61,8 +62,6 @@ class LeastSquares(OwnQueries):
                 refuse("W", self.W, "oracle, or an integer, at least 1")
         else:
             whole("W", self.W, most=LONGEST)
-        positive("ridge", self.ridge)
-        positive("h", self.h)
 
     def rounds_before_step(self, task: Task, step: int = 1) -> int:
         """Rounds before the first move of the center, or a later one: 2 d each."""
@@ -117,9 +116,6 @@ class DiscountedLeastSquares(LeastSquares):
     Source: Garivier & Moulines (2011); Russac, Vernade & Cappe (2019), D-LinUCB, without its bonus.
     """
 
-    W: int | str = 64
-    ridge: float = 1e-3
-    h: float = 0.25
     history = False
 
     def forget(self, state: State, v: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Rows | None]:
@@ -137,9 +133,6 @@ class SlidingWindowLeastSquares(LeastSquares):
     Source: Garivier & Moulines (2011); Cheung, Simchi-Levi & Zhu (2019), SW-UCB, without its bonus.
     """
 
-    W: int | str = 64
-    ridge: float = 1e-3
-    h: float = 0.25
     history = True
 
     def forget(self, state: State, v: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Rows | None]:

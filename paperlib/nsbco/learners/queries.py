@@ -26,10 +26,18 @@ class OwnQueries:
         """
         check_round(task, action, y)
 
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> Any:
+        """Return the state at 0, which ``_begin`` of the subclass makes; the horizon is not used."""
+        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def restart(self, state: Any, task: Task, horizon: int | None, draw: Draw) -> Any:
+        """Return the state at 0; a difference that is not complete is lost."""
+        return self._begin(torch.zeros_like(state.z))
+
 
 @frozen
 class FiniteDifferences(OwnQueries):
-    """Stochastic approximation by finite differences. A subclass says in ``_begin`` which state stands at a point.
+    """Stochastic approximation by finite differences.
 
     Attributes:
         gain: K > 0, a number or one per trial; None: what the subclass takes in its place.
@@ -41,11 +49,3 @@ class FiniteDifferences(OwnQueries):
 
     gain: float | Tensor | None = fields.positive(None, by_trial=True, optional=True)
     h: float = fields.positive(0.25)
-
-    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> Any:
-        """Return the state at 0; the horizon is not used."""
-        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
-
-    def restart(self, state: Any, task: Task, horizon: int | None, draw: Draw) -> Any:
-        """Return the state at 0; a difference that is not complete is lost."""
-        return self._begin(torch.zeros_like(state.z))

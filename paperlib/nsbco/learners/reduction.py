@@ -47,10 +47,6 @@ class StationaryToWeak(Wrapper):
     a: float = fields.nonnegative()
     c: float = fields.nonnegative()
     horizon: int = fields.whole()
-    lam = 2.0
-
-    def __post_init__(self):
-        super().__post_init__()
 
     def rt(self, t: float | np.ndarray | Tensor) -> float | np.ndarray | Tensor:
         """a / sqrt(t) + c / t. ``t``: a number or any shape, no integer's type if a tensor."""
@@ -67,10 +63,6 @@ class StationaryToWeak(Wrapper):
         tau = np.arange(1.0, t.max() + 1)
         mean = np.cumsum(self.rt(tau) + 2 * self.e(tau)) / tau
         return self.rt(1.0 * t) + self.e(1.0 * t) + mean[t - 1]
-
-    def rho_hat(self, t: int | np.ndarray) -> np.ndarray:
-        """6 (log2 T + 1) rho(t), of which the tests of ``Multiscale`` take 9 and 3. ``t``: as for ``rho``."""
-        return 6 * (math.log2(self.horizon) + 1) * self.rho(t)
 
     def init(self, trials: int, context: Any, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """The base's, with nothing heard."""

@@ -56,13 +56,6 @@ def batch_length(
     return length.clamp(1, horizon).to(torch.int64)
 
 
-def check_base(learner: Any) -> None:
-    """Raise ValueError for a wrapper's base that cannot begin anew."""
-    if not hasattr(learner.base, "restart"):
-        kind = type(learner.base).__name__
-        refuse("base", learner.base, f"a learner with restart, which {kind} lacks")
-
-
 def begun(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
     """The base's state for R trials that begin anew apart, without a horizon: no epoch lasts for all rounds.
 
@@ -75,7 +68,39 @@ def begun(base: Any, trials: int, context: Any, draw: Draw, **tkwargs) -> Any:
 
 
 @frozen
-class Restarted(Wrapper):
+class Restarting(Wrapper):
+    """A wrapper that restarts its base in ``select`` and asks for a ``Task``.
+
+    Attributes:
+        base: a learner with ``restart``, whose state holds tensors of R rows alone.
+
+    Raises:
+        ValueError: a base that cannot begin anew.
+    """
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not hasattr(self.base, "restart"):
+            kind = type(self.base).__name__
+            refuse("base", self.base, f"a learner with restart, which {kind} lacks")
+
+    @property
+    def tags(self) -> Tags:
+        """The base's; a batch begins in ``select``."""
+        return super().tags._replace(prepares=True)
+
+    def validate(self, task: Task, action: Tensor | None, feedback: Tensor | None) -> None:
+        """What the base validates, and the task, which sets the length of a batch.
+
+        Raises:
+            ValueError: a context that is no ``Task``, or as the base.
+        """
+        check_task(task)
+        super().validate(task, action, feedback)
+
+
+@frozen
+class Restarted(Restarting):
     """The base, begun anew every B = (T / (kappa V_T))^{2/3} rounds: with kappa = 1 an oracle's choice.
 
     A batch of B rounds costs order sqrt(B) where nothing drifts, and all batches together at most B V_T for drift: this B
@@ -90,24 +115,6 @@ class Restarted(Wrapper):
     """
 
     kappa: float | Tensor = fields.positive(1.0, by_trial=True)
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_base(self)
-
-    @property
-    def tags(self) -> Tags:
-        """The base's; a batch begins in ``select``."""
-        return super().tags._replace(prepares=True)
-
-    def validate(self, task: Task, action: Tensor | None, feedback: Tensor | None) -> None:
-        """What the base validates, and that the context says V_T.
-
-        Raises:
-            ValueError: a context that is no ``Task``, or as the base.
-        """
-        check_task(task)
-        super().validate(task, action, feedback)
 
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
         """Before the first batch; V_T is ``task.variation``.

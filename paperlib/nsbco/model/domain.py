@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.validation import LARGEST, SINGLE, SMALLEST, array, norm_slack, refuse
+from ...core.validation import LARGEST, SMALLEST, array, refuse
 
 NARROWEST = 1e-9  # least half width over the center's size
 
@@ -22,15 +22,6 @@ class Domain(NamedTuple):
     def native(self, u: np.ndarray) -> np.ndarray:
         """From unit coordinates to one's own."""
         return self.center + self.scale * u
-
-    def unit(self, x: np.ndarray) -> np.ndarray:
-        """The way back."""
-        return (x - self.center) / self.scale
-
-    def slack(self) -> float:
-        """By how much, in unit coordinates, points of the domain in float32 may lie outside; at most 1e-3."""
-        single = SINGLE * ((abs(self.center) + self.scale) / self.scale).max()
-        return norm_slack(len(self.center)) + min(float(single), 1e-3)
 
 
 def _sized(name: str, value: Any, scale: np.ndarray) -> None:

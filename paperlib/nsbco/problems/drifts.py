@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import positive, refuse
+from ...core.validation import refuse
 from .paths import Path, along
 
 
@@ -74,11 +74,6 @@ class Ramp(Path):
 class _Wave(Path):
     """A wave on the first axis with as many periods as make V_T the number asked for."""
 
-    V: float
-
-    def __post_init__(self):
-        positive("V", self.V)
-
     def begin(self, seeds, horizon, dim, reach, vary):
         """The number of traversals or periods, 1 x 1.
 
@@ -103,7 +98,7 @@ class Triangle(_Wave):
         ValueError: V out of range.
     """
 
-    V: float = 8.0
+    V: float = fields.positive(8.0)
 
     def theta(self, part, t, horizon, dim, reach):
         """From A e_1 on."""
@@ -122,7 +117,7 @@ class Sinusoid(_Wave):
         ValueError: V out of range.
     """
 
-    V: float = 10.0
+    V: float = fields.positive(10.0)
 
     def theta(self, part, t, horizon, dim, reach):
         """From 0 on."""

@@ -45,10 +45,6 @@ class Path(ABC):
         """The least and the largest b_t, R x 2 or 1 x 2."""
         return np.array([self.values])
 
-    def turns(self, part: Any, trial: int) -> np.ndarray | None:
-        """Rounds of one trial in which f_t may differ from the round before; None: all."""
-        return None
-
 
 @frozen
 class Several(Path):
@@ -119,11 +115,6 @@ class Several(Path):
         """Each trial's own."""
         return np.concatenate([self.paths[i].value(row, t, horizon) for i, row in part])
 
-    def turns(self, part, trial):
-        """The trial's own."""
-        i, row = part[trial]
-        return self.paths[i].turns(row, 0)
-
 
 def along(first: np.ndarray, dim: int) -> np.ndarray:
     """Points on the first axis, ... x d. ``first``: ..., the first coordinate."""
@@ -139,10 +130,6 @@ class Stationary(Path):
     def theta(self, part, t, horizon, dim, reach):
         """A e_1."""
         return along(np.full((1, len(t)), reach), dim)
-
-    def turns(self, part, trial):
-        """None of them."""
-        return np.zeros(0, int)
 
 
 @frozen
@@ -177,10 +164,6 @@ class Abrupt(Path):
         count = (part[:, :, None] <= t).sum(1)
         return along(reach * (1.0 - 2.0 * (count & 1)), dim)
 
-    def turns(self, part, trial):
-        """The change points."""
-        return np.unique(part[trial])
-
 
 @frozen
 class Step(Path):
@@ -198,10 +181,6 @@ class Step(Path):
     def theta(self, part, t, horizon, dim, reach):
         """A e_1 or -A e_1."""
         return along(np.where(t < self.at, reach, -reach)[None], dim)
-
-    def turns(self, part, trial):
-        """The one."""
-        return np.array([self.at])
 
 
 @frozen
@@ -232,7 +211,7 @@ class Dyadic(Path):
 
 
 @frozen
-class Level(Path):
+class Level(Stationary):
     """theta = A e_1 for ever, and b_t = .4 + amplitude sin(2 pi cycles t / T): what moves does not matter.
 
     Attributes:
@@ -250,10 +229,6 @@ class Level(Path):
     def values(self):
         """.4 +- amplitude."""
         return 0.4 - self.amplitude, 0.4 + self.amplitude
-
-    def theta(self, part, t, horizon, dim, reach):
-        """A e_1."""
-        return along(np.full((1, len(t)), reach), dim)
 
     def value(self, part, t, horizon):
         """.4 + amplitude sin(2 pi cycles t / T)."""

@@ -8,6 +8,7 @@ Shapes: R trials or 1 where they share a tensor, n rounds, d dimensions.
 """
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,21 +36,6 @@ def _blocks(rounds: int) -> Iterator[np.ndarray]:
     return (np.arange(i, min(i + BLOCK, rounds)) for i in range(0, rounds, BLOCK))
 
 
-class Ahead:
-    """theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner.
-
-    Attributes:
-        block: which one, counted from 0; -1 before the first.
-        theta: R or 1 x d, of each round.
-        best: R or 1, of each round.
-    """
-
-    def __init__(self):
-        self.block = -1
-        self.theta: tuple[Tensor, ...] = ()
-        self.best: tuple[Tensor, ...] = ()
-
-
 class World(NamedTuple):
     """What the learner is told, and what it is not."""
 
@@ -57,7 +43,9 @@ class World(NamedTuple):
     path: np.ndarray  # R or 1 x ..., what the centers are computed from
     curvature: Tensor  # d, the diagonal of H
     horizon: int
-    ahead: Ahead
+    # theta and b of a block of rounds, computed when the first of them is played: round by round it cost as much as a learner;
+    # block: which one, counted from 0, -1 before the first; theta: R or 1 x d, of each round; best: R or 1, of each round
+    ahead: SimpleNamespace
 
 
 @frozen
@@ -85,7 +73,7 @@ class QuadraticDrift:
     noise: str = fields.one_of(NOISES, "uniform")
     amplitude: float = fields.number(0.1, least=1e-09, most=1.0, zero=True)
     environment: int | None = None
-    cset: str = "ball"
+    cset: str = fields.one_of(tuple(SETS), "ball")
     margin: float = fields.number(0.5, least=1e-06, most=1 - 1e-06)
     smoothness: float = fields.positive(2.0)
 
@@ -98,14 +86,11 @@ class QuadraticDrift:
                 refuse(
                     "environment", self.environment, "None with Several, which has several paths"
                 )
-        one_of("cset", self.cset, tuple(SETS))
-        if is_number(self.curvature):
-            positive("curvature", self.curvature)
-        elif not (isinstance(self.curvature, tuple) and len(self.curvature) == self.dim):
+        several = isinstance(self.curvature, tuple) and len(self.curvature) == self.dim
+        if not (several or is_number(self.curvature)):
             refuse("curvature", self.curvature, f"a number, or a tuple of {self.dim}")
-        else:
-            for h in self.curvature:
-                positive("curvature", h)
+        for h in self.curvature if several else [self.curvature]:
+            positive("curvature", h)
         if not self.diagonal.min() < self.smoothness:
             above = f"above sigma={self.diagonal.min():g}, so that gamma = sigma / L lies in (0, 1)"
             refuse("smoothness", self.smoothness, above)
@@ -148,8 +133,7 @@ class QuadraticDrift:
             seeds = [0] * trials
         else:
             seeds = draw.seeds.cpu().numpy().view(np.uint64).tolist()  # from 2^63 on they wrap
-        vary = lambda part: float(self.variation(part, horizon)[0])
-        part = self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
+        part = self.part(seeds, horizon)
         self._check(part, horizon)
         one = lambda x: torch.full((1,), x, **tkwargs)
         sigma = float(self.diagonal.min())
@@ -157,7 +141,12 @@ class QuadraticDrift:
         cset = SETS[self.cset].of(self.dim, **tkwargs)
         task = Task(cset, one(self.margin), one(self.smoothness), one(sigma), V)
         H = torch.tensor(self.diagonal, **tkwargs)
-        return World(task, part, H, horizon, Ahead())
+        return World(task, part, H, horizon, SimpleNamespace(block=-1))
+
+    def part(self, seeds: list[int], horizon: int) -> np.ndarray:
+        """The numbers from which the centers are computed, a row a seed, or 1 where the trials share the path."""
+        vary = lambda part: float(self.variation(part, horizon)[0])
+        return self.path.begin(seeds, horizon, self.dim, 1 - self.margin, vary)
 
     def context(self, world: World, t: int) -> Task:
         """The set and the bounds, the same in all rounds."""
@@ -181,43 +170,24 @@ class QuadraticDrift:
         """V_T, R or 1."""
         part = np.asarray(part)
         total = np.zeros(len(part))
-        for rows, turns in self._groups(part, horizon):
-            blocks = [turns - 1] if turns is not None else _blocks(horizon - 1)
-            for t in blocks:
-                total[rows] += self.moves(part[rows], t, horizon).sum(1)
+        for t in _blocks(horizon - 1):
+            total += self.moves(part, t, horizon).sum(1)
         return total
-
-    def _groups(self, part: np.ndarray, horizon: int) -> Iterator[tuple[slice, np.ndarray | None]]:
-        """Trials with the rounds after the first in which their f_t may be new, None for all; trials with None are together."""
-        turns = [self.path.turns(part, i) for i in range(len(part))]
-        if all(each is None for each in turns):
-            yield slice(None), None
-            return
-        for i, each in enumerate(turns):
-            found = None if each is None else each[(each > 0) & (each < horizon)]
-            yield slice(i, i + 1), found
 
     def _check(self, part: np.ndarray, horizon: int) -> None:
         """Raise ValueError for a path of which ``_bounded`` was told something else."""
-        reach = 1 - self.margin
-        for rows, t in self._apart(part, horizon):
-            theta = self.centers(rows, t, horizon)
-            norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(rows, t, horizon)
+        reach, limits = 1 - self.margin, self.path.limits(part)
+        for t in _blocks(horizon):
+            theta = self.centers(part, t, horizon)
+            norm, best = np.sqrt((theta * theta).sum(-1)), self.path.value(part, t, horizon)
             if not (norm <= reach * (1 + ROUNDING)).all():  # nor is nan
                 allowed = f"centers of norm at most 1 - margin={reach:g}"
                 refuse("path", self.path, f"{allowed}, not {norm.max():g}")
-            limits = self.path.limits(rows)
             for (low, high), values in zip(limits.repeat(len(best) // len(limits), 0), best):
                 if not (low - ROUNDING <= values.min() and values.max() <= high + ROUNDING):
                     allowed = f"values b_t from {low:g} to {high:g}, as it declares"
                     found = f"{values.min():g} to {values.max():g}"
                     refuse("path", self.path, f"{allowed}, not {found}")
-
-    def _apart(self, part: np.ndarray, horizon: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Some trials' rows, and rounds in which f_t may be new, until all are."""
-        for rows, turns in self._groups(part, horizon):
-            for t in _blocks(horizon) if turns is None else [np.append(0, turns)]:
-                yield part[rows], t
 
     def theta(self, world: World, t: int) -> Tensor:
         """The maximizer of round t, R x d or 1 x d."""
@@ -227,7 +197,7 @@ class QuadraticDrift:
         """b_t, the best value, R or 1."""
         return self._ahead(world, t).best[t % AHEAD]
 
-    def _ahead(self, world: World, t: int) -> Ahead:
+    def _ahead(self, world: World, t: int) -> SimpleNamespace:
         found = world.ahead
         if found.block != t // AHEAD:
             begin = t - t % AHEAD

@@ -18,9 +18,8 @@ from torch import Tensor
 from ... import stats
 from ...checks import Check, Expected, statement, unless
 from ..model.task import Task
-from . import rates
-from .constants import PAPER, ROUNDING, Setting, Weak
-from .firing import TRIVIAL, first_horizon
+from . import constants as theory
+from .constants import PAPER, ROUNDING, TRIVIAL, Setting, Weak, first_horizon
 
 
 def distances(points: Any, task: Task, onto: Callable[[Tensor], Tensor]) -> np.ndarray:
@@ -157,7 +156,6 @@ def theorem_3_4(
     horizons: Sequence[int],
     budget: float,
     weak: Weak | Callable[[float], Weak],
-    power: float = rates.CORRECTED,
 ) -> Check:
     """E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T), with C_1 and C_2 of Lemma 2.2: with the printed constants it says nothing before T = 1.4e51, or 2e36 with lambda^{1/3} (E10).
 
@@ -168,18 +166,17 @@ def theorem_3_4(
         horizons: T'.
         budget: V_T, the same for all.
         weak: constants of Definition 2.1, or a function of T that returns them.
-        power: of lambda in C_1.
     """
     regret, T = np.asarray(regret, float), [int(t) for t in horizons]
     if regret.ndim != 2 or regret.shape[1] != len(T):
         raise ValueError(f"regret: shape {regret.shape}; allowed: R x {len(T)}, a column a horizon")
     constants = weak if callable(weak) else lambda T: weak
-    bound = lambda T: float(rates.theorem_3_4(constants(T), power).at(T, budget))
+    bound = lambda T: float(theory.theorem_3_4(constants(T)).at(T, budget))
     informs = [t for t in T if bound(t) < TRIVIAL * t]
     first = first_horizon(lambda T: bound(T) / T, TRIVIAL)
     check = theorem_3_4.statement.check(
         "E R_T <= C_1 V^{1/3} T^{2/3} + C_2 sqrt(T)",
-        {"T": T, "V": budget, "power of lambda": power, "informs": informs},
+        {"T": T, "V": budget, "power of lambda": theory.CORRECTED, "informs": informs},
         regret,
         np.array([bound(t) for t in T]),
         kind=Expected.over_trials,

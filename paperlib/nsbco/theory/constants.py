@@ -1,20 +1,22 @@
-"""Numbers of the analysis: the constants of Lemma 3.1 as printed, corrected and computed.
+"""Numbers of the analysis: the constants of Lemma 3.1, Lemma 2.2 and Theorem 3.4 as printed, corrected and computed.
 
 Where the printed constant differs from what its proof gives, both are here, and the erratum is named.
-Source: Wang (2025), Definition 2.1 and Lemma 3.1 with its proof. Those of Lemma 2.2 and Theorem 3.4 stand in ``rates``.
-Letters: T horizon, t round, d dimensions, L smoothness, sigma concavity, gamma = sigma / L, q = 1 - gamma, l = ln(d T),
+Source: Wang (2025), Definition 2.1, Lemma 2.2, Lemma 3.1 with its proof, and Theorem 3.4.
+Letters: T horizon, V variation, t round, d dimensions, L smoothness, sigma concavity, gamma = sigma / L, q = 1 - gamma, l = ln(d T),
 B_X diameter, c_0 margin, n_s = ceil(q^{-4s} N_0) and delta_s = h n_s^{-1/4} of epoch s, which lasts 2 d n_s rounds, Delta
 variation up to t, S epochs that t rounds touch.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.validation import number, positive
+from ...core.validation import number
 from ..model.task import Task
 
 PAPER = "Wang (2025)"
@@ -22,6 +24,10 @@ ROUNDING = 1e-9
 
 GUARD = 1e-9  # what rounding may add to a number that is rounded up
 GRID = 400  # rounds at which the numeric version is computed
+LARGEST = 300.0  # ln T: up to there is looked
+TRIVIAL = 2.0  # how far two numbers of [-1, 1] can be apart
+# power of lambda in C_1: Wei & Luo's bound with lambda Delta for Delta has V^{1/3} (E10)
+PRINTED, CORRECTED = 2 / 3, 1 / 3
 
 
 @frozen
@@ -33,11 +39,11 @@ class Setting:
     """
 
     dim: int = fields.whole()  # d
-    smoothness: float = 2.0  # L; the step is 1 / L
-    concavity: float = 1.0  # sigma
-    diameter: float = 2.0  # B_X
-    margin: float = 0.5  # c_0
-    h: float = 1.0  # unit of length, 1 in the paper
+    smoothness: float = fields.positive(2.0)  # L; the step is 1 / L
+    concavity: float = fields.positive(1.0)  # sigma
+    diameter: float = fields.positive(2.0)  # B_X
+    margin: float = fields.positive(0.5)  # c_0
+    h: float = fields.positive(1.0)  # unit of length, 1 in the paper
     N0: int | None = None  # None: ceil((h / c_0)^4)
     noise: float = fields.nonnegative(
         1.0
@@ -48,8 +54,6 @@ class Setting:
     quadratic: bool = False  # whether third derivatives are 0, and so the bias of differences
 
     def __post_init__(self):
-        for name in ("smoothness", "concavity", "diameter", "margin", "h"):
-            positive(name, getattr(self, name))
         if not self.concavity < self.smoothness:
             raise ValueError(
                 f"concavity / smoothness={self.gamma:g}; allowed: gamma in (0, 1), or epochs would not end"
@@ -191,23 +195,14 @@ def bonus_corrected(s: Setting, horizon: float, t: Any = None) -> Any:
     return 2 * root + 1 + L * h + exploring + distance
 
 
-def failure(s: Setting, horizon: float) -> float:
-    """2 (T + 2 d S) / (d T)^2: how likely it is that ``bonus_corrected`` or ``deviation`` is exceeded in some round."""
-    return float(2 * (horizon + 2 * s.dim * epochs_most(s, horizon)) / (s.dim * horizon) ** 2)
-
-
-def weak_of(bonus: float, s: Setting, horizon: float) -> Weak:
-    """Definition 2.1 from a bonus that is proved: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) and lambda as much (E9).
+def weak_corrected(s: Setting, horizon: float) -> Weak:
+    """Definition 2.1 from b_0 = B_0(T), which is proved: rho(t) = (3 b_0 + 4 sqrt(l) + 1) / sqrt(t) and lambda as much (E9).
 
     r-bar_tau <= f*_1 + Delta + (2 sqrt(l) + b_0) / sqrt(tau), -sum y_tau <= b_0 sqrt(t) - t f*_1, and sum 1 / sqrt(tau) <= 2 sqrt(t).
     """
+    bonus = float(bonus_corrected(s, horizon))
     rho = 3 * bonus + 4 * math.sqrt(s.logarithm(horizon)) + 1
     return Weak(bonus, rho, rho)
-
-
-def weak_corrected(s: Setting, horizon: float) -> Weak:
-    """``weak_of`` with B_0(T)."""
-    return weak_of(float(bonus_corrected(s, horizon)), s, horizon)
 
 
 def gradient_error(s: Setting, horizon: float, epoch: int, drift: Any = 0.0) -> Any:
@@ -246,7 +241,47 @@ def deviation(s: Setting, horizon: float, t: Any, drift: Any) -> np.ndarray:
     return total
 
 
-def bonus_numeric(s: Setting, horizon: float, points: int = GRID) -> float:
+def bonus_numeric(s: Setting, horizon: float) -> float:
     """The largest ``deviation`` / sqrt(t) over rounds on a logarithmic grid, Delta = 1 / sqrt(t): what B_0 is an upper bound of."""
-    t = np.unique(np.round(np.logspace(0, math.log10(horizon), points)))
+    t = np.unique(np.round(np.logspace(0, math.log10(horizon), GRID)))
     return float((deviation(s, horizon, t, t**-0.5) / np.sqrt(t)).max())
+
+
+# Regret ---------------------------------------------------------------------------------------------------
+
+
+class Coefficients(NamedTuple):
+    """C_1 V^{1/3} T^{2/3} + C_2 sqrt(T)."""
+
+    C1: float
+    C2: float
+
+    def at(self, horizon: Any, variation: Any) -> Any:
+        """The bound, logarithms left out as the paper does."""
+        return self.C1 * np.cbrt(variation) * horizon ** (2 / 3) + self.C2 * np.sqrt(horizon)
+
+
+def lemma_2_2(c1: float, c2: float, lam: float, power: float = CORRECTED) -> Coefficients:
+    """C_1 = (c_1^{2/3} + c_2 c_1^{-4/3}) lambda^power and C_2 = c_1 + c_2 / c_1, for t rho(t) = c_1 sqrt(t) + c_2."""
+    return Coefficients((c1 ** (2 / 3) + c2 * c1 ** (-4 / 3)) * lam**power, c1 + c2 / c1)
+
+
+def theorem_3_4(weak: Weak, power: float = CORRECTED) -> Coefficients:
+    """Those of Algorithm 1 around Algorithm 2: c_1 = rho(1), c_2 = 0."""
+    return lemma_2_2(weak.rho, 0.0, weak.lam, power)
+
+
+def first_horizon(value: Callable[[float], float], level: float) -> float:
+    """The T from which on ``value(T) <= level``, at least 1, by ``brentq`` in ln T; inf: not up to e^300.
+
+    For values that grow at most once and then fall for good, as a power of ln T over a power of T does.
+    """
+    above = lambda x: math.log(value(math.exp(x)) / level)
+    if above(LARGEST) > 0:
+        return math.inf
+    high = LARGEST
+    while high > 1e-3 and above(high / 2) <= 0:
+        high /= 2
+    if high <= 1e-3:
+        return 1.0
+    return math.exp(brentq(above, high / 2, high, xtol=1e-14, rtol=1e-14))
