@@ -214,7 +214,7 @@ def test_words_edited_under_a_running_process_do_no_harm(package):
     differs = lambda: [path.name for path in key.files if content._differs(path)]
     edit(file, *DOCSTRING)
     assert differs() == []
-    edit(file, CONSTANT, 'VARIANTS = ("paper", "open")')
+    edit(file, CONSTANTS, f"{CONSTANTS} / 2")
     assert differs() == ["gloc.py"]
     file.write_text("def half(")
     assert differs() == ["gloc.py"]
