@@ -16,7 +16,7 @@ from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
 from ..model.task import Task, unit
-from .queries import OwnQueries
+from .queries import FromZero
 
 
 class State(NamedTuple):
@@ -27,7 +27,7 @@ class State(NamedTuple):
 
 
 @frozen
-class EGS(OwnQueries):
+class EGS(FromZero):
     """z <- P(z + (1 / (sigma i)) g_i) with g_i = d y_i sign / h_i e_j from one query at z + sign h_i e_j.
 
     Source: Besbes, Gur & Zeevi (2015); h_i = min(c_0, h i^{-1/4}), step 1 / (sigma i). It begins at 0.

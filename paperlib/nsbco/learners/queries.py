@@ -26,8 +26,12 @@ class OwnQueries:
         """
         check_round(task, action, y)
 
+
+class FromZero(OwnQueries):
+    """Begins and restarts at 0; ``_begin`` of a subclass makes the state that stands at a point."""
+
     def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> Any:
-        """Return the state at 0, which ``_begin`` of the subclass makes; the horizon is not used."""
+        """Return the state at 0; the horizon is not used."""
         return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
 
     def restart(self, state: Any, task: Task, horizon: int | None, draw: Draw) -> Any:
@@ -36,7 +40,7 @@ class OwnQueries:
 
 
 @frozen
-class FiniteDifferences(OwnQueries):
+class FiniteDifferences(FromZero):
     """Stochastic approximation by finite differences.
 
     Attributes:
