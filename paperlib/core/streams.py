@@ -18,8 +18,6 @@ import torch
 from scipy.special import ndtri
 from torch import Tensor
 
-from .validation import whole
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 NAMED = {"reward": 0, "schedule": 1, "explore": 2, "arm": 3}  # every other purpose hashes its name
 BLOCK = 1 << 18  # numbers drawn on the host at a time
@@ -72,8 +70,14 @@ class Streams:
         device: str | torch.device = "cpu",
         dtype=torch.float64,
     ):
-        seed = whole("seed", seed, least=0)
-        self.seeds = np.asarray([seed + i for i in trials], np.uint64)
+        # True is an integer to Python
+        if (
+            not isinstance(seed, (int, np.integer))
+            or isinstance(seed, bool)
+            or not 0 <= seed < 2**63
+        ):
+            raise ValueError(f"seed={seed!r}; allowed: an integer in [0, 2^63)")
+        self.seeds = np.asarray([int(seed) + i for i in trials], np.uint64)
         self.device, self.dtype = device, dtype
         # purpose -> ((kind, shape), first round, past the last, tensors by round)
         self._blocks: dict = {}
