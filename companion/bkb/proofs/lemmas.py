@@ -66,7 +66,7 @@ def proposition_b1(run: Replay) -> Check:
 def proposition_b3(run: Replay) -> Check:
     """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t.
 
-    Of all rounds about ten are checked, for ||K_t|| is computed anew in each.
+    About ten rounds are checked, because each needs the eigenvalues of its K_t.
     """
     rounds = torch.tensor(run.some_rounds())
     norm = run.norm(rounds.tolist())
