@@ -226,8 +226,8 @@ def test_broken_variances_are_flagged():
     wrong = lambda **values: _with(run, **values)
     assert lemmas.proposition_b1(wrong(variance=shrunk)).verdict == "fails"
     assert lemmas.proposition_b1(wrong(variance=grown)).verdict == "fails"
-    assert lemmas.effective_dimension(wrong(effective=1.001 * run.effective)).verdict == "fails"
-    assert lemmas.log_determinant(wrong(log_det=run.log_det + 1e-3)).verdict == "fails"
+    assert lemmas.effective_dimension(run, 1.001 * run.effective).verdict == "fails"
+    assert lemmas.log_determinant(run, run.log_det + 1e-3).verdict == "fails"
     starved = run.variance.clone()
     starved[:, 1:] *= 1e-3
     assert lemmas.least_variance(wrong(variance=starved)).verdict == "fails"

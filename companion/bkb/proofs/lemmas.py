@@ -32,17 +32,19 @@ def _inputs(run: Replay) -> dict[str, float]:
 
 
 @statement("Section 2, effective dimension", f"{PAPER}, Section 2")
-def effective_dimension(run: Replay) -> Check:
-    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i)."""
-    difference = (run.effective - run.dense_effective).abs() / (1 + run.dense_effective)
+def effective_dimension(run: Replay, effective: Tensor | None = None) -> Check:
+    """d_eff(t) = Tr K_t (K_t + lambda I)^{-1} = sum_i n_i s2_t(x_i). ``effective``: a learner's, R x T; else the replay's."""
+    found = run.effective if effective is None else effective
+    difference = (found - run.dense_effective).abs() / (1 + run.dense_effective)
     formula = "|sum n s2 - Tr K (K + lambda I)^-1| / (1 + d_eff)"
     return effective_dimension.statement.check(formula, _inputs(run), difference, ROUNDING)
 
 
 @statement("Section 2, log-determinant", f"{PAPER}, Section 2")
-def log_determinant(run: Replay) -> Check:
-    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s))."""
-    difference = (run.log_det - run.dense_log_det).abs() / (1 + run.dense_log_det)
+def log_determinant(run: Replay, log_det: Tensor | None = None) -> Check:
+    """ln det(I + K_t / lambda) = sum_s ln(1 + s2_{s-1}(x_s)). ``log_det``: a learner's, R x T; else the replay's."""
+    found = run.log_det if log_det is None else log_det
+    difference = (found - run.dense_log_det).abs() / (1 + run.dense_log_det)
     formula = "|sum ln(1 + s2) - ln det(I + K / lambda)| / (1 + ln det)"
     return log_determinant.statement.check(formula, _inputs(run), difference, ROUNDING)
 
@@ -62,7 +64,10 @@ def proposition_b1(run: Replay) -> Check:
 
 @statement("Proposition B.3", f"{PAPER}, Proposition B.3")
 def proposition_b3(run: Replay) -> Check:
-    """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t, in ten rounds."""
+    """d_eff <= sum_t s2_t(x_t) <= ln det(I + K / lambda) <= d_eff (1 + ln(1 + ||K|| / lambda)), and ||K_t|| <= kappa2 t.
+
+    About ten rounds are checked, because each needs the eigenvalues of its K_t.
+    """
     rounds = torch.tensor(run.some_rounds())
     norm = run.norm(rounds.tolist())
     total, log_det, effective = (
@@ -95,7 +100,10 @@ def sum_of_variances(run: Replay, printed: bool = False) -> Check:
 
 @statement("Section 3.2, information gain", f"{PAPER}, Section 3.2")
 def information(run: Replay, gains: Sequence[Gain]) -> Check:
-    """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7). ``gains``: of these those for horizons within the run."""
+    """sum_t s2_t(x_t) <= 2 gamma_t: the paper lacks the 2 (E7).
+
+    ``gains``: bounds on gamma_T; those for horizons within the run are used.
+    """
     # A longer horizon bounds nothing in this run.
     inside = [gain for gain in gains if gain.horizon <= run.index.shape[1]]
     horizons = [gain.horizon for gain in inside]
@@ -156,16 +164,16 @@ def fixed_dictionary(shrinkage) -> Check:
 
 @statement("Proposition C.4", f"{PAPER}, Proposition C.4, repaired")
 def proposition_c4(means: Sequence[float], printed: bool = False) -> Check:
-    """P(sum of independent coins >= 3 d) <= exp(-(3 ln 3 - 2) d), d their mean; here for Binomial(n, d / n), n = 100000.
+    """P(sum of independent coins >= 3 d) <= exp(-(3 ln 3 - 2) d), d their mean; here for Binomial(trials, d / trials).
 
     Args:
         means: d.
         printed: exp(-2 d), which is false (E8).
     """
-    d, coins = np.asarray(means, float), 10**5
-    observed = binom.sf(np.ceil(3 * d) - 1, coins, d / coins)
+    d, trials = np.asarray(means, float), 10**5
+    observed = binom.sf(np.ceil(3 * d) - 1, trials, d / trials)
     bound = np.array([size_failure(x, printed) for x in d])
-    inputs = {"coins": coins, "d": d.tolist()}
+    inputs = {"coins": trials, "d": d.tolist()}
     return proposition_c4.statement.check(
         "P(sum >= 3 d) <= exp(-(3 ln 3 - 2) d)", inputs, observed, bound
     )

@@ -362,7 +362,7 @@ def nystrom_posterior(
     if bool(found.failed.any()) and root == "auto":
         found = posterior(True)
     if bool(found.failed.any()) or not bool(found.mu.isfinite().all()):
-        trial = int(found.failed.long().argmax())  # the first, or 0
+        trial = int(found.failed.nonzero()[0, 0]) if bool(found.failed.any()) else 0
         chosen = (arms[0] if len(arms) == 1 else arms[trial])[mask[trial]]
         condition = float(torch.linalg.cond(kernel(chosen, chosen)))
         raise RuntimeError(
