@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ..core.trees import leaves
 
+NEAR = 1e-3  # of an asked point's largest coordinate: a point as near as this is taken for a rounded copy of it
 MOST = 64  # entries of untold actions: the oldest become one entry, which is their number
 
 
@@ -22,6 +23,16 @@ def same(a: Any, b: Any) -> bool:
 def plain(action: Tensor) -> int | tuple[float, ...]:
     """Return an action (1 or 1 x d) as an index or a point in Python's numbers."""
     return tuple(action[0].tolist()) if action.dim() > 1 else int(action[0])
+
+
+def matching(action: int | tuple[float, ...], asked: dict) -> int | tuple[float, ...] | None:
+    """Return which of the actions asked for was played, or None. A point may come back rounded, for example from a file."""
+    if action in asked:
+        return action
+    apart = lambda x: max(abs(a - b) for a, b in zip(action, x))
+    points = [x for x in asked if isinstance(x, tuple)] if isinstance(action, tuple) else []
+    near = [x for x in points if apart(x) <= NEAR * max(map(abs, x))]
+    return min(near, key=apart, default=None)
 
 
 class Failure(NamedTuple):
@@ -82,7 +93,7 @@ class Now(NamedTuple):
         if action in waiting:
             waiting.remove(action)
         # another action answers one of those that are known by their number alone, under None
-        told = action if action in dict(self.untold) else None
+        told = matching(action, dict(self.untold))
         left = ((x, count - (x == told)) for x, count in self.untold)
         untold = tuple((x, count) for x, count in left if count)
         return self._replace(waiting=tuple(waiting), untold=untold)

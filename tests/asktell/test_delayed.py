@@ -362,12 +362,28 @@ def test_arms_that_stay_are_one_context():
 # Points ------------------------------------------------------------------------------------------------------
 
 
+def told_back(x):
+    """Copies of a point as its user may have them: rounded for a table, or in another precision."""
+    return [x.round(4), x.round(6), x.astype(np.float32)]
+
+
+@pytest.mark.parametrize("copy", range(3))
+def test_a_rounded_copy_of_a_point_is_the_point_asked_for(copy):
+    now = Now(None, None).with_asked([(0.123456789, -0.5), (0.2, 0.3)])
+    played = told_back(np.array([[0.123456789, -0.5]]))[copy]
+    assert now.settled(torch.tensor(played)).untold == (((0.2, 0.3), 1),)
+
+
 def test_another_point_is_not_the_one_asked_for():
     asked = (((0.123456789, -0.5), 1),)
     now = Now(None, None).with_asked([asked[0][0]])
     for x in ([0.125, -0.5], [0.123456789, 0.5], [0.0, 0.0]):
         assert now.settled(torch.tensor([x])).untold == asked
-    assert now.settled(torch.tensor([asked[0][0]], dtype=torch.float64)).untold == ()
+
+
+def test_the_nearest_of_two_points_is_settled():
+    now = Now(None, None).with_asked([(1.0, 0.0), (1.0004, 0.0)])
+    assert now.settled(torch.tensor([[1.0003, 0.0]])).untold == (((1.0, 0.0), 1),)
 
 
 def test_untold_actions_do_not_grow_without_bound():
