@@ -6,6 +6,7 @@ many rounds and trials as it says.
 
 import dataclasses
 import importlib
+import inspect
 import json
 import pkgutil
 import warnings
@@ -476,12 +477,13 @@ def test_a_learner_that_forgets_to_say_so_is_found():
 
 
 def learner_classes():
-    """Every class of the package that can be a learner: a dataclass that chooses and hears."""
+    """Every class of the package that can be a learner: a dataclass that chooses and hears, not abstract."""
     for found in pkgutil.walk_packages(paperlib.__path__, "paperlib."):
         if ".learners." in found.name:
             for kind in vars(importlib.import_module(found.name)).values():
                 own = getattr(kind, "__module__", "") == found.name and isinstance(kind, type)
-                if own and dataclasses.is_dataclass(kind) and hasattr(kind, "update"):
+                made = own and dataclasses.is_dataclass(kind) and not inspect.isabstract(kind)
+                if made and hasattr(kind, "update"):
                     yield kind
 
 

@@ -10,6 +10,7 @@ Shapes: R trials, N points, t observations, d dimensions.
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 
@@ -31,19 +32,17 @@ PRIORS = ("legacy-raw", "legacy-scaled", "modern")
 ACQUISITIONS = ("UCB", "EI", "PI")
 LEARNING_RATE = 0.1  # of Adam on the logarithms of hyper-parameters
 NOISE = 1e-4  # least variance of the noise; absolute: answers are standardized, except with "legacy-raw"
-AT_ONCE = (
-    32  # points whose joint distributions with all observations are held in memory, for qLogNEI
-)
+AT_ONCE = 32  # points of qLogNEI whose joint distributions with all observations are in memory
 SPREAD = 0.1  # standard deviation of points around the incumbent, in units of half a side
 
 
 @frozen
-class GaussianProcess(Search):
+class GaussianProcess(Search, ABC):
     """Fits a Gaussian process anew after every answer, and asks where an acquisition is largest.
 
-    A subclass has ``criterion(model)``, which maps N x R x 1 x d to N x R. Hyper-parameters are those of the largest posterior density
-    that Adam finds from fixed first values. The acquisition is maximized as by ``acquisition.Linearized``: uniform points, with "modern"
-    also points around the incumbent and the incumbent; the best are improved by Adam and compete again.
+    A subclass has a ``criterion``. Hyper-parameters are those of the largest posterior density that Adam finds from fixed first values.
+    The acquisition is maximized as by ``acquisition.Linearized``: uniform points, with "modern" also points around the incumbent and the
+    incumbent; the best are improved by Adam and compete again.
 
     Attributes:
         n_init: n >= 1, points of Phase I; a user's own observations count.
@@ -71,6 +70,10 @@ class GaussianProcess(Search):
     top: int = fields.size(8)
     steps: int = fields.size(50, least=0)
     rate: float = fields.positive(0.04)
+
+    @abstractmethod
+    def criterion(self, model: Module) -> Callable[[Tensor], Tensor]:
+        """The acquisition, N x R x 1 x d to N x R."""
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """Where the acquisition is largest, R x d."""

@@ -4,6 +4,7 @@ Source: Watanabe, "Tree-Structured Parzen Estimator" (2023), for Optuna's; the m
 Shapes: R trials, t observations, d dimensions.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -18,11 +19,10 @@ from .search import History, Search, standardized
 
 
 @frozen
-class OneByOne(Search):
+class OneByOne(Search, ABC):
     """Passes all observations of a trial to a new optimizer of its library, and asks it once; trial after trial, round after round.
 
-    A subclass has ``ask(x, y, seed)``, d numbers in [-1, 1] from t x d points and t answers, to be maximized. The seed is another one in
-    each round of each trial.
+    A subclass has an ``ask``. The seed is another one in each round of each trial.
     Departure: answers are standardized first, because some defaults of the libraries are in units of the answers. For example,
     scikit-optimize looks for an improvement of 0.01, and BoTorch takes a standard deviation below 1e-8 for 1.
 
@@ -34,6 +34,10 @@ class OneByOne(Search):
     """
 
     n_init: int = fields.size()
+
+    @abstractmethod
+    def ask(self, x: Tensor, y: Tensor, seed: int) -> Sequence[float]:
+        """d numbers in [-1, 1], from t x d points and t answers, which are to be maximized."""
 
     def propose(self, state: History, bounds: Bounds, draw: Draw) -> Tensor:
         """What the library asks for in each trial, R x d."""
