@@ -183,7 +183,7 @@ names = sorted(path.parent.name for path in site.glob("paperlib/*/learners"))
 for name in names: importlib.import_module(f"paperlib.{name}")
 import torch
 from paperlib.glbomd.theory.bounds import assumption_1
-assert assumption_1(torch.tensor([[0.6, 0.8]]), torch.tensor([1.0, 0.0]), norm_bound=2.0).holds
+assert assumption_1(torch.tensor([[0.6, 0.8]]), torch.tensor([1.0, 0.0]), norm_bound=2.0).verdict == "holds"
 print(names, "companion" in sys.modules, (site / "companion").exists())"""
     assert installed(code) == [f"{papers()} False False"]
 

@@ -475,12 +475,27 @@ def _check_settings(path: str | os.PathLike, head: dict, own: dict) -> None:
         raise ValueError(f"path={str(path)!r} was saved by a learner with {there}; allowed: {here}")
 
 
+# options that learners of earlier versions had, with the value under which they are today's learners
+RETIRED = {
+    "aliased": False,  # RSGLinCB
+    "chunk": 32768,  # the learners of BKB
+    "log_factor": True,  # GLMUCB
+    "start_at_zero": False,  # GLBOMD, OFULMLogB
+    "theta0": None,  # GLBOMD, OFULMLogB
+    "variant": "paper",  # GLOC, OFUGLB
+}
+
+
 def _differing(there: Any, here: Any, name: str = "") -> dict[str, tuple]:
     """The settings that differ, by dotted name."""
     if isinstance(there, dict) and isinstance(here, dict):
+        retired = {
+            key for key in there.keys() - here.keys() if (key, there[key]) in RETIRED.items()
+        }
         inner = [
             _differing(there.get(key), here.get(key), f"{name}.{key}" if name else key)
             for key in {**here, **there}
+            if key not in retired
         ]
         return {key: pair for found in inner for key, pair in found.items()}
     agree = same(there, here) if name.endswith("kind") else there == here

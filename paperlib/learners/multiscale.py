@@ -21,7 +21,7 @@ from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, 
 from ..core.streams import Draw
 from ..core.validation import refuse, whole
 from .restarts import counted, logged, unlogged
-from .threads import check_restart, exchanged, width
+from .threads import check_threads, exchanged, width
 from .wrapper import Wrapper
 
 ANYTIME = 32  # orders without a horizon: 2^32 rounds
@@ -122,12 +122,12 @@ class Multiscale(Wrapper):
         """Before the first block.
 
         Raises:
-            ValueError: a base whose trials share something, or whose ``restart`` returns another kind of state.
+            ValueError: a base whose trials share something, or whose ``restart`` or ``optimistic`` returns something else.
         """
         if horizon is not None:
             horizon = whole("horizon", horizon)
         base = self.base.init(trials, context, None, draw, **tkwargs)
-        check_restart(self.base, base, trials, context, **tkwargs)
+        check_threads(self.base, base, trials, context, **tkwargs)
         orders = ANYTIME if horizon is None else horizon.bit_length()  # M = floor(log2 T)
         # Departure: a block's own window is opened whatever the least order, so that every round is covered.
         zero = torch.zeros(trials, **tkwargs)

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..core.describe import brief
 from ..core.linalg import Array, light, places, tensors
 from ..core.settings import for_trials
-from ..core.streams import Streams
+from ..core.streams import Draw, Streams
 from ..core.trees import refuse_shared, take, tree_map, where
 
 
@@ -66,7 +67,9 @@ def _parted(part: Tensor, run: list[Tensor], axis: int) -> Iterable[Tensor]:
     return [part if x.ndim == 2 else part.reshape(x.shape)]
 
 
-def check_restart(base: Any, state: Any, trials: int, context: Any, **tkwargs) -> None:
+def check_restart(
+    base: Any, state: Any, trials: int, context: Any, **tkwargs
+) -> tuple[Any, Any, Any, Draw]:
     """Check that trials of a base can begin anew apart.
 
     A trial more than R begins anew, with draws of its own: nobody could tell of one trial what it shares, and of two by
@@ -78,6 +81,9 @@ def check_restart(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
         trials: R.
         context: of the first round.
 
+    Returns:
+        The learner, the context, the fresh state and the draws, each of R + 1 trials.
+
     Raises:
         ValueError: a leaf that is no tensor of a row a trial, or a ``restart`` that returns another kind of state.
     """
@@ -88,12 +94,40 @@ def check_restart(base: Any, state: Any, trials: int, context: Any, **tkwargs) -
     probe = base.init(count, context, None, streams.at(-1), **tkwargs)
     refuse_shared(name, probe, count)
     refuse_shared(name, state, trials)
-    fresh = base.restart(probe, context, None, streams.at(0))
+    draw = streams.at(0)
+    fresh = base.restart(probe, context, None, draw)
     refuse_shared(name, fresh, count)
     try:
         where(torch.ones(count, dtype=torch.bool, device=device), fresh, probe)
     except ValueError as error:
         raise ValueError(f"base={name}, whose restart returns another state: {error}") from error
+    return base, context, fresh, draw
+
+
+def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -> None:
+    """Check that threads of a base can begin and pause apart, and what it says of them once it has played a round.
+
+    Args:
+        base: the learner.
+        state: as its ``init`` returns it for R = ``trials``.
+        trials: R.
+        context: of the first round.
+
+    Raises:
+        ValueError: as ``check_restart``, or an ``optimistic`` that returns no finite number a trial.
+    """
+    base, context, fresh, draw = check_restart(base, state, trials, context, **tkwargs)
+    action, chosen = base.select(fresh, context, draw)
+    device, dtype = tkwargs.get("device", "cpu"), tkwargs.get("dtype", torch.float64)
+    heard = torch.zeros(trials + 1, dtype=dtype, device=device)
+    # only now: before an update a mean may be 0 / 0
+    bar = base.optimistic(base.update(chosen, context, action, heard, draw))
+    good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
+    if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
+        raise ValueError(
+            f"base={type(base).__name__}, whose optimistic returns {brief(bar)}; "
+            f"allowed: a tensor of {trials + 1} finite numbers, one a trial"
+        )
 
 
 def exchanged(

@@ -80,8 +80,9 @@ def oracle_set(
         outer: radius of a ball about the center around the set, where it is known; None: a bound from the same widths.
 
     Raises:
-        ValueError: no function or no such numbers, or a diameter or outer radius that points of the set exceed.
-        RuntimeError: the oracle's answers are not n finite numbers, or its set does not hold the ball (64 directions are tried, to
+        ValueError: no function or no such numbers, an answer of the oracle of another shape, or a diameter or outer radius
+            that points of the set exceed.
+        RuntimeError: the oracle's answers are not finite, or its set does not hold the ball (64 directions are tried, to
             a relative 1e-6, so that oracles in single precision pass).
     """
     if not callable(oracle):
@@ -92,6 +93,12 @@ def oracle_set(
     if middle.ndim != 1 or not len(middle) or not (abs(middle) <= LARGEST).all():
         refuse("center", center, f"n finite numbers, n at least 1, up to {LARGEST:g} in size")
     n = len(middle)
+    try:
+        shape = np.shape(oracle(np.ones(n)))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"oracle: {error}; allowed: a function of n numbers") from error
+    if shape != (n,):
+        raise ValueError(f"oracle: answers of shape {shape}; allowed: ({n},), as the center")
     number = lambda x: torch.as_tensor(np.asarray(x, float), **tkwargs).reshape(1, -1)
     guess = OracleSet(
         n, oracle, number(middle), number(radius)[0], number(np.inf)[0], number(np.inf)[0]

@@ -12,6 +12,7 @@ import pytest
 
 from paperlib import bkb, glbomd, pfbco
 from paperlib.asktell import AskTell
+from paperlib.asktell.trial import _differing
 from paperlib.core.describe import describe, same
 
 SAVED = Path(__file__).parent / "saved"
@@ -101,3 +102,11 @@ def test_a_class_is_called_by_its_public_name():
         "paperlib.learners.doubling.Doubling",
     ):
         assert f'"{kind}"' in kinds
+
+
+@pytest.mark.parametrize(
+    "value, differing", [(False, {}), (True, {"learner.start_at_zero": (True, None)})]
+)
+def test_an_option_that_is_gone_counts_only_where_it_made_another_learner(value, differing):
+    there = {"learner": {"norm_bound": 1.0, "start_at_zero": value}}
+    assert _differing(there, {"learner": {"norm_bound": 1.0}}) == differing

@@ -399,7 +399,7 @@ def test_wrappers_that_change_the_state_when_they_choose_say_so():
         room(name, "cases")
     kinds = _wrappers_of("paperlib.")
     own = {kind.__name__ for kind in kinds if "prepares=True" in getsource(kind)}
-    assert own == {"Multiscale", "Restarted", "BanditOverBandit"}
+    assert own == {"Multiscale", "Restarting"}
 
 
 def _wrappers_of(room):

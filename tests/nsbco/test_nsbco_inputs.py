@@ -132,9 +132,9 @@ class Toy:
 
 
 WRONG = {
-    "restart.*NoneType": {"restart": lambda self, state, *rest: None},
+    "restart.*state is in one tree": {"restart": lambda self, state, *rest: None},
     "whose trials share state.t": {"restart": lambda self, state, *rest: Counts(state.t[:1])},
-    "restart.*tuple and Counts": {"restart": lambda self, state, *rest: tuple(state)},
+    r"restart.*state\.0 is in one tree": {"restart": lambda self, state, *rest: tuple(state)},
     "restart.*int64": {"restart": lambda self, state, *rest: Counts(state.t.long())},
     "optimistic returns None": {"optimistic": lambda self, state: None},
     "optimistic returns 1.0": {"optimistic": lambda self, state: 1.0},

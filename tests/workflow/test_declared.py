@@ -265,7 +265,7 @@ def test_custom_verdicts_say_so_and_are_on_no_other_page(root):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_asks_before_it_computes(path):
     sources = [cell["source"] for cell in plan.code(path.stem)]
-    call = f'profile = declared.profile("{path.stem}", globals())'
+    call = f'study = Study("{path.stem}", globals())'
     assert sources[1].split("\n").count(call) == 1
     known = declared.parameters(path.stem)
     assert all(line.kind is not None for line in known.values())

@@ -129,6 +129,8 @@ class GOUCB(Search):
                 refuse(part, given, f"a {part}, which has {', '.join(names)}")
         # the recursion keeps what it heard in the units of the time
         allowed = ("all" if self.refit else "first", "none")
+        if isinstance(self.scaling, str) and {self.scaling} <= {"all", "first"} - {*allowed}:
+            refuse("scaling", self.scaling, f"{', '.join(allowed)} with refit={self.refit}")
         one_of("scaling", self.scaling, allowed)
         if not isinstance(self.trust, (TrustRegion, type(None))):
             refuse("trust", self.trust, "None or a TrustRegion")

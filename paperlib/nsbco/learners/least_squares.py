@@ -7,6 +7,7 @@ one center their columns are collinear with the constant, and the fit never move
 Letters: R trials, d dimensions, p = d + 1.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import torch
@@ -36,7 +37,7 @@ class State(NamedTuple):
 
 
 @frozen
-class LeastSquares(OwnQueries):
+class LeastSquares(OwnQueries, ABC):
     """What both have in common; a subclass says in ``forget`` how it forgets, and in ``history`` whether the queries are kept.
 
     Queries are center +- delta e_j in turn, delta = min(c_0, h W^{-1/4}); every 2 d rounds the center, at first 0, moves to
@@ -62,6 +63,10 @@ class LeastSquares(OwnQueries):
                 refuse("W", self.W, "oracle, or an integer, at least 1")
         else:
             whole("W", self.W, most=LONGEST)
+
+    @abstractmethod
+    def forget(self, state: State, v: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Rows | None]:
+        """Add a query to the statistics, without those that no longer count."""
 
     def rounds_before_step(self, task: Task, step: int = 1) -> int:
         """Rounds before the first move of the center, or a later one: 2 d each."""
