@@ -49,16 +49,23 @@ def pytest_collection_modifyitems(items):
             item.options["check"] = False
 
 
+LOCKS = tempfile.TemporaryDirectory()  # of this worker, for as long as it runs
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """With PAPERLIB_LAST_BIT = 1, 2, ... in the environment, start a notebook's kernel as ``tests/last_bit`` describes.
+    """Let no timing of a notebook wait for other workers, because the tests compare no seconds.
 
-    The perturbed results are stored apart, because results are found by their configuration and code alone.
+    With PAPERLIB_LAST_BIT = 1, 2, ... in the environment, start a notebook's kernel as ``tests/last_bit`` describes. The perturbed
+    results are stored apart, because results are found by their configuration and code alone.
     """
-    pattern = os.environ.get("PAPERLIB_LAST_BIT")
-    if not pattern or item.path.suffix != ".ipynb":
+    if item.path.suffix != ".ipynb":
         return (yield)
+    pattern = os.environ.get("PAPERLIB_LAST_BIT")
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setenv("PAPERLIB_LOCKS", LOCKS.name)
+        if not pattern:
+            return (yield)
         # a copy, because IPython writes its history into this folder
         shutil.copytree(item.path.parents[1] / "tests" / "last_bit", folder, dirs_exist_ok=True)
         patch.setenv("IPYTHONDIR", folder)
