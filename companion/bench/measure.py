@@ -176,7 +176,7 @@ class Run:
         return draw, context, feedback
 
     def record(self, count: int) -> list[Received]:
-        """Play ``count`` rounds; returns what the learner was given.
+        """Play ``count`` rounds, and return the contexts, actions and feedback that the learner received.
 
         Their numbers are drawn at once, so that a replay draws none; of so many a round that they fill more than a
         block of ``Streams`` it draws those again, as the learner's user would.
@@ -201,14 +201,18 @@ def replay(learner: Any, state: Any, received: list[Received], device: str) -> A
 
 
 class Timing(NamedTuple):
-    """What was timed at a point."""
+    """The measurement at one point."""
 
     seconds: list[float]  # of each repetition of the block
     state_bytes: float  # of the state before the block, per trial
 
 
 def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | None:
-    """Time the rounds after those of ``point``; None where the problem has no such point, or ``PATIENCE`` ends before it."""
+    """Time the block of rounds that follows ``point``.
+
+    Returns:
+        None where the problem does not have such a point, or where ``PATIENCE`` ends first.
+    """
     try:
         run = Run(case, point, device, point.played + plan.block)
     except ValueError:  # a problem that refuses so many trials or rounds
@@ -238,7 +242,7 @@ def times(subject: Subject, plan: Plan, device: str) -> dict[Point, Timing]:
 
 
 def device_name(device: str) -> str:
-    """The name of the GPU, or of the processor where the system tells it."""
+    """Return the name of the GPU, or of the processor if the system reports it."""
     if device.startswith("cuda"):
         return torch.cuda.get_device_name(device)
     path = Path("/proc/cpuinfo")

@@ -31,11 +31,11 @@ from .figure import draw, slug
 def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str, dict]:
     """Paper -> learner -> what was measured: points, and peak memory with the most trials that were reached.
 
-    Seconds are of one round of one trial, in ``select`` and ``update``; ``blocks`` says of how many repetitions the
-    statistics are, and a learner's ``base`` is the point in which its axes cross.
+    Seconds are of one round of one trial, in ``select`` and ``update``; ``blocks`` is the number of repetitions behind the
+    statistics, and a learner's ``base`` is the point in which its axes cross.
 
     Raises:
-        RuntimeError: a measurement failed, or none reached its point.
+        RuntimeError: a measurement failed, or every measurement ended before its point.
     """
     found, subjects = {}, speed.subjects(only)
     with line("bench", len(subjects), still=True) as shown, alone():

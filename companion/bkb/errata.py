@@ -165,7 +165,7 @@ def e11() -> dict[str, float]:
 
 
 def e12() -> dict[str, float]:
-    """What the proofs give for the failure of both events together, and that of accuracy alone with its slack.
+    """Failure probability of both events together by the proofs, and of accuracy alone with its slack.
 
     With ``qbar_theory`` and T = 1000 a dictionary is inaccurate with probability at most sum_t 4 t (delta / 4 T)^{9/4}.
     """

@@ -139,7 +139,7 @@ def _in_parallel(calls: list[tuple]) -> None:
 def _evaluated(
     function: Callable[[Parameters], float], parameters: Parameters, path: Path, about: dict
 ) -> None:
-    """Evaluate and append to the file, from which every process reads the value."""
+    """Evaluate, and append the value to the file. Every process reads it from there."""
     value, error, begin = 0.0, None, time.perf_counter()
     try:
         found = function(dict(parameters))  # a copy: what is written is what was asked

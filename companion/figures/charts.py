@@ -19,7 +19,7 @@ SMALL = {"textcoords": "offset points", "fontsize": 6.5, "zorder": 9}
 
 
 def power(T: float) -> str:
-    """A horizon as a tick says it: 2^12."""
+    """Return the tick label of a horizon, for example $2^{12}$."""
     return f"$2^{{{round(math.log2(T))}}}$"
 
 
@@ -64,7 +64,7 @@ def guides(ax: Axes, exponents: dict[str, float], letter: str) -> None:
 
 
 def dot(name: str, how: Mapping[str, Any]) -> dict[str, Any]:
-    """How a learner looks as a single point: open where it is an oracle, a cross where it has no marker."""
+    """Return the keywords of a single point: an open marker for an oracle, a cross for a learner without a marker."""
     found = {"color": how["color"], "marker": how["marker"] or "x", "linestyle": "none"}
     return found | ({"markerfacecolor": "white"} if "oracle" in name else {})
 

@@ -22,8 +22,8 @@ from .proofs.inequalities import NODES, WEIGHTS, slope_integrals
 DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments
 
 
-def _theory(link: Link, norm_bound: float, form: str = "theory") -> Setting:
-    return Setting(link, norm_bound, DIM, ridge_condition(link, norm_bound, DIM, form), DELTA)
+def _theory(link: Link, norm_bound: float) -> Setting:
+    return Setting(link, norm_bound, DIM, ridge_condition(link, norm_bound, DIM, "theory"), DELTA)
 
 
 def _weighted(start: float, end: float) -> float:
@@ -39,8 +39,9 @@ def e1(rounds: int = 100) -> dict[str, float]:
     return {"argmin": regret(means.min(1)), "argmax": regret(means.max(1))}
 
 
-def e2(dispersion: float = 0.5) -> dict[str, float]:
-    """Rewards 0 or 1 with dispersion g have mean sigmoid(z / g), whose constant is 1 / g, not the range 1."""
+def e2() -> dict[str, float]:
+    """Rewards 0 or 1 with dispersion g = 0.5 have mean sigmoid(z / g), whose constant is 1 / g, not the range 1."""
+    dispersion = 0.5
     p = torch.sigmoid(torch.linspace(-20, 20, 2001, dtype=torch.float64) / dispersion)
     return {"range": 1.0, "constant": float((1 - 2 * p).abs().max()) / dispersion}
 
@@ -120,15 +121,17 @@ def e15() -> dict[str, float]:
     return {"S": 3.0, "largest index": setting.radius(1) / math.sqrt(5)}
 
 
-def e16(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
-    """Taylor's remainder with weight 1 - v has no factor 1/2 in front (mu = m = exp)."""
+def e16() -> dict[str, float]:
+    """Taylor's remainder with weight 1 - v has no factor 1/2 in front (mu = m = exp, from 0 to 4)."""
+    start, end = 0.0, 4.0
     remainder = math.exp(end) - math.exp(start) - math.exp(start) * (end - start)
     integral = (end - start) ** 2 * _weighted(start, end)
     return {"remainder": remainder, "integral": integral, "printed": integral / 2}
 
 
-def e17(kappa: float = 150.0, rounds: int = 1000) -> dict[str, float]:
-    """Without kappa (32) is false: V = I + sum X X^T / kappa grows slowly (d = 1, X = 1)."""
+def e17() -> dict[str, float]:
+    """Without kappa (32) is false: V = I + sum X X^T / kappa grows slowly (d = 1, X = 1, kappa = 150, 1,000 rounds)."""
+    kappa, rounds = 150.0, 1000
     total = float((1 / (1 + np.arange(rounds) / kappa)).sum())
     log = math.log1p(rounds / kappa)
     return {"sum of widths": total, "printed": 4 * log, "with kappa": 4 * kappa * log}

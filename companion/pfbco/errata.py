@@ -28,7 +28,7 @@ from .proofs.tracking import (
     worst_tracking,
 )
 
-# The panels of Figure 1 in the experiments' size: mean constants over trials, rounded, for c = 1 and c = .1.
+# The panels of Figure 1 in the experiments' size: mean constants over trials, rounded, for c = 1 and c = 0.1.
 PANELS = {
     "a": (16383, {1.0: (10, 29.7, 5.8, 14.6, 9.8), 0.1: (10, 29.7, 5.8, 14.6, 9.8)}),
     "b": (1203, {1.0: (100, 2.89, 1.35, 282.8, 199.2), 0.1: (100, 5.19, 13.5, 282.8, 199.2)}),

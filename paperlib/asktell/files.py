@@ -1,4 +1,4 @@
-"""What ask and tell save: one npz without pickle, read whole or refused by name.
+"""Files of saved ask/tell trials: one npz file without pickle, which is loaded as a whole or refused.
 
 The file has a checksum. Therefore its contents are those that ``save`` wrote, and are not examined one by one. Files of version
 0.1.0 have none; a zip archive has a checksum for each of its parts.

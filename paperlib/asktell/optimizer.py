@@ -2,6 +2,7 @@
 
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -161,16 +162,16 @@ class Optimizer(AskTell):
         return [None] * count
 
 
-class Built(Optimizer):
-    """An optimizer that makes learner and context from arguments of its own, and shows points as its user writes them."""
+class Built(Optimizer, ABC):
+    """Base of the papers' optimizers: the constructor makes learner and context, and points are in the user's coordinates."""
 
     def ask(self) -> Any:
-        """Where to evaluate next, in the user's own coordinates; asked again before ``tell``, the same."""
+        """Return the next point to evaluate, in the user's coordinates. Until ``tell`` it stays the same."""
         return self._native(super().ask())
 
+    @abstractmethod
     def _native(self, point: np.ndarray) -> Any:
-        """A point of the learner in the user's own coordinates."""
-        raise NotImplementedError
+        """Return a point of the learner in the user's coordinates."""
 
     def _shown(self, action: Tensor) -> Any:
         return self._native(host(action[0]))
@@ -191,26 +192,26 @@ class Built(Optimizer):
 
 
 class Sequential(Built):
-    """A search that learns of its own points only, one at a time: feedback belongs to the point last asked for."""
+    """Optimizer that evaluates one point at a time. Feedback belongs to the point that ``ask`` returned last."""
 
     def tell(self, feedback: Any) -> None:
-        """What the point last asked for gave, one number. The first round beyond the horizon is warned of.
+        """Update the learner with the feedback of the last point, one number. The first round beyond the horizon is warned of.
 
         Raises:
-            ValueError: what is no finite number, or outside the range that was declared; nothing is learned of it.
-            RuntimeError: nothing was asked since the last ``tell``, or the learner fails; nothing is learned, tell again.
+            ValueError: feedback that is not a finite number or is outside the declared range; the learner is not updated.
+            RuntimeError: ``ask`` was not called since the last ``tell``, or the learner fails; the learner is not updated.
         """
         super().tell(self._asked("tell"), feedback)
 
     def fail(self, reason: Any, instead: float | None = None) -> None:
-        """The point last asked for gave no number: it is recorded, and the search goes on.
+        """Record that the evaluation of the last point failed.
 
         Args:
-            reason: the exception, the feedback that is no finite number, or words.
-            instead: the number that the learner hears in place of the missing one; None: nothing.
+            reason: the exception, the feedback that is not a finite number, or a message.
+            instead: the feedback that the learner receives in place of the missing one; None: no feedback.
 
         Raises:
-            ValueError: a reason that is a finite number, or a number instead that ``tell`` would refuse.
+            ValueError: a reason that is a finite number, or an ``instead`` that ``tell`` would refuse.
             RuntimeError: as ``tell``.
         """
         super().fail(self._asked("fail"), reason, instead)
@@ -228,14 +229,14 @@ class Sequential(Built):
 
 
 def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
-    """Why an evaluation failed, of an exception with its kind.
+    """Return the reason of a failed evaluation as a string, for an exception with its class.
 
     Args:
-        reason: an exception, words, or what came in place of a number.
-        largest: size of the numbers that are feedback, and no reason.
+        reason: an exception, a message, or the value that came in place of a number.
+        largest: numbers up to this size are feedback.
 
     Raises:
-        ValueError: a number that is feedback, or a truth value.
+        ValueError: a number that is feedback, or a Boolean.
     """
     if isinstance(reason, BaseException):
         return told(reason)
@@ -244,7 +245,7 @@ def reason_text(reason: Any, largest: float = sys.float_info.max) -> str:
     try:
         is_feedback = abs(real_number("reason", reason)) <= largest
     except ValueError:  # no number at all
-        # a truth value is no real number, and says nothing of a failure either
+        # a Boolean is not a real number, and does not explain a failure
         is_feedback = isinstance(reason, (bool, np.bool_))
     if is_feedback:
         allowed = "an exception, words, or feedback that is no finite number"

@@ -216,6 +216,16 @@ def test_a_paper_run_replaces_its_own_verdicts_and_keeps_the_committed_others(
     assert verdicts.record("toy.C1") == "fails  -1"
 
 
+def test_a_claim_is_as_declared_now_whatever_the_committed_file_says(
+    recorded, tmp_path, monkeypatch
+):
+    path = tmp_path / "project/figures/claims.json"
+    path.write_text(path.read_text().replace("a sentence", "an older sentence"))
+    monkeypatch.setenv("PAPERLIB_FIGURES", str(tmp_path / "project" / "figures"))
+    (claim,) = (c for c in ledger.gather("paper")["papers"]["toy"]["claims"] if c["id"] == "toy.C1")
+    assert (claim["sentence"], claim["verdict"]) == ("a sentence", "holds")
+
+
 def test_parents_follow_their_parts():
     conclude = lambda: verdicts.conclude("toy.C2", "paper").verdict
     assert conclude() == "not run"

@@ -1,7 +1,7 @@
 """The regret experiments' problems with their numbers, one ``Confidence`` for learners that are compared, and statistics.
 
-All are ours: the paper has no regret experiment. With each problem goes the factor on the radius that its figures use, where that
-is not 1. Learners take F and xi from the problem, lambda = xi^2 and delta = .1.
+We added all of them, because the paper does not have a regret experiment. Each problem comes with the factor on the confidence
+radius that its figures use, if this factor is not 1. Learners take F and xi from the problem, lambda = xi^2 and delta = 0.1.
 Letters: R trials, T rounds.
 """
 

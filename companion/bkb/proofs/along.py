@@ -63,7 +63,7 @@ class Own(Replay):
         return hot.scatter_(2, self.index.unsqueeze(2), self.reward.unsqueeze(2)).cumsum_(1)
 
     def shots(self) -> list[Snapshot]:
-        """What stood in each trial after ten rounds, for the statements about one dictionary."""
+        """Return a snapshot of each trial after ten rounds, for the statements about one dictionary."""
         arms = self.arms.expand(len(self.index), -1, -1)
         return [
             Snapshot(

@@ -151,7 +151,7 @@ def snapshots(
 ) -> list[Snapshot]:
     """Each trial's last dictionary, with the multiplicities that its coins had.
 
-    The run keeps the dictionary alone; given it, the multiplicities are drawn again from a stream of their own.
+    The run stores the dictionary only. Given the dictionary, the multiplicities are drawn again from a separate random stream.
 
     Args:
         trace: recorded with the probes ``SHOT`` (reduce "final").

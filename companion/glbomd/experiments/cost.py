@@ -40,9 +40,9 @@ def slsqp_seconds(
 
 
 def crossing(slower_start: Trace, other: Trace) -> int | None:
-    """First recorded round from which the mean regret of the first stays below the other's.
+    """Return the first recorded round after which the mean regret of ``slower_start`` stays below the regret of ``other``.
 
-    None where it never does.
+    None if this never happens.
     """
     n = min(len(slower_start["regret"]), len(other["regret"]))
     below = slower_start["regret"][:n].mean(0) < other["regret"][:n].mean(0)

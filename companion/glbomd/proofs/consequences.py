@@ -88,8 +88,8 @@ class Order(NamedTuple):
 def table_1() -> tuple[Order, ...]:
     """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference.
 
-    The marks of the last column are our reading of the text. Of RS-GLinCB Table 1 is read as no, for its memory and
-    its rounds of cost t (Section 3.2), though Section 5 counts it among the jointly efficient.
+    The marks of the last column are our reading of the text. For RS-GLinCB we read Table 1 as no, because its
+    memory grows and some of its rounds cost t (Section 3.2). However, Section 5 counts it among the jointly efficient methods.
     """
     fast, slow = "log T sqrt(T / kappa_*)", "kappa log T sqrt(T)"
     return (

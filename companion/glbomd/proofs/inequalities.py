@@ -35,7 +35,7 @@ def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor
     """
     deviation = deviation.clamp(min=1e-150)  # the zero arm has none
     g, variance = link.dispersion, deviation.square()
-    # The peak solves mu(z) - r + g (z - mean) / variance = 0, which increases; the root lies between these two.
+    # The peak solves mu(z) - r + g (z - mean) / variance = 0, whose left side increases in z. The root is between these two.
     far = mean + variance * (reward - link.mean(mean)) / g
     low, high = torch.minimum(mean, far), torch.maximum(mean, far)
     for _ in range(64):

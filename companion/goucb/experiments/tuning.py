@@ -99,7 +99,7 @@ def greatest(
 ) -> stats.Interval:
     """The largest of the differences of ``name``'s quantity to each of the others', in all tasks together.
 
-    ``name`` has less than all others exactly when it lies below 0, more than one when it lies above.
+    ``name`` has less regret than all others exactly if the value is below 0, and more than at least one if it is above 0.
     """
     apart = lambda other: {task: of(runs[name]) - of(runs[other]) for task, runs in tasks.items()}
     found = {other: clustered(apart(other), folds, "mean difference") for other in others}

@@ -1,4 +1,4 @@
-"""Bounds as printed, with 1 for each universal constant: they are shown beside what is observed, and judged by nobody.
+"""Bounds as printed, with 1 for each universal constant. They are shown next to the observed values, and get no verdict.
 
 Source: Liu & Wang (2023), (7), (8), Theorems 4.1 and 5.2, Lemma 5.1, Appendix D.1; letters as in ``theory.constants``.
 """

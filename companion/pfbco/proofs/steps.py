@@ -48,7 +48,7 @@ def exploration_step(run: Replay) -> Check:
 def frank_wolfe_step(run: Replay, end: Tensor) -> Check:
     """v_t = x_t + (x_{t+1} - x_t) / sigma_t lies in (1 - alpha) K and minimizes <grad F_t(x_t), .> there.
 
-    F_t is that of the estimates before round t, computed anew from points and losses. It is about sets whose oracle is their own.
+    F_t is recomputed from the points and losses before round t. The statement applies to sets with an exact oracle.
 
     Args:
         run: the epoch.

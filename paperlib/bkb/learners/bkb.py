@@ -115,7 +115,7 @@ class Sketched(KernelUCB):
     def resketched(
         self, state: Any, arms: Tensor, arm: Tensor, pulls: Pulls, mask: Tensor, **own: Any
     ) -> Any:
-        """The state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: as for ``heard``."""
+        """Return the state after a round, with the posterior in the span of the dictionary ``mask``; ``own``: see ``heard``."""
         rounds = state.tally.rounds + 1
         found = self.fitted(arms, mask, pulls, state.tally, state.eigh, rounds, gram=state.gram)
         return self.heard(

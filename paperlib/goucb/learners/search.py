@@ -155,7 +155,7 @@ def _is_spread(distance: Tensor, size: Tensor, count: int | Tensor) -> Tensor:
 
 @frozen
 class UniformPoint(Search):
-    """Uniform points, for ever.
+    """Uniform points in all rounds.
 
     Attributes:
         n_init: n >= 1; Phase II is as Phase I.
@@ -173,7 +173,7 @@ class UniformPoint(Search):
 
 @frozen
 class RepeatBest(Search):
-    """Uniform points, then the best of them, for ever: what is heard afterwards changes nothing.
+    """Uniform points, then the best of them in all later rounds, whatever the later feedback.
 
     Attributes:
         n_init: n >= 1, points of Phase I.

@@ -75,7 +75,7 @@ class Restarting(Wrapper):
         base: a learner with ``restart``, whose state holds tensors of R rows alone.
 
     Raises:
-        ValueError: a base that cannot begin anew.
+        ValueError: a base that cannot be restarted.
     """
 
     def __post_init__(self):
