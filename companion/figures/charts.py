@@ -1,6 +1,7 @@
 """Further kinds of panels: values along a setting, one quantity against another, rows of dots, bounds over runs; and reference lines."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -113,10 +114,20 @@ def sweep_panel(
             numbers[name] = {"setting": settings, "mean": [value(x) for x in settings]}
             ax.plot([*place.values()], numbers[name]["mean"], **how[name])
         means = [x for found in numbers.values() for x in found["mean"]]
+        line = lambda name: (how[name]["color"], how[name]["linestyle"])
+        count = Counter(map(line, controls))
         for name, sample in controls.items():
             found = numbers[name] = stats.mean(sample)
             means.append(found.estimate)
-            ax.axhline(found.estimate, **how[name] | {"marker": None})
+            drawn = how[name] | {"marker": None}
+            # without markers some lines look the same: a legend cannot tell them apart
+            if count[line(name)] > 1:
+                drawn |= {"label": None}
+                box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2}
+                words = {**SMALL, "color": drawn["color"], "bbox": box}
+                left = (0, found.estimate)  # of the panel, whatever its limits
+                ax.annotate(how[name]["label"], left, (2, 2), ax.get_yaxis_transform(), **words)
+            ax.axhline(found.estimate, **drawn)
             if found.low > 0:
                 shade = {"color": how[name]["color"], "alpha": 0.15, "linewidth": 0, "zorder": 0.8}
                 ax.axhspan(found.low, found.high, **shade)

@@ -225,3 +225,15 @@ def test_lines_across_stand_at_their_heights_with_their_names(right):
     assert (name.xy, name.get_ha(), name.get_va()) == ((1, 1.5), "left", "center")
     # beyond the edge, where no curve is
     assert name.xyann[0] > 0
+
+
+def test_controls_that_look_alike_are_named_on_their_lines():
+    """UCB1 and the two Thompson rules are gray solid lines without a marker."""
+    fig, axes = figures.panels(1)
+    alike = ("UCB1", "Beta Thompson", "Laplace Thompson")
+    controls = {name: LINE * i for i, name in enumerate((*alike, "uniform"), 1)}
+    charts.sweep_panel(axes[0, 0], {"GLB-OMD": {0.1: LINE, 1.0: LINE}}, controls)
+    named = {text.get_text() for text in axes[0, 0].texts}
+    legend = axes[0, 0].get_legend_handles_labels()[1]
+    assert named == {figures.look(name)["label"] for name in alike}
+    assert figures.look("uniform")["label"] in legend and named.isdisjoint(legend)
