@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from companion.bkb.experiments.settings import reference
-from companion.bkb.proofs.replay import Replay
+from companion.bkb.proofs.run_lemmas import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.model.confidence import Confidence

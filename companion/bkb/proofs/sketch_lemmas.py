@@ -108,9 +108,7 @@ class Snapshot:
         values, vectors = torch.linalg.eigh(rows @ rows.mT)
         scale = (values.clamp(min=0) + JITTER * self.diagonal.max()).rsqrt()
         z = (self.features @ rows.mT) @ (vectors * scale)
-        eye = torch.eye(z.shape[1], dtype=z.dtype)
-        matrix = eye + z.mT @ (self.n.unsqueeze(1) * z) / self.ridge
-        explained = z.square().sum(1) / self.ridge - self._variance(matrix, z)
+        explained = z.square().sum(1) / self.ridge - self._variance(self._matrix(z), z)
         return (self.diagonal / self.ridge - explained - self.sketched_s2).abs()
 
     @cached_property
@@ -177,9 +175,12 @@ def sketched_posterior(shot: Snapshot) -> Check:
         scale = 1 + float(shot.sketched_mean.abs().max())
         wrong = (shot.mean - shot.sketched_mean).abs() / scale
         observed, bound = torch.cat([observed, wrong]), torch.cat([bound, bound])
-    inputs = shot.inputs | {"jitter adds at most": float((shot.jitter_adds / s2).max())}
-    formula = "|s2~ - phi^T A~^-1 phi| / s2~, |mu~ - phi^T A~^-1 Phi~^T y| / (1 + max |mu~|)"
-    return sketched_posterior.statement.check(formula, inputs, observed, bound)
+    return sketched_posterior.statement.check(
+        "|s2~ - phi^T A~^-1 phi| / s2~, |mu~ - phi^T A~^-1 Phi~^T y| / (1 + max |mu~|)",
+        shot.inputs | {"jitter adds at most": float((shot.jitter_adds / s2).max())},
+        observed,
+        bound,
+    )
 
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
@@ -197,10 +198,12 @@ def sketched_variance(shot: Snapshot) -> Check:
         (claimed, prior),
     ]
     observed, bound = (torch.cat(side) for side in zip(*pairs))
-    bound = bound + 1e-9 * prior.max()
-    formula = "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S"
     return sketched_variance.statement.check(
-        formula, shot.inputs, observed, bound, tolerance=JITTERED
+        "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
+        shot.inputs,
+        observed,
+        bound + 1e-9 * prior.max(),
+        tolerance=JITTERED,
     )
 
 
@@ -209,15 +212,14 @@ def determinant(shot: Snapshot) -> Check:
     """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it; and a learner's is the dense one."""
     log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
     sketched, exact = log_det(shot.sketched), log_det(shot.exact)
-    observed, bound = [sketched], [exact]
+    pairs = [(sketched, exact)]
     if shot.log_det is not None:
-        observed += [shot.log_det, abs(shot.log_det - sketched)]
-        bound += [exact, JITTERED * (1 + abs(sketched))]
-    formula = "ln det(A~ / lambda) <= ln det(A / lambda); a learner's is ln det(A~ / lambda)"
+        pairs += [(shot.log_det, exact)]
+        pairs += [(abs(shot.log_det - sketched), JITTERED * (1 + abs(sketched)))]
     return determinant.statement.check(
-        formula,
+        "ln det(A~ / lambda) <= ln det(A / lambda); a learner's is ln det(A~ / lambda)",
         shot.inputs,
-        *torch.tensor([observed, bound], dtype=torch.float64),
+        *torch.tensor(pairs, dtype=torch.float64).mT,
         tolerance=JITTERED,
     )
 
@@ -240,8 +242,8 @@ def lemma_c1(shot: Snapshot) -> Check:
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
-    both, formula = torch.stack([1 / values, values]), "A / a <= A~ <= a A"
-    return _accurate(lemma_c1, formula, shot, both, _factor(shot), tolerance=ROUNDING)
+    both = torch.stack([1 / values, values])
+    return _accurate(lemma_c1, "A / a <= A~ <= a A", shot, both, _factor(shot), tolerance=ROUNDING)
 
 
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
