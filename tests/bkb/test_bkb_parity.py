@@ -4,7 +4,7 @@ import pytest
 import torch
 from bkb_traces import trace
 
-from companion.bkb.experiments.parity import NODES, parity_learners, parity_ratios
+from companion.bkb.experiments.regret import NODES, parity_learners, parity_ratios
 from companion.bkb.experiments.settings import confidence, rkhs_1d, rkhs_2d
 from paperlib.bkb import BKB, QFFUCB, IncrementalBKB, UniformArm
 from paperlib.core.streams import Streams

@@ -4,10 +4,16 @@ import math
 
 import pytest
 
-from companion.bkb.experiments.parity import QBARS, parity_learners, sketch_name
-from companion.bkb.experiments.real_arms import ARM_SETS, arm_sets, real_learners
+from companion.bkb.experiments.regret import (
+    ARM_SETS,
+    QBARS,
+    arm_sets,
+    parity_learners,
+    real_learners,
+    sketch_name,
+    warm_learners,
+)
 from companion.bkb.experiments.settings import rkhs_1d
-from companion.bkb.experiments.warm_start import warm_learners
 from companion.bkb.problems.real import BUNDLED, FETCHED, TableArms
 from companion.datasets import registry
 from companion.figures import drawing

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from bkb_traces import trace
 
-from companion.bkb.experiments.settings import regret_ratio
-from companion.bkb.experiments.warm_start import (
+from companion.bkb.experiments.regret import (
     WARM_SIZES,
     late_loss,
     since,
@@ -13,6 +12,7 @@ from companion.bkb.experiments.warm_start import (
     warm_learners,
     watched,
 )
+from companion.bkb.experiments.settings import regret_ratio
 from companion.verdicts.verdict import claim
 from paperlib.bkb import RFFUCB, WarmRKHS
 from paperlib.play import play
