@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from companion.bkb.errata import reference_arms
 from companion.bkb.experiments.settings import reference
-from companion.bkb.proofs import information, run_lemmas, sketch_lemmas
+from companion.bkb.proofs import run_lemmas, sketch_lemmas
 from companion.bkb.proofs.run_lemmas import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
 from companion.verdicts.statements import statements
@@ -177,7 +177,7 @@ def test_every_statement_along_a_run_holds(name, seed):
     for statement in ALONG:
         check = statement(run)
         assert check.verdict == "holds", check
-    gains = information.information_gain(run.kernel, run.arms, run.ridge, [1, 5, 20, 40])
+    gains = run_lemmas.information_gain(run.kernel, run.arms, run.ridge, [1, 5, 20, 40])
     assert run_lemmas.information(run, gains).verdict == "holds"
 
 
@@ -256,7 +256,7 @@ def _with(run, **values):
 def test_information_lacks_a_factor_2_in_the_paper():
     arms = torch.ones(1, 1, 1, dtype=torch.float64)
     run = Replay(Linear(), arms, 10.0, torch.zeros(1, 3, dtype=torch.int64))
-    gains = information.information_gain(Linear(), arms, 10.0, [1, 2, 3])
+    gains = run_lemmas.information_gain(Linear(), arms, 10.0, [1, 2, 3])
     check = run_lemmas.information(run, gains)
     assert check.verdict == "holds" and check.observed[0, 0] == pytest.approx(1 / 11)
     assert (check.observed[0] > check.bound / 2).all()  # the printed gamma_t
@@ -581,7 +581,7 @@ def test_certificate_and_corrected_theorem():
     assert (own_bound.bound <= corrected.bound).all() and corrected.informative_from is None
     assert (
         trace["radius"]
-        <= theory.radius_worst(c, 1.0, 300, information.upper(*reference_arms(), 0.01, [300])[300])
+        <= theory.radius_worst(c, 1.0, 300, run_lemmas.upper(*reference_arms(), 0.01, [300])[300])
     ).all()
     lost = replace(trace, series={**trace.series, "regret": trace["certificate"] * 1.01})
     assert bounds.certificate(lost, c, run.kappa2).verdict == "fails"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
-from companion.glbomd.proofs import lemmas, mixloss
+from companion.glbomd.proofs import lemmas
 from companion.glbomd.proofs.lemmas import Replay
 from paperlib.core.linalg import apply, chosen, rank_one
 from paperlib.core.rounds import Probe
@@ -21,10 +21,10 @@ DETERMINISTIC = (
     lemmas.lemma_1,
     lemmas.lemma_4,
     lemmas.lemma_4b,
-    mixloss.lemma_6,
-    mixloss.lemma_7,
-    mixloss.lemma_7_free,
-    mixloss.lemma_7_sharp,
+    lemmas.lemma_6,
+    lemmas.lemma_7,
+    lemmas.lemma_7_free,
+    lemmas.lemma_7_sharp,
     lemmas.lemma_11,
     lemmas.curvature_along,
     lemmas.optimism,

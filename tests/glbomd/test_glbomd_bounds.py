@@ -10,7 +10,7 @@ from glbomd_replays import DETERMINISTIC, Share, WrongSign, replay_of
 from scipy.integrate import quad
 
 from companion.glbomd.proofs import lemmas
-from companion.glbomd.proofs.mixloss import quadrature_ridge
+from companion.glbomd.proofs.lemmas import quadrature_ridge
 from companion.verdicts.statements import statements
 from paperlib.checks import Check, Statement
 from paperlib.core.describe import describe

@@ -17,9 +17,9 @@ from glbomd_replays import (
 )
 from scipy.integrate import quad
 
-from companion.glbomd.proofs import lemmas, mixloss
-from companion.glbomd.proofs.lemmas import Replay
-from companion.glbomd.proofs.mixloss import (
+from companion.glbomd.proofs import lemmas
+from companion.glbomd.proofs.lemmas import (
+    Replay,
     expected_divergence,
     gaussian_kl,
     log_martingale,
@@ -63,9 +63,9 @@ def test_every_lemma_holds_under_its_condition(link, S, ridge):
     for lemma in DETERMINISTIC:
         check = lemma(run)
         assert check.verdict == "holds", check
-    assert mixloss.lemma_6(run, tight=True).verdict == "holds"
+    assert lemmas.lemma_6(run, tight=True).verdict == "holds"
     assert lemmas.lemma_11(run, sharp=True).verdict == "holds"
-    assert mixloss.lemma_5(run).by_trial.all()
+    assert lemmas.lemma_5(run).by_trial.all()
 
 
 def test_worst_ratios_on_the_papers_instance():
@@ -78,10 +78,10 @@ def test_worst_ratios_on_the_papers_instance():
     assert lemmas.lemma_4b(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
     assert lemmas.lemma_4(dim).ratio == pytest.approx(0.963, abs=0.01)
     assert lemmas.lemma_4(poisson).ratio == pytest.approx(0.280, abs=0.01)
-    assert mixloss.lemma_7(logistic).ratio == pytest.approx(0.149, abs=2e-3)
-    assert mixloss.lemma_7(dim).ratio == pytest.approx(0.241, abs=3e-3)
-    assert mixloss.lemma_6(logistic).slack.min() == pytest.approx(41.6, abs=0.3)
-    assert mixloss.lemma_6(dim).slack.min() == pytest.approx(44.4, abs=0.3)
+    assert lemmas.lemma_7(logistic).ratio == pytest.approx(0.149, abs=2e-3)
+    assert lemmas.lemma_7(dim).ratio == pytest.approx(0.241, abs=3e-3)
+    assert lemmas.lemma_6(logistic).slack.min() == pytest.approx(41.6, abs=0.3)
+    assert lemmas.lemma_6(dim).slack.min() == pytest.approx(44.4, abs=0.3)
     potential = lemmas.lemma_11(dim)
     assert potential.bound[0, -1] == pytest.approx(29.974, abs=1e-3) and potential.observed[
         :, -1
@@ -113,7 +113,7 @@ def test_the_dispersion_is_where_it_belongs(S, ridge):
         lemmas.lemma_11,
         lemmas.curvature_along,
     }  # in units of the reward
-    for lemma in same | {mixloss.lemma_5}:
+    for lemma in same | {lemmas.lemma_5}:
         ours, theirs = lemma(share), lemma(count)
         assert np.allclose(ours.bound, theirs.bound, rtol=1e-7, atol=1e-9), lemma.statement.name
         assert np.allclose(ours.observed, theirs.observed, rtol=1e-6, atol=1e-9), ours.statement
@@ -154,7 +154,7 @@ def test_gaussian_mix_loss_and_divergence_in_closed_form():
     assert torch.allclose(mix_loss(run), exact, rtol=1e-9, atol=1e-9)
     assert torch.allclose(expected_divergence(run), variance / (2 * g), rtol=1e-10)
     # first order: a quarter of Lemma 7's right side with M_s in place of H_s
-    assert mixloss.lemma_7(run).ratio < 0.25
+    assert lemmas.lemma_7(run).ratio < 0.25
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_small_ridge_breaks_lemma_4b():
 
 def test_small_ridge_breaks_lemma_7():
     run = replay_of(Poisson(), 7.0, "dim")
-    for lemma in (mixloss.lemma_7, mixloss.lemma_7_free, mixloss.lemma_7_sharp):
+    for lemma in (lemmas.lemma_7, lemmas.lemma_7_free, lemmas.lemma_7_sharp):
         check = lemma(run)
         assert check.verdict == "fails" and check.ratio == pytest.approx(16.4, abs=0.1)
         assert "below the condition" in check.remark
@@ -266,8 +266,8 @@ def test_lemma_5_flags_estimates_that_look_ahead():
     peeking = replace(
         run, theta=torch.cat([3 * sign / sign.norm(dim=-1, keepdim=True), ahead[:, -1:]], 1)
     )
-    assert mixloss.lemma_5(run).by_trial.all()
-    assert not mixloss.lemma_5(peeking).by_trial.any()
+    assert lemmas.lemma_5(run).by_trial.all()
+    assert not lemmas.lemma_5(peeking).by_trial.any()
 
 
 def test_lemma_6_flags_a_norm_bound_that_is_too_small():
@@ -282,8 +282,8 @@ def test_lemma_6_flags_a_norm_bound_that_is_too_small():
         still[:, 0],
         torch.full((1, rounds), z, dtype=torch.float64),
     )
-    assert mixloss.lemma_6(run).verdict == "fails"
-    assert mixloss.lemma_6(under(run, norm_bound=z)).verdict == "holds"
+    assert lemmas.lemma_6(run).verdict == "fails"
+    assert lemmas.lemma_6(under(run, norm_bound=z)).verdict == "holds"
 
 
 def test_lemma_11_flags_long_arms_and_refuses_a_small_ridge():
@@ -301,15 +301,15 @@ def test_curvature_along_flags_a_wrong_oracle():
 def test_printed_forms():
     run = replay_of(Bernoulli(), 3.0, "dim")
     assert (lemmas.lemma_4(run, printed=True).bound < lemmas.lemma_4(run).bound).all()  # R S > 1
-    assert np.allclose(mixloss.lemma_7(run, printed=True).bound, mixloss.lemma_7(run).bound / 2)
+    assert np.allclose(lemmas.lemma_7(run, printed=True).bound, lemmas.lemma_7(run).bound / 2)
 
 
 def test_a_check_states_the_form_that_it_computes():
     run = replay_of(Bernoulli(), 3.0, "dim")
     assert "(C_mu (2 + 2 R S) / g) S_D2" in lemmas.lemma_4(run, printed=True).formula
-    assert "ln(1 + 2 C_mu t / (d lambda g))" in mixloss.lemma_6(run, tight=True).formula
-    assert "alpha (ln det" in mixloss.lemma_7(run, printed=True).formula
-    assert "mu'(z)/(2+RD)" in mixloss.lemma_8(Poisson(), 3.0, printed=True).formula
+    assert "ln(1 + 2 C_mu t / (d lambda g))" in lemmas.lemma_6(run, tight=True).formula
+    assert "alpha (ln det" in lemmas.lemma_7(run, printed=True).formula
+    assert "mu'(z)/(2+RD)" in lemmas.lemma_8(Poisson(), 3.0, printed=True).formula
 
 
 # Tools ----------------------------------------------------------------------------------------------------
@@ -317,8 +317,8 @@ def test_a_check_states_the_form_that_it_computes():
 
 @pytest.mark.parametrize("link", [Bernoulli(), Poisson(), Gaussian()], ids=str)
 def test_lemma_8(link):
-    assert mixloss.lemma_8(link, 3.0).verdict == "holds"
-    assert mixloss.lemma_8(link, 3.0, printed=True).verdict == (
+    assert lemmas.lemma_8(link, 3.0).verdict == "holds"
+    assert lemmas.lemma_8(link, 3.0, printed=True).verdict == (
         "holds" if isinstance(link, Gaussian) else "fails"
     )
     plain, weighted = slope_integrals(Poisson(), torch.tensor(0.0), torch.tensor(4.0))
@@ -330,24 +330,24 @@ def test_lemma_8(link):
 def test_lemma_9():
     rng = np.random.default_rng(0)
     walk = np.cumsum(0.3 * rng.normal(size=(2000, 100)) - 0.045, 1)
-    assert mixloss.lemma_9(torch.from_numpy(walk), 0.1).verdict == "holds"
-    assert mixloss.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
+    assert lemmas.lemma_9(torch.from_numpy(walk), 0.1).verdict == "holds"
+    assert lemmas.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
 
 
 def test_lemma_10_at_equality():
     for d, value in ((1, 1.333333333), (5, 1.257238921), (20, 1.247545539)):
-        check = mixloss.lemma_10([32 * d * 4 * 1.0 / 7] * d, 4, 1.0)
+        check = lemmas.lemma_10([32 * d * 4 * 1.0 / 7] * d, 4, 1.0)
         assert check.observed[0] == pytest.approx(value, abs=1e-9) and check.verdict == "holds"
-    assert mixloss.lemma_10([32 * 4 / 7 * 0.99], 4, 1.0).verdict == "fails"
-    assert mixloss.lemma_10([1.0], 4, 1.0).observed[0] == math.inf
+    assert lemmas.lemma_10([32 * 4 / 7 * 0.99], 4, 1.0).verdict == "fails"
+    assert lemmas.lemma_10([1.0], 4, 1.0).observed[0] == math.inf
 
 
 @pytest.mark.parametrize(
     "link, reward", [(Bernoulli(), 1.0), (Poisson(), 3.0), (Gaussian(0.5), -0.4)], ids=str
 )
 def test_lemma_12(link, reward):
-    assert mixloss.lemma_12(link, reward, (0.3, 0.5), (0.6, 0.4)).verdict == "holds"
-    assert mixloss.lemma_12(link, reward, (0.3, 0.5), (0.3, 0.5)).verdict == "holds"
+    assert lemmas.lemma_12(link, reward, (0.3, 0.5), (0.6, 0.4)).verdict == "holds"
+    assert lemmas.lemma_12(link, reward, (0.3, 0.5), (0.3, 0.5)).verdict == "holds"
 
 
 def test_lemma_13_and_the_general_divergence():
@@ -355,8 +355,8 @@ def test_lemma_13_and_the_general_divergence():
     A = torch.from_numpy(rng.normal(size=(6, 4, 4)))
     A = A @ A.mT + torch.eye(4, dtype=torch.float64)
     a, b = torch.from_numpy(rng.normal(size=(2, 6, 4)))
-    assert mixloss.lemma_13(a, b, A, 1.5).verdict == "holds"
-    assert mixloss.lemma_13(a, b, A, 1.5).observed.shape == (6,)
+    assert lemmas.lemma_13(a, b, A, 1.5).verdict == "holds"
+    assert lemmas.lemma_13(a, b, A, 1.5).observed.shape == (6,)
     normal = lambda m, C: torch.distributions.MultivariateNormal(m, C)
     other = torch.linalg.inv(A)
     expected = torch.distributions.kl_divergence(normal(a, A), normal(b, other))
