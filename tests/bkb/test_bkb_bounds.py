@@ -20,7 +20,7 @@ from bkb_runs import (
 from scipy.stats import binom
 
 from companion.bkb.errata import reference_arms
-from companion.bkb.experiments.settings import reference
+from companion.bkb.experiments.settings import REFERENCE
 from companion.bkb.proofs import run_lemmas, sketch_lemmas
 from companion.bkb.proofs.run_lemmas import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
@@ -160,7 +160,7 @@ def test_a_replay_needs_every_round():
     learner = BKB(RBF(100.0), confidence())
     with pytest.raises(ValueError, match="record='all'"):
         Replay.of(
-            play(learner, reference(), 6, 1, record=2, probes={"arm": lambda r: r.action}),
+            play(learner, REFERENCE, 6, 1, record=2, probes={"arm": lambda r: r.action}),
             RBF(100.0),
             arms,
             0.01,
@@ -371,7 +371,7 @@ def test_proposition_c3():
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB])
 def test_states_of_the_learners(kind):
-    problem = reference()
+    problem = REFERENCE
     learner = kind(problem.kernel, confidence(), qbar=3.0)
     streams = Streams(0, range(2))
     world = problem.init(2, 60, streams.at(-1), dtype=torch.float64, device="cpu")
@@ -560,8 +560,8 @@ def test_confidence_intervals_cover():
 
 
 def test_exact_posterior_is_covered_with_its_own_radius():
-    learner = ExactGPUCB(reference().kernel, confidence())
-    trace = record(learner, reference(), 80, 60, sketched=False)
+    learner = ExactGPUCB(REFERENCE.kernel, confidence())
+    trace = record(learner, REFERENCE, 80, 60, sketched=False)
     check = bounds.theorem_d1(trace, learner.confidence, sketched=False)
     assert check.verdict == "holds" and check.delta == 0.1 and check.remark == ""
     assert "not proved" in bounds.theorem_d1(trace, learner.confidence).remark
@@ -640,8 +640,8 @@ def test_first_below():
 
 
 def test_fixed_dictionary():
-    learner = LazyBKB(reference().kernel, confidence(), threshold=4.0)
-    trace = play(learner, reference(), 100, 4, record="all", probes={"shrinkage": shrinkage})
+    learner = LazyBKB(REFERENCE.kernel, confidence(), threshold=4.0)
+    trace = play(learner, REFERENCE, 100, 4, record="all", probes={"shrinkage": shrinkage})
     check = run_lemmas.fixed_dictionary(trace["shrinkage"])
     assert check.verdict == "holds" and check.bound[..., 1].max() > 1.5
     assert (
@@ -669,7 +669,7 @@ def test_fixed_dictionary_of_the_exact_posterior_is_attained():
 
 
 def test_assumptions():
-    problem = reference()
+    problem = REFERENCE
     world = problem.init(4, 10, Streams(0, range(4)).at(-1), dtype=torch.float64, device="cpu")
     assert bounds.assumption_kernel(problem.kernel, world.arms, 1.0).verdict == "holds"
     assert bounds.assumption_kernel(problem.kernel, world.arms, 0.9).verdict == "fails"
@@ -696,8 +696,8 @@ def test_assumptions():
 
 def test_probes_see_through_a_script():
     c = confidence()
-    learner = Scripted(BKB(reference().kernel, c, qbar=5.0), UniformArm(), 10)
-    trace = record(learner, reference(), 20, 2)
+    learner = Scripted(BKB(REFERENCE.kernel, c, qbar=5.0), UniformArm(), 10)
+    trace = record(learner, REFERENCE, 20, 2)
     assert (
         set(trace.series) >= {"arm", "radius", "certificate", "error", "size", "ratio"}
         and np.isfinite(trace["error"]).all()

@@ -13,7 +13,7 @@ from companion.bkb.experiments.regret import (
     sketch_name,
     warm_learners,
 )
-from companion.bkb.experiments.settings import rkhs_1d
+from companion.bkb.experiments.settings import RKHS_1D
 from companion.bkb.problems.real import BUNDLED, FETCHED, TableArms
 from companion.datasets import registry
 from companion.figures import drawing
@@ -46,7 +46,7 @@ def test_real_learners_are_lazy_on_the_large_sets(monkeypatch):
 
 def test_all_lines_that_are_drawn_have_a_look():
     names = [
-        *parity_learners(rkhs_1d()),
+        *parity_learners(RKHS_1D),
         *warm_learners(WarmRKHS(), 5),
         *real_learners(TableArms("diabetes")),
         "LazyBKB",

@@ -6,7 +6,7 @@ import pytest
 from bkb_runs import confidence
 
 from companion.bkb.errata import reference_arms
-from companion.bkb.experiments.settings import reference
+from companion.bkb.experiments.settings import REFERENCE
 from companion.bkb.proofs import run_lemmas, sketch_lemmas
 from companion.bkb.proofs.sketch_lemmas import in_all
 from paperlib.bkb.learners.bkb import BKB
@@ -29,7 +29,7 @@ EXACT = (
 
 def own(learner, rounds=ROUNDS, trials=TRIALS):
     kernel, arms = reference_arms()
-    trace = play(learner, reference(), rounds, trials, record="all", probes=own_numbers(learner))
+    trace = play(learner, REFERENCE, rounds, trials, record="all", probes=own_numbers(learner))
     run = run_lemmas.Replay.of(trace, kernel, arms, learner.confidence.lam)
     return run_lemmas.Own.by(trace, run, learner.confidence)
 
@@ -50,7 +50,7 @@ def flagged(learner):
 
 def made(kind, rule="practical", **more):
     sketch = {} if issubclass(kind, ExactGPUCB) else {"qbar": QBAR}
-    return kind(reference().kernel, confidence(rule), **sketch, **more)
+    return kind(REFERENCE.kernel, confidence(rule), **sketch, **more)
 
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB, ExactGPUCB])

@@ -80,8 +80,10 @@ def size_with_regret(traces: Sequence[Trace]) -> np.ndarray:
     Raises:
         ValueError: fewer than three problems, or a trial in which all dictionaries or all regrets are equal.
     """
-    sizes = np.stack([trace["dictionary"][:, -1] for trace in traces], 1)
-    found = stats.rank_correlations(sizes, np.stack([trace.last() for trace in traces], 1))
+    sizes, regrets = (
+        np.stack([trace.last(name) for trace in traces], 1) for name in ("dictionary", "regret")
+    )
+    found = stats.rank_correlations(sizes, regrets)
     if len(traces) < 3 or not np.isfinite(found).all():
         raise ValueError(
             f"traces: {len(traces)}, {int(np.isnan(found).sum())} trials without an order; allowed: at least three, and an order in each trial"

@@ -16,21 +16,17 @@ NORM = 3.0  # F for learners where f has no known norm
 QBAR = 5.0  # oversampling where nothing else is said
 RESAMPLES = 2000  # of each bootstrap
 
-
-def rkhs_1d() -> RKHS:
-    """200 arms in [0, 1], a rough f and little noise."""
-    return RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1)
-
-
-def from_smooth_to_rough() -> dict[str, RKHS]:
-    """Functions of one norm on the arms of ``rkhs_1d``, which is the last: the rougher, the more directions to learn."""
-    known = {"arms": 200, "dim": 1, "norm": 3.0, "noise": 0.1}
-    return {f"gamma = {gamma:g}": RKHS(**known, gamma=gamma) for gamma in (3.0, 10.0, 30.0, 100.0)}
-
-
-def rkhs_2d() -> RKHS:
-    """500 arms in the unit square, factor .3."""
-    return RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
+# 200 arms in [0, 1], a rough f and little noise.
+RKHS_1D = RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1)
+# Functions of one norm on the arms of ``RKHS_1D``, which is the last. A rougher f has more directions to learn.
+SMOOTH_TO_ROUGH = {
+    f"gamma = {gamma:g}": RKHS(200, 1, gamma=gamma, norm=3.0, noise=0.1)
+    for gamma in (3.0, 10.0, 30.0, 100.0)
+}
+# 500 arms in the unit square, factor 0.3.
+RKHS_2D = RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
+# 64 arms on a grid of [0, 1], on which the bounds are compared with runs.
+REFERENCE = RKHS(64, 1, gamma=100.0, norm=3.0, noise=0.1, grid=True)
 
 
 def dense_1d(arms: int) -> RKHS:
@@ -44,11 +40,6 @@ def dense_2d_hard(arms: int) -> RKHS:
     There are nearly as many directions as played arms.
     """
     return RKHS(arms, 2, gamma=30.0, norm=3.0, noise=0.1)
-
-
-def reference() -> RKHS:
-    """64 arms on a grid of [0, 1]: where the bounds are compared with what happens."""
-    return RKHS(64, 1, gamma=100.0, norm=3.0, noise=0.1, grid=True)
 
 
 def confidence(problem: RKHS | WarmRKHS | TableArms, scale: float = 1.0) -> Confidence:

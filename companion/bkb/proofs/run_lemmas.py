@@ -172,8 +172,7 @@ class Replay:
 
     def some_rounds(self) -> list[int]:
         """About ten rounds, evenly spaced, the last among them."""
-        T = self.index.shape[1]
-        return sorted({max(1, round(T * (i + 1) / 10)) for i in range(10)})
+        return sorted({max(1, round(self.index.shape[1] * i / 10)) for i in range(1, 11)})
 
 
 # A learner's own numbers ----------------------------------------------------------------------------------
@@ -199,9 +198,11 @@ class Own(Replay):
     def by(cls, trace: Trace, run: Replay, confidence: Confidence) -> "Own":
         """From a trace of every round with the probes ``probes.own_numbers``, and the replay of its arms."""
         recorded = ("reward", "mean", "s2", "information", "effective", "beta")
-        series = (torch.from_numpy(trace[name]).double() for name in recorded)
-        mask = torch.from_numpy(trace["mask"]) > 0 if "mask" in trace.series else None
-        return cls(run.kernel, run.arms, run.ridge, run.index, confidence, *series, mask)
+        return cls(
+            *(run.kernel, run.arms, run.ridge, run.index, confidence),
+            *(torch.from_numpy(trace[name]).double() for name in recorded),
+            mask=torch.from_numpy(trace["mask"]) > 0 if "mask" in trace.series else None,
+        )
 
     @cached_property
     def variance(self) -> Tensor:
@@ -319,8 +320,12 @@ def sampled(run: Own, coins: Tensor, qbar: float) -> Check:
     p = (qbar * run.variance[:, :-1]).clamp(max=1)
     p = torch.cat([torch.ones_like(p[:, :1]), p[:, 1:]], 1)  # the first arm is kept
     wrong = (coins < 1 - (1 - p) ** run.counts) != run.mask
-    formula = "arms in S_{t+1} without their coin, or with it outside, <= 0"
-    return sampled.statement.check(formula, _rule(run) | {"qbar": qbar}, wrong.sum(2), 0.0)
+    return sampled.statement.check(
+        "arms in S_{t+1} without their coin, or with it outside, <= 0",
+        _rule(run) | {"qbar": qbar},
+        wrong.sum(2),
+        0.0,
+    )
 
 
 # The information gain -------------------------------------------------------------------------------------
@@ -350,8 +355,8 @@ def _fit(gram: Tensor, n: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
     eye = torch.eye(len(n), dtype=gram.dtype, device=gram.device)
     factor = torch.linalg.cholesky_ex(ridge * eye + root.unsqueeze(1) * gram * root).L
     half = torch.linalg.solve_triangular(factor, root.unsqueeze(1) * gram, upper=False)
-    s2 = (gram.diagonal() - half.square().sum(0)).clamp(min=0) / ridge
-    return 2 * factor.diagonal().log().sum() - len(n) * math.log(ridge), s2
+    variance = (gram.diagonal() - half.square().sum(0)).clamp(min=0)
+    return 2 * factor.diagonal().log().sum() - len(n) * math.log(ridge), variance / ridge
 
 
 def uniform_dimension(kernel: Kernel, arms: Tensor, horizon: float, ridge: float) -> float:
@@ -430,9 +435,8 @@ def information_gain(
     kernel: Kernel, arms: Tensor, ridge: float, horizons: Sequence[int], gap: float = 0.01
 ) -> list[Gain]:
     """gamma_T between greedy and certified bound. ``gap``: as for ``upper``."""
-    low = greedy(kernel, arms, ridge, horizons)
     high = upper(kernel, arms, ridge, horizons, gap)
-    return [Gain(T, low[T], high[T]) for T in low]
+    return [Gain(T, low, high[T]) for T, low in greedy(kernel, arms, ridge, horizons).items()]
 
 
 def gamma_pairs(
@@ -611,9 +615,12 @@ def exact_at_first(left_out, rounds, diagonal: Tensor, qbar: float, ridge: float
         raise ValueError(
             f"rounds={np.asarray(rounds).min()}...; allowed: at least one up to {last}, where every pull is kept"
         )
-    inputs = {"qbar": qbar, "lambda": ridge, "up to": last}
-    formula = "pulled arms outside the dictionary <= 0"
-    return exact_at_first.statement.check(formula, inputs, np.asarray(left_out)[:, early], 0.0)
+    return exact_at_first.statement.check(
+        "pulled arms outside the dictionary <= 0",
+        {"qbar": qbar, "lambda": ridge, "up to": last},
+        np.asarray(left_out)[:, early],
+        0.0,
+    )
 
 
 @statement(

@@ -242,8 +242,14 @@ def lemma_c1(shot: Snapshot) -> Check:
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
-    both = torch.stack([1 / values, values])
-    return _accurate(lemma_c1, "A / a <= A~ <= a A", shot, both, _factor(shot), tolerance=ROUNDING)
+    return _accurate(
+        lemma_c1,
+        "A / a <= A~ <= a A",
+        shot,
+        torch.stack([1 / values, values]),
+        _factor(shot),
+        tolerance=ROUNDING,
+    )
 
 
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
@@ -251,18 +257,27 @@ def corollary_4_2(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, a = (1 + e) / (1 - e), e the accuracy."""
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
-    both, formula = torch.stack([1 / ratio, ratio]), "s2 / a <= s2~ <= a s2"
-    return _accurate(corollary_4_2, formula, shot, both, _factor(shot), tolerance=JITTERED)
+    return _accurate(
+        corollary_4_2,
+        "s2 / a <= s2~ <= a s2",
+        shot,
+        torch.stack([1 / ratio, ratio]),
+        _factor(shot),
+        tolerance=JITTERED,
+    )
 
 
 @statement("Proposition D.3", f"{PAPER}, Proposition D.3")
 def proposition_d3(shot: Snapshot) -> Check:
     """The pulls' part outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
-    largest = float(torch.linalg.matrix_norm(rest, 2)) ** 2
-    bound = shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
-    formula = "||Phi (I - P) Phi^T|| <= lambda / (1 - e)"
-    return _accurate(proposition_d3, formula, shot, largest, bound)
+    return _accurate(
+        proposition_d3,
+        "||Phi (I - P) Phi^T|| <= lambda / (1 - e)",
+        shot,
+        float(torch.linalg.matrix_norm(rest, 2)) ** 2,
+        shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf,
+    )
 
 
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
@@ -290,11 +305,10 @@ def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) ->
         raise ValueError(f"{statement.statement.name}: shots=[]; allowed: at least one dictionary")
     checks = [statement(shot) for shot in shots]
     largest = {name: max(check.inputs[name] for check in checks) for name in checks[0].inputs}
-    remarks = dict.fromkeys(check.remark for check in checks if check.remark)
     return replace(
         checks[0],
         inputs={"dictionaries": len(checks)} | largest,
         observed=np.concatenate([check.observed.ravel() for check in checks]),
         bound=np.concatenate([check.bound.ravel() for check in checks]),
-        remark="; ".join(remarks),
+        remark="; ".join(dict.fromkeys(check.remark for check in checks if check.remark)),
     )

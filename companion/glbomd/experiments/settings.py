@@ -30,6 +30,14 @@ INSTANCE = 3000  # rounds over which the instance's kappa is taken, however many
 ONLINE = ("GLB-OMD", "GLOC", "ECOLog", "OFUL-MLogB")
 FITTED = ("GLM-UCB", "RS-GLinCB")  # fit a maximum likelihood estimate to the history, batched
 ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
+# Rules that learn nothing: an arm at random, and the arm that a bonus alone would play.
+RULES = {"uniform": UniformArm(), "longest": LongestArm()}
+# Rules without confidence sets over the features.
+CONTROLS = RULES | {
+    "UCB1": UCB1(),
+    "Beta Thompson": BetaThompson(),
+    "Laplace Thompson": LaplaceThompson(),
+}
 GROWTH = {"width": 100, "first": 300}  # bins and first round of a growth of seconds
 
 
@@ -56,13 +64,8 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
     return learners | {
         "GLB-OMD": GLBOMD(**known, ridge="dim"),
         "greedy": GLBOMD(**known, ridge="dim", scale=0.0),
-        **rules(),
+        **RULES,
     }
-
-
-def rules() -> dict[str, Learner]:
-    """Rules that learn nothing: an arm at random, and the arm that a bonus alone would play."""
-    return {"uniform": UniformArm(), "longest": LongestArm()}
 
 
 def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
@@ -82,16 +85,6 @@ def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
     }
 
 
-def covertype_controls() -> dict[str, Learner]:
-    """Rules without confidence sets over the features."""
-    return {
-        **rules(),
-        "UCB1": UCB1(),
-        "Beta Thompson": BetaThompson(),
-        "Laplace Thompson": LaplaceThompson(),
-    }
-
-
 def trial_counts(
     learners: dict[str, Learner], trials: int, fitted: int, one_trial: int
 ) -> dict[str, int]:
@@ -106,7 +99,7 @@ def methods(
     problem: SphereArms, leave_out: tuple[str, ...] = ()
 ) -> dict[Run, tuple[Learner, Problem]]:
     """The paper's methods on a problem, by name and S, as ``store.time_runs`` wants them."""
-    left = ("greedy", *rules(), *leave_out)
+    left = ("greedy", *RULES, *leave_out)
     learners = {name: x for name, x in paper_learners(problem).items() if name not in left}
     return {(name, problem.norm): (learner, problem) for name, learner in learners.items()}
 

@@ -245,9 +245,12 @@ def table_2() -> tuple[Order, ...]:
 @statement("Table 1, kappa", f"{PAPER}, caption of Table 1")
 def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
     """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
-    inputs = {"link": type(link).__name__, "S": norm_bound}
-    bound = kappa_ball(link, norm_bound)
-    return table_1_kappa.statement.check("kappa_* <= kappa", inputs, kappa_opt, bound)
+    return table_1_kappa.statement.check(
+        "kappa_* <= kappa",
+        {"link": type(link).__name__, "S": norm_bound},
+        kappa_opt,
+        kappa_ball(link, norm_bound),
+    )
 
 
 # The one-pass update --------------------------------------------------------------------------------------
@@ -256,8 +259,8 @@ def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
 def surrogate_gradient(run: Replay) -> Tensor:
     """grad l~_t(theta_{t+1}) = coefficient times X_t: the gradient of l_t expanded to second order at theta_t. R x T."""
     link = run.setting.link
-    slope = link.slope(run.start_z) * (run.next_z - run.start_z)
-    return (link.mean(run.start_z) - run.reward + slope) / link.dispersion
+    change = link.slope(run.start_z) * (run.next_z - run.start_z)
+    return (link.mean(run.start_z) - run.reward + change) / link.dispersion
 
 
 @statement("Proposition 1", f"{PAPER}, Eqs. (3), (42a), (42b)")
@@ -495,10 +498,14 @@ def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Chec
     """
     factors = 1 - 2 * exponent * step / np.asarray(eigenvalues, float)
     observed = float(np.prod(factors) ** -0.5) if (factors > 0).all() else math.inf
-    least = float(np.min(eigenvalues))
     return lemma_10.statement.check(
         "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3",
-        {"d": len(factors), "smallest eigenvalue": least, "eta": step, "c": exponent},
+        {
+            "d": len(factors),
+            "smallest eigenvalue": float(np.min(eigenvalues)),
+            "eta": step,
+            "c": exponent,
+        },
         observed,
         4 / 3,
     )
@@ -527,20 +534,21 @@ def lemma_12(
     Returns:
         Check of |left - right| against 1e-8.
     """
-    mix = mixed(link, *(torch.tensor(x, dtype=torch.float64) for x in (reward, *prior)))
     span = [m + sign * 10 * s for m, s in (prior, other) for sign in (-1, 1)]
     z = torch.linspace(min(span), max(span), points, dtype=torch.float64)
-    root = math.sqrt(2 * math.pi)
-    log_normal = lambda mean, sd: -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * root)
+    log_normal = lambda mean, sd: (
+        -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * math.sqrt(2 * math.pi))
+    )
     log_p, log_q, l = log_normal(*prior), log_normal(*other), loss(link, z, torch.tensor(reward))
     width = float(z[1] - z[0])
     log_star = log_p - l - (torch.logsumexp(log_p - l, 0) + math.log(width))
     integral = lambda f: float((log_q.exp() * f).sum()) * width
+    left = mixed(link, *(torch.tensor(x, dtype=torch.float64) for x in (reward, *prior)))
     right = integral(l) + integral(log_q - log_p) - integral(log_q - log_star)
     return lemma_12.statement.check(
         "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|",
         {"link": type(link).__name__, "reward": reward, "P": prior, "Q": other},
-        abs(float(mix) - right),
+        abs(float(left) - right),
         1e-8,
     )
 
