@@ -117,8 +117,8 @@ def e14() -> dict[str, float]:
 
 def e15() -> dict[str, float]:
     """An index may exceed S, where mu' <= C_mu is used: the first round's largest, Poisson, lambda = 5."""
-    setting = Setting(Poisson(), 3.0, DIM, 5.0, DELTA)
-    return {"S": 3.0, "largest index": setting.radius(1) / math.sqrt(5)}
+    radius = Setting(Poisson(), 3.0, DIM, 5.0, DELTA).radius(1)
+    return {"S": 3.0, "largest index": radius / math.sqrt(5)}
 
 
 def e16() -> dict[str, float]:

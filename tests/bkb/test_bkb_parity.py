@@ -4,8 +4,14 @@ import pytest
 import torch
 from bkb_traces import trace
 
-from companion.bkb.experiments.regret import NODES, parity_learners, parity_ratios
-from companion.bkb.experiments.settings import RKHS_1D, RKHS_2D, confidence
+from companion.bkb.experiments.settings import (
+    NODES,
+    RKHS_1D,
+    RKHS_2D,
+    confidence,
+    parity_learners,
+    parity_ratios,
+)
 from paperlib.bkb import BKB, QFFUCB, IncrementalBKB, UniformArm
 from paperlib.core.streams import Streams
 

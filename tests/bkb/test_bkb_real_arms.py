@@ -4,16 +4,16 @@ import math
 
 import pytest
 
-from companion.bkb.experiments.regret import (
+from companion.bkb.experiments.settings import (
     ARM_SETS,
     QBARS,
+    RKHS_1D,
     arm_sets,
     parity_learners,
     real_learners,
     sketch_name,
     warm_learners,
 )
-from companion.bkb.experiments.settings import RKHS_1D
 from companion.bkb.problems.real import BUNDLED, FETCHED, TableArms
 from companion.datasets import registry
 from companion.figures import drawing

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from bkb_traces import trace
 
-from companion.bkb.experiments.regret import (
+from companion.bkb.experiments.settings import (
     WARM_SIZES,
     late_loss,
+    regret_ratio,
     since,
     stuck,
     warm_learners,
     watched,
 )
-from companion.bkb.experiments.settings import regret_ratio
 from companion.verdicts.verdict import claim
 from paperlib.bkb import RFFUCB, WarmRKHS
 from paperlib.play import play

@@ -124,10 +124,6 @@ class Snapshot:
     @cached_property
     def accuracy(self) -> float:
         """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}||, W = diag(q / p): the dictionary is e-accurate."""
-        if self.kept is None or self.probability is None:
-            raise ValueError(
-                "kept=None; allowed: the multiplicities and probabilities of the dictionary"
-            )
         weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0)
         factor = torch.linalg.cholesky(self.exact)
         half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
@@ -297,12 +293,8 @@ def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) ->
 
     Args:
         statement: one of the above without a failure probability.
-
-    Raises:
-        ValueError: no dictionary.
+        shots: at least one.
     """
-    if not shots:
-        raise ValueError(f"{statement.statement.name}: shots=[]; allowed: at least one dictionary")
     checks = [statement(shot) for shot in shots]
     largest = {name: max(check.inputs[name] for check in checks) for name in checks[0].inputs}
     return replace(

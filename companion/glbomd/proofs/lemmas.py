@@ -135,15 +135,9 @@ class Replay:
         """Sum up to t of ||theta_{s+1} - theta_s||_{H_s}^2, R x T."""
         return self.norm_square(self.move).cumsum(1)
 
-    @cached_property
-    def true_loss(self) -> Tensor:
-        """Sum up to t of l_s(theta*), R x T."""
-        return loss(self.setting.link, self.true_z, self.reward).cumsum(1)
-
-    @cached_property
-    def next_loss(self) -> Tensor:
-        """Sum up to t of l_s(theta_{s+1}), R x T."""
-        return loss(self.setting.link, self.next_z, self.reward).cumsum(1)
+    def losses(self, z: Tensor) -> Tensor:
+        """Sum up to t of the losses l_s where X_s^T theta is z_s, R x T. ``z``: R x T."""
+        return loss(self.setting.link, z, self.reward).cumsum(1)
 
 
 # Theorem 2 and the tables ---------------------------------------------------------------------------------
@@ -342,7 +336,7 @@ def lemma_4(run: Replay, *, printed: bool = False) -> Check:
     # Departure: the printed coefficient lacks the factor R S of (11) and (19) (E4).
     coefficient = setting.max_slope * 2 * eta / g * (1 if printed else R * S)
     text = "C_mu (2 + 2 R S)" if printed else "2 eta R S C_mu"
-    start = 2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1]
+    start = 2 * eta * (run.losses(run.true_z) - run.losses(run.next_z)) + run.error[:, :1]
     euclidean = run.move.square().sum(-1).cumsum(1)
     return lemma_4.statement.check(
         f"||theta_{{t+1}} - theta*||^2_{{H_{{t+1}}}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{{H_1}} + ({text} / g) S_D2 - S_DH",
@@ -366,7 +360,9 @@ def lemma_4b(run: Replay) -> Check:
         "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH",
         setting.describe() | {"least ridge": least},
         run.error[:, 1:],
-        2 * eta * (run.true_loss - run.next_loss) + run.error[:, :1] - 2 / 3 * run.moved,
+        2 * eta * (run.losses(run.true_z) - run.losses(run.next_z))
+        + run.error[:, :1]
+        - 2 / 3 * run.moved,
         remark=shortfall(setting.ridge, least),
     )
 
@@ -623,7 +619,7 @@ def quadrature_ridge(setting: Setting, form: str) -> float:
 
 def log_martingale(run: Replay) -> Tensor:
     """L*_t - sum_{s<=t} m_s, R x T: its exponential is a nonnegative martingale with mean 1."""
-    return run.true_loss - mix_loss(run).cumsum(1)
+    return run.losses(run.true_z) - mix_loss(run).cumsum(1)
 
 
 @statement("Lemma 5", f"{PAPER}, Lemma 5")
@@ -663,7 +659,7 @@ def lemma_6(run: Replay, *, tight: bool = False) -> Check:
         f"sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha {text}",
         setting.describe(),
         mix_loss(run).cumsum(1),
-        run.next_loss + run.moved / (2 * alpha) + 2 * d * alpha * log,
+        run.losses(run.next_z) + run.moved / (2 * alpha) + 2 * d * alpha * log,
         remark=shortfall(setting.ridge, quadrature_ridge(setting, "sharp")),
     )
 
