@@ -144,15 +144,14 @@ def sampled(horizon: int, every: int) -> list[int]:
 def decide_again(
     learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
 ) -> dict[str, ndarray]:
-    """SLSQP beside the certified decisions of one trial, alone on the machine.
+    """SLSQP beside the certified decisions of one trial. Callers take the machine for themselves (``alone``).
 
     Returns:
         ``rounds``, every ``every``-th, and for each of them ``seconds`` of SLSQP, whether the arm
         is the ``same``, and SLSQP's ``margin`` between its two best arms.
     """
     probes = {"slsqp": SLSQPDecisions(learner)}
-    with alone():
-        trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
+    trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
     seconds, same, margin = trace["slsqp"][0].T
     return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
 
