@@ -13,11 +13,10 @@ import time
 import torch
 
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.model.confidence import Confidence
 from paperlib.play import play
 
 from ...store.timing import alone, peak_bytes
-from .settings import dense_1d
+from .settings import confidence, dense_1d
 
 
 def large_run(arms: int, rounds: int) -> dict[str, float]:
@@ -42,7 +41,7 @@ def large_run(arms: int, rounds: int) -> dict[str, float]:
 def _report(arms: int, rounds: int) -> dict[str, float]:
     torch.set_num_threads(1)
     problem = dense_1d(arms)
-    learner = LazyBKB(problem.kernel, Confidence(problem.noise, problem.norm))
+    learner = LazyBKB(problem.kernel, confidence(problem))
     trace = play(learner, problem, rounds, 1, record=1)
     return {
         "cpu": time.process_time(),

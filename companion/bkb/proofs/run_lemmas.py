@@ -163,12 +163,9 @@ class Replay:
 
     def norm(self, rounds: Sequence[int]) -> Tensor:
         """||K_t|| for the given rounds, R x len(rounds)."""
-        found = []
-        for t in rounds:
-            root = self.counts[:, t - 1].sqrt()
-            weighted = self.gram * root.unsqueeze(1) * root.unsqueeze(2)
-            found.append(torch.linalg.eigvalsh(weighted)[:, -1])
-        return torch.stack(found, 1)
+        root = self.counts[:, [t - 1 for t in rounds]].sqrt()
+        weighted = self.gram.unsqueeze(1) * root.unsqueeze(2) * root.unsqueeze(3)
+        return torch.linalg.eigvalsh(weighted)[..., -1]
 
     def some_rounds(self) -> list[int]:
         """About ten rounds, evenly spaced, the last among them."""
@@ -537,15 +534,22 @@ def proposition_b3(run: Replay) -> Check:
     """
     rounds = torch.tensor(run.some_rounds())
     norm = run.norm(rounds.tolist())
-    total, log_det, effective = (
-        x[:, rounds - 1] for x in (run.settled.cumsum(1), run.log_det, run.effective)
+    total, log_det, effective, t = (
+        x[..., rounds - 1] for x in (run.settled.cumsum(1), run.log_det, run.effective, run.rounds)
     )
-    most = run.kappa2 * rounds.double().expand_as(norm)
     return proposition_b3.statement.check(
         "d_eff <= sum s2_t(x_t) <= ln det <= d_eff (1 + ln(1 + ||K|| / lambda))",
         _inputs(run),
         torch.stack([effective, total, log_det, norm], 2),
-        torch.stack([total, log_det, effective * (1 + (norm / run.ridge).log1p()), most], 2),
+        torch.stack(
+            [
+                total,
+                log_det,
+                effective * (1 + (norm / run.ridge).log1p()),
+                (run.kappa2 * t).expand_as(norm),
+            ],
+            2,
+        ),
         tolerance=ROUNDING,
     )
 
