@@ -39,12 +39,8 @@ class SLSQPDecision(NamedTuple):
 
     arm: int  # argmax of the values, ties to the lowest index
     values: ndarray  # K, UCB(x_k) up to the tolerance, from below or above
+    margin: float  # best value minus second best
     estimate: ndarray  # d, maximum likelihood estimate
-
-    @property
-    def margin(self) -> float:
-        """Best value minus second best, of at least two arms."""
-        return float(np.diff(np.sort(self.values)[-2:])[0])
 
 
 def slsqp_decision(
@@ -54,7 +50,7 @@ def slsqp_decision(
 
     Args:
         inside: the set, of which only data, budget, ball and ridge are used.
-        arms: K x d.
+        arms: K x d, K at least 2.
         start: where the solver begins, d; by default 0 for the estimate and the estimate for the arms.
 
     Raises:
@@ -114,7 +110,8 @@ def slsqp_decision(
         raise RuntimeError(f"SLSQP left the set at {point!r} for the direction {x!r}")
 
     values = np.einsum("kd,kd->k", arms, np.stack([solve(x) for x in arms]))
-    return SLSQPDecision(leader(values), values, estimate)
+    second, best = np.sort(values)[-2:]
+    return SLSQPDecision(leader(values), values, float(best - second), estimate)
 
 
 @dataclass(frozen=True)
