@@ -40,7 +40,6 @@ STARVATION = "Section 3.2, variance starvation, and Figure 2"
 AFTER_REGRET = "ours, after Section 4, which compares bounds"
 AFTER_SOR = "ours, after Sections 1 and 3, which see no guarantee"
 FEATURES = "Section 5, approximate GP with RFF"
-FIXED_SIZE = "Sections 1, 4.1 and 5"
 SHARE = "share of draws, 95 % Clopper-Pearson"
 BOOT = "95 % bootstrap over trials"
 PAIRED = "geometric mean ratio of final regrets, 95 % t-interval over paired trials"
@@ -276,7 +275,7 @@ CLAIMS = [
     ),
     *_parts(
         "C12",
-        FIXED_SIZE,
+        "Sections 1, 4.1 and 5",
         LINEAR,
         "a sketch of too few rows has linear regret: SOFUL with fewer than the rank, where Section 4.1 says the effective dimension (radius times .2)",
         {

@@ -7,18 +7,22 @@ Source: Calandriello, Carratino, Lazaric, Valko & Rosasco (2019); letters as in 
 
 import math
 
+import numpy as np
 import torch
 from scipy.stats import binom
 from torch import Tensor
-from torch.nn.functional import one_hot
 
-from paperlib.bkb.model.confidence import Confidence, Tally
+from paperlib.bkb.learners.exact import UniqueGPUCB
+from paperlib.bkb.model.confidence import Confidence
+from paperlib.bkb.problems.synthetic import FixedArms, World
 from paperlib.bkb.theory import constants as theory
-from paperlib.core.streams import Streams
-from paperlib.maths.gp import RBF, Kernel, Linear, exact_posterior
+from paperlib.core.describe import frozen
+from paperlib.core.streams import Draw
+from paperlib.maths.gp import RBF, Kernel, Linear
+from paperlib.play import play
 
 from ..verdicts.errata import Erratum
-from .proofs.replay import Replay
+from .proofs.run_lemmas import Replay
 
 ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)
 REFERENCE = Confidence(0.1, 3.0, delta=0.1)  # xi = .1, lambda = .01, F = 3, eps = .5
@@ -36,13 +40,12 @@ def _pulls(kernel: Kernel, arms: Tensor, index: list[int], ridge: float) -> Repl
 
 def e1() -> dict[str, float]:
     """With the variance of (2) the sum over the pulls is lambda d_eff, not d_eff (orthonormal arms pulled 3, 1 and 0 times)."""
-    ridge = 0.5
-    run = _pulls(Linear(), torch.eye(3, dtype=torch.float64), [0, 0, 0, 1], ridge)
+    run = _pulls(Linear(), torch.eye(3, dtype=torch.float64), [0, 0, 0, 1], 0.5)
     scaled, effective = run.effective[0, -1], run.dense_effective[0, -1]
     return {
         "d_eff": float(effective),
         "sum of scaled variances": float(scaled),
-        "sum of variances of (2)": float(ridge * scaled),
+        "sum of variances of (2)": float(run.ridge * scaled),
     }
 
 
@@ -53,8 +56,8 @@ def e3() -> dict[str, float]:
 
 def e5() -> dict[str, float]:
     """An arm orthogonal to the data has s2 = kappa2 / lambda, here 100, which min{s2~, 1} alpha does not reach."""
-    s2, alpha = 100.0, REFERENCE.alpha
-    return {"s2": s2, "alpha min{s2~, 1}": alpha * min(s2, 1.0), "alpha s2~": alpha * s2}
+    alpha = REFERENCE.alpha
+    return {"s2": 100.0, "alpha min{s2~, 1}": alpha * min(100.0, 1.0), "alpha s2~": alpha * 100.0}
 
 
 def e6() -> dict[str, float]:
@@ -118,11 +121,23 @@ def e10() -> dict[str, float]:
     return {"printed": 2 * square * (log_det + L), "sharp": square * (log_det + 2 * L)}
 
 
-def counterexample(noise: float, trials: int = 200) -> tuple[Tensor, float]:
-    """BKB on orthonormal arms with the theory's q-bar and the printed radius, as many rounds as arms, f = F at one arm.
+@frozen
+class OrthonormalArms(FixedArms):
+    """Ten orthonormal arms, of which the last has mean 1 and all others 0. ``noise``: xi."""
 
-    lambda = xi^2, F = 1. The theory's q-bar keeps every pull, so that BKB is exact GP-UCB, and so it is played:
-    an arm never pulled has the largest upper bound, all arms are pulled once, and all but one of them lose F.
+    noise: float
+
+    def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
+        """Return arms and means for all trials, 1 x 10 x 10 and 1 x 10."""
+        arms = torch.eye(10, **tkwargs).unsqueeze(0)
+        return World(arms, arms[:, -1], torch.ones(1, **tkwargs), None, None)
+
+
+def counterexample(noise: float, trials: int = 200) -> tuple[np.ndarray, float]:
+    """Play ten rounds of BKB on ``OrthonormalArms`` with the theory's q-bar and the printed radius, lambda = xi^2 and F = 1.
+
+    With the theory's q-bar BKB keeps every pull, so that it is exact GP-UCB, which is played in its place: an arm never
+    pulled has the largest upper bound, all arms are pulled once, and all but one of them lose F.
 
     Args:
         noise: xi.
@@ -131,28 +146,12 @@ def counterexample(noise: float, trials: int = 200) -> tuple[Tensor, float]:
     Returns:
         Regret, R; and Theorem 4.1's printed bound, the largest of the trials.
     """
-    arms = 10  # A, also the horizon T
     confidence = Confidence(noise, 1.0, rule="paper")
-    points = torch.eye(arms, dtype=torch.float64).unsqueeze(0)
-    means = torch.zeros(arms, dtype=torch.float64)
-    means[-1] = confidence.norm_bound
-    lam, streams = confidence.lam, Streams(0, range(trials))
-    kappa2 = torch.ones(1, dtype=torch.float64)
-    n = ysum = torch.zeros(trials, arms, dtype=torch.float64)
-    empty = regret = torch.zeros(trials, dtype=torch.float64)
-    # As in ``KernelUCB.select``, the first arm is uniform.
-    arm = (streams.at(0).uniform("arm") * arms).long()
-    for t in range(arms):
-        reward = means[arm] + noise * streams.at(t).normal("noise")
-        regret = regret + means.max() - means[arm]
-        pulled = one_hot(arm, arms).double()
-        n, ysum = n + pulled, ysum + pulled * reward.unsqueeze(1)
-        mu, variance, *_ = exact_posterior(Linear(), points, n, ysum, lam, points)
-        s2 = variance / lam
-        effective = (n * s2).sum(1)
-        beta = confidence.radius(Tally(empty, empty, effective, kappa2, t + 1))
-        arm = (mu + beta.unsqueeze(1) * s2.sqrt()).argmax(1)
-    return regret, float(theory.regret_printed(confidence, 1.0, arms, effective).max())
+    learner, problem = UniqueGPUCB(Linear(), confidence), OrthonormalArms(noise)
+    effective = lambda seen: (seen.after.n * seen.after.s2).sum(1)
+    trace = play(learner, problem, 10, trials, record=1, probes={"effective": effective})
+    bound = theory.regret_printed(confidence, 1.0, 10, trace.last("effective"))
+    return trace.last(), float(bound.max())
 
 
 def e11() -> dict[str, float]:
@@ -191,8 +190,11 @@ def e13() -> dict[str, float]:
 
 def e14() -> dict[str, float]:
     """q-bar of the theorem at T = 1000, and what its proof needs with prefactor 4 t and 2 t."""
-    tight = {f"prefactor {c} t": theory.qbar_tight(1000, 0.1, dimension=c) for c in (4, 2)}
-    return {"theorem": theory.qbar_theory(1000, 0.1)} | tight
+    return {
+        "theorem": theory.qbar_theory(1000, 0.1),
+        "prefactor 4 t": theory.qbar_tight(1000, 0.1, dimension=4),
+        "prefactor 2 t": theory.qbar_tight(1000, 0.1, dimension=2),
+    }
 
 
 def e15() -> dict[str, float]:

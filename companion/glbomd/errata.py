@@ -17,7 +17,7 @@ from paperlib.glbomd.problems import SphereArms
 from paperlib.glbomd.theory.constants import FORMS, regret_bound, ridge_condition
 
 from ..verdicts.errata import Erratum
-from .proofs.inequalities import NODES, WEIGHTS, slope_integrals
+from .proofs.lemmas import NODES, WEIGHTS, slope_integrals
 
 DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments
 
@@ -89,9 +89,8 @@ def e8(start: float = 0.0, end: float = 4.0) -> dict[str, float]:
 
 def e9() -> dict[str, float]:
     """In (26) E X_i^2 X_j^2 = 3 holds for i = j only; for i != j it is 1."""
-    square = float((WEIGHTS * 2 * NODES**2).sum()) / math.sqrt(math.pi)
-    fourth = float((WEIGHTS * 4 * NODES**4).sum()) / math.sqrt(math.pi)
-    return {"i = j": fourth, "i != j": square**2}
+    expected = lambda values: float((WEIGHTS * values).sum()) / math.sqrt(math.pi)
+    return {"i = j": expected(4 * NODES**4), "i != j": expected(2 * NODES**2) ** 2}
 
 
 def e10() -> dict[str, float]:
@@ -111,14 +110,16 @@ def e11(norm_bound: float = 3.0) -> dict[str, float]:
 
 def e14() -> dict[str, float]:
     """The radius hides C_mu: for Poisson rewards it grows like sqrt(kappa); for R = 0 it is not 0."""
-    poisson = {f"Poisson, S={S}": _theory(Poisson(), float(S)).radius(1) for S in (3, 5, 7, 9)}
-    return poisson | {"Gaussian, S=2": _theory(Gaussian(), 2.0).radius(1)}
+    return {
+        **{f"Poisson, S={S}": _theory(Poisson(), float(S)).radius(1) for S in (3, 5, 7, 9)},
+        "Gaussian, S=2": _theory(Gaussian(), 2.0).radius(1),
+    }
 
 
 def e15() -> dict[str, float]:
     """An index may exceed S, where mu' <= C_mu is used: the first round's largest, Poisson, lambda = 5."""
-    setting = Setting(Poisson(), 3.0, DIM, 5.0, DELTA)
-    return {"S": 3.0, "largest index": setting.radius(1) / math.sqrt(5)}
+    radius = Setting(Poisson(), 3.0, DIM, 5.0, DELTA).radius(1)
+    return {"S": 3.0, "largest index": radius / math.sqrt(5)}
 
 
 def e16() -> dict[str, float]:
@@ -186,15 +187,21 @@ def e26() -> dict[str, float]:
 
 def e27() -> dict[str, float]:
     """With lambda = d the condition of Theorem 1 is missed by these factors."""
-    missed = lambda link, S: ridge_condition(link, S, DIM, "theory") / DIM
-    poisson = {f"Poisson, S={S:g}": missed(Poisson(), S) for S in (7.0, 9.0)}
-    return {"logistic, S=3": missed(Bernoulli(), 3.0)} | poisson
+    cases = {
+        "logistic, S=3": (Bernoulli(), 3.0),
+        "Poisson, S=7": (Poisson(), 7.0),
+        "Poisson, S=9": (Poisson(), 9.0),
+    }
+    return {name: ridge_condition(*case, DIM, "theory") / DIM for name, case in cases.items()}
 
 
 def e30(norm_bound: float = 6.0) -> dict[str, float]:
     """kappa = 200 does not belong to S = 6: unit arms give 405, and 200 belongs to |z| <= 5.3 (logistic)."""
-    kappa = kappa_ball(Bernoulli(), norm_bound)
-    return {"quoted": 200.0, "kappa": kappa, "reach of 200": math.acosh(99)}
+    return {
+        "quoted": 200.0,
+        "kappa": kappa_ball(Bernoulli(), norm_bound),
+        "reach of 200": math.acosh(99),
+    }
 
 
 def e31() -> dict[str, float]:

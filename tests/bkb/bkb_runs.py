@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from companion.bkb.experiments.settings import reference
-from companion.bkb.proofs.replay import Replay
+from companion.bkb.experiments.settings import REFERENCE
+from companion.bkb.proofs.run_lemmas import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.model.confidence import Confidence
@@ -43,7 +43,7 @@ def record(learner, problem, horizon, trials, sketched=True, seed=0, **more):
 
 def reference_run(rule="practical", qbar=10.0, horizon=120, trials=20, kind=BKB, seed=0, **changes):
     """Trace, replay and learner on the reference problem."""
-    problem = reference()
+    problem = REFERENCE
     learner = kind(problem.kernel, confidence(rule, **changes), qbar=qbar)
     trace = record(learner, problem, horizon, trials, seed=seed)
     arms = problem.init(1, horizon, _draw(), dtype=torch.float64).arms

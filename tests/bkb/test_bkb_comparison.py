@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from companion.bkb.experiments.comparison import crossover, from_seven, while_alike, while_small
+from companion.bkb.experiments.dictionary import crossover, from_seven, while_alike, while_small
 
 
 def test_rounds_with_fewer_arms_than_the_square():

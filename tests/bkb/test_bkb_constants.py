@@ -7,7 +7,7 @@ import torch
 from bkb_runs import confidence
 
 from companion.bkb.errata import reference_arms
-from companion.bkb.proofs import information
+from companion.bkb.proofs import run_lemmas
 from paperlib.bkb.theory import constants as theory
 
 GOLDEN = (math.sqrt(5) - 1) / 2  # the eps at which qbar_theory is smallest
@@ -143,8 +143,8 @@ def test_worst_radius_without_sketching_error():
 @pytest.mark.parametrize("eps, worst, printed", [(0.5, 4.9e4, 2.25e4), (0.1, 2.28e3, 431)])
 def test_horizons_from_which_the_bounds_inform(eps, worst, printed):
     kernel, arms = reference_arms()
-    c, gamma = confidence("online", eps=eps), information.gamma_at(kernel, arms, 0.01)
-    uniform = lambda T: information.uniform_dimension(kernel, arms, T, 0.01)
+    c, gamma = confidence("online", eps=eps), run_lemmas.gamma_at(kernel, arms, 0.01)
+    uniform = lambda T: run_lemmas.uniform_dimension(kernel, arms, T, 0.01)
     found = theory.informative_horizons(c, 1.0, gamma, uniform, cap=10**6)
     assert found == pytest.approx({"corrected": worst, "printed": printed}, rel=0.02)
     for bound, first in (

@@ -1,7 +1,6 @@
 """Errata: their numbers, and that the list is complete."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from bkb_runs import confidence
 from companion.bkb import errata
 from paperlib.bkb import BKB, Linear
 from paperlib.bkb.model.confidence import Tally
-from paperlib.bkb.problems.synthetic import FixedArms, World
 from paperlib.bkb.theory import constants as theory
 from paperlib.play import play
 
@@ -143,24 +141,12 @@ def test_counterexample_to_theorem_4_1_as_printed():
         assert corrected > 9
 
 
-@dataclass(frozen=True)
-class OrthonormalArms(FixedArms):
-    """Ten orthonormal arms, the last is worth 1."""
-
-    noise: float = 1e-3
-
-    def init(self, trials, horizon, draw, **tkwargs):
-        arms = torch.eye(10, **tkwargs)
-        means = (arms[9] > 0).to(arms).unsqueeze(0)
-        return World(arms.unsqueeze(0), means, means.amax(1), None, None)
-
-
 def test_counterexample_is_what_bkb_does():
     c = confidence("paper", noise=1e-3, norm_bound=1.0)
     learner = BKB(Linear(), c, qbar=theory.qbar_theory(10, c.delta, c.eps))
     trace = play(
         learner,
-        OrthonormalArms(),
+        errata.OrthonormalArms(1e-3),
         10,
         20,
         record="all",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from companion.bkb.errata import reference_arms
-from companion.bkb.proofs import information
+from companion.bkb.proofs import run_lemmas
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 
@@ -22,7 +22,7 @@ def test_gain_of_the_reference_problem():
     kernel, arms = reference_arms()
     found = {
         gain.horizon: gain
-        for gain in information.information_gain(kernel, arms, 0.01, [10, 100, 300, 1000])
+        for gain in run_lemmas.information_gain(kernel, arms, 0.01, [10, 100, 300, 1000])
     }
     for T, low, high in ((100, 47.973, 48.002), (300, 58.812, 58.829), (1000, 71.563, 71.574)):
         assert found[T].lower == pytest.approx(low, abs=0.01) and found[T].upper == pytest.approx(
@@ -37,12 +37,12 @@ def test_gain_of_the_reference_problem():
 
 def test_orthonormal_arms_in_closed_form():
     arms = torch.eye(4, dtype=torch.float64)
-    for gain in information.information_gain(Linear(), arms, 0.5, [4, 40], gap=1e-9):
+    for gain in run_lemmas.information_gain(Linear(), arms, 0.5, [4, 40], gap=1e-9):
         exact = 2 * math.log1p(gain.horizon / 4 / 0.5)
         assert gain.lower == pytest.approx(exact, rel=1e-12) and gain.upper == pytest.approx(
             exact, rel=1e-9
         )
-    alone = information.information_gain(Linear(), arms[:1], 0.5, [7])[0]
+    alone = run_lemmas.information_gain(Linear(), arms[:1], 0.5, [7])[0]
     assert alone.lower == pytest.approx(
         0.5 * math.log(15), rel=1e-12
     ) and alone.upper == pytest.approx(alone.lower, rel=1e-12)
@@ -51,7 +51,7 @@ def test_orthonormal_arms_in_closed_form():
 @pytest.mark.parametrize("kernel", [RBF(3.0), Matern(0.5, 0.5), Linear()], ids=str)
 def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
     arms = torch.rand(5, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    for gain in information.information_gain(kernel, arms, 0.2, [1, 3, 5]):
+    for gain in run_lemmas.information_gain(kernel, arms, 0.2, [1, 3, 5]):
         best = max(
             value(kernel, arms, 0.2, design)
             for design in itertools.combinations_with_replacement(range(5), gain.horizon)
@@ -62,17 +62,17 @@ def test_between_the_bounds_lies_the_best_of_all_designs(kernel):
 
 def test_certificate_holds_before_the_updates_have_converged(monkeypatch):
     kernel, arms = reference_arms()
-    fine = information.upper(kernel, arms, 0.01, [100])[100]
-    monkeypatch.setattr(information, "ITERATIONS", 1)
-    rough = information.upper(kernel, arms, 0.01, [100])[100]
-    assert rough > fine >= information.greedy(kernel, arms, 0.01, [100])[100]
+    fine = run_lemmas.upper(kernel, arms, 0.01, [100])[100]
+    monkeypatch.setattr(run_lemmas, "ITERATIONS", 1)
+    rough = run_lemmas.upper(kernel, arms, 0.01, [100])[100]
+    assert rough > fine >= run_lemmas.greedy(kernel, arms, 0.01, [100])[100]
 
 
 def test_scaling_the_kernel_and_the_ridge_changes_nothing():
     kernel, arms = reference_arms()
     scaled = FunctionKernel(lambda X, Y: 7 * kernel(X, Y))
     one, two = (
-        information.information_gain(k, arms, lam, [20, 50])
+        run_lemmas.information_gain(k, arms, lam, [20, 50])
         for k, lam in ((kernel, 0.01), (scaled, 0.07))
     )
     assert [x for gain in one for x in gain] == pytest.approx(
@@ -82,14 +82,14 @@ def test_scaling_the_kernel_and_the_ridge_changes_nothing():
 
 def test_greedy_takes_the_smallest_index():
     arms = torch.eye(3, dtype=torch.float64)
-    assert information.greedy(Linear(), arms, 1.0, [1, 2, 3])[3] == pytest.approx(1.5 * math.log(2))
-    moved = information.greedy(Linear(), arms[[2, 0, 1]], 1.0, [1, 2])
+    assert run_lemmas.greedy(Linear(), arms, 1.0, [1, 2, 3])[3] == pytest.approx(1.5 * math.log(2))
+    moved = run_lemmas.greedy(Linear(), arms[[2, 0, 1]], 1.0, [1, 2])
     assert moved[2] == pytest.approx(math.log(2))
 
 
 def test_pairs_serve_the_rule_gamma():
     kernel, arms = reference_arms()
-    pairs = information.gamma_pairs(kernel, arms, 0.01, 100)
+    pairs = run_lemmas.gamma_pairs(kernel, arms, 0.01, 100)
     times, gains = zip(*pairs)
     assert (
         times[0] == 1
@@ -101,22 +101,22 @@ def test_pairs_serve_the_rule_gamma():
     confidence = Confidence(0.1, 3.0, rule="gamma", gamma=pairs)
     assert (
         confidence.gamma_at(100) == gains[-1]
-        and confidence.gamma_at(37) >= information.greedy(kernel, arms, 0.01, [37])[37]
+        and confidence.gamma_at(37) >= run_lemmas.greedy(kernel, arms, 0.01, [37])[37]
     )
     # gamma_at stops at a certificate of .05
-    assert information.gamma_at(kernel, arms, 0.01)(100) == pytest.approx(gains[-1], abs=0.06)
+    assert run_lemmas.gamma_at(kernel, arms, 0.01)(100) == pytest.approx(gains[-1], abs=0.06)
 
 
 def test_effective_dimension_of_the_uniform_design():
     arms = torch.eye(3, dtype=torch.float64)
-    assert information.uniform_dimension(Linear(), arms, 6, 0.5) == pytest.approx(3 * 2 / 2.5)
+    assert run_lemmas.uniform_dimension(Linear(), arms, 6, 0.5) == pytest.approx(3 * 2 / 2.5)
 
 
 def closed(gamma, ridge, horizon, dim=1, count=64):
     side = torch.linspace(0, 1, count, dtype=torch.float64)
     points = side[:, None] if dim == 1 else torch.cartesian_prod(side[::8], side[::8])
     kernel = RBF(gamma)
-    return information.worst_of_gaussian(kernel, points, ridge, horizon), kernel, points
+    return run_lemmas.worst_of_gaussian(kernel, points, ridge, horizon), kernel, points
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -124,7 +124,7 @@ def closed(gamma, ridge, horizon, dim=1, count=64):
 @pytest.mark.parametrize("horizon", [1, 20, 200])
 def test_the_closed_form_bounds_every_design(dim, gamma, ridge, horizon):
     bound, kernel, points = closed(gamma, ridge, horizon, dim)
-    least = information.greedy(kernel, points, ridge, [horizon])[horizon]
+    least = run_lemmas.greedy(kernel, points, ridge, [horizon])[horizon]
     assert 2 * least <= bound <= horizon * math.log1p(1 / ridge) * (1 + 1e-12)
 
 
@@ -141,6 +141,6 @@ def test_each_dimension_has_its_gamma_in_the_closed_form():
     side = torch.linspace(0, 1, 8, dtype=torch.float64)
     points = torch.cartesian_prod(side, side)
     scaled = points * torch.tensor([3.0, 1.0], dtype=torch.float64).sqrt()
-    own = information.worst_of_gaussian(RBF((3.0, 1.0)), points, 0.1, 50)
-    assert own == pytest.approx(information.worst_of_gaussian(RBF(1.0), scaled, 0.1, 50))
-    assert own < information.worst_of_gaussian(RBF(3.0), points, 0.1, 50)
+    own = run_lemmas.worst_of_gaussian(RBF((3.0, 1.0)), points, 0.1, 50)
+    assert own == pytest.approx(run_lemmas.worst_of_gaussian(RBF(1.0), scaled, 0.1, 50))
+    assert own < run_lemmas.worst_of_gaussian(RBF(3.0), points, 0.1, 50)

@@ -4,14 +4,20 @@ import pytest
 import torch
 from bkb_traces import trace
 
-from companion.bkb.experiments.parity import NODES, parity_learners, parity_ratios
-from companion.bkb.experiments.settings import confidence, rkhs_1d, rkhs_2d
+from companion.bkb.experiments.settings import (
+    NODES,
+    RKHS_1D,
+    RKHS_2D,
+    confidence,
+    parity_learners,
+    parity_ratios,
+)
 from paperlib.bkb import BKB, QFFUCB, IncrementalBKB, UniformArm
 from paperlib.core.streams import Streams
 
 
 def test_parity_learners_differ_in_what_they_are_named_for():
-    problem = rkhs_2d()
+    problem = RKHS_2D
     learners = parity_learners(problem, scale=0.3)
     assert len(learners) == 19 and isinstance(learners.pop("uniform"), UniformArm)
     assert {learner.confidence for learner in learners.values()} == {confidence(problem, 0.3)}
@@ -32,11 +38,11 @@ def test_parity_learners_differ_in_what_they_are_named_for():
         (learners[name].size, learners[name].variance) for name in ("SoR, fixed", "DTC, fixed")
     ] == [(20, "sor"), (20, "dtc")]
     assert [learners[name].size for name in ("RFF 50", "RFF 200", "QFF 25")] == [50, 200, 25]
-    assert "QFF 80" in parity_learners(rkhs_1d())
+    assert "QFF 80" in parity_learners(RKHS_1D)
     assert learners["BKB, incremental"] == IncrementalBKB(problem.kernel, confidence(problem, 0.3))
 
 
-@pytest.mark.parametrize("problem, fewer", [(rkhs_1d(), 60), (rkhs_2d(), 15)], ids=["1-d", "2-d"])
+@pytest.mark.parametrize("problem, fewer", [(RKHS_1D, 60), (RKHS_2D, 15)], ids=["1-d", "2-d"])
 def test_quadrature_has_nodes_enough_for_the_kernel(problem, fewer):
     context = {"dtype": torch.float64, "device": "cpu"}
     arms = problem.context(problem.init(2, 1, Streams(0, range(2)).at(-1), **context), 0)[:1]
@@ -51,7 +57,7 @@ def test_quadrature_has_nodes_enough_for_the_kernel(problem, fewer):
 def test_parity_ratios_are_grouped_by_coin():
     traces = {
         name: trace([[1, 2.0 * k], [1, 3.0 * k]])
-        for k, name in enumerate(parity_learners(rkhs_1d()), 1)
+        for k, name in enumerate(parity_learners(RKHS_1D), 1)
     }
     found = parity_ratios(traces)
     assert list(found) == [

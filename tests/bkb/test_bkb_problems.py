@@ -114,24 +114,24 @@ def test_arms_are_uniform_or_a_grid():
     torch.testing.assert_close(x.mean(0), torch.full((2,), 0.5, **TKWARGS), atol=0.03, rtol=0)
     torch.testing.assert_close(x.T.cov(), torch.eye(2, **TKWARGS) / 12, atol=0.006, rtol=0)
     assert not world_of(replace(SMALL, instance=1)).arms.equal(world_of(SMALL).arms)
-    assert world_of(settings.reference(), 1).arms[0, :, 0].tolist() == [i / 63 for i in range(64)]
+    assert world_of(settings.REFERENCE, 1).arms[0, :, 0].tolist() == [i / 63 for i in range(64)]
     square = world_of(replace(SMALL, arms=9, grid=True), 1).arms[0]
     assert {tuple(p) for p in square.tolist()} == {(x, y) for x in (0, 0.5, 1) for y in (0, 0.5, 1)}
 
 
 def test_1d_setting_is_the_scale_that_was_measured():
     """Standard deviation of f about 1; uniform play loses 1.56 a round, 1.67 and 1.73 in runs of 20 and 10 trials."""
-    world = world_of(settings.rkhs_1d(), 400)
+    world = world_of(settings.RKHS_1D, 400)
     assert world.means.std().item() == pytest.approx(1.0, abs=0.1)
     loss = world.best - world.means.mean(1)
     assert loss.mean().item() == pytest.approx(1.6, abs=0.15) and 0.2 < loss.std().item() < 0.5
-    played = play(UniformArm(), settings.rkhs_1d(), 100, 20, record=1)["regret"][:, -1] / 100
+    played = play(UniformArm(), settings.RKHS_1D, 100, 20, record=1)["regret"][:, -1] / 100
     np.testing.assert_allclose(played, loss[:20], atol=0.5)
 
 
-@pytest.mark.parametrize("make", [settings.rkhs_2d, settings.dense_1d, settings.dense_2d_hard])
+@pytest.mark.parametrize("make", [settings.RKHS_2D, settings.dense_1d, settings.dense_2d_hard])
 def test_settings_make_worlds(make):
-    problem = make() if make is settings.rkhs_2d else make(3000)
+    problem = make(3000) if callable(make) else make
     assert problem.norm == 3.0
     assert world_of(problem, 2).means.shape == (2, problem.arms)
 

@@ -4,10 +4,16 @@ import math
 
 import pytest
 
-from companion.bkb.experiments.parity import QBARS, parity_learners, sketch_name
-from companion.bkb.experiments.real_arms import ARM_SETS, arm_sets, real_learners
-from companion.bkb.experiments.settings import rkhs_1d
-from companion.bkb.experiments.warm_start import warm_learners
+from companion.bkb.experiments.settings import (
+    ARM_SETS,
+    QBARS,
+    RKHS_1D,
+    arm_sets,
+    parity_learners,
+    real_learners,
+    sketch_name,
+    warm_learners,
+)
 from companion.bkb.problems.real import BUNDLED, FETCHED, TableArms
 from companion.datasets import registry
 from companion.figures import drawing
@@ -40,7 +46,7 @@ def test_real_learners_are_lazy_on_the_large_sets(monkeypatch):
 
 def test_all_lines_that_are_drawn_have_a_look():
     names = [
-        *parity_learners(rkhs_1d()),
+        *parity_learners(RKHS_1D),
         *warm_learners(WarmRKHS(), 5),
         *real_learners(TableArms("diabetes")),
         "LazyBKB",

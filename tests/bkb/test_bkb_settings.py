@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from bkb_traces import trace
 
-from companion.bkb.experiments.settings import confidence, exponent, regret_ratio, rkhs_1d
+from companion.bkb.experiments.settings import RKHS_1D, confidence, exponent, regret_ratio
 from companion.bkb.problems.real import TableArms
 from paperlib import stats
 from paperlib.bkb import Confidence
 
 
 def test_confidence_takes_noise_and_norm_from_the_problem():
-    line, table = rkhs_1d(), TableArms("diabetes")
+    line, table = RKHS_1D, TableArms("diabetes")
     assert confidence(line) == Confidence(line.noise, line.norm) and confidence(
         line
     ).lam == pytest.approx(0.01)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from bkb_traces import trace
 
-from companion.bkb.experiments.settings import regret_ratio
-from companion.bkb.experiments.warm_start import (
+from companion.bkb.experiments.settings import (
     WARM_SIZES,
     late_loss,
+    regret_ratio,
     since,
     stuck,
     warm_learners,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
-from companion.glbomd.proofs import consequences, descent, mixloss
-from companion.glbomd.proofs.replay import Replay
+from companion.glbomd.proofs import lemmas
+from companion.glbomd.proofs.lemmas import Replay
 from paperlib.core.linalg import apply, chosen, rank_one
 from paperlib.core.rounds import Probe
 from paperlib.glbomd.learners.glbomd import GLBOMD
@@ -17,17 +17,17 @@ from paperlib.maths.sets import project_ball
 from paperlib.play import play
 
 DETERMINISTIC = (
-    descent.proposition_1,
-    descent.lemma_1,
-    descent.lemma_4,
-    descent.lemma_4b,
-    mixloss.lemma_6,
-    mixloss.lemma_7,
-    mixloss.lemma_7_free,
-    mixloss.lemma_7_sharp,
-    descent.lemma_11,
-    consequences.curvature_along,
-    consequences.optimism,
+    lemmas.proposition_1,
+    lemmas.lemma_1,
+    lemmas.lemma_4,
+    lemmas.lemma_4b,
+    lemmas.lemma_6,
+    lemmas.lemma_7,
+    lemmas.lemma_7_free,
+    lemmas.lemma_7_sharp,
+    lemmas.lemma_11,
+    lemmas.curvature_along,
+    lemmas.optimism,
 )
 _traces = {}
 

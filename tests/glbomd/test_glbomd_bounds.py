@@ -9,8 +9,8 @@ import torch
 from glbomd_replays import DETERMINISTIC, Share, WrongSign, replay_of
 from scipy.integrate import quad
 
-from companion.glbomd.proofs import consequences
-from companion.glbomd.proofs.mixloss import quadrature_ridge
+from companion.glbomd.proofs import lemmas
+from companion.glbomd.proofs.lemmas import quadrature_ridge
 from companion.verdicts.statements import statements
 from paperlib.checks import Check, Statement
 from paperlib.core.describe import describe
@@ -346,7 +346,7 @@ def test_order_of_regret():
     t = trace.rounds.astype(float)
     at = {"root": t**0.5, "order": t**0.5 * np.log1p(t), "steeper": t**0.7, "line": t}
     found = {
-        name: consequences.regret_order(
+        name: lemmas.regret_order(
             replace(trace, series={"regret": curve * np.linspace(1, 2, 5)[:, None]})
         )
         for name, curve in at.items()
@@ -362,14 +362,14 @@ def test_order_of_regret():
 def test_tables_are_the_papers():
     """Rows, logarithms, amortized time, and who is called jointly efficient."""
     fast = "log T sqrt(T / kappa_*)"
-    assert [tuple(row) for row in consequences.table_1()] == [
+    assert [tuple(row) for row in lemmas.table_1()] == [
         ("GLM-UCB", "kappa (log T)^(3/2) sqrt(T)", "t", "t", "no"),
         ("GLOC", "kappa log T sqrt(T)", "1", "1", "no"),
         ("OFUGLB", fast, "t", "t", "no"),
         ("RS-GLinCB", fast, "(log t)^2, amortized", "t", "no"),
         ("GLB-OMD", fast, "1", "1", "yes"),
     ]
-    assert [tuple(row) for row in consequences.table_2()] == [
+    assert [tuple(row) for row in lemmas.table_2()] == [
         ("ECOLog", fast, "log t", "1", "yes"),
         ("OFUL-MLogB", "(log T)^(3/2) sqrt(T / kappa_*)", "1", "1", "yes"),
         ("GLB-OMD", fast, "1", "1", "yes"),
@@ -378,11 +378,8 @@ def test_tables_are_the_papers():
 
 def test_kappa_of_table_1():
     for link, S in ((Bernoulli(), 3.0), (Bernoulli(), 9.0), (Poisson(), 3.0)):
-        assert (
-            consequences.table_1_kappa(link, S, SphereArms(link, S).kappa_opt(300)).verdict
-            == "holds"
-        )
-    assert consequences.table_1_kappa(Bernoulli(), 3.0, 22.2).verdict == "fails"
+        assert lemmas.table_1_kappa(link, S, SphereArms(link, S).kappa_opt(300)).verdict == "holds"
+    assert lemmas.table_1_kappa(Bernoulli(), 3.0, 22.2).verdict == "fails"
 
 
 def test_every_statement_is_registered():

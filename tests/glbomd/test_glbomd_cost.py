@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from companion.glbomd.experiments.cost import crossing, exceedance
+from companion.glbomd.experiments.settings import crossing, exceedance
 from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Poisson
 from paperlib.glbomd.problems import SphereArms

@@ -17,10 +17,16 @@ from glbomd_replays import (
 )
 from scipy.integrate import quad
 
-from companion.glbomd.proofs import consequences, descent, inequalities, mixloss
-from companion.glbomd.proofs.inequalities import gaussian_kl, mixed, slope_integrals
-from companion.glbomd.proofs.mixloss import expected_divergence, log_martingale, mix_loss
-from companion.glbomd.proofs.replay import Replay
+from companion.glbomd.proofs import lemmas
+from companion.glbomd.proofs.lemmas import (
+    Replay,
+    expected_divergence,
+    gaussian_kl,
+    log_martingale,
+    mix_loss,
+    mixed,
+    slope_integrals,
+)
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson, loss
 from paperlib.glbomd.model.setting import Setting
@@ -57,9 +63,9 @@ def test_every_lemma_holds_under_its_condition(link, S, ridge):
     for lemma in DETERMINISTIC:
         check = lemma(run)
         assert check.verdict == "holds", check
-    assert mixloss.lemma_6(run, tight=True).verdict == "holds"
-    assert descent.lemma_11(run, sharp=True).verdict == "holds"
-    assert mixloss.lemma_5(run).by_trial.all()
+    assert lemmas.lemma_6(run, tight=True).verdict == "holds"
+    assert lemmas.lemma_11(run, sharp=True).verdict == "holds"
+    assert lemmas.lemma_5(run).by_trial.all()
 
 
 def test_worst_ratios_on_the_papers_instance():
@@ -68,19 +74,19 @@ def test_worst_ratios_on_the_papers_instance():
         replay_of(Bernoulli(), 3.0, "dim", 1000, 2),
     )
     poisson = replay_of(Poisson(), 3.0, "dim")
-    assert descent.lemma_4(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
-    assert descent.lemma_4b(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
-    assert descent.lemma_4(dim).ratio == pytest.approx(0.963, abs=0.01)
-    assert descent.lemma_4(poisson).ratio == pytest.approx(0.280, abs=0.01)
-    assert mixloss.lemma_7(logistic).ratio == pytest.approx(0.149, abs=2e-3)
-    assert mixloss.lemma_7(dim).ratio == pytest.approx(0.241, abs=3e-3)
-    assert mixloss.lemma_6(logistic).slack.min() == pytest.approx(41.6, abs=0.3)
-    assert mixloss.lemma_6(dim).slack.min() == pytest.approx(44.4, abs=0.3)
-    potential = descent.lemma_11(dim)
+    assert lemmas.lemma_4(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
+    assert lemmas.lemma_4b(logistic).ratio == pytest.approx(0.9994, abs=1e-3)
+    assert lemmas.lemma_4(dim).ratio == pytest.approx(0.963, abs=0.01)
+    assert lemmas.lemma_4(poisson).ratio == pytest.approx(0.280, abs=0.01)
+    assert lemmas.lemma_7(logistic).ratio == pytest.approx(0.149, abs=2e-3)
+    assert lemmas.lemma_7(dim).ratio == pytest.approx(0.241, abs=3e-3)
+    assert lemmas.lemma_6(logistic).slack.min() == pytest.approx(41.6, abs=0.3)
+    assert lemmas.lemma_6(dim).slack.min() == pytest.approx(44.4, abs=0.3)
+    potential = lemmas.lemma_11(dim)
     assert potential.bound[0, -1] == pytest.approx(29.974, abs=1e-3) and potential.observed[
         :, -1
     ] == pytest.approx(10.1, abs=0.8)
-    assert descent.lemma_11(logistic).bound[0, -1] == pytest.approx(2.054, abs=1e-3)
+    assert lemmas.lemma_11(logistic).bound[0, -1] == pytest.approx(2.054, abs=1e-3)
 
 
 def test_matrices_are_rebuilt_from_estimates_alone():
@@ -104,16 +110,16 @@ def test_the_dispersion_is_where_it_belongs(S, ridge):
     assert torch.allclose(share.theta, count.theta, rtol=1e-9)
     assert torch.allclose(share.precision, count.precision, rtol=1e-9)
     same = set(DETERMINISTIC) - {
-        descent.lemma_11,
-        consequences.curvature_along,
+        lemmas.lemma_11,
+        lemmas.curvature_along,
     }  # in units of the reward
-    for lemma in same | {mixloss.lemma_5}:
+    for lemma in same | {lemmas.lemma_5}:
         ours, theirs = lemma(share), lemma(count)
         assert np.allclose(ours.bound, theirs.bound, rtol=1e-7, atol=1e-9), lemma.statement.name
         assert np.allclose(ours.observed, theirs.observed, rtol=1e-6, atol=1e-9), ours.statement
         assert ours.remark == theirs.remark
-    forgotten = descent.lemma_4(under(share, link=Bernoulli()))  # so this would show
-    assert not np.allclose(forgotten.bound, descent.lemma_4(count).bound, rtol=1e-2)
+    forgotten = lemmas.lemma_4(under(share, link=Bernoulli()))  # so this would show
+    assert not np.allclose(forgotten.bound, lemmas.lemma_4(count).bound, rtol=1e-2)
 
 
 def test_path_works_where_each_trial_has_its_own_arms():
@@ -148,7 +154,7 @@ def test_gaussian_mix_loss_and_divergence_in_closed_form():
     assert torch.allclose(mix_loss(run), exact, rtol=1e-9, atol=1e-9)
     assert torch.allclose(expected_divergence(run), variance / (2 * g), rtol=1e-10)
     # first order: a quarter of Lemma 7's right side with M_s in place of H_s
-    assert mixloss.lemma_7(run).ratio < 0.25
+    assert lemmas.lemma_7(run).ratio < 0.25
 
 
 @pytest.mark.parametrize(
@@ -203,53 +209,51 @@ def test_mix_loss_of_the_zero_arm_is_the_loss():
 
 def test_wrong_sign_is_flagged():
     run = replay_of(Bernoulli(), 3.0, "sharp", 300, 4, WrongSign)
-    for lemma in (descent.proposition_1, descent.lemma_1, descent.lemma_4, descent.lemma_4b):
+    for lemma in (lemmas.proposition_1, lemmas.lemma_1, lemmas.lemma_4, lemmas.lemma_4b):
         check = lemma(run)
         assert check.verdict == "fails", check
 
 
 def test_optimism_flags_a_radius_that_is_too_small():
-    assert (
-        consequences.optimism(replay_of(Bernoulli(), 3.0, "sharp"), scale=0.02).verdict == "fails"
-    )
+    assert lemmas.optimism(replay_of(Bernoulli(), 3.0, "sharp"), scale=0.02).verdict == "fails"
 
 
 def test_missing_projection_is_flagged():
     run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, NoProjection)
-    assert descent.proposition_1(run).verdict == "fails"
-    assert descent.lemma_1(run).verdict == "holds"  # the three-point inequality needs no ball
+    assert lemmas.proposition_1(run).verdict == "fails"
+    assert lemmas.lemma_1(run).verdict == "holds"  # the three-point inequality needs no ball
 
 
 def test_projection_in_a_wrong_norm_is_flagged():
     run = replay_of(Bernoulli(), 3.0, 5.0, 300, 4, WrongNorm)
-    assert descent.lemma_1(run).verdict == "fails" and descent.proposition_1(run).verdict == "fails"
+    assert lemmas.lemma_1(run).verdict == "fails" and lemmas.proposition_1(run).verdict == "fails"
     # the right one projects here too, and passes
     assert replay_of(Bernoulli(), 3.0, 5.0).theta.norm(dim=-1).max() > 3 - 1e-9
-    assert descent.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
+    assert lemmas.lemma_1(replay_of(Bernoulli(), 3.0, 5.0)).verdict == "holds"
 
 
 def test_lemma_1_is_held_against_any_comparator_in_the_ball():
     run = replay_of(Bernoulli(), 3.0, 5.0)
     for u in (torch.zeros(run.arm.shape[-1], dtype=torch.float64), run.theta[:, :-1]):
-        check = descent.lemma_1(run, comparator=u)
+        check = lemmas.lemma_1(run, comparator=u)
         assert check.verdict == "holds" and check.observed.shape == (*run.arm.shape[:2], 1)
-    one, other = (descent.lemma_1(run, seed=seed).observed for seed in (0, 1))
+    one, other = (lemmas.lemma_1(run, seed=seed).observed for seed in (0, 1))
     assert (one[..., 0] == other[..., 0]).all() and (one[..., 1] != other[..., 1]).any()
 
 
 def test_small_ridge_breaks_lemma_4b():
     three, seven = replay_of(Poisson(), 3.0, 5.0), replay_of(Poisson(), 7.0, 5.0)
-    check = descent.lemma_4b(three)
+    check = lemmas.lemma_4b(three)
     assert check.verdict == "fails" and check.ratio > 1 and "below the condition" in str(check)
-    check = descent.lemma_4b(seven)
+    check = lemmas.lemma_4b(seven)
     assert check.verdict == "fails" and (check.bound < 0).any() and check.ratio == math.inf
     # holds for any ridge
-    assert descent.lemma_4(three).verdict == descent.lemma_4(seven).verdict == "holds"
+    assert lemmas.lemma_4(three).verdict == lemmas.lemma_4(seven).verdict == "holds"
 
 
 def test_small_ridge_breaks_lemma_7():
     run = replay_of(Poisson(), 7.0, "dim")
-    for lemma in (mixloss.lemma_7, mixloss.lemma_7_free, mixloss.lemma_7_sharp):
+    for lemma in (lemmas.lemma_7, lemmas.lemma_7_free, lemmas.lemma_7_sharp):
         check = lemma(run)
         assert check.verdict == "fails" and check.ratio == pytest.approx(16.4, abs=0.1)
         assert "below the condition" in check.remark
@@ -262,8 +266,8 @@ def test_lemma_5_flags_estimates_that_look_ahead():
     peeking = replace(
         run, theta=torch.cat([3 * sign / sign.norm(dim=-1, keepdim=True), ahead[:, -1:]], 1)
     )
-    assert mixloss.lemma_5(run).by_trial.all()
-    assert not mixloss.lemma_5(peeking).by_trial.any()
+    assert lemmas.lemma_5(run).by_trial.all()
+    assert not lemmas.lemma_5(peeking).by_trial.any()
 
 
 def test_lemma_6_flags_a_norm_bound_that_is_too_small():
@@ -278,34 +282,34 @@ def test_lemma_6_flags_a_norm_bound_that_is_too_small():
         still[:, 0],
         torch.full((1, rounds), z, dtype=torch.float64),
     )
-    assert mixloss.lemma_6(run).verdict == "fails"
-    assert mixloss.lemma_6(under(run, norm_bound=z)).verdict == "holds"
+    assert lemmas.lemma_6(run).verdict == "fails"
+    assert lemmas.lemma_6(under(run, norm_bound=z)).verdict == "holds"
 
 
 def test_lemma_11_flags_long_arms_and_refuses_a_small_ridge():
     run = replay_of(Bernoulli(), 3.0, "sharp")
-    assert descent.lemma_11(replace(run, arm=20 * run.arm)).verdict == "fails"
+    assert lemmas.lemma_11(replace(run, arm=20 * run.arm)).verdict == "fails"
     with pytest.raises(ValueError, match="ridge"):
-        descent.lemma_11(under(run, ridge=0.5))
+        lemmas.lemma_11(under(run, ridge=0.5))
 
 
 def test_curvature_along_flags_a_wrong_oracle():
     run = replay_of(Bernoulli(), 3.0, "sharp")
-    assert consequences.curvature_along(replace(run, best=run.true_z - 3)).verdict == "fails"
+    assert lemmas.curvature_along(replace(run, best=run.true_z - 3)).verdict == "fails"
 
 
 def test_printed_forms():
     run = replay_of(Bernoulli(), 3.0, "dim")
-    assert (descent.lemma_4(run, printed=True).bound < descent.lemma_4(run).bound).all()  # R S > 1
-    assert np.allclose(mixloss.lemma_7(run, printed=True).bound, mixloss.lemma_7(run).bound / 2)
+    assert (lemmas.lemma_4(run, printed=True).bound < lemmas.lemma_4(run).bound).all()  # R S > 1
+    assert np.allclose(lemmas.lemma_7(run, printed=True).bound, lemmas.lemma_7(run).bound / 2)
 
 
 def test_a_check_states_the_form_that_it_computes():
     run = replay_of(Bernoulli(), 3.0, "dim")
-    assert "(C_mu (2 + 2 R S) / g) S_D2" in descent.lemma_4(run, printed=True).formula
-    assert "ln(1 + 2 C_mu t / (d lambda g))" in mixloss.lemma_6(run, tight=True).formula
-    assert "alpha (ln det" in mixloss.lemma_7(run, printed=True).formula
-    assert "mu'(z)/(2+RD)" in inequalities.lemma_8(Poisson(), 3.0, printed=True).formula
+    assert "(C_mu (2 + 2 R S) / g) S_D2" in lemmas.lemma_4(run, printed=True).formula
+    assert "ln(1 + 2 C_mu t / (d lambda g))" in lemmas.lemma_6(run, tight=True).formula
+    assert "alpha (ln det" in lemmas.lemma_7(run, printed=True).formula
+    assert "mu'(z)/(2+RD)" in lemmas.lemma_8(Poisson(), 3.0, printed=True).formula
 
 
 # Tools ----------------------------------------------------------------------------------------------------
@@ -313,8 +317,8 @@ def test_a_check_states_the_form_that_it_computes():
 
 @pytest.mark.parametrize("link", [Bernoulli(), Poisson(), Gaussian()], ids=str)
 def test_lemma_8(link):
-    assert inequalities.lemma_8(link, 3.0).verdict == "holds"
-    assert inequalities.lemma_8(link, 3.0, printed=True).verdict == (
+    assert lemmas.lemma_8(link, 3.0).verdict == "holds"
+    assert lemmas.lemma_8(link, 3.0, printed=True).verdict == (
         "holds" if isinstance(link, Gaussian) else "fails"
     )
     plain, weighted = slope_integrals(Poisson(), torch.tensor(0.0), torch.tensor(4.0))
@@ -326,26 +330,24 @@ def test_lemma_8(link):
 def test_lemma_9():
     rng = np.random.default_rng(0)
     walk = np.cumsum(0.3 * rng.normal(size=(2000, 100)) - 0.045, 1)
-    assert inequalities.lemma_9(torch.from_numpy(walk), 0.1).verdict == "holds"
-    assert (
-        inequalities.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
-    )
+    assert lemmas.lemma_9(torch.from_numpy(walk), 0.1).verdict == "holds"
+    assert lemmas.lemma_9(torch.from_numpy(walk + 0.06 * np.arange(100)), 0.1).verdict == "fails"
 
 
 def test_lemma_10_at_equality():
     for d, value in ((1, 1.333333333), (5, 1.257238921), (20, 1.247545539)):
-        check = inequalities.lemma_10([32 * d * 4 * 1.0 / 7] * d, 4, 1.0)
+        check = lemmas.lemma_10([32 * d * 4 * 1.0 / 7] * d, 4, 1.0)
         assert check.observed[0] == pytest.approx(value, abs=1e-9) and check.verdict == "holds"
-    assert inequalities.lemma_10([32 * 4 / 7 * 0.99], 4, 1.0).verdict == "fails"
-    assert inequalities.lemma_10([1.0], 4, 1.0).observed[0] == math.inf
+    assert lemmas.lemma_10([32 * 4 / 7 * 0.99], 4, 1.0).verdict == "fails"
+    assert lemmas.lemma_10([1.0], 4, 1.0).observed[0] == math.inf
 
 
 @pytest.mark.parametrize(
     "link, reward", [(Bernoulli(), 1.0), (Poisson(), 3.0), (Gaussian(0.5), -0.4)], ids=str
 )
 def test_lemma_12(link, reward):
-    assert inequalities.lemma_12(link, reward, (0.3, 0.5), (0.6, 0.4)).verdict == "holds"
-    assert inequalities.lemma_12(link, reward, (0.3, 0.5), (0.3, 0.5)).verdict == "holds"
+    assert lemmas.lemma_12(link, reward, (0.3, 0.5), (0.6, 0.4)).verdict == "holds"
+    assert lemmas.lemma_12(link, reward, (0.3, 0.5), (0.3, 0.5)).verdict == "holds"
 
 
 def test_lemma_13_and_the_general_divergence():
@@ -353,8 +355,8 @@ def test_lemma_13_and_the_general_divergence():
     A = torch.from_numpy(rng.normal(size=(6, 4, 4)))
     A = A @ A.mT + torch.eye(4, dtype=torch.float64)
     a, b = torch.from_numpy(rng.normal(size=(2, 6, 4)))
-    assert inequalities.lemma_13(a, b, A, 1.5).verdict == "holds"
-    assert inequalities.lemma_13(a, b, A, 1.5).observed.shape == (6,)
+    assert lemmas.lemma_13(a, b, A, 1.5).verdict == "holds"
+    assert lemmas.lemma_13(a, b, A, 1.5).observed.shape == (6,)
     normal = lambda m, C: torch.distributions.MultivariateNormal(m, C)
     other = torch.linalg.inv(A)
     expected = torch.distributions.kl_divergence(normal(a, A), normal(b, other))

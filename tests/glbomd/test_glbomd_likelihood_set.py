@@ -137,7 +137,7 @@ def test_generic_solver_finds_the_same_values(case):
     second, best = np.sort(values)[-2:]
     assert found.arm == 0 and found.margin == pytest.approx(best - second, abs=2e-6)
     again = slsqp_decision(
-        fitted(link, POINTS, rewards, budget, ball, ridge), DIRECTIONS, start=found.points
+        fitted(link, POINTS, rewards, budget, ball, ridge), DIRECTIONS, start=found.estimate
     )
     np.testing.assert_allclose(again.values, values, atol=1e-6)
 

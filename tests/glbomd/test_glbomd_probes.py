@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from companion.glbomd.experiments.cost import ecolog_iterations
-from companion.glbomd.experiments.settings import ONE_TRIAL, paper_learners
+from companion.glbomd.experiments.settings import ONE_TRIAL, ecolog_iterations, paper_learners
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import state_bytes
 from paperlib.glbomd import GLBOMD, GLMUCB, Bernoulli, SphereArms

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from companion.glbomd.experiments.cost import methods, slsqp_seconds
-from companion.glbomd.experiments.slsqp import SLSQPDecisions, against_certified
+from companion.glbomd.experiments.settings import methods
+from companion.glbomd.experiments.slsqp import SLSQPDecisions, against_certified, slsqp_seconds
 from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.model.links import Bernoulli
 from paperlib.glbomd.problems import SphereArms

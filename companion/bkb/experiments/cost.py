@@ -1,7 +1,7 @@
 """One large run in a process of its own: ``python -m companion.bkb.experiments.cost ARMS ROUNDS``.
 
-The command prints CPU seconds and peak memory of all that its process did. No face imports this
-file, and nothing here is kept: who asks ``store.once`` for ``large_run`` keeps it.
+The command prints CPU seconds and peak memory of its whole process. No other file of this room is imported but ``settings``,
+and nothing here is cached: the notebook calls ``large_run`` through ``store.once``.
 """
 
 import json
@@ -13,11 +13,10 @@ import time
 import torch
 
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.model.confidence import Confidence
 from paperlib.play import play
 
 from ...store.timing import alone, peak_bytes
-from .settings import dense_1d
+from .settings import confidence, dense_1d
 
 
 def large_run(arms: int, rounds: int) -> dict[str, float]:
@@ -42,11 +41,15 @@ def large_run(arms: int, rounds: int) -> dict[str, float]:
 def _report(arms: int, rounds: int) -> dict[str, float]:
     torch.set_num_threads(1)
     problem = dense_1d(arms)
-    learner = LazyBKB(problem.kernel, Confidence(problem.noise, problem.norm))
+    learner = LazyBKB(problem.kernel, confidence(problem))
     trace = play(learner, problem, rounds, 1, record=1)
-    dictionary, regret = float(trace["report.dictionary"][0]), float(trace.last()[0])
-    spent = {"cpu": time.process_time(), "bytes": peak_bytes(), "seconds": float(trace.seconds[-1])}
-    return {**spent, "dictionary": dictionary, "regret": regret}
+    return {
+        "cpu": time.process_time(),
+        "bytes": peak_bytes(),
+        "seconds": float(trace.seconds[-1]),
+        "dictionary": float(trace["report.dictionary"][0]),
+        "regret": float(trace.last()[0]),
+    }
 
 
 if __name__ == "__main__":

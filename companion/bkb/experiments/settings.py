@@ -1,36 +1,51 @@
-"""The regret experiments' problems with their numbers, one ``Confidence`` for learners that are compared, and statistics.
+"""The regret experiments: problems, learners with their constants, real data sets, and statistics of the regret.
 
-We added all of them, because the paper does not have a regret experiment. Each problem comes with the factor on the confidence
+The paper has no regret experiment, so that we chose all of them. Each problem comes with the factor on the confidence
 radius that its figures use, if this factor is not 1. Learners take F and xi from the problem, lambda = xi^2 and delta = 0.1.
+Three experiments: BKB beside exact GP-UCB and the approximations that the paper warns of; learners after a warm start on
+half of the arms; and real data sets as arms.
 Letters: R trials, T rounds.
 """
 
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+
 from paperlib import stats
+from paperlib.bkb.learners.bkb import BKB, MERGES
+from paperlib.bkb.learners.exact import ExactGPUCB
+from paperlib.bkb.learners.features import QFFUCB, RFFUCB
+from paperlib.bkb.learners.fixed import FixedDictionary
+from paperlib.bkb.learners.incremental import IncrementalBKB
+from paperlib.bkb.learners.lazy import LazyBKB
+from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.problems.synthetic import RKHS, WarmRKHS
+from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
+from paperlib.core.validation import one_of
+from paperlib.learners.reference import UniformArm
+from paperlib.learners.scripted import Scripted
 
-from ..problems.real import TableArms
+from ...datasets import registry
+from ..problems.real import BUNDLED, FETCHED, TableArms
 
 NORM = 3.0  # F for learners where f has no known norm
 QBAR = 5.0  # oversampling where nothing else is said
 RESAMPLES = 2000  # of each bootstrap
 
-
-def rkhs_1d() -> RKHS:
-    """200 arms in [0, 1], a rough f and little noise."""
-    return RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1)
-
-
-def from_smooth_to_rough() -> dict[str, RKHS]:
-    """Functions of one norm on the arms of ``rkhs_1d``, which is the last: the rougher, the more directions to learn."""
-    known = {"arms": 200, "dim": 1, "norm": 3.0, "noise": 0.1}
-    return {f"gamma = {gamma:g}": RKHS(**known, gamma=gamma) for gamma in (3.0, 10.0, 30.0, 100.0)}
-
-
-def rkhs_2d() -> RKHS:
-    """500 arms in the unit square, factor .3."""
-    return RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
+# 200 arms in [0, 1], a rough f and little noise.
+RKHS_1D = RKHS(200, 1, gamma=100.0, norm=3.0, noise=0.1)
+# Functions of one norm on the arms of ``RKHS_1D``, which is the last. A rougher f has more directions to learn.
+SMOOTH_TO_ROUGH = {
+    f"gamma = {gamma:g}": RKHS(200, 1, gamma=gamma, norm=3.0, noise=0.1)
+    for gamma in (3.0, 10.0, 30.0, 100.0)
+}
+# 500 arms in the unit square, factor 0.3.
+RKHS_2D = RKHS(500, 2, gamma=20.0, norm=3.0, noise=0.3)
+# 64 arms on a grid of [0, 1], on which the bounds are compared with runs.
+REFERENCE = RKHS(64, 1, gamma=100.0, norm=3.0, noise=0.1, grid=True)
 
 
 def dense_1d(arms: int) -> RKHS:
@@ -44,11 +59,6 @@ def dense_2d_hard(arms: int) -> RKHS:
     There are nearly as many directions as played arms.
     """
     return RKHS(arms, 2, gamma=30.0, norm=3.0, noise=0.1)
-
-
-def reference() -> RKHS:
-    """64 arms on a grid of [0, 1]: where the bounds are compared with what happens."""
-    return RKHS(64, 1, gamma=100.0, norm=3.0, noise=0.1, grid=True)
 
 
 def confidence(problem: RKHS | WarmRKHS | TableArms, scale: float = 1.0) -> Confidence:
@@ -69,3 +79,170 @@ def exponent(trace: Trace) -> stats.Interval:
     return stats.growth(
         trace.rounds, trace["regret"], first=trace.rounds[-1] / 4, resamples=RESAMPLES
     )
+
+
+# BKB beside exact GP-UCB ----------------------------------------------------------------------------------
+
+QBARS = (1.0, 2.0, 3.0, 5.0, 10.0)  # oversampling
+# Points of the quadrature, by dimension: the kernel is met within 4e-4, but hardly at all by 60 and 15
+NODES = {1: 80, 2: 25}
+
+
+def sketch_name(qbar: float = QBAR, merge: str = "pulls") -> str:
+    """Return the name of a BKB: with its qbar unless that is 5, and with "arms" for one Bernoulli sample per arm."""
+    return ("BKB" if qbar == QBAR else f"BKB {qbar:g}") + (", arms" if merge == "arms" else "")
+
+
+# Name -> qbar, and what is sampled at once: a pull or an arm.
+SKETCHES = {sketch_name(qbar, merge): (qbar, merge) for merge in MERGES for qbar in QBARS}
+
+
+def parity_learners(problem: RKHS, scale: float = 1.0) -> dict[str, Learner]:
+    """Exact GP-UCB, BKB by qbar and sampling, the approximations that the paper names or warns of, and uniform play."""
+    known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
+    return {
+        "GP-UCB": ExactGPUCB(**known),
+        **{name: BKB(**known, qbar=qbar, merge=merge) for name, (qbar, merge) in SKETCHES.items()},
+        "BKB, incremental": IncrementalBKB(**known, qbar=QBAR),
+        "SoR": BKB(**known, qbar=QBAR, variance="sor"),
+        "SoR, fixed": FixedDictionary(**known, size=20, variance="sor"),
+        "DTC, fixed": FixedDictionary(**known, size=20),
+        **{f"RFF {size}": RFFUCB(**known, size=size) for size in (50, 200)},
+        f"QFF {NODES[problem.dim]}": QFFUCB(**known, size=NODES[problem.dim]),
+        "uniform": UniformArm(),
+    }
+
+
+def parity_ratios(traces: dict[str, Trace]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Final regret divided by that of exact GP-UCB, for ``charts.dots_panel``.
+
+    The rows of BKB are its values of qbar, in one group for each way of sampling. Every other learner is a group of one row.
+
+    Returns:
+        Group -> row -> geometric mean, low, high.
+    """
+    exact, found = traces["GP-UCB"].last(), {}
+    for name in (name for name in traces if name != "GP-UCB"):
+        group = row = name
+        if name in SKETCHES:
+            qbar, merge = SKETCHES[name]
+            group, row = sketch_name(merge=merge), f"BKB, $\\bar q$ = {qbar:g}"
+        ratio = stats.geometric_ratio(traces[name].last(), exact)
+        found.setdefault(group, {})[row] = tuple(ratio[:3])
+    return found
+
+
+# After a warm start ---------------------------------------------------------------------------------------
+
+WARM_SIZES = (20, 30, 50, 100)  # features after a warm start
+LATE = 100  # last rounds that tell whether a trial is stuck
+
+
+def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[str, Learner]:
+    """Exact GP-UCB, BKB and approximations that may starve, after ``rounds`` rounds in the left half of the arms."""
+    known = {"kernel": problem.kernel, "confidence": confidence(problem, scale)}
+    bases = {
+        "GP-UCB": ExactGPUCB(**known),
+        "BKB": BKB(**known, qbar=QBAR),
+        "SoR": BKB(**known, qbar=QBAR, variance="sor"),
+        **{f"RFF {size}": RFFUCB(**known, size=size) for size in WARM_SIZES},
+    }
+    return {name: Scripted(base, UniformIn(problem.left), rounds) for name, base in bases.items()}
+
+
+def since(trace: Trace, rounds: int) -> Trace:
+    """Return the run after round ``rounds``, with rounds and regret counted from there.
+
+    Raises:
+        ValueError: round ``rounds`` was not recorded, or none after it.
+    """
+    later = trace.rounds > rounds
+    if not later.any():
+        raise ValueError(
+            f"rounds={rounds}; allowed: less than the last recorded round, {trace.rounds[-1]}"
+        )
+    return dataclasses.replace(
+        trace,
+        rounds=trace.rounds[later] - rounds,
+        series={"regret": trace["regret"][:, later] - trace.at(rounds)[:, None]},
+        seconds=trace.seconds[later],
+    )
+
+
+def watched(horizon: int, warm: int) -> list[int]:
+    """Rounds to record: 100 evenly spaced, and those that ``since(trace, warm)`` and ``late_loss`` read."""
+    even = np.ceil(np.arange(1, 101) * horizon / 100).astype(int) + warm
+    return sorted({*even.tolist(), *(t for t in (warm, warm + horizon - LATE) if t > 0)})
+
+
+def late_loss(trace: Trace, rounds: int = LATE) -> np.ndarray:
+    """Average regret of the last ``rounds`` rounds, R.
+
+    Raises:
+        ValueError: the round before them was not recorded.
+    """
+    return (trace.last() - trace.at(int(trace.rounds[-1]) - rounds)) / rounds
+
+
+def stuck(trace: Trace, exact: Trace) -> np.ndarray:
+    """Trials whose ``late_loss`` is above ten times the mean one of exact GP-UCB, R bool."""
+    return late_loss(trace) > 10.0 * late_loss(exact).mean()
+
+
+# Real data as arms ----------------------------------------------------------------------------------------
+
+
+class ArmSet(NamedTuple):
+    """How a data set is played."""
+
+    scale: float  # factor on the radius
+    chunk: int  # trials at once: exact GP-UCB keeps 8 bytes for each trial, arm and round
+    lazy: bool  # LazyBKB instead of BKB
+
+
+ARM_SETS = {
+    "diabetes": ArmSet(0.5, 5, False),
+    "digits": ArmSet(0.2, 5, False),
+    "abalone": ArmSet(0.5, 5, True),
+    "california_housing": ArmSet(0.5, 2, True),
+}
+
+
+def real_learners(problem: TableArms) -> dict[str, Learner]:
+    """Learners of a data set, with the factor of ``ARM_SETS``; LazyBKB on the two large sets."""
+    how = ARM_SETS[problem.name]
+    known = {"kernel": problem.kernel, "confidence": confidence(problem, how.scale)}
+    sketch, name = (LazyBKB, "LazyBKB") if how.lazy else (BKB, "BKB")
+    return {
+        "GP-UCB": ExactGPUCB(**known),
+        name: sketch(**known, qbar=QBAR),
+        "SoR": sketch(**known, qbar=QBAR, variance="sor"),
+        "RFF 100": RFFUCB(**known, size=100),
+        "uniform": UniformArm(),
+    }
+
+
+def arm_sets(data: str) -> tuple[list[str], dict[str, str]]:
+    """The data sets of a run, and the reason why each other set is left out, by name.
+
+    Args:
+        data: "bundled", those that scikit-learn ships; "auto", also the others that are on this machine
+            or can be downloaded; "real", all.
+
+    Raises:
+        ValueError: another string, or a file that is not the registry's.
+        FileNotFoundError: "real", and one set is not available.
+    """
+    one_of("data", data, ("bundled", "auto", "real"))
+    if data == "bundled":
+        return list(BUNDLED), dict.fromkeys(FETCHED, "bundled data only")
+    found, missing = list(BUNDLED), {}
+    for name in FETCHED:
+        try:
+            registry.fetch(name)
+            found.append(name)
+        except FileNotFoundError:
+            if data == "real":
+                raise
+            missing[name] = "the file could not be had"
+    return found, missing

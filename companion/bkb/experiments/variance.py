@@ -50,13 +50,12 @@ def curves(kernel: Kernel, confidence: Confidence) -> dict[str, Callable]:
 
     "x", "f", "evaluations", "dictionary", and "own mean", "own sd", ... of each estimator.
     """
-    drawn = {
+    shown = {"x": points, "f": truth, "evaluations": evaluations, "dictionary": Stored("mask")}
+    return shown | {
         f"{name} {part}": partial(curve, estimator, part)
         for name, estimator in estimators(kernel, confidence).items()
         for part in Band._fields
     }
-    shown = {"x": points, "f": truth, "evaluations": evaluations, "dictionary": Stored("mask")}
-    return shown | drawn
 
 
 def worst_ratio(values: dict[str, np.ndarray], kind: str = "own") -> np.ndarray:

@@ -108,9 +108,7 @@ class Snapshot:
         values, vectors = torch.linalg.eigh(rows @ rows.mT)
         scale = (values.clamp(min=0) + JITTER * self.diagonal.max()).rsqrt()
         z = (self.features @ rows.mT) @ (vectors * scale)
-        eye = torch.eye(z.shape[1], dtype=z.dtype)
-        matrix = eye + z.mT @ (self.n.unsqueeze(1) * z) / self.ridge
-        explained = z.square().sum(1) / self.ridge - self._variance(matrix, z)
+        explained = z.square().sum(1) / self.ridge - self._variance(self._matrix(z), z)
         return (self.diagonal / self.ridge - explained - self.sketched_s2).abs()
 
     @cached_property
@@ -126,10 +124,6 @@ class Snapshot:
     @cached_property
     def accuracy(self) -> float:
         """e = ||A^{-1/2} Phi^T (W - I) Phi A^{-1/2}||, W = diag(q / p): the dictionary is e-accurate."""
-        if self.kept is None or self.probability is None:
-            raise ValueError(
-                "kept=None; allowed: the multiplicities and probabilities of the dictionary"
-            )
         weight = torch.where(self.kept > 0, self.kept / self.probability.clamp(min=1e-300), 0.0)
         factor = torch.linalg.cholesky(self.exact)
         half = torch.linalg.solve_triangular(factor, self.features.mT, upper=False)
@@ -177,9 +171,12 @@ def sketched_posterior(shot: Snapshot) -> Check:
         scale = 1 + float(shot.sketched_mean.abs().max())
         wrong = (shot.mean - shot.sketched_mean).abs() / scale
         observed, bound = torch.cat([observed, wrong]), torch.cat([bound, bound])
-    inputs = shot.inputs | {"jitter adds at most": float((shot.jitter_adds / s2).max())}
-    formula = "|s2~ - phi^T A~^-1 phi| / s2~, |mu~ - phi^T A~^-1 Phi~^T y| / (1 + max |mu~|)"
-    return sketched_posterior.statement.check(formula, inputs, observed, bound)
+    return sketched_posterior.statement.check(
+        "|s2~ - phi^T A~^-1 phi| / s2~, |mu~ - phi^T A~^-1 Phi~^T y| / (1 + max |mu~|)",
+        shot.inputs | {"jitter adds at most": float((shot.jitter_adds / s2).max())},
+        observed,
+        bound,
+    )
 
 
 @statement("Section 3, sketched variance", f"{PAPER}, Section 3; ours")
@@ -197,10 +194,12 @@ def sketched_variance(shot: Snapshot) -> Check:
         (claimed, prior),
     ]
     observed, bound = (torch.cat(side) for side in zip(*pairs))
-    bound = bound + 1e-9 * prior.max()
-    formula = "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S"
     return sketched_variance.statement.check(
-        formula, shot.inputs, observed, bound, tolerance=JITTERED
+        "SoR <= s2~ <= k / lambda; s2~ <= s2 in the span of S",
+        shot.inputs,
+        observed,
+        bound + 1e-9 * prior.max(),
+        tolerance=JITTERED,
     )
 
 
@@ -209,15 +208,14 @@ def determinant(shot: Snapshot) -> Check:
     """ln det(A~ / lambda) <= ln det(A / lambda): projection does not increase it; and a learner's is the dense one."""
     log_det = lambda matrix: float(torch.linalg.slogdet(matrix).logabsdet)
     sketched, exact = log_det(shot.sketched), log_det(shot.exact)
-    observed, bound = [sketched], [exact]
+    pairs = [(sketched, exact)]
     if shot.log_det is not None:
-        observed += [shot.log_det, abs(shot.log_det - sketched)]
-        bound += [exact, JITTERED * (1 + abs(sketched))]
-    formula = "ln det(A~ / lambda) <= ln det(A / lambda); a learner's is ln det(A~ / lambda)"
+        pairs += [(shot.log_det, exact)]
+        pairs += [(abs(shot.log_det - sketched), JITTERED * (1 + abs(sketched)))]
     return determinant.statement.check(
-        formula,
+        "ln det(A~ / lambda) <= ln det(A / lambda); a learner's is ln det(A~ / lambda)",
         shot.inputs,
-        *torch.tensor([observed, bound], dtype=torch.float64),
+        *torch.tensor(pairs, dtype=torch.float64).mT,
         tolerance=JITTERED,
     )
 
@@ -240,8 +238,14 @@ def lemma_c1(shot: Snapshot) -> Check:
     factor = torch.linalg.cholesky(shot.exact)
     half = torch.linalg.solve_triangular(factor, shot.sketched, upper=False)
     values = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.mT, upper=False))
-    both, formula = torch.stack([1 / values, values]), "A / a <= A~ <= a A"
-    return _accurate(lemma_c1, formula, shot, both, _factor(shot), tolerance=ROUNDING)
+    return _accurate(
+        lemma_c1,
+        "A / a <= A~ <= a A",
+        shot,
+        torch.stack([1 / values, values]),
+        _factor(shot),
+        tolerance=ROUNDING,
+    )
 
 
 @statement("Corollary 4.2", f"{PAPER}, Corollary 4.2")
@@ -249,18 +253,27 @@ def corollary_4_2(shot: Snapshot) -> Check:
     """s2 / a <= s2~ <= a s2 for every arm, a = (1 + e) / (1 - e), e the accuracy."""
     seen = shot.diagonal > 1e-12 * shot.diagonal.max()
     ratio = shot.claimed[seen] / shot.exact_s2[seen]
-    both, formula = torch.stack([1 / ratio, ratio]), "s2 / a <= s2~ <= a s2"
-    return _accurate(corollary_4_2, formula, shot, both, _factor(shot), tolerance=JITTERED)
+    return _accurate(
+        corollary_4_2,
+        "s2 / a <= s2~ <= a s2",
+        shot,
+        torch.stack([1 / ratio, ratio]),
+        _factor(shot),
+        tolerance=JITTERED,
+    )
 
 
 @statement("Proposition D.3", f"{PAPER}, Proposition D.3")
 def proposition_d3(shot: Snapshot) -> Check:
     """The pulls' part outside the span is small: the largest eigenvalue of Phi (I - P) Phi^T is at most lambda / (1 - e)."""
     rest = shot.n.sqrt().unsqueeze(1) * (shot.features - shot.features @ shot.projection)
-    largest = float(torch.linalg.matrix_norm(rest, 2)) ** 2
-    bound = shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf
-    formula = "||Phi (I - P) Phi^T|| <= lambda / (1 - e)"
-    return _accurate(proposition_d3, formula, shot, largest, bound)
+    return _accurate(
+        proposition_d3,
+        "||Phi (I - P) Phi^T|| <= lambda / (1 - e)",
+        shot,
+        float(torch.linalg.matrix_norm(rest, 2)) ** 2,
+        shot.ridge / (1 - shot.accuracy) if shot.accuracy < 1 else math.inf,
+    )
 
 
 @statement("Proposition C.3", f"{PAPER}, Proposition C.3, with the constants of its proof")
@@ -280,19 +293,14 @@ def in_all(statement: Callable[[Snapshot], Check], shots: Sequence[Snapshot]) ->
 
     Args:
         statement: one of the above without a failure probability.
-
-    Raises:
-        ValueError: no dictionary.
+        shots: at least one.
     """
-    if not shots:
-        raise ValueError(f"{statement.statement.name}: shots=[]; allowed: at least one dictionary")
     checks = [statement(shot) for shot in shots]
     largest = {name: max(check.inputs[name] for check in checks) for name in checks[0].inputs}
-    remarks = dict.fromkeys(check.remark for check in checks if check.remark)
     return replace(
         checks[0],
         inputs={"dictionaries": len(checks)} | largest,
         observed=np.concatenate([check.observed.ravel() for check in checks]),
         bound=np.concatenate([check.bound.ravel() for check in checks]),
-        remark="; ".join(remarks),
+        remark="; ".join(dict.fromkeys(check.remark for check in checks if check.remark)),
     )

@@ -1,10 +1,16 @@
-"""What several notebooks share of the paper's experiments: which learners, with which constants.
+"""What several notebooks share of the paper's experiments: learners with their constants, and statistics of the runs.
 
-Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments and Appendix F. What the paper leaves open is
-chosen here and said in the docstrings.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), experiments, Table 1 and Appendix F. The constants that the paper leaves open are
+chosen here and named in the docstrings.
 """
 
-from paperlib.core.contracts import Learner
+import math
+
+import numpy as np
+from scipy.special import gammainc
+
+from paperlib.core.contracts import Learner, Problem
+from paperlib.core.trace import Trace
 from paperlib.glbomd.learners.controls import UCB1, BetaThompson, LaplaceThompson
 from paperlib.glbomd.learners.ecolog import ECOLog
 from paperlib.glbomd.learners.glbomd import GLBOMD
@@ -17,11 +23,22 @@ from paperlib.glbomd.model.links import Bernoulli, Poisson
 from paperlib.glbomd.problems import SphereArms
 from paperlib.learners.reference import LongestArm, UniformArm
 
+from ...store.seconds import Run
+
 SCALES = (3, 5, 7, 9)  # S, the norm of theta*
 INSTANCE = 3000  # rounds over which the instance's kappa is taken, however many are played
 ONLINE = ("GLB-OMD", "GLOC", "ECOLog", "OFUL-MLogB")
 FITTED = ("GLM-UCB", "RS-GLinCB")  # fit a maximum likelihood estimate to the history, batched
 ONE_TRIAL = ("OFUGLB", "OFULog-r")  # certified decisions, one trial at a time
+# Rules that learn nothing: an arm at random, and the arm that a bonus alone would play.
+RULES = {"uniform": UniformArm(), "longest": LongestArm()}
+# Rules without confidence sets over the features.
+CONTROLS = RULES | {
+    "UCB1": UCB1(),
+    "Beta Thompson": BetaThompson(),
+    "Laplace Thompson": LaplaceThompson(),
+}
+GROWTH = {"width": 100, "first": 300}  # bins and first round of a growth of seconds
 
 
 def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learner]:
@@ -47,13 +64,8 @@ def paper_learners(problem: SphereArms, delta: float = 0.01) -> dict[str, Learne
     return learners | {
         "GLB-OMD": GLBOMD(**known, ridge="dim"),
         "greedy": GLBOMD(**known, ridge="dim", scale=0.0),
-        **rules(),
+        **RULES,
     }
-
-
-def rules() -> dict[str, Learner]:
-    """Rules that learn nothing: an arm at random, and the arm that a bonus alone would play."""
-    return {"uniform": UniformArm(), "longest": LongestArm()}
 
 
 def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
@@ -73,16 +85,6 @@ def covertype_learners(scale: float, delta: float = 0.01) -> dict[str, Learner]:
     }
 
 
-def covertype_controls() -> dict[str, Learner]:
-    """Rules without confidence sets over the features."""
-    return {
-        **rules(),
-        "UCB1": UCB1(),
-        "Beta Thompson": BetaThompson(),
-        "Laplace Thompson": LaplaceThompson(),
-    }
-
-
 def trial_counts(
     learners: dict[str, Learner], trials: int, fitted: int, one_trial: int
 ) -> dict[str, int]:
@@ -91,3 +93,36 @@ def trial_counts(
         name: fitted if name in FITTED else one_trial if name in ONE_TRIAL else trials
         for name in learners
     }
+
+
+def methods(
+    problem: SphereArms, leave_out: tuple[str, ...] = ()
+) -> dict[Run, tuple[Learner, Problem]]:
+    """The paper's methods on a problem, by name and S, as ``store.time_runs`` wants them."""
+    left = ("greedy", *RULES, *leave_out)
+    learners = {name: x for name, x in paper_learners(problem).items() if name not in left}
+    return {(name, problem.norm): (learner, problem) for name, learner in learners.items()}
+
+
+def crossing(slower_start: Trace, other: Trace) -> int | None:
+    """Return the first recorded round after which the mean regret of ``slower_start`` stays below the regret of ``other``.
+
+    None if this never happens.
+    """
+    n = min(len(slower_start["regret"]), len(other["regret"]))
+    below = slower_start["regret"][:n].mean(0) < other["regret"][:n].mean(0)
+    above = np.flatnonzero(~below)
+    first = above[-1] + 1 if len(above) else 0
+    return int(slower_start.rounds[first]) if first < len(below) else None
+
+
+def ecolog_iterations(norm_bound: float, t: int) -> float:
+    """Gradient steps of ECOLog's public code in round t: (4/3) ceil((9/4 + S/8) ln(S t))."""
+    return 4 / 3 * math.ceil((9 / 4 + norm_bound / 8) * math.log(norm_bound * t))
+
+
+def exceedance(problem: SphereArms, bound: int, horizon: int) -> float:
+    """P(a Poisson reward of some round's best arm exceeds ``bound`` within the horizon)."""
+    means = problem.best_means(horizon)
+    log_below = np.log1p(-gammainc(bound + 1, means))  # P(reward <= bound) = 1 - P(bound + 1, mean)
+    return float(-np.expm1(log_below.sum()))

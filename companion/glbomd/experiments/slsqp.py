@@ -1,9 +1,9 @@
-"""Optimism over a likelihood set by a generic solver: a constrained problem an arm, K + 1 a round.
+"""Optimism over a likelihood set by a generic solver: one constrained problem per arm, K + 1 per round.
 
-This is how the authors of likelihood-set methods compute their decisions, written as well as that
-allows: analytic gradients, vectorized over the history, warm starts. It proves nothing; it is the
-yardstick of what ``learners.likelihood_set`` saves, and an independent oracle for its decisions.
-Nothing here is kept: who asks ``store.once`` for it does that, and enters no measurement's key.
+The authors of likelihood-set methods compute their decisions in this way. It is written as well as the way allows: analytic
+gradients, vectorized over the history, a start at the estimate. It proves nothing. It measures the time that
+``learners.likelihood_set`` saves, and it is an independent oracle for its decisions.
+Seconds are of this machine; ``python3 run.py clean`` forgets the cached ones.
 Shapes: n observations, K arms, d dimensions; one trial, numpy.
 """
 
@@ -25,6 +25,8 @@ from paperlib.glbomd.learners.certified import CertifiedOptimism
 from paperlib.glbomd.learners.likelihood_set import ConfidenceSet, family_terms, leader
 from paperlib.play import play
 
+from ...store.results import once
+from ...store.seconds import Run, Seconds
 from ...store.timing import alone, time_rounds
 
 TOLERANCE = 1e-9  # of the solver, absolute, on values and (relative to the budget) on constraints
@@ -33,19 +35,12 @@ SLACK = 1e-6  # violation of a constraint, relative to b or to S^2, that still c
 
 
 class SLSQPDecision(NamedTuple):
-    """What the solver returned."""
+    """The solver's decision of one round."""
 
     arm: int  # argmax of the values, ties to the lowest index
     values: ndarray  # K, UCB(x_k) up to the tolerance, from below or above
-    points: ndarray  # K x d, the maximizers: warm starts for the next round
+    margin: float  # best value minus second best
     estimate: ndarray  # d, maximum likelihood estimate
-
-    @property
-    def margin(self) -> float:
-        """Best value minus second best; inf for a single arm."""
-        return (
-            float(np.diff(np.sort(self.values)[-2:])[0]) if len(self.values) > 1 else float("inf")
-        )
 
 
 def slsqp_decision(
@@ -55,8 +50,8 @@ def slsqp_decision(
 
     Args:
         inside: the set, of which only data, budget, ball and ridge are used.
-        arms: K x d.
-        start: where to begin, d for all arms or K x d; by default the estimate, which begins at 0.
+        arms: K x d, K at least 2.
+        start: where the solver begins, d; by default 0 for the estimate and the estimate for the arms.
 
     Raises:
         RuntimeError: the solver ended outside of the set, from every start.
@@ -77,24 +72,18 @@ def slsqp_decision(
 
     objective = lambda theta: evaluated(theta.tobytes())  # L and its gradient
 
-    in_ball = (
-        []
-        if ball is None
-        else [
-            {
-                "type": "ineq",
-                "fun": lambda theta: ball * ball - theta @ theta,
-                "jac": lambda theta: -2 * theta,
-            }
-        ]
-    )
-    first = np.zeros(arms.shape[1]) if start is None or start.ndim > 1 else start
+    in_ball = {
+        "type": "ineq",
+        "fun": lambda theta: ball * ball - theta @ theta,
+        "jac": lambda theta: -2 * theta,
+    }
+    constraints = [] if ball is None else [in_ball]
     estimate = minimize(
         objective,
-        first,
+        np.zeros(arms.shape[1]) if start is None else start,
         jac=True,
         method="SLSQP",
-        constraints=in_ball,
+        constraints=constraints,
         options={"maxiter": 200, "ftol": 1e-12},
     ).x
     level, unit = objective(estimate)[0] + inside.budget, max(inside.budget, 1e-12)
@@ -103,37 +92,34 @@ def slsqp_decision(
         "fun": lambda theta: (level - objective(theta)[0]) / unit,
         "jac": lambda theta: -objective(theta)[1] / unit,
     }
-    starts = np.broadcast_to(estimate if start is None else start, arms.shape)
+    constraints = [likely, *constraints]
 
-    def solve(x: ndarray, begin: ndarray) -> ndarray:
-        """The best feasible point for one arm.
-
-        A start that leads outside of the set is given up for the estimate.
-        """
-        for origin in (begin, estimate):
+    def solve(x: ndarray) -> ndarray:
+        """The best feasible point for one arm; from the estimate where the given start leads outside of the set."""
+        for origin in (estimate if start is None else start, estimate):
             point = minimize(
                 lambda theta: -(x @ theta),
                 origin,
                 jac=lambda theta: -x,
                 method="SLSQP",
-                constraints=[likely, *in_ball],
+                constraints=constraints,
                 options={"maxiter": 200, "ftol": TOLERANCE},
             ).x
-            if all(constraint["fun"](point) >= -SLACK for constraint in (likely, *in_ball)):
+            if all(constraint["fun"](point) >= -SLACK for constraint in constraints):
                 return point
         raise RuntimeError(f"SLSQP left the set at {point!r} for the direction {x!r}")
 
-    points = np.stack([solve(x, begin) for x, begin in zip(arms, starts)])
-    values = np.einsum("kd,kd->k", arms, points)
-    return SLSQPDecision(leader(values), values, points, estimate)
+    values = np.einsum("kd,kd->k", arms, np.stack([solve(x) for x in arms]))
+    second, best = np.sort(values)[-2:]
+    return SLSQPDecision(leader(values), values, float(best - second), estimate)
 
 
 @dataclass(frozen=True)
 class SLSQPDecisions:
-    """A probe that decides again by SLSQP what a certified learner has just decided, and times it.
+    """Probe that repeats the decision of a certified learner by SLSQP, and times it.
 
-    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best
-    arms. The solver starts from the round's maximum likelihood estimate: it is spared that search.
+    Returns 1 x 3: seconds, whether the arm is the same, and SLSQP's margin between its two best arms. The solver starts
+    from the round's maximum likelihood estimate, so that it need not search for it.
     """
 
     learner: CertifiedOptimism
@@ -155,15 +141,14 @@ def sampled(horizon: int, every: int) -> list[int]:
 def decide_again(
     learner: CertifiedOptimism, problem: Problem, horizon: int, every: int
 ) -> dict[str, ndarray]:
-    """SLSQP beside the certified decisions of one trial, alone on the machine.
+    """SLSQP beside the certified decisions of one trial. Callers take the machine for themselves (``alone``).
 
     Returns:
         ``rounds``, every ``every``-th, and for each of them ``seconds`` of SLSQP, whether the arm
         is the ``same``, and SLSQP's ``margin`` between its two best arms.
     """
     probes = {"slsqp": SLSQPDecisions(learner)}
-    with alone():
-        trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
+    trace = play(learner, problem, horizon, 1, record=sampled(horizon, every), probes=probes)
     seconds, same, margin = trace["slsqp"][0].T
     return {"rounds": trace.rounds, "seconds": seconds, "same": same, "margin": margin}
 
@@ -208,3 +193,12 @@ def time_decisions(
         # in turns, so that a slow spell of the machine meets all runs alike
         turns = [[seconds(*run) for run in runs] for _ in range(repetitions)]
     return {"seconds": np.stack(turns, 1)}
+
+
+def slsqp_seconds(
+    runs: dict[Run, tuple[Learner, Problem]], horizon: int, every: int, repetitions: int
+) -> Seconds:
+    """Seconds of each ``every``-th round with SLSQP, see ``time_decisions``; cached."""
+    known = {"runs": list(runs.values()), "horizon": horizon, "every": every}
+    found = once("slsqp_seconds", time_decisions, **known, repetitions=repetitions)
+    return Seconds(dict(zip(runs, found["seconds"])), dict.fromkeys(runs, 1))

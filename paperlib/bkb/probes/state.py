@@ -244,7 +244,7 @@ def sketch_probes(
 def own_numbers(learner: Any) -> dict[str, Callable]:
     """What a learner has after each round, for checks that rebuild it from arms and rewards alone.
 
-    To be recorded in every round, for ``companion.bkb.proofs.along.Own``: arms, rewards, posterior, sums and radius; a dictionary
+    To be recorded in every round, for ``companion.bkb.proofs.run_lemmas.Own``: arms, rewards, posterior, sums and radius; a dictionary
     where there is one.
     """
     known = {

@@ -55,7 +55,7 @@ def sharp_width() -> float:
     """x* of Lemma 7', the largest R sigma for which E D <= 2 sigma^2 mu' / g.
 
     Lemma 7 then needs lambda >= alpha R^2 / x*^2 = (3 / 2) eta R^2 / x*^2. For the proof see ``lemma_7_sharp`` in
-    ``companion.glbomd.proofs.mixloss``.
+    ``companion.glbomd.proofs.lemmas``.
     """
     # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*
     excess = lambda x: (

@@ -6,8 +6,8 @@ import pytest
 from bkb_runs import confidence
 
 from companion.bkb.errata import reference_arms
-from companion.bkb.experiments.settings import reference
-from companion.bkb.proofs import along, lemmas, sketch_lemmas
+from companion.bkb.experiments.settings import REFERENCE
+from companion.bkb.proofs import run_lemmas, sketch_lemmas
 from companion.bkb.proofs.sketch_lemmas import in_all
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
@@ -18,39 +18,39 @@ from paperlib.play import play
 
 QBAR, ROUNDS, TRIALS = 3.0, 40, 2
 EXACT = (
-    lemmas.effective_dimension,
-    lemmas.log_determinant,
-    lemmas.proposition_b1,
-    lemmas.proposition_b3,
-    lemmas.sum_of_variances,
-    along.posterior,
+    run_lemmas.effective_dimension,
+    run_lemmas.log_determinant,
+    run_lemmas.proposition_b1,
+    run_lemmas.proposition_b3,
+    run_lemmas.sum_of_variances,
+    run_lemmas.posterior,
 )
 
 
 def own(learner, rounds=ROUNDS, trials=TRIALS):
     kernel, arms = reference_arms()
-    trace = play(learner, reference(), rounds, trials, record="all", probes=own_numbers(learner))
-    run = along.Replay.of(trace, kernel, arms, learner.confidence.lam)
-    return along.Own.by(trace, run, learner.confidence)
+    trace = play(learner, REFERENCE, rounds, trials, record="all", probes=own_numbers(learner))
+    run = run_lemmas.Replay.of(trace, kernel, arms, learner.confidence.lam)
+    return run_lemmas.Own.by(trace, run, learner.confidence)
 
 
 def flagged(learner):
     """Names of the statements that do not hold of the learner's own numbers: what the notebook prints of it."""
     run = own(learner)
-    checks = [s(run) for s in (along.radius, along.choice, lemmas.least_variance)]
+    checks = [s(run) for s in (run_lemmas.radius, run_lemmas.choice, run_lemmas.least_variance)]
     if isinstance(learner, ExactGPUCB):
         checks += [statement(run) for statement in EXACT]
     else:
         checks.append(in_all(sketch_lemmas.sketched_posterior, run.shots()))
     if isinstance(learner, BKB):
-        drawn = along.coins(0, *run.mask.shape)
-        checks.append(along.sampled(run, drawn, QBAR))
+        drawn = run_lemmas.coins(0, *run.mask.shape)
+        checks.append(run_lemmas.sampled(run, drawn, QBAR))
     return {check.statement for check in checks if check.verdict != "holds"}
 
 
 def made(kind, rule="practical", **more):
     sketch = {} if issubclass(kind, ExactGPUCB) else {"qbar": QBAR}
-    return kind(reference().kernel, confidence(rule), **sketch, **more)
+    return kind(REFERENCE.kernel, confidence(rule), **sketch, **more)
 
 
 @pytest.mark.parametrize("kind", [BKB, LazyBKB, ExactGPUCB])
@@ -219,9 +219,9 @@ def test_one_coin_an_arm_is_another_dictionary():
 def test_a_wrong_rule_is_flagged():
     run = own(made(BKB, "online"))
     claimed = {**vars(run)} | {"confidence": confidence("corrected")}
-    fields = along.Own.__dataclass_fields__
-    wrong = along.Own(**{name: claimed[name] for name in fields})
-    assert along.radius(run).verdict == "holds" and along.radius(wrong).verdict == "fails"
+    fields = run_lemmas.Own.__dataclass_fields__
+    wrong = run_lemmas.Own(**{name: claimed[name] for name in fields})
+    assert run_lemmas.radius(run).verdict == "holds" and run_lemmas.radius(wrong).verdict == "fails"
 
 
 # Statements about one dictionary ---------------------------------------------------------------------------
@@ -234,8 +234,6 @@ def test_all_dictionaries_are_in_one_check():
     assert check.inputs["dictionaries"] == 20
     wrong = [*shots[:-1], type(shots[0])(**{**_fields(shots[-1]), "s2": 1.01 * shots[-1].s2})]
     assert in_all(sketch_lemmas.sketched_posterior, wrong).verdict == "fails"
-    with pytest.raises(ValueError, match="shots=\\[\\]"):
-        in_all(sketch_lemmas.sketched_posterior, [])
 
 
 def _fields(shot):
@@ -244,4 +242,4 @@ def _fields(shot):
 
 def test_a_rule_without_a_formula_is_named():
     with pytest.raises(ValueError, match="rule='const'"):
-        along.radius(own(made(BKB, "const"), 3, 1))
+        run_lemmas.radius(own(made(BKB, "const"), 3, 1))

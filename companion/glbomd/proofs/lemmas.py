@@ -1,0 +1,737 @@
+"""Lemmas of the proofs of GLB-OMD's theorems, Tables 1 and 2, and the integrals behind the mix loss.
+
+``PROBES`` records the needed numbers in ``play(..., record="all", probes=PROBES)``. ``Replay.of`` recomputes everything else from
+estimates, arms and rewards alone, so that an error in a learner's matrices shows. Proposition 1 and Lemmas 1, 4 and 11
+hold on every sequence of rewards, not just with high probability, so one violation means an error. Lemmas 8, 9, 10, 12 and 13
+need no run. A loss depends on theta through X_s^T theta alone, which is a Gaussian number: every expectation is a
+one-dimensional quadrature.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), with its appendices; Lemma 7' is our addition.
+Letters: as in ``constants``; R trials lead, T rounds, d dimensions; S_D2 and S_DH are the sums up to t of
+||theta_{s+1} - theta_s||^2 in the Euclidean norm and in the norm of H_s, L* and L+ those of l_s(theta*) and l_s(theta_{s+1});
+kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*; P_s = N(theta_s, alpha H_s^{-1}),
+m_s = -ln E_{P_s} e^{-l_s} the mix loss, Q_s = N(theta_{s+1}, alpha H_s^{-1}), M_s = lambda / 2 I + sum over tau <= s of the
+Hessian of l_tau at theta_{tau+1}, D the Bregman divergence of l_s. Index t of a tensor is round t + 1.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paperlib import stats
+from paperlib.checks import Check, statement
+from paperlib.core.trace import Trace
+from paperlib.glbomd.model.links import Link, kappa_ball, loss
+from paperlib.glbomd.model.setting import Setting
+from paperlib.glbomd.probes import PROBES
+from paperlib.glbomd.theory.constants import PAPER, ROUNDING, sharp_width, shortfall
+
+NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
+LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)
+LEGENDRE = tuple(torch.from_numpy(x) for x in np.polynomial.legendre.leggauss(64))
+BLOCK = 1 << 15  # rounds of all trials of a block
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """Estimates, arms and rewards of R trials over T rounds, and the quantities that follow from them."""
+
+    setting: Setting
+    theta: Tensor  # R x (T + 1) x d: theta_1, ..., theta_{T+1}
+    arm: Tensor  # R x T x d
+    reward: Tensor  # R x T
+    truth: Tensor  # R x d, theta*
+    best: Tensor  # R x T, max_x x^T theta*
+
+    @classmethod
+    def of(cls, trace: Trace, setting: Setting) -> "Replay":
+        """From a trace recorded with ``PROBES`` in every round.
+
+        Raises:
+            ValueError: rounds or probes are missing.
+        """
+        if missing := [name for name in PROBES if name not in trace.series]:
+            raise ValueError(
+                f"trace lacks {', '.join(missing)}; allowed: one recorded with probes=PROBES"
+            )
+        if len(trace.rounds) != trace.rounds[-1]:
+            raise ValueError(
+                f"trace has {len(trace.rounds)} of {trace.rounds[-1]} rounds; allowed: record='all'"
+            )
+        get = lambda name: torch.from_numpy(trace[name])
+        later = get("next_theta")
+        theta = torch.cat([torch.zeros_like(later[:, :1]), later], 1)  # theta_1 = 0
+        return cls(setting, theta, get("arm"), get("reward"), get("truth")[:, -1], get("best"))
+
+    @property
+    def rounds(self) -> Tensor:
+        """1, ..., T."""
+        return torch.arange(1, self.arm.shape[1] + 1, dtype=torch.float64)
+
+    @cached_property
+    def start_z(self) -> Tensor:
+        """X_t^T theta_t, R x T."""
+        return (self.arm * self.theta[:, :-1]).sum(-1)
+
+    @cached_property
+    def next_z(self) -> Tensor:
+        """X_t^T theta_{t+1}, R x T."""
+        return (self.arm * self.theta[:, 1:]).sum(-1)
+
+    @cached_property
+    def true_z(self) -> Tensor:
+        """X_t^T theta*, R x T."""
+        return (self.arm * self.truth.unsqueeze(1)).sum(-1)
+
+    @cached_property
+    def curvature(self) -> Tensor:
+        """mu'(X_t^T theta_{t+1}) / g, the weight of X_t X_t^T in H_{t+1} - H_t, R x T."""
+        return self.setting.link.slope(self.next_z) / self.setting.link.dispersion
+
+    @cached_property
+    def precision(self) -> Tensor:
+        """H_1, ..., H_{T+1}, R x (T + 1) x d x d, with H_1 = lambda I."""
+        first = self.setting.ridge * torch.eye(self.setting.dim, dtype=torch.float64).expand(
+            len(self.arm), 1, -1, -1
+        )
+        gains = (self.curvature.unsqueeze(-1) * self.arm).unsqueeze(-1) * self.arm.unsqueeze(-2)
+        return torch.cat([first, gains], 1).cumsum(1)
+
+    def width_square(self, shift: float = 0.0) -> Tensor:
+        """X_t^T (H_t - shift I)^{-1} X_t, R x T."""
+        matrix = self.precision[:, :-1] - shift * torch.eye(self.setting.dim, dtype=torch.float64)
+        half = torch.linalg.solve_triangular(
+            torch.linalg.cholesky(matrix), self.arm.unsqueeze(-1), upper=False
+        )
+        return half.square().sum((-1, -2))
+
+    @cached_property
+    def width2(self) -> Tensor:
+        """||X_t||_{H_t^{-1}}^2, R x T."""
+        return self.width_square()
+
+    def norm_square(self, vector: Tensor) -> Tensor:
+        """||v_t||^2 in the norm of H_t, R x T. ``vector``: R x T x d."""
+        matrix = self.precision[:, : vector.shape[1]]
+        return (vector * (matrix @ vector.unsqueeze(-1)).squeeze(-1)).sum(-1)
+
+    @cached_property
+    def error(self) -> Tensor:
+        """||theta_t - theta*||_{H_t}^2 for t = 1, ..., T + 1, R x (T + 1)."""
+        return self.norm_square(self.theta - self.truth.unsqueeze(1))
+
+    @cached_property
+    def move(self) -> Tensor:
+        """theta_{t+1} - theta_t, R x T x d."""
+        return self.theta[:, 1:] - self.theta[:, :-1]
+
+    @cached_property
+    def moved(self) -> Tensor:
+        """Sum up to t of ||theta_{s+1} - theta_s||_{H_s}^2, R x T."""
+        return self.norm_square(self.move).cumsum(1)
+
+    def losses(self, z: Tensor) -> Tensor:
+        """Sum up to t of the losses l_s where X_s^T theta is z_s, R x T. ``z``: R x T."""
+        return loss(self.setting.link, z, self.reward).cumsum(1)
+
+
+# Theorem 2 and the tables ---------------------------------------------------------------------------------
+
+
+@statement("Theorem 2, curvature along the run", f"{PAPER}, proof of Theorem 2")
+def curvature_along(run: Replay) -> Check:
+    """sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t: from |mu'(a) - mu'(b)| <= R |mu(a) - mu(b)|. In every run."""
+    link, best = run.setting.link, run.best
+    regret = (link.mean(best) - link.mean(run.true_z)).cumsum(1)
+    return curvature_along.statement.check(
+        "sum mu'(X_s^T theta*) <= t / kappa_opt + R Reg_t",
+        run.setting.describe(),
+        link.slope(run.true_z).cumsum(1),
+        link.slope(best).cumsum(1) + link.self_concordance * regret,
+    )
+
+
+@statement("Theorem 2, optimism", f"{PAPER}, proof of Theorem 2, (35)")
+def optimism(run: Replay, scale: float = 1.0) -> Check:
+    """0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^{-1}}, u_t the played arm's index.
+
+    It follows where theta* is in the confidence set. The paper bounds mu' by C_mu at X_t^T theta~ with theta~ in
+    that set, which may leave the ball; the minimum repairs it, and changes nothing in the algorithm (E15).
+
+    Args:
+        run: the run.
+        scale: the learner's, which multiplies the radius.
+    """
+    setting = run.setting
+    bonus = scale * torch.from_numpy(setting.radius(run.rounds.numpy())) * run.width2.sqrt()
+    gap = (run.start_z + bonus).clamp(max=setting.norm_bound) - run.true_z
+    return optimism.statement.check(
+        "0 <= min(u_t, S) - X_t^T theta* <= 2 beta_t ||X_t||_{H_t^-1}",
+        setting.describe(),
+        torch.stack([-gap, gap], -1),
+        torch.stack([torch.zeros_like(gap), 2 * bonus], -1),
+    )
+
+
+def leading_order(t: np.ndarray) -> np.ndarray:
+    """sqrt(t) ln(1 + t): Theorem 2's leading term in the horizon, up to factors; 1 + t for a logarithm above 0."""
+    return np.sqrt(t) * np.log1p(t)
+
+
+@statement("Theorem 2, order", f"{PAPER}, Theorem 2")
+def regret_order(trace: Trace) -> Check:
+    """Regret grows no faster than Theorem 2's leading order, sqrt(t) ln(1 + t), over the last 90 % of the rounds.
+
+    The slope of the log of the mean of regret / order on log t: the upper end of its bootstrap interval over trials
+    has to be at most 0.
+    """
+    slope = stats.growth(trace.rounds, trace["regret"] / leading_order(trace.rounds))
+    return regret_order.statement.check(
+        "slope of ln(Reg_t / (sqrt(t) ln(1 + t))) on ln t <= 0",
+        {"slope": slope.estimate, "trials": slope.n},
+        slope.high,
+        0.0,
+    )
+
+
+class Order(NamedTuple):
+    """One line of a table: leading orders in the horizon T and the round t."""
+
+    method: str
+    regret: str
+    time: str  # of a round
+    memory: str
+    joint: str  # whether it is jointly efficient: both cheap and with kappa_* for kappa
+
+
+@statement("Table 1", f"{PAPER}, Table 1")
+def table_1() -> tuple[Order, ...]:
+    """Generalized linear bandits: regret and cost a round; kappa_* <= kappa makes the difference.
+
+    The marks of the last column are our reading of the text. For RS-GLinCB we read Table 1 as no, because its
+    memory grows and some of its rounds cost t (Section 3.2). However, Section 5 counts it among the jointly efficient methods.
+    """
+    fast, slow = "log T sqrt(T / kappa_*)", "kappa log T sqrt(T)"
+    return (
+        Order("GLM-UCB", "kappa (log T)^(3/2) sqrt(T)", "t", "t", "no"),
+        Order("GLOC", slow, "1", "1", "no"),
+        Order("OFUGLB", fast, "t", "t", "no"),
+        Order("RS-GLinCB", fast, "(log t)^2, amortized", "t", "no"),
+        Order("GLB-OMD", fast, "1", "1", "yes"),
+    )
+
+
+@statement("Table 2", f"{PAPER}, Table 2")
+def table_2() -> tuple[Order, ...]:
+    """Jointly efficient methods for logistic bandits: regret and cost a round."""
+    return (
+        Order("ECOLog", "log T sqrt(T / kappa_*)", "log t", "1", "yes"),
+        Order("OFUL-MLogB", "(log T)^(3/2) sqrt(T / kappa_*)", "1", "1", "yes"),
+        Order("GLB-OMD", "log T sqrt(T / kappa_*)", "1", "1", "yes"),
+    )
+
+
+@statement("Table 1, kappa", f"{PAPER}, caption of Table 1")
+def table_1_kappa(link: Link, norm_bound: float, kappa_opt: float) -> Check:
+    """kappa_* <= kappa: the slope at the best arms is at least the smallest over the ball. ``kappa_opt``: kappa_*."""
+    return table_1_kappa.statement.check(
+        "kappa_* <= kappa",
+        {"link": type(link).__name__, "S": norm_bound},
+        kappa_opt,
+        kappa_ball(link, norm_bound),
+    )
+
+
+# The one-pass update --------------------------------------------------------------------------------------
+
+
+def surrogate_gradient(run: Replay) -> Tensor:
+    """grad l~_t(theta_{t+1}) = coefficient times X_t: the gradient of l_t expanded to second order at theta_t. R x T."""
+    link = run.setting.link
+    change = link.slope(run.start_z) * (run.next_z - run.start_z)
+    return (link.mean(run.start_z) - run.reward + change) / link.dispersion
+
+
+@statement("Proposition 1", f"{PAPER}, Eqs. (3), (42a), (42b)")
+def proposition_1(run: Replay) -> Check:
+    """The two-step update (42a), (42b) is the constrained minimizer (3): its optimality conditions.
+
+    theta_{t+1} minimizes a strictly convex function over the ball exactly if it lies in the ball and the gradient
+    there is -nu theta_{t+1} with nu >= 0, and nu = 0 inside. Observed: the residual of these conditions, relative
+    to the two terms that make up the gradient, R x T.
+    """
+    setting, H, point = run.setting, run.precision[:, :-1], run.theta[:, 1:]
+    eta, S = setting.step, setting.norm_bound
+    norm = lambda vector: torch.linalg.vector_norm(vector, dim=-1)
+    pull = (H @ run.move.unsqueeze(-1)).squeeze(-1) / eta
+    push = surrogate_gradient(run).unsqueeze(-1) * run.arm
+    gradient, length = pull + push, norm(point)
+    at_the_edge = length >= S * (1 - 1e-9)
+    multiplier = (-(gradient * point).sum(-1) / S**2).clamp(min=0) * at_the_edge
+    residual = norm(gradient + multiplier.unsqueeze(-1) * point)
+    # Where both terms are zero to rounding, so is the residual: measured against H_t ||theta_{t+1}|| eps.
+    rounding = 1e-6 * torch.linalg.vector_norm(H, dim=(-2, -1)) * length / eta
+    scale = norm(pull) + norm(push) + 1e-300 + rounding
+    return proposition_1.statement.check(
+        "grad l~_t(theta_{t+1}) + H_t (theta_{t+1} - theta_t) / eta = -nu theta_{t+1}, ||theta_{t+1}|| <= S",
+        setting.describe(),
+        residual / scale + (length / S - 1).clamp(min=0),
+        1e-8,
+    )
+
+
+@statement("Lemma 1", f"{PAPER}, Lemma 1")
+def lemma_1(run: Replay, comparator: Tensor | None = None, seed: int = 0) -> Check:
+    """Three-point inequality of mirror descent, for every comparator u in the ball.
+
+    ||theta_{t+1} - u||_{H_t}^2 <= 2 eta <grad l~_t(theta_{t+1}), u - theta_{t+1}> + ||theta_t - u||_{H_t}^2
+    - ||theta_t - theta_{t+1}||_{H_t}^2. Any error in the update shows here, also a projection in a wrong norm; an
+    omitted projection shows in Proposition 1 alone.
+
+    Args:
+        run: the run.
+        comparator: u, broadcasting to R x T x d; by default theta* and, beside it, a random point with norm S.
+        seed: of the random points.
+
+    Returns:
+        Check of the violation relative to the terms' sizes, R x T x comparators.
+    """
+    setting, comparators = run.setting, [comparator]
+    if comparator is None:
+        point = torch.from_numpy(np.random.default_rng(seed).normal(size=run.arm.shape))
+        length = torch.linalg.vector_norm(point, dim=-1, keepdim=True)
+        comparators = [run.truth.unsqueeze(1), point * setting.norm_bound / length]
+    coefficient, moved, violations = surrogate_gradient(run), run.norm_square(run.move), []
+    for u in comparators:
+        left = run.norm_square(run.theta[:, 1:] - u)
+        inner = 2 * setting.step * coefficient * (run.arm * (u - run.theta[:, 1:])).sum(-1)
+        start = run.norm_square(run.theta[:, :-1] - u)
+        violations.append((left - inner - start + moved) / (left + inner.abs() + start + moved))
+    return lemma_1.statement.check(
+        "(left - right) / (sum of the terms' sizes) <= rounding",
+        setting.describe(),
+        torch.stack(violations, -1),
+        ROUNDING,
+    )
+
+
+@statement("Lemma 4", f"{PAPER}, Lemma 4")
+def lemma_4(run: Replay, *, printed: bool = False) -> Check:
+    """Error of the estimate through the losses, for any ridge.
+
+    ||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2
+    + (2 eta R S C_mu / g) S_D2 - S_DH. Uses Assumption 2 besides the two that the paper lists (erratum E12).
+
+    Args:
+        run: the run.
+        printed: the statement's coefficient C_mu (2 + 2 R S) / g, which lacks its proof's R S (erratum E4).
+    """
+    setting, eta = run.setting, run.setting.step
+    R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
+    # Departure: the printed coefficient lacks the factor R S of (11) and (19) (E4).
+    coefficient = setting.max_slope * 2 * eta / g * (1 if printed else R * S)
+    text = "C_mu (2 + 2 R S)" if printed else "2 eta R S C_mu"
+    start = 2 * eta * (run.losses(run.true_z) - run.losses(run.next_z)) + run.error[:, :1]
+    euclidean = run.move.square().sum(-1).cumsum(1)
+    return lemma_4.statement.check(
+        f"||theta_{{t+1}} - theta*||^2_{{H_{{t+1}}}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{{H_1}} + ({text} / g) S_D2 - S_DH",
+        setting.describe(),
+        run.error[:, 1:],
+        start + coefficient * euclidean - run.moved,
+    )
+
+
+@statement("Lemma 4b", f"{PAPER}, Lemma 4 in the form that Theorem 1 uses")
+def lemma_4b(run: Replay) -> Check:
+    """Lemma 4 with lambda >= 6 eta R S C_mu / g: a third of S_DH pays for S_D2.
+
+    ||theta_{t+1} - theta*||_{H_{t+1}}^2 <= 2 eta (L* - L+) + ||theta_1 - theta*||_{H_1}^2 - (2/3) S_DH. Computed
+    for any ridge; below the condition it may fail, and does.
+    """
+    setting, eta = run.setting, run.setting.step
+    R, g, S = setting.link.self_concordance, setting.link.dispersion, setting.norm_bound
+    least = 6 * eta * R * S * setting.max_slope / g
+    return lemma_4b.statement.check(
+        "||theta_{t+1} - theta*||^2_{H_{t+1}} <= 2 eta (L* - L+) + ||theta_1 - theta*||^2_{H_1} - (2/3) S_DH",
+        setting.describe() | {"least ridge": least},
+        run.error[:, 1:],
+        2 * eta * (run.losses(run.true_z) - run.losses(run.next_z))
+        + run.error[:, :1]
+        - 2 / 3 * run.moved,
+        remark=shortfall(setting.ridge, least),
+    )
+
+
+@statement("Lemma 11", f"{PAPER}, Lemma 11 (elliptical potential)")
+def lemma_11(run: Replay, *, sharp: bool = False) -> Check:
+    """Sum of squared widths, with z_t = sqrt(mu'(X_t^T theta_{t+1})) X_t and V_t = g H_t.
+
+    sum ||z_s||_{V_s^{-1}}^2 <= 2 d (1 + Z^2) ln(1 + t Z^2 / (d lambda')), Z^2 = C_mu, lambda' = g lambda >= 1. The
+    factor 2 is superfluous (``sharp``): x <= (1 + Z^2) ln(1 + x) for 0 <= x <= Z^2.
+
+    Raises:
+        ValueError: g lambda < 1 (erratum E25).
+    """
+    setting, d, square = run.setting, run.setting.dim, run.setting.max_slope
+    initial = setting.link.dispersion * setting.ridge
+    if initial < 1:
+        raise ValueError(f"ridge={setting.ridge}: g lambda={initial}; allowed: at least 1")
+    growth = torch.log1p(run.rounds * square / (d * initial))
+    return lemma_11.statement.check(
+        f"sum ||z_s||^2_{{V_s^-1}} <= {'' if sharp else '2 '}d (1 + Z^2) ln(1 + t Z^2 / (d g lambda))",
+        setting.describe(),
+        (run.curvature * run.width2).cumsum(1),
+        (1 if sharp else 2) * d * (1 + square) * growth,
+    )
+
+
+# Integrals and inequalities that need no run --------------------------------------------------------------
+
+
+def slope_integrals(link: Link, start: Tensor, end: Tensor) -> tuple[Tensor, Tensor]:
+    """int_0^1 mu'(z_1 + v (z_2 - z_1)) dv, and the same with weight 1 - v, by 64 Gauss-Legendre points; shapes as the ends."""
+    v, weight = (LEGENDRE[0] + 1) / 2, LEGENDRE[1] / 2
+    slope = link.slope(start.unsqueeze(-1) + v * (end - start).unsqueeze(-1))
+    return (slope * weight).sum(-1), (slope * weight * (1 - v)).sum(-1)
+
+
+def mixed(link: Link, reward: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+    """-ln E e^{-l(z)} for z ~ N(mean, deviation^2), l the loss of ``reward``; all of one shape.
+
+    80 Gauss-Hermite points around the peak of e^{-l} times the density, in the width of the peak: a large reward
+    makes it far narrower than the density. Exact for Gaussian rewards.
+    """
+    deviation = deviation.clamp(min=1e-150)  # the zero arm has none
+    g, variance = link.dispersion, deviation.square()
+    # The peak solves mu(z) - r + g (z - mean) / variance = 0, whose left side increases in z. The root is between these two.
+    far = mean + variance * (reward - link.mean(mean)) / g
+    low, high = torch.minimum(mean, far), torch.maximum(mean, far)
+    for _ in range(64):
+        middle = (low + high) / 2
+        left = link.mean(middle) - reward + g * (middle - mean) / variance < 0
+        low, high = torch.where(left, middle, low), torch.where(left, high, middle)
+    width = (link.slope(high) / g + 1 / variance).rsqrt()
+    z = high.unsqueeze(-1) + 2**0.5 * width.unsqueeze(-1) * NODES
+    log_density = -0.5 * ((z - mean.unsqueeze(-1)) / deviation.unsqueeze(-1)).square()
+    exponents = LOG_WEIGHTS + NODES**2 + log_density - loss(link, z, reward.unsqueeze(-1))
+    return -(torch.logsumexp(exponents, -1) + (width / deviation).log())
+
+
+def expectation(f: Callable[[Tensor], Tensor], mean: Tensor, deviation: Tensor) -> Tensor:
+    """E f(z) for z ~ N(mean, deviation^2), the same points."""
+    z = mean.unsqueeze(-1) + 2**0.5 * deviation.unsqueeze(-1) * NODES
+    return (LOG_WEIGHTS.exp() * f(z)).sum(-1)
+
+
+@statement("Lemma 8", f"{PAPER}, Lemma 8, (37)")
+def lemma_8(link: Link, norm_bound: float, points: int = 61, *, printed: bool = False) -> Check:
+    """Self-concordance bounds integrals of the slope, on all pairs of a grid of [-S, S].
+
+    With D = |z_1 - z_2|: (a) int mu' >= mu'(z) / (1 + R D) for z = z_1 and z = z_2; (b) mu'(z_1) / (2 + R D)
+    <= int (1 - v) mu' <= e^{R^2 D^2} mu'(z_1).
+
+    Args:
+        link: the family.
+        norm_bound: S.
+        points: of the grid.
+        printed: the lower half of (b) also for z_2, "by symmetry" that the weight 1 - v does not have: false (E8).
+    """
+    grid = torch.linspace(-norm_bound, norm_bound, points, dtype=torch.float64)
+    start, end = (x.flatten() for x in torch.meshgrid(grid, grid, indexing="ij"))
+    R, distance = link.self_concordance, (end - start).abs()
+    plain, weighted = slope_integrals(link, start, end)
+    sides = [
+        (link.slope(start) / (1 + R * distance), plain),
+        (link.slope(end) / (1 + R * distance), plain),
+        (link.slope(start) / (2 + R * distance), weighted),
+        (weighted, torch.exp((R * distance).square()) * link.slope(start)),
+    ]
+    if printed:
+        sides.append((link.slope(end) / (2 + R * distance), weighted))
+    observed, bound = (torch.stack(side, -1) for side in zip(*sides))
+    lower = "mu'(z)/(2+RD)" if printed else "mu'(z_1)/(2+RD)"
+    return lemma_8.statement.check(
+        f"mu'(z)/(1+RD) <= int mu', {lower} <= int (1-v) mu' <= e^{{R^2 D^2}} mu'(z_1)",
+        {"link": type(link).__name__, "S": norm_bound, "points": points},
+        observed,
+        bound,
+    )
+
+
+@statement("Lemma 9", f"{PAPER}, Lemma 9 (Ville)")
+def lemma_9(log_martingale: Tensor, delta: float) -> Check:
+    """A nonnegative supermartingale that starts at 1 exceeds 1 / delta at any time with probability at most delta.
+
+    Args:
+        log_martingale: its logarithm, R trials x T rounds.
+        delta: in (0, 1).
+    """
+    return lemma_9.statement.check(
+        "for all t: ln M_t <= ln(1/delta), with probability 1 - delta",
+        {"delta": delta},
+        log_martingale,
+        math.log(1 / delta),
+        delta,
+    )
+
+
+@statement("Lemma 10", f"{PAPER}, Lemma 10")
+def lemma_10(eigenvalues: Sequence[float], step: float, exponent: float) -> Check:
+    """E e^{c ||theta||_2^2} <= 4/3 for theta ~ N(0, eta H^{-1}), if H >= lambda I with lambda >= 32 d eta c / 7.
+
+    The left side in closed form: the product of (1 - 2 c eta / l_i)^{-1/2} over the eigenvalues l_i of H, infinite
+    where a factor is not positive.
+
+    Args:
+        eigenvalues: of H, all > 0.
+        step: eta.
+        exponent: c.
+    """
+    factors = 1 - 2 * exponent * step / np.asarray(eigenvalues, float)
+    observed = float(np.prod(factors) ** -0.5) if (factors > 0).all() else math.inf
+    return lemma_10.statement.check(
+        "prod (1 - 2 c eta / l_i)^{-1/2} <= 4/3",
+        {
+            "d": len(factors),
+            "smallest eigenvalue": float(np.min(eigenvalues)),
+            "eta": step,
+            "c": exponent,
+        },
+        observed,
+        4 / 3,
+    )
+
+
+@statement("Lemma 12", f"{PAPER}, Lemma 12")
+def lemma_12(
+    link: Link,
+    reward: float,
+    prior: tuple[float, float],
+    other: tuple[float, float],
+    points: int = 20001,
+) -> Check:
+    """The mix loss by a change of measure: -ln E_P e^{-l} = E_Q l + KL(Q || P) - KL(Q || P*), P* proportional to P e^{-l}.
+
+    In one dimension. The left side by Gauss-Hermite around its peak, the right one by the trapezoidal rule with P* normalized on
+    its grid, so that the two share no number.
+
+    Args:
+        link: the family, which with ``reward`` gives the loss l(z).
+        reward: r.
+        prior: mean and standard deviation of P.
+        other: mean and standard deviation of Q.
+        points: of the grid.
+
+    Returns:
+        Check of |left - right| against 1e-8.
+    """
+    span = [m + sign * 10 * s for m, s in (prior, other) for sign in (-1, 1)]
+    z = torch.linspace(min(span), max(span), points, dtype=torch.float64)
+    log_normal = lambda mean, sd: (
+        -0.5 * ((z - mean) / sd) ** 2 - math.log(sd * math.sqrt(2 * math.pi))
+    )
+    log_p, log_q, l = log_normal(*prior), log_normal(*other), loss(link, z, torch.tensor(reward))
+    width = float(z[1] - z[0])
+    log_star = log_p - l - (torch.logsumexp(log_p - l, 0) + math.log(width))
+    integral = lambda f: float((log_q.exp() * f).sum()) * width
+    left = mixed(link, *(torch.tensor(x, dtype=torch.float64) for x in (reward, *prior)))
+    right = integral(l) + integral(log_q - log_p) - integral(log_q - log_star)
+    return lemma_12.statement.check(
+        "|mix loss - (E_Q l + KL(Q||P) - KL(Q||P*))|",
+        {"link": type(link).__name__, "reward": reward, "P": prior, "Q": other},
+        abs(float(left) - right),
+        1e-8,
+    )
+
+
+def gaussian_kl(
+    mean: Tensor, covariance: Tensor, other_mean: Tensor, other_covariance: Tensor
+) -> Tensor:
+    """KL(N(mean, covariance) || N(other_mean, other_covariance)); means ... x d, covariances ... x d x d. Returns ..."""
+    half, other = torch.linalg.cholesky(covariance), torch.linalg.cholesky(other_covariance)
+    square = lambda x: torch.linalg.solve_triangular(other, x, upper=False).square().sum((-1, -2))
+    log_diagonal = lambda root: root.diagonal(dim1=-2, dim2=-1).log()
+    spread, shift = square(half), square((mean - other_mean).unsqueeze(-1))
+    log_det = 2 * (log_diagonal(other) - log_diagonal(half)).sum(-1)
+    return 0.5 * (spread + shift - mean.shape[-1] + log_det)
+
+
+@statement("Lemma 13", f"{PAPER}, Lemma 13")
+def lemma_13(mean: Tensor, other_mean: Tensor, precision: Tensor, spread: float) -> Check:
+    """KL between Gaussians of equal covariance alpha H^{-1} is ||mean - other_mean||_H^2 / (2 alpha).
+
+    The general formula against the special one that Lemma 6 uses. Means ... x d, ``precision`` H ... x d x d,
+    ``spread`` alpha.
+
+    Returns:
+        Check of the relative difference against 1e-9.
+    """
+    covariance = spread * torch.linalg.inv(precision)
+    move = mean - other_mean
+    special = (move * (precision @ move.unsqueeze(-1)).squeeze(-1)).sum(-1) / (2 * spread)
+    general = gaussian_kl(mean, covariance, other_mean, covariance)
+    return lemma_13.statement.check(
+        "|KL - ||theta_{s+1} - theta_s||_H^2 / (2 alpha)| / (1 + KL)",
+        {"d": mean.shape[-1], "alpha": spread},
+        (general - special).abs() / (1 + special),
+        1e-9,
+    )
+
+
+# The mix loss along a run ---------------------------------------------------------------------------------
+
+
+def _in_blocks(function: Callable[..., Tensor], *tensors: Tensor) -> Tensor:
+    """Apply a function to few trials at a time, because the quadrature's nodes take 80 times the memory. ``tensors``: R x T."""
+    parts = (x.split(max(1, BLOCK // x.shape[1])) for x in tensors)
+    return torch.cat([function(*part) for part in zip(*parts)])
+
+
+def mix_loss(run: Replay) -> Tensor:
+    """m_s for every round, R x T."""
+    deviation = (run.setting.spread * run.width2).sqrt()
+    return _in_blocks(partial(mixed, run.setting.link), run.reward, run.start_z, deviation)
+
+
+def expected_divergence(run: Replay) -> Tensor:
+    """E_{Q_s} D(theta, theta_{s+1}) for every round, R x T."""
+    link, deviation = run.setting.link, (run.setting.spread * run.width2).sqrt()
+
+    def divergence(center: Tensor, z: Tensor) -> Tensor:
+        tangent = link.log_partition(center) + link.mean(center) * (z - center)
+        return (link.log_partition(z) - tangent) / link.dispersion
+
+    expected = lambda mean, sd: expectation(partial(divergence, mean.unsqueeze(-1)), mean, sd)
+    return _in_blocks(expected, run.next_z, deviation)
+
+
+def quadrature_ridge(setting: Setting, form: str) -> float:
+    """The ridge that Lemma 7 asks for: max{k alpha R^2, 2 C_mu / g}, k = 64 d / 7, 64 / 7 or 0.344...."""
+    R, g = setting.link.self_concordance, setting.link.dispersion
+    factor = {"theory": 64 * setting.dim / 7, "free": 64 / 7, "sharp": sharp_width() ** -2}[form]
+    return max(factor * setting.spread * R**2, 2 * setting.max_slope / g)
+
+
+def log_martingale(run: Replay) -> Tensor:
+    """L*_t - sum_{s<=t} m_s, R x T: its exponential is a nonnegative martingale with mean 1."""
+    return run.losses(run.true_z) - mix_loss(run).cumsum(1)
+
+
+@statement("Lemma 5", f"{PAPER}, Lemma 5")
+def lemma_5(run: Replay) -> Check:
+    """The truth is not much worse than the mix loss: P(exists t: L*_t - sum_{s<=t} m_s >= ln(1/delta)) <= delta.
+
+    e^{L* - sum m} is a nonnegative martingale with mean 1, for any estimates that do not look ahead; Lemma 9.
+    Observed: L*_t - sum m_s, R x T, to hold in all rounds of a trial at once.
+    """
+    setting, delta = run.setting, run.setting.delta
+    return lemma_5.statement.check(
+        "for all t: L*_t - sum_{s<=t} m_s <= ln(1/delta), with probability 1 - delta",
+        setting.describe(),
+        log_martingale(run),
+        math.log(1 / delta),
+        delta,
+    )
+
+
+@statement("Lemma 6", f"{PAPER}, Lemma 6, informally Lemma 3")
+def lemma_6(run: Replay, *, tight: bool = False) -> Check:
+    """The mix loss is not much worse than the estimates after their update.
+
+    sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha ln(2 + 2 C_mu t / (lambda g)), under Lemma 7's condition on the
+    ridge. With alpha = 3 eta / 2 the last term has 3 d eta; the informal Lemma 3 prints half of it (erratum E5).
+
+    Args:
+        run: the run.
+        tight: ln(1 + 2 C_mu t / (d lambda g)) instead, which the proof gives by trace and determinant (erratum E10).
+    """
+    setting, d, alpha = run.setting, run.setting.dim, run.setting.spread
+    growth = 2 * setting.max_slope * run.rounds / (setting.ridge * setting.link.dispersion)
+    log, text = torch.log(2 + growth), "ln(2 + 2 C_mu t / (lambda g))"
+    if tight:
+        log, text = torch.log1p(growth / d), "ln(1 + 2 C_mu t / (d lambda g))"
+    return lemma_6.statement.check(
+        f"sum m_s <= L+ + S_DH / (2 alpha) + 2 d alpha {text}",
+        setting.describe(),
+        mix_loss(run).cumsum(1),
+        run.losses(run.next_z) + run.moved / (2 * alpha) + 2 * d * alpha * log,
+        remark=shortfall(setting.ridge, quadrature_ridge(setting, "sharp")),
+    )
+
+
+def _lemma_7(name: str, source: str, run: Replay, form: str, factor: float) -> Check:
+    setting = run.setting
+    # ln det M_s - ln det M_{s-1} by the determinant lemma; M_{s-1} = H_s - (lambda / 2) I
+    gain = torch.log1p(run.curvature * run.width_square(shift=setting.ridge / 2))
+    least = quadrature_ridge(setting, form)
+    return Check(
+        name,
+        source,
+        f"E_Qs D(theta, theta_{{s+1}}) <= {factor:g} alpha (ln det M_s - ln det M_{{s-1}})",
+        setting.describe() | {"least ridge": least},
+        expected_divergence(run),
+        factor * setting.spread * gain,
+        remark=shortfall(setting.ridge, least),
+    )
+
+
+@statement("Lemma 7", f"{PAPER}, Lemma 7")
+def lemma_7(run: Replay, *, printed: bool = False) -> Check:
+    """Curvature costs little: E_{Q_s} D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}).
+
+    Under lambda >= max{64 d alpha R^2 / 7, 2 C_mu / g}. ``printed``: the factor alpha of (22), where the lemma and
+    the sum over rounds have 2 alpha (erratum E7).
+    """
+    return _lemma_7("Lemma 7", lemma_7.statement.source, run, "theory", 1.0 if printed else 2.0)
+
+
+@statement("Lemma 7', free of d", "ours, in place of Lemma 7")
+def lemma_7_free(run: Replay) -> Check:
+    """Lemma 7's inequality under lambda >= max{64 alpha R^2 / 7, 2 C_mu / g}: the factor d is not needed.
+
+    Proof. D depends on theta through u = X_s^T (theta - theta_{s+1}) alone, and under Q_s u ~ N(0, sigma^2) with
+    sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda. By Lemma 8 (b) D <= u^2 e^{R^2 u^2} mu'(z_1) / g with
+    z_1 = X_s^T theta_{s+1}. By Cauchy-Schwarz E u^2 e^{R^2 u^2} <= sqrt(E u^4) sqrt(E e^{2 R^2 u^2}) =
+    sqrt(3) sigma^2 (1 - 4 R^2 sigma^2)^{-1/4}, and R^2 sigma^2 <= 7/64 makes the last factor at most
+    (16/9)^{1/4} = sqrt(4/3): in all E D <= 2 sigma^2 mu'(z_1) / g. The rest is as in ``lemma_7_sharp``. The paper
+    bounds |u| by ||theta - theta_{s+1}||_2 first, a d-dimensional Gaussian, and pays d for it in Lemma 10.
+    """
+    return _lemma_7("Lemma 7', free of d", "ours", run, "free", 2.0)
+
+
+@statement("Lemma 7', sharp", "ours, in place of Lemma 7")
+def lemma_7_sharp(run: Replay) -> Check:
+    """Lemma 7's inequality under lambda >= max{0.344... alpha R^2, 2 C_mu / g}, the constant being a root.
+
+    Claim. Let |mu''| <= R mu' on the line, ||X_s|| <= 1, theta ~ Q_s = N(theta_{s+1}, alpha H_s^{-1}). Let x* > 0
+    solve psi(x) = 2 x^2 with psi(x) = 2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi), Phi the normal distribution
+    function: x* = 1.704.... If lambda >= max{alpha R^2 / x*^2, 2 C_mu / g} and ||theta_{s+1}|| <= S, then
+    E D(theta, theta_{s+1}) <= 2 alpha (ln det M_s - ln det M_{s-1}).
+
+    Proof. (1) One dimension. With z_1 = X_s^T theta_{s+1} and u = X_s^T (theta - theta_{s+1}), Taylor's formula with
+    integral remainder gives D = (u^2 / g) int_0^1 (1 - v) mu'(z_1 + v u) dv. As |(ln mu')'| <= R,
+    mu'(z_1 + w) <= mu'(z_1) e^{R |w|}, hence
+
+        D <= (mu'(z_1) / g) u^2 int_0^1 (1 - v) e^{R |u| v} dv = mu'(z_1) (e^{R|u|} - 1 - R|u|) / (g R^2),
+
+    read as mu'(z_1) u^2 / (2 g) for R = 0.
+    (2) Expectation. u ~ N(0, sigma^2) with sigma^2 = alpha ||X_s||_{H_s^{-1}}^2 <= alpha / lambda, since H_s >= lambda I.
+    With N standard normal and x = R sigma, E e^{x|N|} = 2 e^{x^2/2} Phi(x) and E |N| = sqrt(2/pi), so
+    E D <= mu'(z_1) psi(x) / (g R^2).
+    (3) The root. psi(x) / x^2 = sum over k >= 2 of E|N|^k x^{k-2} / k! is a power series with positive coefficients:
+    it increases strictly from 1/2 at x = 0 to infinity and equals 2 at exactly one x*; psi(x) <= 2 x^2 iff x <= x*.
+    Now x^2 = R^2 sigma^2 <= R^2 alpha / lambda <= x*^2 by the condition, so E D <= 2 sigma^2 mu'(z_1) / g
+    = 2 alpha tr(H_s^{-1} A) with A = mu'(z_1) X_s X_s^T / g, the Hessian of l_s at theta_{s+1}. (R = 0: E D is a
+    quarter of that, without a condition.)
+    (4) Determinants. A <= (C_mu / g) I <= (lambda / 2) I as |z_1| <= S, so M_s = H_s - (lambda / 2) I + A <= H_s and
+    tr(H_s^{-1} A) <= tr(M_s^{-1} (M_s - M_{s-1})) <= ln det M_s - ln det M_{s-1}, ln det being concave. QED.
+
+    Summed over rounds this is Lemma 6; with Lemmas 4b and 5, Theorem 1 holds for
+    lambda = max{0.516... eta R^2, 6 eta R S C_mu / g, 2 C_mu / g}.
+    """
+    return _lemma_7("Lemma 7', sharp", "ours", run, "sharp", 2.0)
