@@ -47,7 +47,7 @@ from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.doubling import Doubling
 from paperlib.learners.reference import UniformArm
-from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.learners import OFUL
 from paperlib.linear.problems import Circle, FreshArms
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 from paperlib.maths.matrices import NuclearBall, Spectrahedron

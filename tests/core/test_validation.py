@@ -22,7 +22,7 @@ from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems import FixedArms
-from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.learners import OFUL
 from paperlib.linear.problems import Circle
 from paperlib.maths.gp import RBF
 from paperlib.maths.matrices import NuclearBall
