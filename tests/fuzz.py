@@ -20,6 +20,7 @@ import torch
 
 from companion.papers import papers, room
 from companion.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.problems.variants import Loud
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import OFUL as RidgeOFUL
@@ -58,7 +59,6 @@ from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.optimizer import Optimizer as Descent
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
-from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

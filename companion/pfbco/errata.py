@@ -15,7 +15,7 @@ import torch
 from paperlib.maths.matrices import NuclearBall, smat, svec
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import SubSimplex
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import sigma
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from companion.pfbco.problems.variants import Loud
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.sketch import nystrom_posterior
@@ -32,7 +33,6 @@ from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.optimizer import Optimizer
 from paperlib.pfbco.problems.ball import BallLinear
-from paperlib.pfbco.problems.loud import Loud
 from paperlib.play import play
 
 HUGE = 10**400

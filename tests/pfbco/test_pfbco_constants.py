@@ -9,8 +9,7 @@ import torch
 from companion.pfbco.proofs import table_1, tracking
 from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.model.task import Task
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import Task, sigma
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting, unit_ball
 

@@ -19,7 +19,7 @@ from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw, Streams
 from paperlib.core.validation import one_of
 from paperlib.maths.sets import SubSimplex
-from paperlib.pfbco.model.task import Task
+from paperlib.pfbco.model import Task
 
 from ...datasets import registry as datasets
 from .market import REAL, SYNTHETIC, market

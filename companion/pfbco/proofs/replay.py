@@ -14,7 +14,7 @@ from torch import Tensor
 
 from paperlib.core.trace import Trace
 from paperlib.maths.sets import ConvexSet
-from paperlib.pfbco.model.tracking import behind
+from paperlib.pfbco.model import behind
 
 ROUNDING = 1e-9
 

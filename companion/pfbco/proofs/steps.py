@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from paperlib.checks import Check, statement
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import sigma
 from paperlib.pfbco.theory.constants import PAPER, Setting
 
 from .replay import ROUNDING, Replay

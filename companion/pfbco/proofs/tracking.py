@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import sigma
 from paperlib.pfbco.theory.constants import KAPPA
 
 TAIL = 11  # from this t on the induction is proved by one inequality, before it by evaluation

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from companion.pfbco.problems import variants as s
 from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
@@ -13,7 +14,6 @@ from paperlib.maths.matrices import NuclearBall
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import SubSimplex
 from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, QuadraticPolytope, StochOCG
-from paperlib.pfbco.problems import solved as s
 from paperlib.play import play
 
 solvers = pytest.mark.skipif(not s.has_solvers(), reason="cvxpy or highspy is not installed")
