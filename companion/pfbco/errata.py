@@ -20,10 +20,10 @@ from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting
 
 from ..verdicts.errata import Erratum
-from .proofs.tracking import (
+from .proofs.lemmas import (
     induction_margin,
+    induction_polynomial,
     kappa_infinity,
-    polynomial,
     smoothed_quadratic,
     worst_tracking,
 )
@@ -73,9 +73,9 @@ def e2() -> dict[str, float]:
     return {
         "F": 0.5**2,
         "printed bound": 0.5**2 / 2,
-        "least polynomial, 3": float(polynomial(t).min()),
-        "largest polynomial, 2": float(polynomial(t, 2.0).max()),
-        "polynomial, 2, t=1": float(polynomial(1, 2.0)),
+        "least polynomial, 3": float(induction_polynomial(t).min()),
+        "largest polynomial, 2": float(induction_polynomial(t, 2.0).max()),
+        "polynomial, 2, t=1": float(induction_polynomial(1, 2.0)),
         **{f"worst tracking, T={T}": float(worst_tracking(T).max()) for T in (2, 4, 16, 64)},
         **{f"least margin up to t=10, kappa={x:g}": margin(x) for x in (2.2, theory.KAPPA)},
         "D G, printed": 1.25 * math.sqrt(2),

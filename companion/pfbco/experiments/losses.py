@@ -1,10 +1,10 @@
-"""Average losses: of a learner, against its rivals, beside other norms, and in a table.
+"""Average losses: of a learner, compared with baselines and controls, by epoch, and in tables.
 
-Letters: R trials, T' recorded rounds.
+Letters: R trials, T rounds, T' recorded rounds.
 """
 
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import scipy.stats
@@ -16,7 +16,6 @@ from paperlib.core.trace import Trace
 from .settings import FIGURE
 
 RESAMPLES = 2000  # of each bootstrap
-Found = TypeVar("Found", stats.Interval, stats.Test)
 
 
 def average(
@@ -93,16 +92,16 @@ def relative_difference(
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired(a, b), float((b if gain is None else gain).mean())
-    low, high = sorted((found.low / base, found.high / base))
+    estimate, *ends = (x / base for x in found[:3])
     of = "relative mean difference" if gain is None else "mean difference over the gain"
     words = f"{of}, 95 % t-interval over paired trials"
-    return stats.Interval(found.estimate / base, low, high, len(a), words)
+    return stats.Interval(estimate, *sorted(ends), len(a), words)
 
 
-def agreed(found: dict[str, Found]) -> Found:
-    """Results on several data sets as one.
+def agreed(found: dict[str, stats.Interval] | dict[str, stats.Test]) -> stats.Interval | stats.Test:
+    """Combine the results on several data sets.
 
-    It holds where all hold, fails where all fail, and decides nothing otherwise.
+    The combination holds where all hold, fails where all fail, and decides nothing otherwise.
     """
     first, n = next(iter(found.values())), min(x.n for x in found.values())
     if isinstance(first, stats.Test):
@@ -121,9 +120,8 @@ def averaged(
 
     ``beside``: R x T', what a fixed point lost until then, is taken off.
     """
-    found = {}
-    for name, trace in traces.items():
-        trace = trace.thin(rounds)
+    found = {name: trace.thin(rounds) for name, trace in traces.items()}
+    for name, trace in found.items():
         loss = (trace["regret"] - (0.0 if beside is None else beside)) / trace.rounds
         found[name] = replace(trace, series={**trace.series, "average": loss})
     return found
@@ -139,11 +137,11 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
 
     ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
     """
-    away, longer = [], []
-    for traces in tables:
-        control = relative_difference(average(traces["PF"]), average(traces["PF, sham"]), gain)
-        away.append(abs(control.estimate))
-        longer.append(noise_ratio(traces["PF"], traces["StochOCG"]).estimate)
+    away = [
+        abs(relative_difference(average(traces["PF"]), average(traces["PF, sham"]), gain).estimate)
+        for traces in tables
+    ]
+    longer = [noise_ratio(traces["PF"], traces["StochOCG"]).estimate for traces in tables]
     times = " to ".join(dict.fromkeys(map(number, (min(longer), max(longer)))))
     apart = f"{number(100 * max(away))} %"
     near = (
@@ -207,3 +205,52 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
         difference = None if name == "PF" else stats.paired(average(trace), average(ours))
         found[name] = Row(stats.mean(average(trace)), center, difference, adjusted.get(name))
     return found
+
+
+# With practical constants ----------------------------------------------------------------------------------
+
+
+def last_quarter(trace: Trace, name: str = "regret") -> np.ndarray:
+    """Mean loss over the last quarter of the rounds, R; T + 1 a power of two.
+
+    ``name``: of the summed loss, "center" for what staying there loses.
+    """
+    T = int(trace.rounds[-1])
+    return average(trace, T, 3 * (T + 1) // 4, name)
+
+
+def by_epoch(trace: Trace) -> Trace:
+    """The same run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
+    ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
+    loss = np.stack([average(trace, last, first) for first, last in zip([0, *ends], ends)], 1)
+    return replace(trace.thin(ends), series={"epoch": loss})
+
+
+def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
+    """Mean loss over the last quarter over that of the learner's own control, 90 % interval."""
+    ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
+    return ratio(ours, control, "last quarters", level=0.9)
+
+
+def late(traces: dict[str, Trace]) -> dict[str, str]:
+    """A line of a table for every learner but the controls, about the last quarter of the rounds.
+
+    Average loss, and that over the last quarter; the latter less what the center loses in the same rounds, paired, with its
+    interval and the number of trials in which it is above 0; the latter over the control's, and both losses of the control.
+
+    ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
+    """
+    center, lines = last_quarter(traces["PF"], "center"), {}
+    both = lambda trace: " ".join(
+        f"{number(loss.mean()):>6s}" for loss in (average(trace), last_quarter(trace))
+    )
+    # each control is in the line of its learner
+    for name in (name for name in traces if not name.endswith(", sham")):
+        quarter, control = last_quarter(traces[name]), traces.get(f"{name}, sham")
+        beyond, above = stats.paired(quarter, center), int((quarter > center).sum())
+        lines[name] = (
+            f"{both(traces[name])}   {beyond.estimate:+.3f} [{beyond.low:+.3f}, {beyond.high:+.3f}] {above:3d}"
+        )
+        if control is not None:
+            lines[name] += f"   {bracket(learns(traces, name))}  {both(control)}"
+    return lines

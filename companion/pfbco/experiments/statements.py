@@ -20,9 +20,8 @@ from paperlib.pfbco.theory import bounds
 from paperlib.pfbco.theory.constants import Setting, unit_ball
 
 from ..problems.portfolio import Portfolio
-from ..proofs import lemmas, steps
+from ..proofs import lemmas, replay
 from ..proofs.replay import Replay, Split, split
-from ..proofs.tracking import smoothed_quadratic
 from .settings import world
 
 
@@ -52,10 +51,10 @@ def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
         bounds.assumption_gradient(trace["steepness"], s.grad_bound),
         lemmas.estimate_norm(run.norms, s, float(run.delta[0])),
         lemmas.feasibility(trace["distance"]),
-        steps.rates(run, s),
-        steps.exploration_step(run),
+        replay.rates(run, s),
+        replay.exploration_step(run),
         lemmas.accumulated(run, trace["A"]),
-        steps.frank_wolfe_step(run, torch.from_numpy(trace["end"])),
+        replay.frank_wolfe_step(run, torch.from_numpy(trace["end"])),
         lemmas.leader_step(run),
         lemmas.tracking(run.ratios),
         lemmas.tracking_printed(run.ratios),
@@ -147,5 +146,5 @@ def averages() -> list[Check]:
     unbiased = [
         lemmas.unbiased_estimate(lemmas.one_point(f, x, u, 0.4), gradient) for f, gradient in losses
     ]
-    smoothing = lemmas.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
+    smoothing = lemmas.smoothing(square / 2, lemmas.smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
     return [smoothing, joined(unbiased)]

@@ -9,7 +9,7 @@ from pfbco_runs import leader, loss_at
 
 from companion.pfbco.errata import worst_on_interval
 from companion.pfbco.experiments import settings
-from companion.pfbco.experiments.along import (
+from companion.pfbco.experiments.statements import (
     along_leader,
     along_run,
     averages,
