@@ -126,12 +126,11 @@ def e7() -> dict[str, float]:
 def e8() -> dict[str, float]:
     """Wealth that a portfolio invests in round 2, when sigma_1 = 1 has made v_1 its center, by the answer to the gradient 0 of round 1; StochOCG does not shrink."""
     cset, keep = SubSimplex.of(4), 1 - 0.1  # alpha
-    zero = torch.zeros(1, 4, dtype=torch.float64)
-    first = cset.lmo(-torch.eye(1, 4, dtype=torch.float64))  # the vertex e_1
+    zero, e_1 = torch.zeros(1, 4, dtype=torch.float64), torch.eye(1, 4, dtype=torch.float64)
     answers = {
         "stay": zero,
         "oracle": keep * cset.lmo(zero),
-        "vertex e_1": keep * first,
+        "vertex e_1": keep * cset.lmo(-e_1),
         "oracle, StochOCG": cset.lmo(zero),
     }
     return {name: float(cset.to_native(y).sum()) for name, y in answers.items()}
@@ -157,11 +156,9 @@ def e10() -> dict[str, float]:
 
 def e11() -> dict[str, float]:
     """Horizon up to which FKM's delta of 2005 exceeds the inscribed radius, so that it sits at the center: (R n M r / (3 (G r + M)))^2 / r^4."""
-    found = {}
-    for name in PANELS:
-        (n, M, G, _, R, _, r), _ = panel(name, 0.1)
-        found[f"panel {name}"] = (R * n * M * r / (3 * (G * r + M))) ** 2 / r**4
-    return found
+    step = lambda s: s.outer * s.dim * s.loss_bound * s.inner
+    until = lambda s: (step(s) / (3 * (s.grad_bound * s.inner + s.loss_bound))) ** 2 / s.inner**4
+    return {f"panel {name}": until(panel(name, 0.1)[0]) for name in PANELS}
 
 
 def e12() -> dict[str, float]:

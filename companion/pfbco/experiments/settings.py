@@ -21,8 +21,7 @@ from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader
 from paperlib.pfbco.probes import CenterLoss, FixedLoss, NoiseNorm, constants, gradient_norm
 from paperlib.pfbco.problems.completion import MatrixCompletion
 
-from ..problems.market import REAL, SYNTHETIC, choose
-from ..problems.portfolio import Portfolio
+from ..problems.portfolio import REAL, SYNTHETIC, Portfolio, choose
 from ..proofs.comparators import bcrp, best_completion, best_quadratic
 
 RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's, beside PF
@@ -90,10 +89,10 @@ def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
 def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
     """Tables of a run by their titles, and why claims about both real ones cannot be judged, or "".
 
-    The real ones that are at hand, else the synthetic market. ``data``: as in ``market.choose``.
+    The real ones that are at hand, else the synthetic market. ``data``: as in ``choose``.
 
     Raises:
-        As ``market.choose``.
+        As ``choose``.
     """
     found = {title: choose(data, table) for title, table in zip(TITLES, REAL)}
     real = {title: table for title, table in found.items() if table != SYNTHETIC}

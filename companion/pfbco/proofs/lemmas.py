@@ -102,8 +102,9 @@ def accumulated(run: Replay, A) -> Check:
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
     """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
-    formula = "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9"
-    return feasibility.statement.check(formula, {}, distances, 1e-9)
+    return feasibility.statement.check(
+        "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9", {}, distances, 1e-9
+    )
 
 
 # Leaders --------------------------------------------------------------------------------------------------
@@ -152,8 +153,13 @@ def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def lemma_6(run: Replay, star: Tensor) -> Check:
     """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``star``: a learner's leaders, R x (T + 1) x n."""
     gain, _, eta = _moves(run, star)
-    formula, bound = "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2", 2 * eta * run.norms**2
-    return lemma_6.statement.check(formula, run.inputs, gain, bound, tolerance=ROUNDING)
+    return lemma_6.statement.check(
+        "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2",
+        run.inputs,
+        gain,
+        2 * eta * run.norms**2,
+        tolerance=ROUNDING,
+    )
 
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
@@ -234,8 +240,12 @@ def induction_polynomial(t, factor: float = 3.0):
 
 
 def _tracking(of: Statement, ratios, kappa: float) -> Check:
-    formula = "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}"
-    return of.check(formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
+    return of.check(
+        "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}",
+        {"kappa": kappa},
+        ratios,
+        [kappa, kappa**0.5],
+    )
 
 
 @statement("Tracking", f"{PROOF}, corrected")
@@ -273,8 +283,9 @@ def tracking_induction(kappa: float = KAPPA) -> Check:
     """(t + 1)^{-3/5} / sqrt(2) <= psi(t) for all t >= 1: by evaluation up to t = 10, then by one inequality that holds from t = 11 on."""
     early = induction_margin(np.arange(1, TAIL), kappa)
     margins = np.append(early, tail_margin(TAIL, kappa))
-    formula = "(t + 1)^{-3/5} / sqrt(2) <= psi(t)"
-    return tracking_induction.statement.check(formula, {"kappa": kappa}, -margins, 0.0)
+    return tracking_induction.statement.check(
+        "(t + 1)^{-3/5} / sqrt(2) <= psi(t)", {"kappa": kappa}, -margins, 0.0
+    )
 
 
 @statement("Polynomial", PROOF)

@@ -80,8 +80,8 @@ class Replay:
     @cached_property
     def leaders(self) -> Tensor:
         """x*_1, ..., x*_{T+1}, R x (T + 1) x n."""
-        found = [self.cset.project(free, 1 - self.alpha) for free in self.free.unbind(1)]
-        return torch.stack(found, 1)
+        keep = 1 - self.alpha
+        return torch.stack([self.cset.project(free, keep) for free in self.free.unbind(1)], 1)
 
     @cached_property
     def ratios(self) -> Tensor:
@@ -137,8 +137,12 @@ def rates(run: Replay, s: Setting) -> Check:
     eta = of(s.c * s.diameter / (math.sqrt(2) * s.dim * s.loss_bound) * T**-0.8)
     wanted = torch.stack([eta, delta, delta / s.inner], 1)
     found = torch.stack([x.expand(len(run.x)) for x in (run.eta, run.delta, run.alpha)], 1)
-    formula = "eta = c D / (sqrt(2) n M) T^{-4/5}, delta = c T^{-1/5}, alpha = delta / r"
-    return rates.statement.check(formula, run.inputs, (found - wanted).abs(), ROUNDING * wanted)
+    return rates.statement.check(
+        "eta = c D / (sqrt(2) n M) T^{-4/5}, delta = c T^{-1/5}, alpha = delta / r",
+        run.inputs,
+        (found - wanted).abs(),
+        ROUNDING * wanted,
+    )
 
 
 @statement("Exploration step", f"{ALGORITHM}, line 5")
