@@ -21,7 +21,7 @@ RESAMPLES = 2000  # of each bootstrap
 def average(
     trace: Trace, last: int | None = None, first: int = 0, name: str = "regret"
 ) -> np.ndarray:
-    """Mean loss in the rounds after ``first`` up to ``last``, R; by default in all.
+    """Return the mean loss in the rounds after ``first`` up to ``last``, R; by default in all.
 
     Args:
         trace: with the summed loss.
@@ -36,14 +36,14 @@ def average(
 
 
 def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Mean loss in the last whole epoch, and in the one before; R each."""
+    """Return the mean loss in the last whole epoch, and in the one before; R each."""
     m = (int(trace.rounds[-1]) + 1).bit_length() - 1
     last, middle, first = (2**k - 1 for k in (m, m - 1, m - 2))
     return average(trace, last, middle), average(trace, middle, first)
 
 
 def decline(trace: Trace) -> stats.Interval:
-    """Last over largest value of the mean curve."""
+    """Return the last over the largest value of the mean curve of average losses."""
     return stats.bootstrap(
         trace["regret"] / trace.rounds,
         lambda mean: mean[..., -1] / mean.max(-1),
@@ -55,14 +55,14 @@ def decline(trace: Trace) -> stats.Interval:
 def ratio(
     a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float = stats.LEVEL
 ) -> stats.Interval:
-    """Ratio of means, trials resampled together. ``a``, ``b``: R each."""
+    """Return the ratio of means with a bootstrap that resamples the trials of both together. ``a``, ``b``: R each."""
     return stats.ratio(a, b, of=of, resamples=RESAMPLES, level=level)
 
 
 def beats(
     traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False
 ) -> stats.Test:
-    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons.
+    """Test whether a learner ends below all baselines (``largest``: above them); the weakest of the comparisons.
 
     Raises:
         ValueError: other trials.
@@ -74,7 +74,7 @@ def beats(
 
 
 def _difference(a: Trace, b: Trace) -> np.ndarray:
-    """Final average losses of a less those of b, R; an infinite loss counts as a very large one."""
+    """Return the final average losses of a less those of b, R; an infinite loss counts as a very large one."""
     if list(a.trials) != list(b.trials):
         raise ValueError(
             f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial"
@@ -85,9 +85,9 @@ def _difference(a: Trace, b: Trace) -> np.ndarray:
 def relative_difference(
     a: np.ndarray, b: np.ndarray, gain: np.ndarray | None = None
 ) -> stats.Interval:
-    """Mean of a - b over the mean of b, with the t-interval of the paired differences.
+    """Return the mean of a - b over the mean of b, with the t-interval of the paired differences.
 
-    ``a``, ``b``: R each, the same trials. With ``gain``, what there was to gain, over its mean instead.
+    ``a``, ``b``: R each, the same trials. With ``gain``, the largest possible gain of each trial, over its mean instead.
     """
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
@@ -116,9 +116,9 @@ def agreed(found: dict[str, stats.Interval] | dict[str, stats.Test]) -> stats.In
 def averaged(
     traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None
 ) -> dict[str, Trace]:
-    """The traces at some rounds with the series "average", the average loss so far.
+    """Return the traces at some rounds with the series "average", the average loss so far.
 
-    ``beside``: R x T', what a fixed point lost until then, is taken off.
+    ``beside``: R x T', the summed loss of a fixed point, is subtracted.
     """
     found = {name: trace.thin(rounds) for name, trace in traces.items()}
     for name, trace in found.items():
@@ -128,12 +128,12 @@ def averaged(
 
 
 def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
-    """Mean norm of PF's estimates over that of the noise of a StochOCG, all rounds alike."""
+    """Return the mean norm of PF's estimates over that of StochOCG's noise, all rounds weighted equally."""
     return ratio(ours.last("norm"), theirs.last("noise"), of="mean norms")
 
 
 def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
-    """What an order of losses is to be read with: how near PF's control ends, and how unlike is what StochOCG hears.
+    """State the caveat of an order of losses: how near PF's control ends, and how unequal StochOCG's feedback is.
 
     ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
     """
@@ -153,12 +153,12 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
 
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
-    """Of PF's estimates, and of StochOCG's noise: over rounds and trials."""
+    """Return the mean norms of PF's estimates and of StochOCG's noise, over rounds and trials."""
     return _a_round(found["PF"], "norm"), _a_round(found["StochOCG"], "noise")
 
 
 def _a_round(trace: Trace, name: str) -> float:
-    """A sum over rounds as the mean over rounds and trials."""
+    """Return the mean over rounds and trials of a series that is summed over rounds."""
     return float(trace.last(name).mean() / trace.rounds[-1])
 
 
@@ -166,7 +166,7 @@ class Row(NamedTuple):
     """A learner's line of a table: final average losses."""
 
     loss: stats.Interval
-    center: float | None  # what its centers lose, mean over trials
+    center: float | None  # average loss of its centers, mean over trials
     difference: stats.Interval | None  # its loss less PF's, paired
     p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
@@ -185,9 +185,9 @@ def bracket(x: stats.Interval) -> str:
 
 
 def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
-    """Average losses of all learners, each held against PF.
+    """Return the average losses of all learners, each compared with PF's.
 
-    Holm's method over the learners of the figure, and over the rest.
+    Holm's method is applied to the learners of the figure, and apart from them to the rest.
 
     Raises:
         As ``beats``.
@@ -211,32 +211,32 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
 
 
 def last_quarter(trace: Trace, name: str = "regret") -> np.ndarray:
-    """Mean loss over the last quarter of the rounds, R; T + 1 a power of two.
+    """Return the mean loss over the last quarter of the rounds, R; T + 1 a power of two.
 
-    ``name``: of the summed loss, "center" for what staying there loses.
+    ``name``: of the summed loss, "center" for that of staying at the center.
     """
     T = int(trace.rounds[-1])
     return average(trace, T, 3 * (T + 1) // 4, name)
 
 
 def by_epoch(trace: Trace) -> Trace:
-    """The same run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
+    """Return the run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
     ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
     loss = np.stack([average(trace, last, first) for first, last in zip([0, *ends], ends)], 1)
     return replace(trace.thin(ends), series={"epoch": loss})
 
 
 def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
-    """Mean loss over the last quarter over that of the learner's own control, 90 % interval."""
+    """Return the mean loss over the last quarter over that of the learner's own control, 90 % interval."""
     ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
     return ratio(ours, control, "last quarters", level=0.9)
 
 
 def late(traces: dict[str, Trace]) -> dict[str, str]:
-    """A line of a table for every learner but the controls, about the last quarter of the rounds.
+    """Return a table's line on the last quarter of the rounds, for every learner but the controls.
 
-    Average loss, and that over the last quarter; the latter less what the center loses in the same rounds, paired, with its
-    interval and the number of trials in which it is above 0; the latter over the control's, and both losses of the control.
+    Columns: the average loss, and that over the last quarter; the latter less the loss of the center in the same rounds, paired, with
+    its interval and the number of trials in which it is above 0; the latter over the control's, and both losses of the control.
 
     ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
     """

@@ -27,15 +27,15 @@ ACCURACY = 1e-4  # of SCS, absolute and relative; Clarabel's is its own, about 1
 
 
 def has_solvers() -> bool:
-    """Whether cvxpy and HiGHS are installed: both are optional."""
+    """Return whether cvxpy and HiGHS, which are optional, are installed."""
     return all(find_spec(name) is not None for name in ("cvxpy", "highspy"))
 
 
 class SolverSet(NamedTuple):
-    """A set as a user without formulas asks it: HiGHS for a linear function, cvxpy for the closest point, trial by trial.
+    """A set as a user without formulas computes it: linear functions by HiGHS, closest points by cvxpy, trial by trial.
 
-    Each program is set up once and solved again with new numbers. On matrices the oracle stays the eigenvector, for a linear
-    function over them is no linear program.
+    Each program is set up once and solved again with new numbers. On matrices the oracle stays the eigenvector, because
+    minimizing a linear function over them is no linear program.
     """
 
     inner: Polytope | SubSimplex | NuclearBall
@@ -47,7 +47,7 @@ class SolverSet(NamedTuple):
 
     @classmethod
     def of(cls, cset: Polytope | SubSimplex | NuclearBall) -> "SolverSet":
-        """The same set."""
+        """Return the same set, computed by solvers."""
         return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
 
     def lmo(self, c: Tensor) -> Tensor:
@@ -127,7 +127,7 @@ class _Variant:
         problem: the other one; its world has the ``task``.
 
     Raises:
-        ValueError: what is no problem.
+        ValueError: an object that is no problem.
     """
 
     problem: Problem
