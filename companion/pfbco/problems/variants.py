@@ -39,16 +39,10 @@ class SolverSet(NamedTuple):
     """
 
     inner: Polytope | SubSimplex | NuclearBall
-    dim: int
-    R: Tensor
-    D: Tensor
-    r: float = 1.0
-    exact: bool = True
 
-    @classmethod
-    def of(cls, cset: Polytope | SubSimplex | NuclearBall) -> "SolverSet":
-        """Return the same set, computed by solvers."""
-        return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
+    def __getattr__(self, name: str) -> Any:
+        """Return the dimension, the radii and everything else of the set that needs no solver."""
+        return getattr(self.inner, name)
 
     def lmo(self, c: Tensor) -> Tensor:
         """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
@@ -161,7 +155,7 @@ class Solved(_Variant):
     def context(self, world: Any, t: int) -> Task:
         """Return the bounds of the other problem with its set as a ``SolverSet``."""
         task = super().context(world, t)
-        return task._replace(cset=SolverSet.of(task.cset))
+        return task._replace(cset=SolverSet(task.cset))
 
 
 @frozen
