@@ -20,6 +20,7 @@ import torch
 
 from companion.papers import papers, room
 from companion.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.problems.variants import Loud
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import OFUL as RidgeOFUL
@@ -47,7 +48,7 @@ from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import FixedArms, SphereArms
 from paperlib.learners.doubling import Doubling
 from paperlib.learners.reference import UniformArm
-from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.learners import OFUL
 from paperlib.linear.problems import Circle, FreshArms
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 from paperlib.maths.matrices import NuclearBall, Spectrahedron
@@ -58,7 +59,6 @@ from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.optimizer import Optimizer as Descent
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
 from paperlib.pfbco.problems.completion import MatrixCompletion
-from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

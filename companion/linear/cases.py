@@ -2,15 +2,11 @@
 
 from paperlib.core.contracts import Case
 from paperlib.learners.reference import UniformArm
-from paperlib.linear.learners.confidence_ball import ConfidenceBall
-from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.learners import OFUL, ConfidenceBall
 from paperlib.linear.problems import Circle, FreshArms
 
 CASES = {
-    "OFUL": Case(
-        OFUL(0.1, 1.0),
-        FreshArms(3, arms=5),
-    ),
+    "OFUL": Case(OFUL(0.1, 1.0), FreshArms(3, arms=5)),
     "OFUL, circle": Case(OFUL(0.1, 1.0, ridge=0.5, refresh=16), Circle(arms=7)),
     "ConfidenceBall": Case(ConfidenceBall(0.1), FreshArms(3, arms=5)),
     "uniform": Case(UniformArm(), FreshArms(3, arms=5)),

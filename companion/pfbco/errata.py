@@ -15,15 +15,15 @@ import torch
 from paperlib.maths.matrices import NuclearBall, smat, svec
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import SubSimplex
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import sigma
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting
 
 from ..verdicts.errata import Erratum
-from .proofs.tracking import (
+from .proofs.lemmas import (
     induction_margin,
+    induction_polynomial,
     kappa_infinity,
-    polynomial,
     smoothed_quadratic,
     worst_tracking,
 )
@@ -73,9 +73,9 @@ def e2() -> dict[str, float]:
     return {
         "F": 0.5**2,
         "printed bound": 0.5**2 / 2,
-        "least polynomial, 3": float(polynomial(t).min()),
-        "largest polynomial, 2": float(polynomial(t, 2.0).max()),
-        "polynomial, 2, t=1": float(polynomial(1, 2.0)),
+        "least polynomial, 3": float(induction_polynomial(t).min()),
+        "largest polynomial, 2": float(induction_polynomial(t, 2.0).max()),
+        "polynomial, 2, t=1": float(induction_polynomial(1, 2.0)),
         **{f"worst tracking, T={T}": float(worst_tracking(T).max()) for T in (2, 4, 16, 64)},
         **{f"least margin up to t=10, kappa={x:g}": margin(x) for x in (2.2, theory.KAPPA)},
         "D G, printed": 1.25 * math.sqrt(2),
@@ -126,12 +126,11 @@ def e7() -> dict[str, float]:
 def e8() -> dict[str, float]:
     """Wealth that a portfolio invests in round 2, when sigma_1 = 1 has made v_1 its center, by the answer to the gradient 0 of round 1; StochOCG does not shrink."""
     cset, keep = SubSimplex.of(4), 1 - 0.1  # alpha
-    zero = torch.zeros(1, 4, dtype=torch.float64)
-    first = cset.lmo(-torch.eye(1, 4, dtype=torch.float64))  # the vertex e_1
+    zero, e_1 = torch.zeros(1, 4, dtype=torch.float64), torch.eye(1, 4, dtype=torch.float64)
     answers = {
         "stay": zero,
         "oracle": keep * cset.lmo(zero),
-        "vertex e_1": keep * first,
+        "vertex e_1": keep * cset.lmo(-e_1),
         "oracle, StochOCG": cset.lmo(zero),
     }
     return {name: float(cset.to_native(y).sum()) for name, y in answers.items()}
@@ -157,11 +156,9 @@ def e10() -> dict[str, float]:
 
 def e11() -> dict[str, float]:
     """Horizon up to which FKM's delta of 2005 exceeds the inscribed radius, so that it sits at the center: (R n M r / (3 (G r + M)))^2 / r^4."""
-    found = {}
-    for name in PANELS:
-        (n, M, G, _, R, _, r), _ = panel(name, 0.1)
-        found[f"panel {name}"] = (R * n * M * r / (3 * (G * r + M))) ** 2 / r**4
-    return found
+    step = lambda s: s.outer * s.dim * s.loss_bound * s.inner
+    until = lambda s: (step(s) / (3 * (s.grad_bound * s.inner + s.loss_bound))) ** 2 / s.inner**4
+    return {f"panel {name}": until(panel(name, 0.1)[0]) for name in PANELS}
 
 
 def e12() -> dict[str, float]:

@@ -177,12 +177,13 @@ def rooms(stem: str, files: Iterable[Path]) -> list[str]:
 
 def stated(paper: str) -> list[str]:
     """The modules in which a paper's statements stand: the theory of the library and the proofs of the companion."""
-    folders = {"paperlib": "theory", "companion": "proofs"}
+    rooms = {"paperlib": "theory", "companion": "proofs"}
     return [
-        f"{package}.{paper}.{room}.{file.stem}"
-        for package, room in folders.items()
+        ".".join([package, *file.relative_to(root).with_suffix("").parts])
+        for package, room in rooms.items()
         for root in PACKAGES[package].__path__
-        for file in sorted((Path(root) / paper / room).glob("*.py"))
+        for pattern in (f"{room}.py", f"{room}/*.py")  # one file, or a folder
+        for file in sorted((Path(root) / paper).glob(pattern))
         if file.name != "__init__.py"
     ]
 

@@ -48,7 +48,8 @@ def same(there: Any, here: Any) -> bool:
 def _paper(kind: str) -> str | None:
     """The paper that a dotted name below ``paperlib`` or ``companion`` belongs to, None for what papers share."""
     room = kind.split(".")[1]
-    return room if (Path(__file__).parents[1] / room / "theory").is_dir() else None
+    # a package, or a module where the paper is small
+    return room if any((Path(__file__).parents[1] / room).glob("theory*")) else None
 
 
 def plain(x: Any) -> Any:

@@ -4,8 +4,7 @@ Source: Abbasi-Yadkori, Pal & Szepesvari, "Improved Algorithms for Linear Stocha
 """
 
 from ..learners.reference import UniformArm
-from .learners.confidence_ball import ConfidenceBall
-from .learners.oful import OFUL
+from .learners import OFUL, ConfidenceBall
 from .problems import Circle, FreshArms
 
 __all__ = [

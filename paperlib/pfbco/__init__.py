@@ -13,7 +13,7 @@ from .learners.fkm import FKM
 from .learners.ocg import StochOCG
 from .learners.onepoint import practical
 from .learners.pfbco import PFBCO, RegularizedLeader
-from .model.task import Task
+from .model import Task
 from .optimizer import Optimizer
 from .problems.ball import BallLinear, BallQuadratic
 from .problems.completion import MatrixCompletion

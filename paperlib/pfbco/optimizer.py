@@ -17,7 +17,7 @@ from ..core.validation import one_of, positive, whole
 from ..learners.doubling import Doubling, Epochs
 from .learners.onepoint import LARGEST_BOUND, Remembering
 from .learners.pfbco import PFBCO
-from .model.task import Task
+from .model import Task
 
 ANSWERS = 8  # of an oracle, by which a file knows the set again
 LARGEST = 1e150  # loss whose square is a number

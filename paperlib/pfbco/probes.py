@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..core.contracts import Problem
 from ..core.rounds import Probe, Round
-from .model.tracking import behind
+from .model import behind
 
 
 def own(state: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from companion.pfbco.problems.variants import Loud
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.sketch import nystrom_posterior
@@ -22,7 +23,7 @@ from paperlib.glbomd.learners.ofuglb import OFUGLB
 from paperlib.glbomd.learners.rsglincb import RSGLinCB
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems import FixedArms
-from paperlib.linear.learners.oful import OFUL
+from paperlib.linear.learners import OFUL
 from paperlib.linear.problems import Circle
 from paperlib.maths.gp import RBF
 from paperlib.maths.matrices import NuclearBall
@@ -32,7 +33,6 @@ from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.pfbco import PFBCO
 from paperlib.pfbco.optimizer import Optimizer
 from paperlib.pfbco.problems.ball import BallLinear
-from paperlib.pfbco.problems.loud import Loud
 from paperlib.play import play
 
 HUGE = 10**400

@@ -15,7 +15,7 @@ from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.linear import OFUL, Circle, ConfidenceBall, FreshArms, UniformArm
 from paperlib.linear.probes import Ellipsoid
-from paperlib.linear.theory.bounds import theorem_2
+from paperlib.linear.theory import theorem_2
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
@@ -98,11 +98,11 @@ def test_first_arm_is_the_longest_and_greedy_ties_go_to_the_lowest():
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.floats(0.01, 5),
-    st.floats(0.1, 5),
-    st.floats(1e-6, 0.5),
-    st.floats(0.01, 10),
-    st.integers(0, 2**32 - 1),
+    noise=st.floats(0.01, 5),
+    norm=st.floats(0.1, 5),
+    delta=st.floats(1e-6, 0.5),
+    ridge=st.floats(0.01, 10),
+    seed=st.integers(0, 2**32 - 1),
 )
 def test_radius_grows_and_stays_below_its_simpler_form(noise, norm, delta, ridge, seed):
     """Theorem 2's second form, for arms of norm at most 1: R sqrt(d ln((1 + t / lambda) / delta)) + lambda^{1/2} S."""
@@ -115,20 +115,10 @@ def test_radius_grows_and_stays_below_its_simpler_form(noise, norm, delta, ridge
         before = learner.radius(state)
         arm, state = learner.select(state, x, DRAW)
         state = learner.update(state, x, arm, torch.tensor([rng.normal()]), DRAW)
-        radius = learner.radius(state)
-        assert radius > before
-        assert (
-            radius
-            <= noise * math.sqrt(3 * math.log((1 + t / ridge) / delta))
-            + math.sqrt(ridge) * norm
-            + 1e-12
-        )
-    for harder in (
-        replace(learner, noise=2 * noise),
-        replace(learner, norm_bound=2 * norm),
-        replace(learner, delta=delta / 2),
-    ):
-        assert harder.radius(state) > learner.radius(state)
+        simpler = noise * math.sqrt(3 * math.log((1 + t / ridge) / delta)) + math.sqrt(ridge) * norm
+        assert before < learner.radius(state) <= simpler + 1e-12
+    for harder in ({"noise": 2 * noise}, {"norm_bound": 2 * norm}, {"delta": delta / 2}):
+        assert replace(learner, **harder).radius(state) > learner.radius(state)
 
 
 # ---- Theorem 2 ---------------------------------------------------------------------------------------------
@@ -213,18 +203,11 @@ def test_the_ellipsoid_is_the_learners_own_and_informs_once_it_is_small():
 def test_problems_are_as_described(problem):
     streams = Streams(7, range(2000))
     world = problem.init(2000, 9, streams.at(-1), **TKWARGS)
-    arms, again, later = (
-        problem.context(world, 2),
-        problem.context(world, 2),
-        problem.context(world, 3),
-    )
+    arms, again, later = (problem.context(world, t) for t in (2, 2, 3))
     assert torch.equal(arms, again) and torch.equal(arms, later) == isinstance(problem, Circle)
-    torch.testing.assert_close(
-        torch.linalg.vector_norm(arms, dim=-1), torch.ones(arms.shape[:2], **TKWARGS)
-    )
-    torch.testing.assert_close(
-        torch.linalg.vector_norm(world.theta, dim=-1), torch.full((2000,), 0.5, **TKWARGS)
-    )
+    for vectors, norm in ((arms, 1.0), (world.theta, 0.5)):
+        norms = torch.linalg.vector_norm(vectors, dim=-1)
+        torch.testing.assert_close(norms, torch.full_like(norms, norm))
     means = (arms * world.theta[:, None]).sum(-1)
     reward, gap = problem.respond(world, 2, torch.full((2000,), 4), "reward", streams.at(2))
     other, _ = problem.respond(world, 2, torch.full((2000,), 1), "reward", streams.at(2))
@@ -239,29 +222,11 @@ def test_oful_learns_and_uniform_play_does_not():
         learner: play(learner, Circle(arms=16), 300, 10)["regret"][:, -1].mean()
         for learner in (OFUL(0.1, 1.0), UniformArm())
     }
-    assert total[OFUL(0.1, 1.0)] < 0.1 * total[UniformArm()] and total[
-        UniformArm()
-    ] == pytest.approx(300, rel=0.1)
+    assert total[OFUL(0.1, 1.0)] < 0.1 * total[UniformArm()]
+    assert total[UniformArm()] == pytest.approx(300, rel=0.1)
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "field, value",
-    [
-        ("norm", 0.0),
-        ("norm", math.nan),
-        ("noise", -0.1),
-        ("noise", math.inf),
-        ("arms", 0),
-        ("arms", 2.5),
-    ],
-)
-@pytest.mark.parametrize("problem", [Circle(), FreshArms()])
-def test_problems_refuse(problem, field, value):
-    with pytest.raises(ValueError, match=f"{field}="):
-        replace(problem, **{field: value})
 
 
 @pytest.mark.parametrize("shape", [(2,), (0, 2), (3, 0), (1, 3, 2)])

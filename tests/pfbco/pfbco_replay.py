@@ -11,7 +11,7 @@ from paperlib.core.streams import Streams
 from paperlib.maths.matrices import NuclearBall, Spectrahedron
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import Ball, SubSimplex
-from paperlib.pfbco.model.task import Task
+from paperlib.pfbco.model import Task
 
 F64 = {"dtype": torch.float64}
 

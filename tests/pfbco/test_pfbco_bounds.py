@@ -10,7 +10,6 @@ from pfbco_replay import F64, SETS, linear_task, record
 from pfbco_runs import leader
 
 from companion.pfbco.proofs import lemmas, replay
-from companion.pfbco.proofs import tracking as numbers
 from companion.verdicts.statements import statements
 from paperlib.checks import Check, Expected, Reported, Statement
 from paperlib.core.rounds import Probe
@@ -195,7 +194,7 @@ def test_smoothing():
     """Closed forms: linear losses are their own averages, ||x||^2 / 2 gains delta^2 n / (2 (n + 2)); its sign is Jensen's."""
     x = torch.tensor([[0.1, 0.2, -0.3], [0.5, 0.0, 0.5]], **F64)
     f, G, delta = (x**2).sum(1) / 2, 2.0, 0.3
-    smoothed = numbers.smoothed_quadratic((x**2).sum(1), delta, 3)
+    smoothed = lemmas.smoothed_quadratic((x**2).sum(1), delta, 3)
     assert (
         lemmas.smoothing(f, smoothed, delta, G).verdict
         == lemmas.smoothing(x[:, 0], x[:, 0], delta, 1.0).verdict
@@ -260,7 +259,7 @@ def test_tracking_whatever_the_oracle_answers_at_ties(name, T):
     check = lemmas.tracking(run.ratios)
     assert (
         check.verdict == "holds"
-        and (run.ratios[..., 0].numpy() <= numbers.worst_tracking(T) + 1e-9).all()
+        and (run.ratios[..., 0].numpy() <= lemmas.worst_tracking(T) + 1e-9).all()
     )
 
 
@@ -461,7 +460,7 @@ def test_closed_forms():
 
 
 def test_a_false_sum_is_flagged(monkeypatch):
-    monkeypatch.setattr(numbers, "steps_total", lambda T: T**0.85)
+    monkeypatch.setattr(lemmas, "steps_total", lambda T: T**0.85)
     assert fails(lemmas.sum_of_steps([10, 1000]))
 
 

@@ -33,9 +33,9 @@ def own_folders(tmp_path, monkeypatch):
 
 
 def test_methods_by_learner_and_setting():
-    runs = methods({"a": PROBLEM}, ("PF", "FKM"), 0.2, suffix=", solver")
+    runs = methods({"a": PROBLEM}, ("PF", "FKM"), suffix=", solver")
     assert list(runs) == [("PF, solver", "a"), ("FKM, solver", "a")]
-    assert runs["FKM, solver", "a"] == (Doubling(FKM(0.2)), PROBLEM)
+    assert runs["FKM, solver", "a"] == (Doubling(FKM(0.1)), PROBLEM)
     assert list(methods({"a": PROBLEM, "b": PROBLEM})) == [
         (name, setting) for setting in "ab" for name in METHODS
     ]

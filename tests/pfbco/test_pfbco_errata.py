@@ -15,7 +15,7 @@ from paperlib.maths.matrices import NuclearBall, smat
 from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO
-from paperlib.pfbco.model.task import Task
+from paperlib.pfbco.model import Task
 from paperlib.pfbco.theory import constants as theory
 
 EXPECTED = [

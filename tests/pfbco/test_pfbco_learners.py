@@ -31,8 +31,7 @@ from paperlib.pfbco import (
     practical,
 )
 from paperlib.pfbco.learners.block import minimize
-from paperlib.pfbco.model.task import Heard
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import Heard, sigma
 from paperlib.play import play
 
 COS = (1, 0, -1, 0)

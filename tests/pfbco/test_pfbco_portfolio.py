@@ -9,9 +9,7 @@ from pfbco_runs import gradient_at, loss_at
 
 from companion.datasets import registry as datasets
 from companion.datasets.tables import Prices
-from companion.pfbco.problems import market as markets
-from companion.pfbco.problems.market import choose, market, price_ratios
-from companion.pfbco.problems.portfolio import Portfolio
+from companion.pfbco.problems.portfolio import Portfolio, choose, market, price_ratios
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
@@ -103,10 +101,10 @@ def test_a_missing_table_is_replaced_by_name_or_missed_aloud(monkeypatch, tmp_pa
     assert choose("auto") == "synthetic" == choose("synthetic", "stocks_adjusted")
     with pytest.raises(FileNotFoundError, match="How to get it"):
         choose("real")
-    markets.market.cache_clear()
+    market.cache_clear()
     with pytest.raises(FileNotFoundError, match="How to get it"):
         world_of(Portfolio())
-    markets.market.cache_clear()
+    market.cache_clear()
     with pytest.raises(ValueError, match="data='guess'"):
         choose("guess")
     with pytest.raises(ValueError, match="table='synthetic'"):

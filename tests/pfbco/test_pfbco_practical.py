@@ -5,13 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from companion.pfbco.experiments.practical import (
-    by_epoch,
-    last_quarter,
-    late,
-    learns,
-    practical_learners,
-)
+from companion.pfbco.experiments.losses import by_epoch, last_quarter, late, learns
+from companion.pfbco.experiments.settings import practical_learners
 from paperlib.core.trace import Trace
 from paperlib.learners.doubling import Doubling
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope

@@ -1,7 +1,10 @@
-"""How regret grows with the horizon and with the dimension.
+"""How regret grows with the horizon and with the dimension, as measured and by Table 1.
 
+Source: Chen, Zhang & Karbasi (2019), Table 1, with attributions; ``since`` is our addition.
 Letters: R trials, T' horizons, n dimensions. Each column of a regret, R x T', is a run of its own.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,10 +28,8 @@ def local_slopes(regret: np.ndarray) -> list[stats.Interval]:
 
 
 def _fitted(mean: np.ndarray) -> np.ndarray:
-    """Log-log slope by least squares. ``mean``: ... x (``DOUBLINGS`` + 1)."""
-    # log2 of horizons that double, about their mean
-    x = np.arange(DOUBLINGS + 1) - DOUBLINGS / 2
-    return np.log2(mean) @ x / (x @ x)
+    """Return the log-log slope by least squares over horizons that double. ``mean``: ... x (``DOUBLINGS`` + 1)."""
+    return stats.slopes(np.arange(DOUBLINGS + 1), np.log2(mean))
 
 
 def falling(regret: np.ndarray) -> stats.Interval:
@@ -81,3 +82,42 @@ def line_residual(dims: list[int], regret: np.ndarray) -> stats.Interval:
         of="largest relative residual",
         resamples=RESAMPLES,
     )
+
+
+class Kind(NamedTuple):
+    """A kind of algorithm: a row of Table 1."""
+
+    feedback: str  # "full information" or "bandit"
+    projection_free: bool
+    regret: str  # as a formula
+    source: str
+    note: str = ""
+    since: str = ""  # what became known after the paper
+
+
+TABLE_1 = (
+    Kind("full information", False, "O(T^{1/2})", "Zinkevich (2003)"),
+    Kind(
+        "bandit",
+        False,
+        "O(T^{3/4})",
+        "Flaxman, Kalai & McMahan (2005)",
+        "Lipschitz losses; O(T^{5/6}) without",
+    ),
+    Kind(
+        "bandit",
+        False,
+        "O~(T^{1/2})",
+        "Bubeck et al. (2015, 2017), Hazan & Li (2016)",
+        "up to logarithms",
+    ),
+    Kind("full information", True, "O(T^{3/4})", "Hazan & Kale (2012)"),
+    Kind(
+        "bandit",
+        True,
+        "O(T^{4/5})",
+        "Chen, Zhang & Karbasi (2019)",
+        "this paper",
+        "O(T^{3/4}) expected regret with O(T) calls of the linear oracle (Garber & Kretzu, 2020)",
+    ),
+)

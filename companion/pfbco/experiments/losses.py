@@ -1,10 +1,10 @@
-"""Average losses: of a learner, against its rivals, beside other norms, and in a table.
+"""Average losses: of a learner, compared with baselines and controls, by epoch, and in tables.
 
-Letters: R trials, T' recorded rounds.
+Letters: R trials, T rounds, T' recorded rounds.
 """
 
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import scipy.stats
@@ -16,13 +16,12 @@ from paperlib.core.trace import Trace
 from .settings import FIGURE
 
 RESAMPLES = 2000  # of each bootstrap
-Found = TypeVar("Found", stats.Interval, stats.Test)
 
 
 def average(
     trace: Trace, last: int | None = None, first: int = 0, name: str = "regret"
 ) -> np.ndarray:
-    """Mean loss in the rounds after ``first`` up to ``last``, R; by default in all.
+    """Return the mean loss in the rounds after ``first`` up to ``last``, R; by default in all.
 
     Args:
         trace: with the summed loss.
@@ -37,14 +36,14 @@ def average(
 
 
 def last_epochs(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Mean loss in the last whole epoch, and in the one before; R each."""
+    """Return the mean loss in the last whole epoch, and in the one before; R each."""
     m = (int(trace.rounds[-1]) + 1).bit_length() - 1
     last, middle, first = (2**k - 1 for k in (m, m - 1, m - 2))
     return average(trace, last, middle), average(trace, middle, first)
 
 
 def decline(trace: Trace) -> stats.Interval:
-    """Last over largest value of the mean curve."""
+    """Return the last over the largest value of the mean curve of average losses."""
     return stats.bootstrap(
         trace["regret"] / trace.rounds,
         lambda mean: mean[..., -1] / mean.max(-1),
@@ -56,14 +55,14 @@ def decline(trace: Trace) -> stats.Interval:
 def ratio(
     a: np.ndarray, b: np.ndarray, of: str = "average losses", level: float = stats.LEVEL
 ) -> stats.Interval:
-    """Ratio of means, trials resampled together. ``a``, ``b``: R each."""
+    """Return the ratio of means with a bootstrap that resamples the trials of both together. ``a``, ``b``: R each."""
     return stats.ratio(a, b, of=of, resamples=RESAMPLES, level=level)
 
 
 def beats(
     traces: dict[str, Trace], name: str, rivals: tuple[str, ...], largest: bool = False
 ) -> stats.Test:
-    """Whether a learner ends below all rivals (``largest``: above), the weakest of the comparisons.
+    """Test whether a learner ends below all baselines (``largest``: above them); the weakest of the comparisons.
 
     Raises:
         ValueError: other trials.
@@ -75,7 +74,7 @@ def beats(
 
 
 def _difference(a: Trace, b: Trace) -> np.ndarray:
-    """Final average losses of a less those of b, R; an infinite loss counts as a very large one."""
+    """Return the final average losses of a less those of b, R; an infinite loss counts as a very large one."""
     if list(a.trials) != list(b.trials):
         raise ValueError(
             f"trials={list(a.trials)} and {list(b.trials)}; allowed: the same, for losses are compared trial by trial"
@@ -86,23 +85,23 @@ def _difference(a: Trace, b: Trace) -> np.ndarray:
 def relative_difference(
     a: np.ndarray, b: np.ndarray, gain: np.ndarray | None = None
 ) -> stats.Interval:
-    """Mean of a - b over the mean of b, with the t-interval of the paired differences.
+    """Return the mean of a - b over the mean of b, with the t-interval of the paired differences.
 
-    ``a``, ``b``: R each, the same trials. With ``gain``, what there was to gain, over its mean instead.
+    ``a``, ``b``: R each, the same trials. With ``gain``, the largest possible gain of each trial, over its mean instead.
     """
     if len(a) != len(b):
         raise ValueError(f"a, b: {len(a)} and {len(b)} trials; allowed: the same number")
     found, base = stats.paired(a, b), float((b if gain is None else gain).mean())
-    low, high = sorted((found.low / base, found.high / base))
+    estimate, *ends = (x / base for x in found[:3])
     of = "relative mean difference" if gain is None else "mean difference over the gain"
     words = f"{of}, 95 % t-interval over paired trials"
-    return stats.Interval(found.estimate / base, low, high, len(a), words)
+    return stats.Interval(estimate, *sorted(ends), len(a), words)
 
 
-def agreed(found: dict[str, Found]) -> Found:
-    """Results on several data sets as one.
+def agreed(found: dict[str, stats.Interval] | dict[str, stats.Test]) -> stats.Interval | stats.Test:
+    """Combine the results on several data sets.
 
-    It holds where all hold, fails where all fail, and decides nothing otherwise.
+    The combination holds where all hold, fails where all fail, and decides nothing otherwise.
     """
     first, n = next(iter(found.values())), min(x.n for x in found.values())
     if isinstance(first, stats.Test):
@@ -117,33 +116,32 @@ def agreed(found: dict[str, Found]) -> Found:
 def averaged(
     traces: dict[str, Trace], rounds: list[int], beside: np.ndarray | None = None
 ) -> dict[str, Trace]:
-    """The traces at some rounds with the series "average", the average loss so far.
+    """Return the traces at some rounds with the series "average", the average loss so far.
 
-    ``beside``: R x T', what a fixed point lost until then, is taken off.
+    ``beside``: R x T', the summed loss of a fixed point, is subtracted.
     """
-    found = {}
-    for name, trace in traces.items():
-        trace = trace.thin(rounds)
+    found = {name: trace.thin(rounds) for name, trace in traces.items()}
+    for name, trace in found.items():
         loss = (trace["regret"] - (0.0 if beside is None else beside)) / trace.rounds
         found[name] = replace(trace, series={**trace.series, "average": loss})
     return found
 
 
 def noise_ratio(ours: Trace, theirs: Trace) -> stats.Interval:
-    """Mean norm of PF's estimates over that of the noise of a StochOCG, all rounds alike."""
+    """Return the mean norm of PF's estimates over that of StochOCG's noise, all rounds weighted equally."""
     return ratio(ours.last("norm"), theirs.last("noise"), of="mean norms")
 
 
 def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
-    """What an order of losses is to be read with: how near PF's control ends, and how unlike is what StochOCG hears.
+    """State the caveat of an order of losses: how near PF's control ends, and how unequal StochOCG's feedback is.
 
     ``tables``: learners' traces, on one or more data sets. ``gain``: as in ``relative_difference``.
     """
-    away, longer = [], []
-    for traces in tables:
-        control = relative_difference(average(traces["PF"]), average(traces["PF, sham"]), gain)
-        away.append(abs(control.estimate))
-        longer.append(noise_ratio(traces["PF"], traces["StochOCG"]).estimate)
+    away = [
+        abs(relative_difference(average(traces["PF"]), average(traces["PF, sham"]), gain).estimate)
+        for traces in tables
+    ]
+    longer = [noise_ratio(traces["PF"], traces["StochOCG"]).estimate for traces in tables]
     times = " to ".join(dict.fromkeys(map(number, (min(longer), max(longer)))))
     apart = f"{number(100 * max(away))} %"
     near = (
@@ -155,12 +153,12 @@ def caveat(*tables: dict[str, Trace], gain: np.ndarray | None = None) -> str:
 
 
 def mean_norms(found: dict[str, Trace]) -> tuple[float, float]:
-    """Of PF's estimates, and of StochOCG's noise: over rounds and trials."""
+    """Return the mean norms of PF's estimates and of StochOCG's noise, over rounds and trials."""
     return _a_round(found["PF"], "norm"), _a_round(found["StochOCG"], "noise")
 
 
 def _a_round(trace: Trace, name: str) -> float:
-    """A sum over rounds as the mean over rounds and trials."""
+    """Return the mean over rounds and trials of a series that is summed over rounds."""
     return float(trace.last(name).mean() / trace.rounds[-1])
 
 
@@ -168,7 +166,7 @@ class Row(NamedTuple):
     """A learner's line of a table: final average losses."""
 
     loss: stats.Interval
-    center: float | None  # what its centers lose, mean over trials
+    center: float | None  # average loss of its centers, mean over trials
     difference: stats.Interval | None  # its loss less PF's, paired
     p: float | None  # two-sided Wilcoxon, adjusted by Holm's method
 
@@ -187,9 +185,9 @@ def bracket(x: stats.Interval) -> str:
 
 
 def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
-    """Average losses of all learners, each held against PF.
+    """Return the average losses of all learners, each compared with PF's.
 
-    Holm's method over the learners of the figure, and over the rest.
+    Holm's method is applied to the learners of the figure, and apart from them to the rest.
 
     Raises:
         As ``beats``.
@@ -207,3 +205,52 @@ def loss_table(traces: dict[str, Trace]) -> dict[str, Row]:
         difference = None if name == "PF" else stats.paired(average(trace), average(ours))
         found[name] = Row(stats.mean(average(trace)), center, difference, adjusted.get(name))
     return found
+
+
+# With practical constants ----------------------------------------------------------------------------------
+
+
+def last_quarter(trace: Trace, name: str = "regret") -> np.ndarray:
+    """Return the mean loss over the last quarter of the rounds, R; T + 1 a power of two.
+
+    ``name``: of the summed loss, "center" for that of staying at the center.
+    """
+    T = int(trace.rounds[-1])
+    return average(trace, T, 3 * (T + 1) // 4, name)
+
+
+def by_epoch(trace: Trace) -> Trace:
+    """Return the run at the ends of its epochs, 2^m - 1, with the mean loss in each as "epoch"."""
+    ends = [2**m - 1 for m in range(1, (int(trace.rounds[-1]) + 1).bit_length())]
+    loss = np.stack([average(trace, last, first) for first, last in zip([0, *ends], ends)], 1)
+    return replace(trace.thin(ends), series={"epoch": loss})
+
+
+def learns(traces: dict[str, Trace], name: str) -> stats.Interval:
+    """Return the mean loss over the last quarter over that of the learner's own control, 90 % interval."""
+    ours, control = last_quarter(traces[name]), last_quarter(traces[f"{name}, sham"])
+    return ratio(ours, control, "last quarters", level=0.9)
+
+
+def late(traces: dict[str, Trace]) -> dict[str, str]:
+    """Return a table's line on the last quarter of the rounds, for every learner but the controls.
+
+    Columns: the average loss, and that over the last quarter; the latter less the loss of the center in the same rounds, paired, with
+    its interval and the number of trials in which it is above 0; the latter over the control's, and both losses of the control.
+
+    ``traces``: of one problem, trials and rounds; PF's has the center's summed loss as "center".
+    """
+    center, lines = last_quarter(traces["PF"], "center"), {}
+    both = lambda trace: " ".join(
+        f"{number(loss.mean()):>6s}" for loss in (average(trace), last_quarter(trace))
+    )
+    # each control is in the line of its learner
+    for name in (name for name in traces if not name.endswith(", sham")):
+        quarter, control = last_quarter(traces[name]), traces.get(f"{name}, sham")
+        beyond, above = stats.paired(quarter, center), int((quarter > center).sum())
+        lines[name] = (
+            f"{both(traces[name])}   {beyond.estimate:+.3f} [{beyond.low:+.3f}, {beyond.high:+.3f}] {above:3d}"
+        )
+        if control is not None:
+            lines[name] += f"   {bracket(learns(traces, name))}  {both(control)}"
+    return lines

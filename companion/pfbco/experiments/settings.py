@@ -1,8 +1,9 @@
-"""Which learners the notebooks play, on which prices, what they record, and what was best.
+"""Learners and price tables of the notebooks, what is recorded of a run, and the best fixed point in hindsight.
 
 Letters: R trials, T rounds.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ from paperlib.core.contracts import Problem
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
+from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
+from paperlib.pfbco.learners.onepoint import practical
 from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader
 from paperlib.pfbco.probes import CenterLoss, FixedLoss, NoiseNorm, constants, gradient_norm
 from paperlib.pfbco.problems.completion import MatrixCompletion
 
-from ..problems.market import REAL, SYNTHETIC, choose
-from ..problems.portfolio import Portfolio
+from ..problems.portfolio import REAL, SYNTHETIC, Portfolio, choose
 from ..proofs.comparators import bcrp, best_completion, best_quadratic
 
 RIVALS = ("FKM", "Unregularized", "StochOCG")  # the paper's, beside PF
@@ -44,6 +46,27 @@ def learners(c: float = 0.1, scale: str | float = "task") -> dict[str, Doubling]
     }
 
 
+def practical_learners(c: float = 1.0) -> dict[str, Doubling]:
+    """PF with the theory's constants, with practical ones, and with a warm start besides; FKM and the block variant.
+
+    Each PF has its sham control. "FKM, practical" and "Block, practical" have a baseline, a warm
+    start and M = 10 or 3, because with the spread of the losses for M both step too far.
+    """
+    ours = {
+        "PF": PFBCO(c),
+        "PF, practical": practical(PFBCO(c), warm_start=False),
+        "PF, warm": practical(PFBCO(c)),
+    }
+    shams = {f"{name}, sham": replace(base, sham=True) for name, base in ours.items()}
+    others = {
+        "FKM": FKM(c),
+        "Block": BlockPFBCO(c),
+        "FKM, practical": FKM(c, baseline=True, scale=10.0, warm_start=True),
+        "Block, practical": BlockPFBCO(c, baseline=True, scale=3.0, warm_start=True),
+    }
+    return {name: Doubling(base) for name, base in (ours | shams | others).items()}
+
+
 def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
     """Probes of a learner: sums of what its centers lose, of the norms of a StochOCG's noise.
 
@@ -66,10 +89,10 @@ def watch(problem: Problem, name: str, learner: Doubling) -> dict[str, Probe]:
 def price_tables(data: str = "auto") -> tuple[dict[str, str], str]:
     """Tables of a run by their titles, and why claims about both real ones cannot be judged, or "".
 
-    The real ones that are at hand, else the synthetic market. ``data``: as in ``market.choose``.
+    The real ones that are at hand, else the synthetic market. ``data``: as in ``choose``.
 
     Raises:
-        As ``market.choose``.
+        As ``choose``.
     """
     found = {title: choose(data, table) for title, table in zip(TITLES, REAL)}
     real = {title: table for title, table in found.items() if table != SYNTHETIC}

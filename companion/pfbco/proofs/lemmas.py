@@ -1,4 +1,5 @@
-"""Statements along a run: estimates, leaders, how far the center is from them, and what the regret is made of.
+"""Statements of the proof of Theorem 1, with the numbers that they need: estimates, leaders, how far the center is from them, and
+the parts of the regret.
 
 All but "Unbiased estimate" and "Regret of the leader" hold on every run, so one violation means an error. Names are ours
 where no number is cited.
@@ -6,6 +7,7 @@ Source: Chen, Zhang & Karbasi (2019), proof of Theorem 1.
 Letters: as in ``constants``; R trials, x_t center, y_t = x_t + delta u_t, g_t = (n / delta) f_t(y_t) u_t, x*_t leader.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,14 +16,15 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from paperlib.checks import Check, Expected, Reported, Statement, recast, statement, unless
+from paperlib.pfbco.model import sigma
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.bounds import HALF, by_trial
 from paperlib.pfbco.theory.constants import KAPPA, KAPPA_PRINTED, PAPER, Setting
 
-from . import tracking as numbers
 from .replay import ROUNDING, Replay, Split
 
 PROOF = f"{PAPER}, proof of Theorem 1"
+TAIL = 11  # from this t on the induction is proved by one inequality, before it by evaluation
 
 
 # Estimates ------------------------------------------------------------------------------------------------
@@ -30,6 +33,11 @@ PROOF = f"{PAPER}, proof of Theorem 1"
 def one_point(loss: Callable[[Tensor], Tensor], x: Tensor, u: Tensor, delta: float) -> Tensor:
     """Estimates (n / delta) f(x + delta u) u. ``x``: n; ``u``: N x n, unit vectors. Returns N x n."""
     return (x.shape[-1] / delta * loss(x + delta * u)).unsqueeze(1) * u
+
+
+def smoothed_quadratic(square, delta: float, dim: int):
+    """Average of ||.||^2 / 2 over the ball of radius delta about x: ||x||^2 / 2 + delta^2 n / (2 (n + 2)); a linear loss is its own. ``square``: ||x||^2."""
+    return 0.5 * square + 0.5 * delta**2 * dim / (dim + 2)
 
 
 @statement("Smoothing", f"{PROOF}, sharpened")
@@ -94,8 +102,9 @@ def accumulated(run: Replay, A) -> Check:
 @statement("Feasibility", PROOF)
 def feasibility(distances) -> Check:
     """x_t lies in (1 - alpha) K and y_t in K: distances up to 1e-9. ``distances``: R x ... (``probes.Feasible``)."""
-    formula = "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9"
-    return feasibility.statement.check(formula, {}, distances, 1e-9)
+    return feasibility.statement.check(
+        "dist(x_t, (1 - alpha) K), dist(y_t, K) <= 1e-9", {}, distances, 1e-9
+    )
 
 
 # Leaders --------------------------------------------------------------------------------------------------
@@ -144,8 +153,13 @@ def _moves(run: Replay, star: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 def lemma_6(run: Replay, star: Tensor) -> Check:
     """g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2. ``star``: a learner's leaders, R x (T + 1) x n."""
     gain, _, eta = _moves(run, star)
-    formula, bound = "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2", 2 * eta * run.norms**2
-    return lemma_6.statement.check(formula, run.inputs, gain, bound, tolerance=ROUNDING)
+    return lemma_6.statement.check(
+        "g_t (x*_t - x*_{t+1}) <= 2 eta ||g_t||^2",
+        run.inputs,
+        gain,
+        2 * eta * run.norms**2,
+        tolerance=ROUNDING,
+    )
 
 
 @statement("Lemma 6, sharp", f"{PAPER}, Lemma 6, sharpened")
@@ -167,9 +181,71 @@ def lemma_6_sharp(run: Replay, star: Tensor) -> Check:
 # Tracking -------------------------------------------------------------------------------------------------
 
 
+def worst_tracking(horizon: int, c: float = 1.0, rule: str = "corrected") -> np.ndarray:
+    """H_t / sigma_t for t = 1, ..., T: the largest that h_t / (D^2 sigma_t) can be by the one-step inequality, T numbers.
+
+    sqrt(H_{t+1}) = b / 2 + sqrt((1 - sigma_t) H_t + sigma_t^2 + b^2 / 4), H_1 = 0 (E2). b is ``estimate_step``.
+    """
+    b, H = estimate_step(horizon, c, rule), np.zeros(horizon)
+    step = sigma(np.arange(1.0, horizon + 1))
+    for t in range(horizon - 1):
+        H[t + 1] = (b / 2 + math.sqrt((1 - step[t]) * H[t] + step[t] ** 2 + b**2 / 4)) ** 2
+    return H / step
+
+
+def estimate_step(horizon: int, c: float, rule: str) -> float:
+    """b = eta n M / (delta D), how far one estimate can move the leader, in units of D / 2.
+
+    T^{-3/5} / sqrt(2), whatever c; with the printed learning rate, rule "paper", T^{-3/5} / (sqrt(2) c), c in the unit of D and r (E1).
+    """
+    return horizon**-0.6 / math.sqrt(2) / (c if rule == "paper" else 1.0)
+
+
+def kappa_infinity(c: float) -> float:
+    """What ``worst_tracking`` of the printed rate goes to as T grows, c in the unit of D and r (E1).
+
+    s^2 with s = (a + sqrt(a^2 + 4)) / 2, a = 1 / (sqrt(2) c): 2 for c = 1, and more below.
+    """
+    a = 1 / (math.sqrt(2) * c)
+    return ((a + math.sqrt(a**2 + 4)) / 2) ** 2
+
+
+def induction_margin(t, kappa: float = KAPPA):
+    """psi(t) - (t + 1)^{-3/5} / sqrt(2): the induction goes from t to t + 1 where this is at least 0, since b <= (t + 1)^{-3/5} / sqrt(2).
+
+    psi(t) = [kappa (sigma_{t+1} - sigma_t) + (kappa - 1) sigma_t^2] / sqrt(kappa sigma_{t+1}) is what b may be for one step.
+    ``t``: a number or an array.
+    """
+    now, after = sigma(np.asarray(t, float)), sigma(np.asarray(t, float) + 1)
+    psi = (kappa * (after - now) + (kappa - 1) * now**2) / np.sqrt(kappa * after)
+    return psi - (np.asarray(t, float) + 1) ** -0.6 / math.sqrt(2)
+
+
+def tail_margin(t: float, kappa: float = KAPPA) -> float:
+    """(kappa - 1) - .4 kappa t^{-3/5} - sqrt(kappa / 2): where at least 0, ``induction_margin`` is so from t on.
+
+    By sigma_t - sigma_{t+1} <= .4 t^{-7/5}.
+    """
+    return kappa - 1 - 0.4 * kappa * t**-0.6 - math.sqrt(kappa / 2)
+
+
+def induction_polynomial(t, factor: float = 3.0):
+    """-4 t^{2/5} (t+1)^{2/5} + 4 t^{4/5} - 2 t^{1/5} (t+1)^{1/5} + factor (t+1)^{2/5}, which the paper's induction needs to be at least 0.
+
+    True with the printed 3; the right smoothness of F_t puts 2 there, with which it is below 0 for all t (E2). ``t``: a number or an array.
+    """
+    t = np.asarray(t, float)
+    p, q = t**0.2, (t + 1) ** 0.2
+    return -4 * p**2 * q**2 + 4 * p**4 - 2 * p * q + factor * q**2
+
+
 def _tracking(of: Statement, ratios, kappa: float) -> Check:
-    formula = "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}"
-    return of.check(formula, {"kappa": kappa}, ratios, [kappa, kappa**0.5])
+    return of.check(
+        "h_t <= kappa D^2 sigma_t, ||x_t - x*_t|| <= sqrt(kappa) D t^{-1/5}",
+        {"kappa": kappa},
+        ratios,
+        [kappa, kappa**0.5],
+    )
 
 
 @statement("Tracking", f"{PROOF}, corrected")
@@ -197,7 +273,7 @@ def tracking_recursion(
     return tracking_recursion.statement.check(
         "sup_{t <= T} H_t / sigma_t <= kappa",
         {"T": list(map(int, horizons)), "c": c, "rule": rule, "kappa": kappa},
-        [numbers.worst_tracking(T, c, rule).max() for T in horizons],
+        [worst_tracking(T, c, rule).max() for T in horizons],
         kappa,
     )
 
@@ -205,10 +281,11 @@ def tracking_recursion(
 @statement("Tracking, induction", f"{PROOF}, corrected")
 def tracking_induction(kappa: float = KAPPA) -> Check:
     """(t + 1)^{-3/5} / sqrt(2) <= psi(t) for all t >= 1: by evaluation up to t = 10, then by one inequality that holds from t = 11 on."""
-    early = numbers.induction_margin(np.arange(1, numbers.TAIL), kappa)
-    margins = np.append(early, numbers.tail_margin(numbers.TAIL, kappa))
-    formula = "(t + 1)^{-3/5} / sqrt(2) <= psi(t)"
-    return tracking_induction.statement.check(formula, {"kappa": kappa}, -margins, 0.0)
+    early = induction_margin(np.arange(1, TAIL), kappa)
+    margins = np.append(early, tail_margin(TAIL, kappa))
+    return tracking_induction.statement.check(
+        "(t + 1)^{-3/5} / sqrt(2) <= psi(t)", {"kappa": kappa}, -margins, 0.0
+    )
 
 
 @statement("Polynomial", PROOF)
@@ -217,9 +294,14 @@ def polynomial(horizon: int = 10**6, factor: float = 3.0) -> Check:
     return polynomial.statement.check(
         "0 <= polynomial in t^{1/5}, (t + 1)^{1/5}",
         {"T": horizon, "factor": factor},
-        -numbers.polynomial(np.arange(1, horizon + 1), factor),
+        -induction_polynomial(np.arange(1, horizon + 1), factor),
         0.0,
     )
+
+
+def steps_total(horizon: int) -> float:
+    """sum_{t <= T} t^{-1/5}."""
+    return float((np.arange(1, horizon + 1) ** -0.2).sum())
 
 
 @statement("Sum of steps", PROOF)
@@ -228,9 +310,14 @@ def sum_of_steps(horizons: Sequence[int]) -> Check:
     return sum_of_steps.statement.check(
         "sum t^{-1/5} <= (5 / 4) T^{4/5}",
         {"T": list(map(int, horizons))},
-        [numbers.steps_total(T) for T in horizons],
+        [steps_total(T) for T in horizons],
         [1.25 * T**0.8 for T in horizons],
     )
+
+
+def rule_of_thumb(s: Setting) -> float:
+    """(n D / (sqrt(2) c))^5: Theorem 1 is vacuous before, because of its first term alone."""
+    return (s.dim * float(np.max(s.diameter)) / (math.sqrt(2) * s.c)) ** 5
 
 
 # What the regret is made of -------------------------------------------------------------------------------

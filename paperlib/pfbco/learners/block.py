@@ -13,7 +13,7 @@ from torch import Tensor
 from ...core.describe import frozen
 from ...core.linalg import ROUNDING
 from ...core.streams import Draw
-from ..model.task import Heard, Task
+from ..model import Heard, Task
 from .onepoint import Epoch, OnePoint, State
 
 MOST = 10_000  # Frank-Wolfe steps at the end of a block

@@ -13,7 +13,7 @@ from torch import Tensor
 from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ..model.task import Task
+from ..model import Task
 from .onepoint import Epoch, OnePoint, State
 
 

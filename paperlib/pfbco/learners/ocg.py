@@ -14,7 +14,7 @@ from ...core import fields
 from ...core.contracts import Tags
 from ...core.describe import frozen
 from ...core.streams import Draw
-from ..model.task import Task
+from ..model import Task
 from .onepoint import check_task, point, prepare
 from .pfbco import untie
 

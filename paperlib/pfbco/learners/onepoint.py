@@ -27,7 +27,7 @@ from ...core.validation import (
 )
 from ...learners.wrapper import Wrapper
 from ...maths.oracles import probe
-from ..model.task import Heard, Task
+from ..model import Heard, Task
 
 LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it
 

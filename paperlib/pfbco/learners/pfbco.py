@@ -14,8 +14,7 @@ from ...core import fields
 from ...core.describe import frozen
 from ...core.streams import Draw
 from ...core.validation import one_of
-from ..model.task import Task
-from ..model.tracking import sigma
+from ..model import Task, sigma
 from .onepoint import Epoch, OnePoint, State
 
 

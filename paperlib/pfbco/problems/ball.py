@@ -15,7 +15,7 @@ from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import one_of
 from ...maths.sets import Ball
-from ..model.task import Task
+from ..model import Task
 
 
 class World(NamedTuple):

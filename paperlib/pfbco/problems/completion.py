@@ -18,7 +18,7 @@ from ...core.describe import frozen
 from ...core.streams import Draw, Streams
 from ...core.validation import one_of
 from ...maths.matrices import NuclearBall, Spectrahedron, smat, svec
-from ..model.task import Task
+from ..model import Task
 
 MODES = ("paper_lmo", "nuclear", "psd")
 KEPT = 8  # runs whose losses are remembered

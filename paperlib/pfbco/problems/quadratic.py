@@ -21,7 +21,7 @@ from ...core.streams import Draw, Streams
 from ...core.validation import one_of
 from ...maths.polytopes import MOST, Polytope, polytope
 from ...maths.sets import support
-from ..model.task import Task
+from ..model import Task
 
 ROUNDS = 512  # drawn at a time
 NUMBERS = 1 << 21  # at a time in a table of vertices by rounds

@@ -1,4 +1,4 @@
-"""A set asked by generic solvers, HiGHS and cvxpy, as by a user who has no formulas for it.
+"""Variants of a problem: generic solvers in place of the formulas of its set, or the constant loss M in place of its losses.
 
 Shapes: R trials, n dimensions.
 """
@@ -13,41 +13,36 @@ import scipy.sparse
 import torch
 from torch import Tensor
 
-from ...core.contracts import Problem
-from ...core.describe import frozen
-from ...core.extras import extra
-from ...core.streams import Draw
-from ...maths.matrices import NuclearBall, smat, svec
-from ...maths.polytopes import Polytope, Program
-from ...maths.sets import SubSimplex, scaled
-from ..model.task import Task
+from paperlib.core.contracts import Problem
+from paperlib.core.describe import frozen
+from paperlib.core.extras import extra
+from paperlib.core.streams import Draw
+from paperlib.core.validation import one_of, refuse
+from paperlib.maths.matrices import NuclearBall, smat, svec
+from paperlib.maths.polytopes import Polytope, Program
+from paperlib.maths.sets import SubSimplex, scaled
+from paperlib.pfbco.model import Task
 
 ACCURACY = 1e-4  # of SCS, absolute and relative; Clarabel's is its own, about 1e-8
 
 
 def has_solvers() -> bool:
-    """Whether cvxpy and HiGHS are installed: both are optional."""
+    """Return whether cvxpy and HiGHS, which are optional, are installed."""
     return all(find_spec(name) is not None for name in ("cvxpy", "highspy"))
 
 
 class SolverSet(NamedTuple):
-    """A set as a user without formulas asks it: HiGHS for a linear function, cvxpy for the closest point, trial by trial.
+    """A set as a user without formulas computes it: linear functions by HiGHS, closest points by cvxpy, trial by trial.
 
-    Each program is set up once and solved again with new numbers. On matrices the oracle stays the eigenvector, for a linear
-    function over them is no linear program.
+    Each program is set up once and solved again with new numbers. On matrices the oracle stays the eigenvector, because
+    minimizing a linear function over them is no linear program.
     """
 
     inner: Polytope | SubSimplex | NuclearBall
-    dim: int
-    R: Tensor
-    D: Tensor
-    r: float = 1.0
-    exact: bool = True
 
-    @classmethod
-    def of(cls, cset: Polytope | SubSimplex | NuclearBall) -> "SolverSet":
-        """The same set."""
-        return cls(cset, cset.dim, cset.R, cset.D, cset.r, cset.exact)
+    def __getattr__(self, name: str) -> Any:
+        """Return the dimension, the radii and everything else of the set that needs no solver."""
+        return getattr(self.inner, name)
 
     def lmo(self, c: Tensor) -> Tensor:
         """A minimizer of <c, .> by a linear program, a vertex. ``c``: R x n."""
@@ -119,25 +114,61 @@ def _projection(
 
 
 @frozen
-class Solved:
-    """A problem with the same losses and bounds whose set is asked by solvers.
+class _Variant:
+    """A problem that differs from another one in its set or in its losses.
 
-    A projection raises ImportError where cvxpy is missing.
+    Attributes:
+        problem: the other one; its world has the ``task``.
+
+    Raises:
+        ValueError: an object that is no problem.
     """
 
     problem: Problem
 
+    def __post_init__(self):
+        if isinstance(self.problem, type) or not hasattr(self.problem, "respond"):
+            refuse("problem", self.problem, "a problem")
+
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> Any:
-        """The problem's world."""
+        """Return the world of the other problem."""
         return self.problem.init(trials, horizon, draw, **tkwargs)
 
     def context(self, world: Any, t: int) -> Task:
-        """The problem's bounds, and its set as solvers see it."""
-        task = self.problem.context(world, t)
-        return task._replace(cset=SolverSet.of(task.cset))
+        """Return the context of the other problem."""
+        return self.problem.context(world, t)
 
     def respond(
         self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
     ) -> tuple[Tensor, Tensor]:
-        """The problem's."""
+        """Return what the other problem does."""
         return self.problem.respond(world, t, action, wants, draw)
+
+
+@frozen
+class Solved(_Variant):
+    """A problem with the same losses and bounds, whose linear functions and projections are computed by generic solvers.
+
+    A projection raises ImportError where cvxpy is missing.
+    """
+
+    def context(self, world: Any, t: int) -> Task:
+        """Return the bounds of the other problem with its set as a ``SolverSet``."""
+        task = super().context(world, t)
+        return task._replace(cset=SolverSet(task.cset))
+
+
+@frozen
+class Loud(_Variant):
+    """A problem on the same sets with the constant loss M.
+
+    Its one-point estimates are as long as is legal, and carry no information.
+    """
+
+    def respond(
+        self, world: Any, t: int, action: Tensor, wants: str, draw: Draw
+    ) -> tuple[Tensor, Tensor]:
+        """Return M, R, or the gradient 0, R x n; and a regret of 0, because all points have the same loss."""
+        one_of("wants", wants, ("loss", "gradient"))
+        loss = world.task.loss_bound.expand(len(action)).clone()
+        return (loss if wants == "loss" else torch.zeros_like(action)), torch.zeros_like(loss)

@@ -9,7 +9,7 @@ from pfbco_runs import leader, loss_at
 
 from companion.pfbco.errata import worst_on_interval
 from companion.pfbco.experiments import settings
-from companion.pfbco.experiments.along import (
+from companion.pfbco.experiments.statements import (
     along_leader,
     along_run,
     averages,
@@ -18,16 +18,16 @@ from companion.pfbco.experiments.along import (
     parted,
     small_problems,
 )
+from companion.pfbco.problems.variants import Loud
 from companion.pfbco.proofs import lemmas, replay
 from companion.pfbco.proofs.replay import Replay
 from paperlib.checks import Check, Expected, Reported
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.pfbco.learners.pfbco import PFBCO, RegularizedLeader, untie
-from paperlib.pfbco.model.tracking import sigma
+from paperlib.pfbco.model import sigma
 from paperlib.pfbco.probes import KEPT, gradient_norm, recording, tracking_ratios
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
-from paperlib.pfbco.problems.loud import Loud
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.pfbco.theory import constants as theory
 from paperlib.play import play

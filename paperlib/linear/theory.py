@@ -7,9 +7,9 @@ import dataclasses
 
 import numpy as np
 
-from ...checks import Check, statement
-from ...core.trace import Trace
-from ..probes import Ellipsoid
+from ..checks import Check, statement
+from ..core.trace import Trace
+from .probes import Ellipsoid
 
 PAPER = "Abbasi-Yadkori, Pal & Szepesvari (2011)"
 

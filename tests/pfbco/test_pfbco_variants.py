@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from companion.pfbco.problems import variants as s
 from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.streams import Streams
 from paperlib.learners.doubling import Doubling
@@ -13,7 +14,6 @@ from paperlib.maths.matrices import NuclearBall
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import SubSimplex
 from paperlib.pfbco import FKM, PFBCO, MatrixCompletion, QuadraticPolytope, StochOCG
-from paperlib.pfbco.problems import solved as s
 from paperlib.play import play
 
 solvers = pytest.mark.skipif(not s.has_solvers(), reason="cvxpy or highspy is not installed")
@@ -37,7 +37,7 @@ def points(cset, scale):
 @pytest.mark.parametrize("name", SETS)
 def test_solvers_find_the_closest_point(name):
     cset = SETS[name]
-    asked = s.SolverSet.of(cset)
+    asked = s.SolverSet(cset)
     tolerance = 2e-3 if isinstance(cset, NuclearBall) else 1e-5
     for scale in (1.0, 0.4):
         for far in (0.2, 3.0, 5.0):
@@ -58,7 +58,7 @@ def test_solvers_minimize_linear_functions(name):
     cset = SETS[name]
     for _ in range(5):
         c = points(cset, 1.0)
-        found = s.SolverSet.of(cset).lmo(c)
+        found = s.SolverSet(cset).lmo(c)
         torch.testing.assert_close((found * c).sum(1), (cset.lmo(c) * c).sum(1), atol=1e-8, rtol=0)
         assert not cset.exact or cset.contains(found, 1e-7).all()
 
@@ -99,7 +99,7 @@ def test_without_solvers(monkeypatch):
         made.cache_clear()
     for name in ("shared polytope", "nuclear ball"):
         with pytest.raises(ImportError, match="solvers"):
-            s.SolverSet.of(SETS[name]).project(points(SETS[name], 3.0))
+            s.SolverSet(SETS[name]).project(points(SETS[name], 3.0))
 
 
 @solvers

@@ -1,4 +1,4 @@
-"""The statements of the theory along runs on sets of all kinds, and those that need no run.
+"""Statements of the theory checked on runs over sets of all kinds, and those that need no run.
 
 Letters: R trials, T rounds, n dimensions.
 """
@@ -20,9 +20,8 @@ from paperlib.pfbco.theory import bounds
 from paperlib.pfbco.theory.constants import Setting, unit_ball
 
 from ..problems.portfolio import Portfolio
-from ..proofs import lemmas, steps
+from ..proofs import lemmas, replay
 from ..proofs.replay import Replay, Split, split
-from ..proofs.tracking import smoothed_quadratic
 from .settings import world
 
 
@@ -42,7 +41,7 @@ def small_problems(c: float) -> dict[str, Problem]:
 
 
 def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
-    """Statements that hold on every run of Algorithm 1, and the printed tracking beside.
+    """Check the statements that hold on every run of Algorithm 1, and the printed tracking bound, which is only reported.
 
     ``task``: the run's set and bounds.
     """
@@ -52,10 +51,10 @@ def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
         bounds.assumption_gradient(trace["steepness"], s.grad_bound),
         lemmas.estimate_norm(run.norms, s, float(run.delta[0])),
         lemmas.feasibility(trace["distance"]),
-        steps.rates(run, s),
-        steps.exploration_step(run),
+        replay.rates(run, s),
+        replay.exploration_step(run),
         lemmas.accumulated(run, trace["A"]),
-        steps.frank_wolfe_step(run, torch.from_numpy(trace["end"])),
+        replay.frank_wolfe_step(run, torch.from_numpy(trace["end"])),
         lemmas.leader_step(run),
         lemmas.tracking(run.ratios),
         lemmas.tracking_printed(run.ratios),
@@ -63,7 +62,7 @@ def along_run(trace: Trace, task: Any, c: float) -> list[Check]:
 
 
 def along_leader(trace: Trace, cset: Any) -> list[Check]:
-    """Statements about the leaders that ``RegularizedLeader`` computed, recorded with ``KEPT``."""
+    """Check the statements about the leaders of a run of ``RegularizedLeader``, recorded with ``KEPT``."""
     run = Replay.of(trace, cset)
     star = torch.cat([run.x, torch.from_numpy(trace["end"]).unsqueeze(1)], 1)
     return [
@@ -75,10 +74,10 @@ def along_leader(trace: Trace, cset: Any) -> list[Check]:
 
 
 def joined(checks: Sequence[Check]) -> Check:
-    """One statement, held against several runs, as one check.
+    """Join the checks of one statement on several runs into one.
 
     Raises:
-        ValueError: none, several statements, or such as speak of a probability or a mean.
+        ValueError: no check, checks of several statements, or of a probability or a mean.
     """
     if len({check.statement for check in checks}) != 1 or any(
         check.delta is not None or isinstance(check, Expected) for check in checks
@@ -95,7 +94,7 @@ def joined(checks: Sequence[Check]) -> Check:
 def parted(
     runs: dict[int, Trace], problem: BallLinear, trials: int, seed: int
 ) -> tuple[dict[int, Split], list[Check], list[Check]]:
-    """Parts of the regret by horizon, what holds throughout, and the leader's regret at each.
+    """Return the parts of the regret by horizon, the checks that hold at all of them, and the leader's regret at each.
 
     Args:
         runs: horizon -> a run of PF with the probes ``KEPT``.
@@ -107,7 +106,8 @@ def parted(
         played = world(problem, T, trials, seed)
         run = Replay.of(trace, played.task.cset)
         parts[T] = split(run, played.vector.unsqueeze(1), played.best, trace.last())
-        error = run.g - played.vector.unsqueeze(1)  # of the gradient, which is that of the average
+        # the loss is linear, so that its gradient is that of its average over a ball
+        error = run.g - played.vector.unsqueeze(1)
         throughout.append(
             (
                 lemmas.decomposition(parts[T], s, T),
@@ -120,25 +120,28 @@ def parted(
 
 
 def of_problems(problems: dict[str, Problem], trials: int, seed: int) -> list[Check]:
-    """What is assumed of sets and losses: balls, diameters, and that a round's losses are convex.
+    """Check the assumptions on sets and losses: balls, diameters, and that a round's losses are convex.
 
-    The losses of round 3 are looked at between vertices and other points of the set, in directions
-    that are drawn the same way each time.
+    Convexity is checked for round 3, between vertices and other points of the set, in directions from a fixed stream.
     """
-    balls, diameters, convexity, draw = [], [], [], np.random.default_rng(0)
+    checks, draw = [], np.random.default_rng(0)
     for problem in problems.values():
         played = world(problem, 8, trials, seed)
         cset, draw_3 = played.task.cset, played.streams.at(3)
         loss = lambda y: problem.respond(played, 3, y, "loss", draw_3)[0]
         point = lambda: cset.lmo(torch.from_numpy(draw.normal(size=(trials, cset.dim))))
-        balls.append(bounds.assumption_balls(cset))
-        diameters.append(bounds.assumption_diameter(cset))
-        convexity.append(bounds.assumption_convex(loss, point(), 0.5 * point()))
-    return [joined(checks) for checks in (balls, diameters, convexity)]
+        checks.append(
+            (
+                bounds.assumption_balls(cset),
+                bounds.assumption_diameter(cset),
+                bounds.assumption_convex(loss, point(), 0.5 * point()),
+            )
+        )
+    return [joined(of_all) for of_all in zip(*checks)]
 
 
 def averages() -> list[Check]:
-    """Averages over a ball in three dimensions: near the loss, and what estimates have for mean."""
+    """Check averages over a ball in three dimensions: they are near the loss, and estimates have their gradient for mean."""
     x, a = torch.tensor([[0.2, 0.1, -0.5], [0.6, -0.8, 0.0]], dtype=torch.float64)
     u = np.random.default_rng(0).normal(size=(10**6, 3))
     u = torch.from_numpy(u / np.linalg.norm(u, axis=1, keepdims=True))
@@ -147,5 +150,5 @@ def averages() -> list[Check]:
     unbiased = [
         lemmas.unbiased_estimate(lemmas.one_point(f, x, u, 0.4), gradient) for f, gradient in losses
     ]
-    smoothing = lemmas.smoothing(square / 2, smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
+    smoothing = lemmas.smoothing(square / 2, lemmas.smoothed_quadratic(square, 0.3, 3), 0.3, 1.3)
     return [smoothing, joined(unbiased)]
