@@ -17,8 +17,8 @@ from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, reference
 
 from ..verdicts.errata import Erratum
-from .proofs import firing, reduction
-from .proofs.lemmas import noise_free_regret, printed_first
+from .proofs import multiscale, reduction
+from .proofs.ascent import noise_free_regret, printed_first
 
 
 def e1() -> dict[str, float]:
@@ -132,7 +132,7 @@ def e10() -> dict[str, float]:
     weak, found = theory.weak_printed(literal(), 10**6), {}
     for name, power in (("printed", theory.PRINTED), ("corrected", theory.CORRECTED)):
         found[f"C_1, {name}"] = theory.theorem_3_4(weak, power).C1
-        found[f"power of d, {name}"] = firing.dimension_power(power)
+        found[f"power of d, {name}"] = multiscale.dimension_power(power)
     scaled = lambda lam: theory.lemma_2_2(1.0, 0.0, 1.0).at(1.0, lam) - 1  # C_2 = 1
     return found | {
         "factor of lambda = 8": float(scaled(8.0)),

@@ -7,8 +7,7 @@ import pytest
 import torch
 from ns_simulated import ascend, schedule
 
-from companion.nsbco.proofs import lemmas, reduced, reduction, weakly
-from companion.nsbco.proofs import schedule as scheduled
+from companion.nsbco.proofs import ascent, multiscale, reduction
 from companion.verdicts.statements import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
@@ -82,30 +81,30 @@ def test_variation_of_the_problem():
 # Bounds that say nothing here -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statement", [weakly.lemma_3_1, weakly.lemma_3_1_printed])
+@pytest.mark.parametrize("statement", [ascent.lemma_3_1, ascent.lemma_3_1_printed])
 def test_constants_of_the_theory_are_vacuous(statement):
     run = ascend(3, 500, h=1.0, N0=16)
     check = statement(run.y, 0.5, 0.0, literal())
     assert check.verdict == "vacuous here"
     first = check.informative_from
-    expected = 8.0e11 if statement is weakly.lemma_3_1 else 3.0e21
+    expected = 8.0e11 if statement is ascent.lemma_3_1 else 3.0e21
     assert first == pytest.approx(expected, rel=0.02) and "vacuous here" in str(check)
 
 
 def test_the_numeric_version_says_when_it_informs():
     run = ascend(3, 500)
-    assert weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
+    assert ascent.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
     known = reference(noise=0.1, slope=1.5, curvature=1.0, start=0.5, quadratic=True)
-    check = weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, known)
+    check = ascent.lemma_3_1_numeric(run.y, 0.5, 0.0, known)
     assert holds(check) and check.informative_from == 1
 
 
 def test_gradient_errors_are_vacuous_in_short_epochs():
     run = ascend(3, 30)  # n_0 = 1 alone is complete
     s = reference(noise=0.1, quadratic=True)
-    assert lemmas.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
+    assert ascent.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
     # ... but nonsense is seen all the same
-    assert fails(lemmas.gradient_error(run.g + 9, run.slopes, s, 30))
+    assert fails(ascent.gradient_error(run.g + 9, run.slopes, s, 30))
 
 
 def test_property_2_with_proved_constants():
@@ -114,14 +113,14 @@ def test_property_2_with_proved_constants():
     weak = theory.weak_corrected(s, T)
     kept = dict(h=1.0, N0=16, noise=0.3, clip=False)
     run = ascend(5, T, bonus=weak.bonus, **kept)
-    proved = weakly.closeness(run.rbar, run.y, 0.0, weak, clip=False)
+    proved = ascent.closeness(run.rbar, run.y, 0.0, weak, clip=False)
     first, roots = proved.informative_from, lambda t: (np.arange(1.0, t + 1) ** -0.5).sum()
     assert proved.verdict == "vacuous here" and first > T
     alone = 2 + weak.bonus * roots(10**6) / 10**6  # any answers, and what the bonuses add up to
     assert (weak.rho / 1e3 < alone) == (first <= 10**6)
-    assert weakly.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
+    assert ascent.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
     doubled = ascend(5, T, bonus=2 * weak.bonus, **kept)
-    assert fails(weakly.closeness(doubled.rbar, doubled.y, 0.0, weak, clip=False))
+    assert fails(ascent.closeness(doubled.rbar, doubled.y, 0.0, weak, clip=False))
 
 
 # Definition 2.1 -------------------------------------------------------------------------------------------
@@ -130,17 +129,17 @@ def test_property_2_with_proved_constants():
 def test_coverage_over_trials():
     run = ascend(60, 3000)
     for check in (
-        weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1),
-        weakly.closeness(run.rbar, run.y, 0.0, practical(), delta=0.1),
+        ascent.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1),
+        ascent.closeness(run.rbar, run.y, 0.0, practical(), delta=0.1),
     ):
         assert holds(check) and check.coverage.n == 60 and check.trivial == 2.0
-    assert weakly.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
-    assert weakly.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
+    assert ascent.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
+    assert ascent.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
     # one round of one trial is enough to break that trial
     run.rbar[7, 1500] = 0.3
-    check = weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
+    check = ascent.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
     assert (~check.by_trial).nonzero()[0].tolist() == [7]
-    assert fails(weakly.optimism(run.rbar, 0.5, 0.0, practical()))
+    assert fails(ascent.optimism(run.rbar, 0.5, 0.0, practical()))
 
 
 def test_the_regime_ends_where_the_drift_is_too_large():
@@ -150,21 +149,21 @@ def test_the_regime_ends_where_the_drift_is_too_large():
     rbar = np.full((R, T), 0.9)
     rbar[:, ~inside] = -1.0
     weak = practical()
-    check = weakly.optimism(rbar, 0.9, drift, weak)
+    check = ascent.optimism(rbar, 0.9, drift, weak)
     assert holds(check) and check.inputs["rounds in the regime"] == pytest.approx(inside.mean())
     rbar[2, inside.sum() - 1] = 0.9 - weak.lam * drift * (inside.sum() - 1) - 1e-3
-    assert fails(weakly.optimism(rbar, 0.9, drift, weak))
+    assert fails(ascent.optimism(rbar, 0.9, drift, weak))
     rbar[2, inside.sum() - 1] += 2e-3
-    assert holds(weakly.optimism(rbar, 0.9, drift, weak))
+    assert holds(ascent.optimism(rbar, 0.9, drift, weak))
     # f* that falls lowers what is asked for
     falling = 0.9 - 1e-3 * (t - 1)
-    assert holds(weakly.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
+    assert holds(ascent.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
     # drift by trial
-    assert holds(weakly.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
+    assert holds(ascent.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
     gone = rbar.copy()
     gone[0, 1] = -1.0
     by_trial = np.zeros((R, T - 1)) + 10.0 * (np.arange(R) == 0)[:, None]
-    assert weakly.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
+    assert ascent.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
 
 
 def test_rewards_that_fall_behind_break_property_2():
@@ -174,18 +173,18 @@ def test_rewards_that_fall_behind_break_property_2():
     y = run.y.copy()
     y[:, T // 2 :] -= 0.5
     rbar = np.minimum(1, y.cumsum(1) / np.arange(1, T + 1) + 2 / np.sqrt(np.arange(1, T + 1)))
-    assert fails(weakly.closeness(rbar, y, 0.0, practical()))
-    assert fails(weakly.optimism(rbar, 0.5, 0.0, practical()))
+    assert fails(ascent.closeness(rbar, y, 0.0, practical()))
+    assert fails(ascent.optimism(rbar, 0.5, 0.0, practical()))
 
 
 def test_series_must_be_of_every_round():
     y = np.zeros((3, 10))
     with pytest.raises(ValueError, match=r"y: shape \(3, 9\); allowed: R x T, as rbar has"):
-        weakly.closeness(y, y[:, 1:], 0.0, practical())
+        ascent.closeness(y, y[:, 1:], 0.0, practical())
     with pytest.raises(ValueError, match=r"rbar: shape \(10,\)"):
-        lemmas.optimistic_value(y[0], None)
+        ascent.optimistic_value(y[0], None)
     with pytest.raises(ValueError, match=r"drift: shape \(1, 10\); allowed: a number, 9 numbers"):
-        weakly.optimism(y, 0.0, np.zeros(10), practical())
+        ascent.optimism(y, 0.0, np.zeros(10), practical())
 
 
 # Regret ---------------------------------------------------------------------------------------------------
@@ -194,11 +193,11 @@ def test_series_must_be_of_every_round():
 def test_regret_adds_up():
     run = ascend(3, 300)
     regret = (0.5 - run.f).cumsum(1)
-    assert holds(lemmas.regret_adds_up(regret, 0.5, run.f))
+    assert holds(ascent.regret_adds_up(regret, 0.5, run.f))
     lost = regret.copy()
     lost[:, 100:] -= 1e-3
-    assert fails(lemmas.regret_adds_up(lost, 0.5, run.f))
-    assert fails(lemmas.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
+    assert fails(ascent.regret_adds_up(lost, 0.5, run.f))
+    assert fails(ascent.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
 
 
 HORIZONS = 2 ** np.arange(12, 21)
@@ -247,10 +246,10 @@ def named(checks):
 
 def of_schedule(order, live):
     checks = [
-        scheduled.lowest_order(order, live),
-        scheduled.windows(live),
-        scheduled.shares(order),
-        scheduled.runs(order),
+        multiscale.lowest_order(order, live),
+        multiscale.windows(live),
+        multiscale.shares(order),
+        multiscale.runs(order),
     ]
     return {c.statement.removeprefix("Algorithm 1, ") for c in checks if fails(c)}
 
@@ -282,9 +281,9 @@ def test_schedules(how, flagged):
 def test_windows_that_break_off():
     order, live = schedule(30, 31)
     live[4, 17, 4] = False  # in the middle of the block's own window
-    assert fails(scheduled.lowest_order(live.argmax(2), live))
+    assert fails(multiscale.lowest_order(live.argmax(2), live))
     with pytest.raises(ValueError, match="order: 5 trials; allowed: at least 20"):
-        scheduled.runs(order[:5])
+        multiscale.runs(order[:5])
 
 
 @pytest.fixture(scope="module")
@@ -316,22 +315,22 @@ def restarting():
 def test_restarts_are_those_of_the_tests(restarting, name, restarts):
     run, A1, A2 = restarting[name]
     assert run[3][0, -1] == restarts
-    assert holds(scheduled.tests(*run, A1, A2))
+    assert holds(multiscale.tests(*run, A1, A2))
 
 
 @pytest.mark.slow
 def test_other_tests_are_flagged(restarting):
     run, A1, A2 = restarting["Test 1"]
-    assert fails(scheduled.tests(*run, 0.1 * A1, A2)) and fails(scheduled.tests(*run, 2 * A1, A2))
-    assert fails(scheduled.tests(*run, math.inf, A2))  # restarts without a test
-    assert fails(scheduled.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
+    assert fails(multiscale.tests(*run, 0.1 * A1, A2)) and fails(multiscale.tests(*run, 2 * A1, A2))
+    assert fails(multiscale.tests(*run, math.inf, A2))  # restarts without a test
+    assert fails(multiscale.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
     run, A1, A2 = restarting["Test 2"]
-    assert fails(scheduled.tests(*run, A1, 1.05 * A2)) and fails(
-        scheduled.tests(*run, A1, 0.95 * A2)
+    assert fails(multiscale.tests(*run, A1, 1.05 * A2)) and fails(
+        multiscale.tests(*run, A1, 0.95 * A2)
     )
-    assert fails(scheduled.tests(*run, A1, math.inf))
+    assert fails(multiscale.tests(*run, A1, math.inf))
     late = np.concatenate([np.zeros((1, 1)), run[3][:, :-1]], 1)
-    assert fails(scheduled.tests(*run[:3], late, A1, A2))  # a round late
+    assert fails(multiscale.tests(*run[:3], late, A1, A2))  # a round late
 
 
 # Lemma 4.1 ------------------------------------------------------------------------------------------------
@@ -352,11 +351,11 @@ def of_lemma(f, y, rt, rbar, drift=0.0):
     T = len(rt)
     points = np.stack([np.full(T, 0.5), np.zeros(T)], 1)
     checks = [
-        reduced.stationary_regret(f, points, rt),
-        reduced.lemma_4_1_statistic(rbar, y, rt),
-        reduced.lemma_4_1_optimism(rbar, 0.5, drift, rt),
-        reduced.lemma_4_1_closeness(rbar, y, drift, rt),
-        reduced.lemma_4_1_printed(rbar, y, drift, rt),
+        reduction.stationary_regret(f, points, rt),
+        reduction.lemma_4_1_statistic(rbar, y, rt),
+        reduction.lemma_4_1_optimism(rbar, 0.5, drift, rt),
+        reduction.lemma_4_1_closeness(rbar, y, drift, rt),
+        reduction.lemma_4_1_printed(rbar, y, drift, rt),
     ]
     return {c.statement.removeprefix("Lemma 4.1, ") for c in checks if fails(c)}
 
@@ -400,22 +399,22 @@ def test_lemma_4_1_of_exp3_ix():
     rt = rate.at(t)
     assert learner.rho(t) == pytest.approx(reduction.rho(rt, reduction.off(t, T)))
     checks = [
-        reduced.stationary_regret(played, np.tile(means, (T, 1)), rt),
-        reduced.lemma_4_1_statistic(rbar, y, rt),
-        reduced.lemma_4_1_optimism(rbar, means.max(), 0.0, rt),
-        reduced.lemma_4_1_closeness(rbar, y, 0.0, rt),
+        reduction.stationary_regret(played, np.tile(means, (T, 1)), rt),
+        reduction.lemma_4_1_statistic(rbar, y, rt),
+        reduction.lemma_4_1_optimism(rbar, means.max(), 0.0, rt),
+        reduction.lemma_4_1_closeness(rbar, y, 0.0, rt),
     ]
     assert all(map(holds, checks)) and checks[0].informative_from > 5000
     assert checks[3].ratio < 0.8
     assert all(5000 < check.informative_from < T for check in checks[2:])
-    printed = reduced.lemma_4_1_printed(rbar, y, 0.0, rt)
+    printed = reduction.lemma_4_1_printed(rbar, y, 0.0, rt)
     assert fails(printed) and not printed.by_trial.any()
     assert 1 - printed.held.mean() > 0.9
     # with the printed e in r-bar it is exceeded in fewer rounds
-    half = reduced.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
+    half = reduction.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert fails(half) and 0.15 < 1 - half.held.mean() < 0.22
     # with t in place of the printed T it is not
-    proof = reduced.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
+    proof = reduction.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert holds(proof) and 0.9 < proof.ratio < 1
     assert proof.bound[0, -1] == pytest.approx(half.bound[0, -1])  # they agree in round T
     assert (proof.bound[0, :-1] > half.bound[0, :-1]).all()

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from companion.nsbco.experiments import calibration
+from companion.nsbco.experiments import anatomy as calibration
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, single_scale
 from paperlib.nsbco.probes import Compared

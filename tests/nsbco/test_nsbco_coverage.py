@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.nsbco.experiments import coverage
+from companion.nsbco.experiments import theory as coverage
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.probes import Optimistic, Shortfall, answer

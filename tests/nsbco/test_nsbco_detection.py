@@ -5,7 +5,7 @@ import pytest
 from ns_runs import run
 
 from companion.figures import panels
-from companion.nsbco.experiments import detection
+from companion.nsbco.experiments import regret as detection
 from companion.nsbco.experiments.regret import learner, problem, watch
 from paperlib.play import play
 
@@ -15,7 +15,7 @@ HORIZON = 100
 def against(restarts, changes, count=None):
     count = len(restarts) if count is None else count
     return detection.held_against(
-        [np.array(restarts, int)], [np.array(changes)], HORIZON, np.array([count])
+        [np.array(restarts, int)], np.array([changes]), HORIZON, np.array([count])
     )
 
 
@@ -90,7 +90,7 @@ def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
     seen = {"GLR": {2048: detection.found(played, "GLR", ("abrupt3", 2048), 5)}}
     level = {"GLR": {512: np.array([3, 5])}}
     _, axes = panels(3)
-    numbers = detection.panels(axes[0], seen, level)
+    numbers = detection.detection_panels(axes[0], seen, level)
     assert numbers["share"]["GLR"][2048].estimate == 1.0
     assert numbers["needless, level"]["GLR"][512].estimate == 4.0
     assert numbers["delay"]["GLR"][2048].shape == (3,) and not axes[0, 1].texts
@@ -98,6 +98,8 @@ def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
     assert low < 512 and high > 2048
     nothing = detection.Found(np.zeros(2), np.zeros(0, int), np.zeros(2))
     _, axes = panels(3)
-    numbers = detection.panels(axes[0], {"MASTER": {64: nothing}}, {"MASTER": {64: np.zeros(2)}})
+    numbers = detection.detection_panels(
+        axes[0], {"MASTER": {64: nothing}}, {"MASTER": {64: np.zeros(2)}}
+    )
     assert numbers["delay"]["MASTER"] == {}
     assert [text.get_text() for text in axes[0, 1].texts] == ["none found"]

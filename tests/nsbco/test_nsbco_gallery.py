@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ns_runs import run
 
-from companion.nsbco.experiments import gallery
+from companion.nsbco.experiments import regret as gallery
 from paperlib import stats
 
 HORIZON = 64  # T^{2/3} = 16

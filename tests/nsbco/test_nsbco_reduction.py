@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from companion.nsbco.experiments import reduced
-from companion.nsbco.experiments.coverage import World
+from companion.nsbco.experiments import reduction as reduced
+from companion.nsbco.experiments.theory import World
 from paperlib.checks import Check
 from paperlib.core.streams import Streams
 from paperlib.nsbco.probes import Optimistic, answer, point
