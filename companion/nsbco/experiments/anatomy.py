@@ -268,8 +268,7 @@ def run_column(
             ax.plot(at[some], y[some], color=COLORS[color], label=label, **dots, **plain)
         place.plot(x, theta[here], color=COLORS["black"], label=r"maximizer $\theta_t$")
         place.set_ylim(-0.62, 0.62)
-        steps = {"drawstyle": "steps-post", "label": "order of the block"}
-        which.plot(x, block, color=COLORS["gray"], **steps)
+        which.step(x, block, where="post", color=COLORS["gray"], label="order of the block")
         which.scatter(x[some], order[some], s=size**2, c=order[some], **shades)
         which.set_ylim(-0.7, top + 0.5)
         values.plot(x, best[here], color=COLORS["black"], label="best value $f^*_t$")

@@ -349,8 +349,9 @@ def limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
 def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tuple[Any, Any]]:
     """Return R_T on the path that does not change and on the one that does, of all learners that observe rewards; R each."""
     pair = lambda name: tuple(runs[path, horizon][name].last() for path in (still, moving))
-    names = played(runs, moving, horizon)
-    return {name: pair(name) for name in names if name != "full information"}
+    return {
+        name: pair(name) for name in played(runs, moving, horizon) if name != "full information"
+    }
 
 
 def best(runs: Runs, cell: Cell, names: Sequence[str]) -> str:
@@ -362,8 +363,9 @@ def dominated(runs: Runs, still: str, moving: str, horizon: int, name: str) -> l
     """Return the learners that observe rewards and have less mean regret than this one on both paths."""
     mean = lambda path, other: runs[path, horizon][other].last().mean()
     below = lambda other: all(mean(path, other) < mean(path, name) for path in (still, moving))
-    names = played(runs, moving, horizon)
-    return [other for other in names if other not in REFERENCES and below(other)]
+    return [
+        other for other in played(runs, moving, horizon) if other not in REFERENCES and below(other)
+    ]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -420,8 +422,9 @@ def found(runs: Runs, name: str, cell: Cell, seed: int) -> Found:
 
 def share(found: Found) -> stats.Interval:
     """Return the share of the changes that were found: bootstrap over trials, exact where it is the same in all of them."""
-    how = {"of": "share of changes", "bounds": (0.0, 1.0), "resamples": RESAMPLES}
-    return stats.bootstrap_mean(found.share, **how)
+    return stats.bootstrap_mean(
+        found.share, of="share of changes", bounds=(0.0, 1.0), resamples=RESAMPLES
+    )
 
 
 def false_alarms(trace: Trace) -> stats.Interval:

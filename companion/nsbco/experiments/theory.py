@@ -142,8 +142,8 @@ def forgetful(trace: Trace, base: GradientAscent) -> Check:
 
 def of_tests(trace: Trace, A1: float, A2: float) -> Check:
     """Check that a run restarts in exactly the rounds in which a test fails. ``trace``: with "y", "rbar", "live" and "restarts"."""
-    series = [trace["y"], trace["rbar"], trace["live"] > 0, trace["restarts"]]
-    return multiscale.tests(*series, A1, A2)
+    live = trace["live"] > 0
+    return multiscale.tests(trace["y"], trace["rbar"], live, trace["restarts"], A1, A2)
 
 
 def proved(trace: Trace, horizon: int) -> dict[str, Check]:
@@ -258,14 +258,18 @@ def covered(
     weak, y, rbar = weak or theory.practical(B0), trace["y"], trace["rbar"]
     t, moved = np.arange(1, y.shape[1] + 1), ascent.variation(path.drift, y.shape[1])
     rho, drift = weak.rho / np.sqrt(t), weak.lam * moved
-    low = np.minimum.accumulate(path.values) - drift
     check = ascent.optimism(rbar, path.values, path.drift, weak, DELTA)
-    optimism = _property(check, rbar - low, drift, rounds)
+    slack = rbar - (np.minimum.accumulate(path.values) - drift)
+    optimism = _property(check, slack, drift, rounds)
     check = ascent.closeness(rbar, y, path.drift, weak, DELTA)
     closeness = _property(check, rho + drift - check.observed, drift, rounds)
-    gap = (np.sqrt(t) * check.observed).max(1)
-    regime = float((moved <= rho / weak.lam).mean())
-    return Coverage(regime, len(y), optimism, closeness, gap)
+    return Coverage(
+        float((moved <= rho / weak.lam).mean()),
+        len(y),
+        optimism,
+        closeness,
+        (np.sqrt(t) * check.observed).max(1),
+    )
 
 
 def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
@@ -310,5 +314,7 @@ def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndar
     """Return b_0 by how it is found, one number for each pair of the two lists, which go side by side."""
     this_problem = lambda d, T: theory.bonus_numeric(theory.reference(d, **KNOWN), T)
     ways = multiscale.BONUSES | {"numeric, this problem": this_problem}
-    pairs = list(zip(dims, horizons, strict=True))
-    return {name: np.array([bonus(d, T) for d, T in pairs]) for name, bonus in ways.items()}
+    return {
+        name: np.array([bonus(d, T) for d, T in zip(dims, horizons, strict=True)])
+        for name, bonus in ways.items()
+    }

@@ -123,9 +123,12 @@ def queries(x: Any, run: Replay) -> Check:
 
     ``x``: R x T x d.
     """
-    away = np.linalg.norm(np.asarray(x, float) - run.x, axis=2)
-    formula = "||x_t - (z_s +- delta_s e_j)|| <= 1e-9"
-    return queries.statement.check(formula, {"epochs": len(run.ends)}, away, ROUNDING)
+    return queries.statement.check(
+        "||x_t - (z_s +- delta_s e_j)|| <= 1e-9",
+        {"epochs": len(run.ends)},
+        np.linalg.norm(x - run.x, axis=2),
+        ROUNDING,
+    )
 
 
 @statement("Algorithm 2, r-bar", f"{PAPER}, Algorithm 2")
@@ -149,9 +152,12 @@ def feasibility(x: Any, z: Any, task: Task) -> Check:
 
     ``x``, ``z``: ... x d.
     """
-    away = np.append(distances(x, task, task.cset.project), distances(z, task, task.inside))
-    formula = "dist(x_t, X), dist(z_s, X^o(c_0)) <= 1e-9"
-    return feasibility.statement.check(formula, {}, away, ROUNDING)
+    return feasibility.statement.check(
+        "dist(x_t, X), dist(z_s, X^o(c_0)) <= 1e-9",
+        {},
+        np.append(distances(x, task, task.cset.project), distances(z, task, task.inside)),
+        ROUNDING,
+    )
 
 
 @statement("Gradient error", f"{PROOF}, Eq. (9), corrected")
@@ -168,7 +174,7 @@ def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int) -> Check:
         s: its noise and whether differences have a bias.
         horizon: T, in l = ln(d T).
     """
-    error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
+    error = np.linalg.norm(g - gradients, axis=2)
     epochs, l = range(error.shape[1]), s.logarithm(horizon)
     bound = np.array([theory.gradient_error(s, horizon, i) for i in epochs])
     informs = [i for i in epochs if s.noise == 0 or s.length(i) > l]
@@ -197,7 +203,7 @@ def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
         gradients: of f_1 at its centers, R x E x d.
     """
     far = np.linalg.norm(z - star, axis=2)
-    error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
+    error = np.linalg.norm(g - gradients, axis=2)
     return contraction.statement.check(
         "||z_{s+1} - x*|| <= q ||z_s - x*|| + ||g_s - grad f_1(z_s)|| / L",
         {"q": s.q, "L": s.smoothness},
@@ -215,9 +221,12 @@ def contraction_exact(z: Any, star: Any, s: Setting) -> Check:
     ``z``, ``star``: as there.
     """
     far = np.linalg.norm(z - star, axis=2)
-    formula = "| ||z_{s+1} - x*|| - q ||z_s - x*|| | <= 1e-12"
-    off = np.abs(far[:, 1:] - s.q * far[:, :-1])
-    return contraction_exact.statement.check(formula, {"q": s.q}, off, 1e-12)
+    return contraction_exact.statement.check(
+        "| ||z_{s+1} - x*|| - q ||z_s - x*|| | <= 1e-12",
+        {"q": s.q},
+        np.abs(far[:, 1:] - s.q * far[:, :-1]),
+        1e-12,
+    )
 
 
 # Regret ---------------------------------------------------------------------------------------------------
@@ -279,11 +288,13 @@ def noise_free(regret: Any, offset: Any, s: Setting) -> Check:
         regret: cumulative, R x T, every round.
         offset: x* - z_0, d numbers.
     """
-    (regret,) = series(regret=regret)
     t = np.arange(1, regret.shape[1] + 1)
-    off = np.abs(regret - noise_free_regret(s, offset, len(t)))
-    formula = "|R_t - closed form| <= 1e-9 t"
-    return noise_free.statement.check(formula, {"T": len(t)}, off, ROUNDING * t)
+    return noise_free.statement.check(
+        "|R_t - closed form| <= 1e-9 t",
+        {"T": len(t)},
+        np.abs(regret - noise_free_regret(s, offset, len(t))),
+        ROUNDING * t,
+    )
 
 
 # Lemma 3.1 ------------------------------------------------------------------------------------------------
@@ -305,8 +316,7 @@ def _deviation(
         bound: of horizon T and rounds t.
         bonus: b_0 of horizon T.
     """
-    (y,) = series(y=y)
-    best, T = np.asarray(best, float), y.shape[1]
+    T = y.shape[1]
     t = np.arange(1, T + 1)
     most = bound(T, t)
     inside = np.broadcast_to(everywhere or variation(drift, T) <= t**-0.5, y.shape)
@@ -314,10 +324,10 @@ def _deviation(
     first = first_round(informs[None]) or theory.first_horizon(
         lambda T: bonus(T) / math.sqrt(T), TRIVIAL
     )
-    inputs = {"d": s.dim, "T": T, "N_0": s.first, "h": s.h, "a": s.noise}
+    regime = {"rounds in the regime": float(inside.mean())}
     check = of.check(
         "|sum_{tau <= t} (y_tau - f*_1)| <= sqrt(t) b_0",
-        inputs | {"rounds in the regime": float(inside.mean())},
+        {"d": s.dim, "T": T, "N_0": s.first, "h": s.h, "a": s.noise} | regime,
         np.abs((y - best).cumsum(1)),
         np.where(inside, most, np.inf),
         trivial=TRIVIAL * T,
@@ -334,7 +344,7 @@ def lemma_3_1(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
     Args:
         y: answers, R x T.
-        best: f*_1, a number or R x 1.
+        best: f*_1.
         drift: Delta(tau), see ``variation``.
         s: the learner's.
     """
@@ -404,10 +414,9 @@ def from_below(
     **more: Any,
 ) -> Check:
     """Check r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``inside``; ``bonus``: T, what r-bar adds to the mean."""
-    (rbar,) = series(rbar=rbar)
-    low = np.minimum.accumulate(np.broadcast_to(np.asarray(best, float), rbar.shape), 1)
-    low = low - lam * moved
-    informs = low > bonus - 1  # else no answers could break it
+    best = np.broadcast_to(np.asarray(best, float), rbar.shape)
+    low = np.minimum.accumulate(best, 1) - lam * moved
+    informs = low > bonus - 1  # else no rewards could break it
     formula = "1 + min_{tau <= t} f*_tau - lambda Delta_[1,t] <= 1 + r-bar_t"
     return _judged(of, formula, 1 + low, 1 + rbar, informs, inside, **more)
 
@@ -453,10 +462,20 @@ def optimism(rbar: Any, best: Any, drift: Any, weak: Weak, delta: float | None =
         delta: share of trials in which it may fail; None: none.
     """
     t, moved, inside, inputs = _regime(rbar, drift, weak)
-    first = informative_from(lambda t: weak.bonus / math.sqrt(t), lambda t: TRIVIAL, FAR)
-    more = {"delta": delta, "informative_from": first, "inputs": inputs}
-    bonus = weak.bonus / np.sqrt(t)
-    return from_below(optimism.statement, rbar, best, moved, weak.lam, bonus, inside, **more)
+    return from_below(
+        optimism.statement,
+        rbar,
+        best,
+        moved,
+        weak.lam,
+        weak.bonus / np.sqrt(t),
+        inside,
+        inputs=inputs,
+        delta=delta,
+        informative_from=informative_from(
+            lambda t: weak.bonus / math.sqrt(t), lambda t: TRIVIAL, FAR
+        ),
+    )
 
 
 @statement("Definition 2.1, closeness", f"{PAPER}, Definition 2.1 (2), its index corrected (E15)")
@@ -476,7 +495,16 @@ def closeness(
     most = TRIVIAL + (0.0 if clip else (weak.bonus / np.sqrt(t)).cumsum() / t)
     alone = lambda t: 0.0 if clip else weak.bonus * (2 - 1.46 / math.sqrt(t))  # of bonuses, about
     trivial = lambda t: TRIVIAL + alone(t) / math.sqrt(t)
-    first = informative_from(lambda t: weak.rho / math.sqrt(t), trivial, FAR)
-    more = {"delta": delta, "informative_from": first, "inputs": inputs}
-    rho = weak.rho / np.sqrt(t)
-    return from_above(closeness.statement, rbar, y, moved, rho, weak.lam, most, inside, **more)
+    return from_above(
+        closeness.statement,
+        rbar,
+        y,
+        moved,
+        weak.rho / np.sqrt(t),
+        weak.lam,
+        most,
+        inside,
+        inputs=inputs,
+        delta=delta,
+        informative_from=informative_from(lambda t: weak.rho / math.sqrt(t), trivial, FAR),
+    )

@@ -170,14 +170,13 @@ def _offsets(horizon: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @statement("Algorithm 1, lowest order", f"{SCHEDULE}, lines 4 and 6")
-def lowest_order(order: Any, live: Any) -> Check:
+def lowest_order(order: np.ndarray, live: np.ndarray) -> Check:
     """The shortest scheduled window that covers the round plays, a window is scheduled as a whole, and the block's own always is.
 
     Args:
         order: of the thread that played, R x T.
         live: whether the window of order m that covers the round is scheduled, R x T x O; a run without restarts.
     """
-    live = np.asarray(live, bool)
     T, O = live.shape[1:]
     n, before = _offsets(T)
     within = (before[:, None] & ((1 << np.arange(O)) - 1)) != 0  # this window began earlier
@@ -185,18 +184,18 @@ def lowest_order(order: Any, live: Any) -> Check:
     own = np.take_along_axis(live, n[None, :, None], 2)[..., 0]
     wrong = ((order != live.argmax(2)) | ~own).astype(float)
     wrong[:, 1:] += (changed & within[1:]).sum(2)  # windows that break off
-    formula = "windows broken off, and rounds in which another order plays: 0"
-    return lowest_order.statement.check(formula, {"T": T}, wrong, 0.0)
+    return lowest_order.statement.check(
+        "windows broken off, and rounds in which another order plays: 0", {"T": T}, wrong, 0.0
+    )
 
 
 @statement("Algorithm 1, windows", f"{SCHEDULE}, line 4")
-def windows(live: Any) -> Check:
+def windows(live: np.ndarray) -> Check:
     """A window of order m in a block of order n is scheduled with probability rho(2^n) / rho(2^m) = 2^{-(n-m)/2}, apart from all others.
 
     Their number over all trials is binomial: within its quantiles, for all pairs but with probability 1e-6. A probability
     without the root is flagged. ``live``: as for ``lowest_order``.
     """
-    live = np.asarray(live, bool)
     R, T = live.shape[:2]
     pairs = [(n, m) for n in blocks(T) for m in range(n + 1)]
     found = np.array([live[:, block(n)][:, :: 2**m, m].sum() for n, m in pairs], float)
@@ -213,12 +212,11 @@ def windows(live: Any) -> Check:
 
 
 @statement("Algorithm 1, shares", "ours, from Algorithm 1")
-def shares(order: Any) -> Check:
+def shares(order: np.ndarray) -> Check:
     """Order m plays the share p_m prod_{m' < m} (1 - p_m') of a block's rounds: the mean over trials, up to five standard errors, in every block.
 
     ``order``: R x T, a run without restarts.
     """
-    order = np.asarray(order)
     R, T = order.shape
     mean = lambda n: np.array([(order[:, block(n)] == m).mean() for m in range(n + 1)])
     off = [np.abs(mean(n) - expected_shares(n)) for n in blocks(T)]
@@ -232,12 +230,11 @@ def shares(order: Any) -> Check:
 
 
 @statement("Algorithm 1, runs", "ours, from Algorithm 1")
-def runs(order: Any) -> Check:
+def runs(order: np.ndarray) -> Check:
     """A block of 2^n rounds has 1 + sum_v 2^{n-v-1} (1 - prod_{m <= v} (1 - p_m)^2) = O(2^{n/2}) spells of one thread: the mean over trials, up to five standard errors.
 
     ``order``: R x T, a run without restarts; at least 20 trials, of which the error is estimated.
     """
-    order = np.asarray(order)
     R, T = order.shape
     if R < 20:
         raise ValueError(f"order: {R} trials; allowed: at least 20, of which an error is estimated")
@@ -278,7 +275,7 @@ def own_estimates(
 
 
 @statement("Algorithm 1, threads", f"{SCHEDULE}, lines 4 and 6")
-def threads(y: Any, rbar: Any, order: Any, bonus: float, clip: bool = True) -> Check:
+def threads(y: Any, rbar: Any, order: np.ndarray, bonus: float, clip: bool = True) -> Check:
     """The thread that plays knows what was heard while it played in its window, and nothing else.
 
     r-bar_t is the mean of those answers + b_0 / sqrt(their number), at most 1 with ``clip``. A thread that forgets when it
@@ -290,7 +287,7 @@ def threads(y: Any, rbar: Any, order: Any, bonus: float, clip: bool = True) -> C
         bonus: b_0.
         clip: as the base's.
     """
-    (y, rbar), order = series(y=y, rbar=rbar), np.asarray(order)
+    y, rbar = series(y=y, rbar=rbar)
     T = order.shape[1]
     _, before = _offsets(T)
     opened = np.arange(T) - (before & ((1 << order) - 1))  # the round in which its window began
@@ -303,7 +300,7 @@ def threads(y: Any, rbar: Any, order: Any, bonus: float, clip: bool = True) -> C
 
 
 @statement("Algorithm 1, tests", f"{SCHEDULE}, Tests 1 and 2")
-def tests(y: Any, rbar: Any, live: Any, restarts: Any, A1: float, A2: float) -> Check:
+def tests(y: Any, rbar: Any, live: np.ndarray, restarts: Any, A1: float, A2: float) -> Check:
     """The run restarts in exactly the rounds in which a window's mean is at least U_t + A_1 / sqrt(2^m), or the block's mean r-bar - y at least A_2 / sqrt(t').
 
     Everything but the coins is computed anew; a sum within 1e-9 of its threshold is left to rounding.
@@ -315,7 +312,6 @@ def tests(y: Any, rbar: Any, live: Any, restarts: Any, A1: float, A2: float) -> 
         A1, A2: thresholds at length 1, logarithms included: for the printed ones 9 rho-hat(1) and 3 rho-hat(1).
     """
     y, rbar, restarts = series(y=y, rbar=rbar, restarts=restarts)
-    live = np.asarray(live, bool)
     (R, T), m = y.shape, np.arange(live.shape[2])
     failed = np.diff(restarts, axis=1, prepend=0) > 0
     n, before, total, excess = (np.zeros(R, int), np.zeros(R, int), np.zeros(R), np.zeros(R))
@@ -335,6 +331,9 @@ def tests(y: Any, rbar: Any, live: Any, restarts: Any, A1: float, A2: float) -> 
         begins = failed[:, t] | full
         before, total, excess = (np.where(begins, 0, x) for x in (before, total, excess))
         U = np.where(begins, np.inf, U)
-    formula = "rounds that restart without a failed test, or do not with one: 0"
-    inputs = {"A_1": A1, "A_2": A2, "restarts": int(failed.sum())}
-    return tests.statement.check(formula, inputs, wrong, 0.0)
+    return tests.statement.check(
+        "rounds that restart without a failed test, or do not with one: 0",
+        {"A_1": A1, "A_2": A2, "restarts": int(failed.sum())},
+        wrong,
+        0.0,
+    )

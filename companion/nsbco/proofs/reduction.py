@@ -36,9 +36,8 @@ def off_printed(t: Any, horizon: float) -> Any:
     return off(t, horizon) / 2
 
 
-def rho(rt: Any, e: Any) -> np.ndarray:
+def rho(rt: np.ndarray, e: np.ndarray) -> np.ndarray:
     """Return rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13). ``rt``, ``e``: T numbers each."""
-    rt, e = np.asarray(rt, float), np.asarray(e, float)
     return rt + e + np.cumsum(rt + 2 * e) / np.arange(1, len(rt) + 1)
 
 
@@ -74,7 +73,6 @@ class Rate(NamedTuple):
 
     def at(self, t: Any) -> Any:
         """Return rt(t). ``t``: a number or an array."""
-        t = np.asarray(t, float)
         return self.root / np.sqrt(t) + self.over / t
 
     def rho(self, horizon: float) -> float:
@@ -106,11 +104,10 @@ def first_below(arms: int) -> dict[str, float]:
 # Statements along runs ------------------------------------------------------------------------------------
 
 
-def _rounds(rt: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return t, rt(t) and e(t), T each."""
-    rt = np.asarray(rt, float)
+def _rounds(rt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return t and e(t), T each."""
     t = np.arange(1, len(rt) + 1)
-    return t, rt, off(t, len(rt))
+    return t, off(t, len(rt))
 
 
 @statement(
@@ -121,16 +118,15 @@ def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
 
     Args:
         played: f_t(x_t), R x T.
-        points: f_t at all points of X, T x K or R x T x K.
+        points: f_t at all points of X, T x K.
         rt: T numbers.
     """
-    (played,) = series(played=played)
-    t, rt, _ = _rounds(rt)
+    t, _ = _rounds(rt)
     first = first_round((rt < TRIVIAL)[None])
     check = stationary_regret.statement.check(
         "max_x sum f_tau(x) - f_tau(x_tau) <= t rt(t)",
         {"T": len(t)},
-        np.asarray(points, float).cumsum(-2).max(-1) - played.cumsum(1),
+        points.cumsum(-2).max(-1) - played.cumsum(1),
         t * rt,
         trivial=TRIVIAL * len(t),
         informative_from=first,
@@ -147,10 +143,13 @@ def lemma_4_1_statistic(rbar: Any, y: Any, rt: Any) -> Check:
     ``rbar``, ``y``: R x T; ``rt``: T.
     """
     rbar, y = series(rbar=rbar, y=y)
-    t, rt, e = _rounds(rt)
-    off = np.abs(rbar - (y.cumsum(1) / t + rt + e))
-    formula = "|r-bar_t - (mean of y + rt(t) + e(t))| <= 1e-9"
-    return lemma_4_1_statistic.statement.check(formula, {}, off, ROUNDING)
+    t, e = _rounds(rt)
+    return lemma_4_1_statistic.statement.check(
+        "|r-bar_t - (mean of y + rt(t) + e(t))| <= 1e-9",
+        {},
+        np.abs(rbar - (y.cumsum(1) / t + rt + e)),
+        ROUNDING,
+    )
 
 
 @statement("Lemma 4.1, optimism", f"{LEMMA}, property 1 with lambda = 1")
@@ -165,9 +164,9 @@ def lemma_4_1_optimism(rbar: Any, best: Any, drift: Any, rt: Any) -> Check:
         drift: Delta(tau), see ``ascent.variation``.
         rt: T numbers.
     """
-    t, rt, e = _rounds(rt)
-    of, moved = lemma_4_1_optimism.statement, variation(drift, len(t))
-    inputs = {"T": len(t), "lambda": 1.0}
+    t, e = _rounds(rt)
+    moved, inputs = variation(drift, len(t)), {"T": len(t), "lambda": 1.0}
+    of = lemma_4_1_optimism.statement
     return from_below(of, rbar, best, moved, 1.0, rt + e, True, inputs=inputs)
 
 
@@ -175,7 +174,7 @@ def _closeness(
     of: Statement, rbar: Any, y: Any, drift: Any, rt: Any, rho: Any, everywhere: bool = False
 ) -> Check:
     """Check property 2 with this rho, in the rounds with Delta_t <= rho(t) / 2 or ``everywhere``."""
-    t, rt, e = _rounds(rt)
+    t, e = _rounds(rt)
     moved = variation(drift, len(t))
     most = TRIVIAL + (rt + e).cumsum() / t
     inputs = {"T": len(t), "lambda": 2.0, "rho(T)": rho[-1]}
@@ -191,8 +190,8 @@ def lemma_4_1_closeness(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
 
     ``rbar``, ``y``: R x T; the rest as for ``lemma_4_1_optimism``.
     """
-    of, (_, rt, e) = lemma_4_1_closeness.statement, _rounds(rt)
-    return _closeness(of, rbar, y, drift, rt, rho(rt, e), everywhere=True)
+    right, of = rho(rt, _rounds(rt)[1]), lemma_4_1_closeness.statement
+    return _closeness(of, rbar, y, drift, rt, right, everywhere=True)
 
 
 @statement("Lemma 4.1, printed", f"{LEMMA}, property 2 as printed")
