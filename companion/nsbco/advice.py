@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from paperlib.nsbco.theory.constants import reference
 
-from .proofs.multiscale import WEAK, first_of_any
+from .proofs.schedule import WEAK, first_of_any
 
 # learners by the short names of the claims' words
 NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}
@@ -25,9 +25,11 @@ def advice(claims: Mapping[str, dict]) -> str:
         f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
     )
     words = [
-        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
-        f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
-        "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
+        (
+            "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
+            f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
+            "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
+        )
     ]
     if said("N1") is not None:
         n, ends = known["N1"].get("n"), known["N1"].get("interval")

@@ -17,7 +17,7 @@ from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, reference
 
 from ..verdicts.errata import Erratum
-from .proofs import multiscale, reduction
+from .proofs import reduction, schedule
 from .proofs.ascent import noise_free_regret, printed_first
 
 
@@ -131,7 +131,7 @@ def e10() -> dict[str, float]:
     weak, found = theory.weak_printed(literal(), 10**6), {}
     for name, power in (("printed", theory.PRINTED), ("corrected", theory.CORRECTED)):
         found[f"C_1, {name}"] = theory.theorem_3_4(weak, power).C1
-        found[f"power of d, {name}"] = multiscale.dimension_power(power)
+        found[f"power of d, {name}"] = schedule.dimension_power(power)
     return found | {
         "factor of lambda = 8": float(theory.lemma_2_2(1.0, 0.0, 1.0).at(1.0, 8.0) - 1),  # C_2 = 1
         "printed factor": 8.0**theory.PRINTED,

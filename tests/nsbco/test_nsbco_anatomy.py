@@ -5,7 +5,7 @@ import pytest
 
 from companion.figures import panels
 from companion.nsbco.experiments import anatomy
-from companion.nsbco.proofs.multiscale import expected_shares
+from companion.nsbco.proofs.schedule import expected_shares
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import probes
 from paperlib.nsbco.learners.ascent import GradientAscent

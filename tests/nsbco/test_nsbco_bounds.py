@@ -7,7 +7,9 @@ import pytest
 import torch
 from ns_simulated import ascend, schedule
 
-from companion.nsbco.proofs import ascent, multiscale, reduction
+from companion.nsbco.proofs import ascent, reduction
+from companion.nsbco.proofs import schedule as scheduled
+from companion.nsbco.proofs import weakly_non_stationary as weakly
 from companion.verdicts.statements import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
@@ -81,21 +83,21 @@ def test_variation_of_the_problem():
 # Bounds that say nothing here -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statement", [ascent.lemma_3_1, ascent.lemma_3_1_printed])
+@pytest.mark.parametrize("statement", [weakly.lemma_3_1, weakly.lemma_3_1_printed])
 def test_constants_of_the_theory_are_vacuous(statement):
     run = ascend(3, 500, h=1.0, N0=16)
     check = statement(run.y, 0.5, 0.0, literal())
     assert check.verdict == "vacuous here"
     first = check.informative_from
-    expected = 8.0e11 if statement is ascent.lemma_3_1 else 3.0e21
+    expected = 8.0e11 if statement is weakly.lemma_3_1 else 3.0e21
     assert first == pytest.approx(expected, rel=0.02) and "vacuous here" in str(check)
 
 
 def test_the_numeric_version_says_when_it_informs():
     run = ascend(3, 500)
-    assert ascent.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
+    assert weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, reference()).verdict == "vacuous here"
     known = reference(noise=0.1, slope=1.5, curvature=1.0, start=0.5, quadratic=True)
-    check = ascent.lemma_3_1_numeric(run.y, 0.5, 0.0, known)
+    check = weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, known)
     assert holds(check) and check.informative_from == 1
 
 
@@ -113,14 +115,14 @@ def test_property_2_with_proved_constants():
     weak = theory.weak_corrected(s, T)
     kept = dict(h=1.0, N0=16, noise=0.3, clip=False)
     run = ascend(5, T, bonus=weak.bonus, **kept)
-    proved = ascent.closeness(run.rbar, run.y, 0.0, weak, clip=False)
+    proved = weakly.closeness(run.rbar, run.y, 0.0, weak, clip=False)
     first, roots = proved.informative_from, lambda t: (np.arange(1.0, t + 1) ** -0.5).sum()
     assert proved.verdict == "vacuous here" and first > T
     alone = 2 + weak.bonus * roots(10**6) / 10**6  # any answers, and what the bonuses add up to
     assert (weak.rho / 1e3 < alone) == (first <= 10**6)
-    assert ascent.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
+    assert weakly.optimism(run.rbar, 0.5, 0.0, weak).verdict == "vacuous here"
     doubled = ascend(5, T, bonus=2 * weak.bonus, **kept)
-    assert fails(ascent.closeness(doubled.rbar, doubled.y, 0.0, weak, clip=False))
+    assert fails(weakly.closeness(doubled.rbar, doubled.y, 0.0, weak, clip=False))
 
 
 # Definition 2.1 -------------------------------------------------------------------------------------------
@@ -129,17 +131,17 @@ def test_property_2_with_proved_constants():
 def test_coverage_over_trials():
     run = ascend(60, 3000)
     for check in (
-        ascent.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1),
-        ascent.closeness(run.rbar, run.y, 0.0, practical(), delta=0.1),
+        weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1),
+        weakly.closeness(run.rbar, run.y, 0.0, practical(), delta=0.1),
     ):
         assert holds(check) and check.coverage.n == 60 and check.trivial == 2.0
-    assert ascent.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
-    assert ascent.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
+    assert weakly.optimism(run.rbar, 0.5, 0.0, practical()).informative_from == 2
+    assert weakly.closeness(run.rbar, run.y, 0.0, practical()).informative_from == 10
     # one round of one trial is enough to break that trial
     run.rbar[7, 1500] = 0.3
-    check = ascent.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
+    check = weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta=0.1)
     assert (~check.by_trial).nonzero()[0].tolist() == [7]
-    assert fails(ascent.optimism(run.rbar, 0.5, 0.0, practical()))
+    assert fails(weakly.optimism(run.rbar, 0.5, 0.0, practical()))
 
 
 def test_the_regime_ends_where_the_drift_is_too_large():
@@ -149,21 +151,21 @@ def test_the_regime_ends_where_the_drift_is_too_large():
     rbar = np.full((R, T), 0.9)
     rbar[:, ~inside] = -1.0
     weak = practical()
-    check = ascent.optimism(rbar, 0.9, drift, weak)
+    check = weakly.optimism(rbar, 0.9, drift, weak)
     assert holds(check) and check.inputs["rounds in the regime"] == pytest.approx(inside.mean())
     rbar[2, inside.sum() - 1] = 0.9 - weak.lam * drift * (inside.sum() - 1) - 1e-3
-    assert fails(ascent.optimism(rbar, 0.9, drift, weak))
+    assert fails(weakly.optimism(rbar, 0.9, drift, weak))
     rbar[2, inside.sum() - 1] += 2e-3
-    assert holds(ascent.optimism(rbar, 0.9, drift, weak))
+    assert holds(weakly.optimism(rbar, 0.9, drift, weak))
     # f* that falls lowers what is asked for
     falling = 0.9 - 1e-3 * (t - 1)
-    assert holds(ascent.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
+    assert holds(weakly.optimism(np.tile(falling, (R, 1)), falling, drift, Weak(2.0, 6.0, 1e-9)))
     # drift by trial
-    assert holds(ascent.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
+    assert holds(weakly.optimism(rbar, 0.9, np.full((R, T - 1), drift), weak))
     gone = rbar.copy()
     gone[0, 1] = -1.0
     by_trial = np.zeros((R, T - 1)) + 10.0 * (np.arange(R) == 0)[:, None]
-    assert ascent.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
+    assert weakly.optimism(gone[:, :2], 0.9, by_trial[:, :1], weak).by_trial.all()
 
 
 def test_rewards_that_fall_behind_break_property_2():
@@ -173,18 +175,18 @@ def test_rewards_that_fall_behind_break_property_2():
     y = run.y.copy()
     y[:, T // 2 :] -= 0.5
     rbar = np.minimum(1, y.cumsum(1) / np.arange(1, T + 1) + 2 / np.sqrt(np.arange(1, T + 1)))
-    assert fails(ascent.closeness(rbar, y, 0.0, practical()))
-    assert fails(ascent.optimism(rbar, 0.5, 0.0, practical()))
+    assert fails(weakly.closeness(rbar, y, 0.0, practical()))
+    assert fails(weakly.optimism(rbar, 0.5, 0.0, practical()))
 
 
 def test_series_must_be_of_every_round():
     y = np.zeros((3, 10))
     with pytest.raises(ValueError, match=r"y: shape \(3, 9\); allowed: R x T, as rbar has"):
-        ascent.closeness(y, y[:, 1:], 0.0, practical())
+        weakly.closeness(y, y[:, 1:], 0.0, practical())
     with pytest.raises(ValueError, match=r"rbar: shape \(10,\)"):
         ascent.optimistic_value(y[0], None)
     with pytest.raises(ValueError, match=r"drift: shape \(1, 10\); allowed: a number, 9 numbers"):
-        ascent.optimism(y, 0.0, np.zeros(10), practical())
+        weakly.optimism(y, 0.0, np.zeros(10), practical())
 
 
 # Regret ---------------------------------------------------------------------------------------------------
@@ -246,10 +248,10 @@ def named(checks):
 
 def of_schedule(order, live):
     checks = [
-        multiscale.lowest_order(order, live),
-        multiscale.windows(live),
-        multiscale.shares(order),
-        multiscale.runs(order),
+        scheduled.lowest_order(order, live),
+        scheduled.windows(live),
+        scheduled.shares(order),
+        scheduled.runs(order),
     ]
     return {c.statement.removeprefix("Algorithm 1, ") for c in checks if fails(c)}
 
@@ -281,9 +283,9 @@ def test_schedules(how, flagged):
 def test_windows_that_break_off():
     order, live = schedule(30, 31)
     live[4, 17, 4] = False  # in the middle of the block's own window
-    assert fails(multiscale.lowest_order(live.argmax(2), live))
+    assert fails(scheduled.lowest_order(live.argmax(2), live))
     with pytest.raises(ValueError, match="order: 5 trials; allowed: at least 20"):
-        multiscale.runs(order[:5])
+        scheduled.runs(order[:5])
 
 
 @pytest.fixture(scope="module")
@@ -315,22 +317,22 @@ def restarting():
 def test_restarts_are_those_of_the_tests(restarting, name, restarts):
     run, A1, A2 = restarting[name]
     assert run[3][0, -1] == restarts
-    assert holds(multiscale.tests(*run, A1, A2))
+    assert holds(scheduled.tests(*run, A1, A2))
 
 
 @pytest.mark.slow
 def test_other_tests_are_flagged(restarting):
     run, A1, A2 = restarting["Test 1"]
-    assert fails(multiscale.tests(*run, 0.1 * A1, A2)) and fails(multiscale.tests(*run, 2 * A1, A2))
-    assert fails(multiscale.tests(*run, math.inf, A2))  # restarts without a test
-    assert fails(multiscale.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
+    assert fails(scheduled.tests(*run, 0.1 * A1, A2)) and fails(scheduled.tests(*run, 2 * A1, A2))
+    assert fails(scheduled.tests(*run, math.inf, A2))  # restarts without a test
+    assert fails(scheduled.tests(*run[:3], 0 * run[3], A1, A2))  # a failure that is not heard
     run, A1, A2 = restarting["Test 2"]
-    assert fails(multiscale.tests(*run, A1, 1.05 * A2)) and fails(
-        multiscale.tests(*run, A1, 0.95 * A2)
+    assert fails(scheduled.tests(*run, A1, 1.05 * A2)) and fails(
+        scheduled.tests(*run, A1, 0.95 * A2)
     )
-    assert fails(multiscale.tests(*run, A1, math.inf))
+    assert fails(scheduled.tests(*run, A1, math.inf))
     late = np.concatenate([np.zeros((1, 1)), run[3][:, :-1]], 1)
-    assert fails(multiscale.tests(*run[:3], late, A1, A2))  # a round late
+    assert fails(scheduled.tests(*run[:3], late, A1, A2))  # a round late
 
 
 # Lemma 4.1 ------------------------------------------------------------------------------------------------

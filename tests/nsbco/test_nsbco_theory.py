@@ -10,7 +10,8 @@ import torch
 from ns_simulated import ascend
 
 from companion.nsbco.advice import advice
-from companion.nsbco.proofs import ascent, multiscale, reduction
+from companion.nsbco.proofs import ascent, reduction, schedule
+from companion.nsbco.proofs import weakly_non_stationary as weakly
 from companion.nsbco.proofs.ascent import replay
 from paperlib.checks import Vacuous
 from paperlib.core.rounds import Probe
@@ -73,13 +74,13 @@ def test_terms_of_kappa_0_and_what_follows():
     ],
 )
 def test_when_test_1_can_fail_first(gap, values, digits):
-    found = multiscale.first_firing(gap=gap)
+    found = schedule.first_firing(gap=gap)
     for value, expected, rel in zip(found.values(), values, digits, strict=True):
         assert value == pytest.approx(expected, rel=rel)
     for (
         name,
         threshold,
-    ) in multiscale.test_1_thresholds().items():  # above the gap before, below it after
+    ) in schedule.test_1_thresholds().items():  # above the gap before, below it after
         first = found[name]
         x = np.exp(np.linspace(0, math.log(first) - 1e-6, 200)) if first > 1 else []
         assert all(threshold(t) > gap for t in x) and threshold(first * 1.001) < gap
@@ -87,11 +88,11 @@ def test_when_test_1_can_fail_first(gap, values, digits):
 
 def test_which_test_can_fail_first():
     """Test 2 at 1.3e30, Test 1 at 1.675e31: the guide to choosing names both, the notebook of the constants too."""
-    found = multiscale.first_of_any(multiscale.WEAK["printed"])
+    found = schedule.first_of_any(schedule.WEAK["printed"])
     assert list(found) == ["Test 2", "Test 1"]
     assert (
         found["Test 1"]
-        == pytest.approx(multiscale.first_firing()["printed"])
+        == pytest.approx(schedule.first_firing()["printed"])
         == pytest.approx(1.675048e31, rel=5e-7)
     )
     assert found["Test 2"] == pytest.approx(1.30055e30, rel=1e-5)
@@ -115,20 +116,20 @@ def test_advice_names_trials_and_interval(n, interval):
 def test_thresholds_are_those_of_the_presets():
     """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1) over the root."""
     T, weak = 2**14, practical(2.0)
-    assert multiscale.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
-    assert multiscale.threshold(lambda T: weak, multiscale.TEST_2)(T) == pytest.approx(
+    assert schedule.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
+    assert schedule.threshold(lambda T: weak, schedule.TEST_2)(T) == pytest.approx(
         54 * 2 * 15 / 2**7
     )
 
 
 def test_vacuity():
-    found = multiscale.first_informative()
+    found = schedule.first_informative()
     assert found["printed"] == pytest.approx(3.0e21, rel=0.02)
     assert found["corrected"] == pytest.approx(8.0e11, rel=0.005)
     assert found["numeric"] == pytest.approx(1.2e6, rel=0.05)
     ratios = [theory.bonus_numeric(literal(), T) / (2 * T**0.5) for T in (1e6, 1.2e6, 1.4e6)]
     assert ratios == pytest.approx([1.036, 1.004, 0.981], abs=5e-4)
-    regret = multiscale.first_regret()
+    regret = schedule.first_regret()
     assert regret["printed constants, lambda^{1/3}"] == pytest.approx(2.3e36, rel=0.02)
     assert regret["printed constants, lambda^{2/3}"] == pytest.approx(1.4e51, rel=0.02)
     assert 1e22 < regret["corrected constants, lambda^{1/3}"] < 1e23
@@ -213,34 +214,34 @@ def test_lemma_2_2():
     assert theory.theorem_3_4(weak, theory.PRINTED).C1 == pytest.approx(weak.rho ** (4 / 3))
     C1, C2 = theory.lemma_2_2(8.0, 16.0, 27.0, theory.PRINTED)
     assert (C1, C2) == pytest.approx(((4 + 16 / 16) * 9, 10.0))
-    assert [multiscale.dimension_power(p) for p in (theory.PRINTED, theory.CORRECTED)] == [2.0, 1.5]
+    assert [schedule.dimension_power(p) for p in (theory.PRINTED, theory.CORRECTED)] == [2.0, 1.5]
 
 
 # T9 -------------------------------------------------------------------------------------------------------
 
 
 def test_shares():
-    assert multiscale.expected_shares(1) == pytest.approx([0.70711, 0.29289], abs=5e-6)
-    assert multiscale.expected_shares(2) == pytest.approx([0.5, 0.353553, 0.146447], abs=5e-7)
-    assert multiscale.expected_shares(3) == pytest.approx(
+    assert schedule.expected_shares(1) == pytest.approx([0.70711, 0.29289], abs=5e-6)
+    assert schedule.expected_shares(2) == pytest.approx([0.5, 0.353553, 0.146447], abs=5e-7)
+    assert schedule.expected_shares(3) == pytest.approx(
         [0.353553, 0.323223, 0.228553, 0.094670], abs=5e-7
     )
     of_14 = [0.0382, 0.0923, 0.1305, 0.1428, 0.1346, 0.1156]
-    assert multiscale.expected_shares(14)[::-1][:6] == pytest.approx(of_14, abs=5e-5)
+    assert schedule.expected_shares(14)[::-1][:6] == pytest.approx(of_14, abs=5e-5)
     limit = [0.0375, 0.0906, 0.1281, 0.1401, 0.1321, 0.1135]
-    assert multiscale.expected_shares(60)[::-1][:6] == pytest.approx(limit, abs=5e-5)
+    assert schedule.expected_shares(60)[::-1][:6] == pytest.approx(limit, abs=5e-5)
     places = 2.0 ** (6 - np.arange(7))
-    assert places * multiscale.window_chances(6) == pytest.approx(
+    assert places * schedule.window_chances(6) == pytest.approx(
         [2 ** ((6 - m) / 2) for m in range(7)]
     )
     for n in range(12):
-        assert multiscale.expected_shares(n).sum() == pytest.approx(1.0)
-        assert multiscale.expected_runs(n) <= multiscale.most_runs(n)
+        assert schedule.expected_shares(n).sum() == pytest.approx(1.0)
+        assert schedule.expected_runs(n) <= schedule.most_runs(n)
 
 
 def test_shares_and_runs_over_all_schedules():
     """All 2^14 ways in which the windows of a block of 8 rounds may fall."""
-    n, p = 3, multiscale.window_chances(3)
+    n, p = 3, schedule.window_chances(3)
     windows = [(m, z) for m in (2, 1, 0) for z in range(2 ** (n - m))]
     first, second, runs = np.zeros(n + 1), np.zeros(n + 1), 0.0
     for coins in itertools.product((False, True), repeat=len(windows)):
@@ -253,15 +254,15 @@ def test_shares_and_runs_over_all_schedules():
         share = np.bincount(orders, minlength=n + 1) / 8
         first, second = first + chance * share, second + chance * share**2
         runs += chance * (1 + (np.diff(thread) != 0).sum())
-    assert first == pytest.approx(multiscale.expected_shares(n))
-    assert np.sqrt(second - first**2) == pytest.approx(multiscale.share_deviations(n))
-    assert runs == pytest.approx(multiscale.expected_runs(n))
+    assert first == pytest.approx(schedule.expected_shares(n))
+    assert np.sqrt(second - first**2) == pytest.approx(schedule.share_deviations(n))
+    assert runs == pytest.approx(schedule.expected_runs(n))
 
 
 def test_runs_of_a_horizon():
     """Within 4 % of the specification's single measurements."""
     for power, measured in ((13, 1037), (15, 2295), (17, 5118), (19, 10712)):
-        assert sum(map(multiscale.expected_runs, range(power))) == pytest.approx(measured, rel=0.05)
+        assert sum(map(schedule.expected_runs, range(power))) == pytest.approx(measured, rel=0.05)
 
 
 # T10 ------------------------------------------------------------------------------------------------------
@@ -331,9 +332,9 @@ def test_statements_hold_of_the_learner(d, h, N0, clip, noise):
         ascent.optimistic_value(trace["rbar"], run),
         ascent.feasibility(trace["x"], trace["z"], task(d)),
         ascent.contraction(z, star, run.g, slopes, s),
-        ascent.lemma_3_1_numeric(trace["y"], 0.5, 0.0, s),
-        ascent.optimism(trace["rbar"], 0.5, 0.0, practical(2.0)),
-        ascent.closeness(trace["rbar"], trace["y"], 0.0, practical(2.0), clip=clip),
+        weakly.lemma_3_1_numeric(trace["y"], 0.5, 0.0, s),
+        weakly.optimism(trace["rbar"], 0.5, 0.0, practical(2.0)),
+        weakly.closeness(trace["rbar"], trace["y"], 0.0, practical(2.0), clip=clip),
         ascent.regret_adds_up(trace["regret"], 0.5, f),
         bounds.assumption_1(f, trace["y"]),
         bounds.assumption_4(star, task(d)),
@@ -397,9 +398,9 @@ def found_broken(how, noise, T=2200, R=40):
         ascent.optimistic_value(run.rbar, again),
         ascent.gradient_error(run.g[:, :E], run.slopes[:, :E], s, T),
         ascent.contraction(run.z[:, : E + 1], run.star, again.g[:, :E], run.slopes[:, :E], s),
-        ascent.lemma_3_1_numeric(run.y, 0.5, 0.0, s),
-        ascent.optimism(run.rbar, 0.5, 0.0, practical(), delta),
-        ascent.closeness(run.rbar, run.y, 0.0, practical(), delta, clip=False),
+        weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, s),
+        weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta),
+        weakly.closeness(run.rbar, run.y, 0.0, practical(), delta, clip=False),
     ]
     if noise == 0:
         checks.append(ascent.contraction_exact(run.z, run.star, s))

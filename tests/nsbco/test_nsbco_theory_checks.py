@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from companion.nsbco.experiments import theory as checked
-from companion.nsbco.proofs import multiscale
+from companion.nsbco.proofs import schedule
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
@@ -90,12 +90,12 @@ def test_threads_know_what_is_theirs():
     probes = {"y": answer, "rbar": Optimistic(learner), "order": active}
     trace = play(learner, QuadraticDrift(), 127, 20, record="all", probes=probes)
     y, rbar, order = trace["y"], trace["rbar"], trace["order"].astype(int)
-    assert multiscale.threads(y, rbar, order, 0.5, clip=False).verdict == "holds"
+    assert schedule.threads(y, rbar, order, 0.5, clip=False).verdict == "holds"
     late = np.concatenate([rbar[:, :1], rbar[:, :-1]], 1)
     everything = y.cumsum(1) / np.arange(1, 128) + 0.5 / np.sqrt(np.arange(1, 128))
     for wrong in (late, everything, rbar + 1e-6):
-        assert multiscale.threads(y, wrong, order, 0.5, clip=False).verdict == "fails"
-    assert multiscale.threads(y, rbar, order, 0.6, clip=False).verdict == "fails"
+        assert schedule.threads(y, wrong, order, 0.5, clip=False).verdict == "fails"
+    assert schedule.threads(y, rbar, order, 0.6, clip=False).verdict == "fails"
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from ...figures.charts import SMALL
 from ...figures.drawing import style
 from ...styles import COLORS
-from ..proofs.multiscale import BONUSES, window_chances
+from ..proofs.schedule import BONUSES, window_chances
 
 # ---- the run with two changes ------------------------------------------------------------------------------
 

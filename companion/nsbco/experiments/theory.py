@@ -18,7 +18,8 @@ from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 
-from ..proofs import ascent, multiscale, reduction
+from ..proofs import ascent, reduction, schedule
+from ..proofs import weakly_non_stationary as weakly
 from .stationary import PRINTED, TAIL, first_query, task_of
 
 B0 = 2.0  # the calibrated bonus
@@ -95,8 +96,8 @@ class AscentRun:
             "gradients down the hill": ascent.gradient_error(-self.g, self.slopes, s, len(t)),
             "no step": ascent.contraction(stuck, self.star, run.g, self.slopes, s),
             "a lost reward": ascent.regret_adds_up(trace["regret"] - 1.0, 0.5, self.values),
-            "no bonus": ascent.optimism(mean, 0.5, 0.0, weak),
-            "three times the bonus": ascent.closeness(
+            "no bonus": weakly.optimism(mean, 0.5, 0.0, weak),
+            "three times the bonus": weakly.closeness(
                 mean + 3 * b0 / np.sqrt(t), trace["y"], 0.0, weak, clip=clip
             ),
         }
@@ -123,11 +124,11 @@ def of_schedule(trace: Trace, base: GradientAscent) -> list[Check]:
     """
     order, live = trace["order"].astype(int), trace["live"] > 0
     return [
-        multiscale.lowest_order(order, live),
-        multiscale.windows(live),
-        multiscale.shares(order),
-        multiscale.runs(order),
-        multiscale.threads(trace["y"], trace["rbar"], order, base.bonus, base.clip),
+        schedule.lowest_order(order, live),
+        schedule.windows(live),
+        schedule.shares(order),
+        schedule.runs(order),
+        schedule.threads(trace["y"], trace["rbar"], order, base.bonus, base.clip),
     ]
 
 
@@ -136,14 +137,14 @@ def forgetful(trace: Trace, base: GradientAscent) -> Check:
     order, y = trace["order"].astype(int), trace["y"]
     turn = np.diff(order, axis=1, prepend=-1) != 0
     since = np.maximum.accumulate(np.where(turn, np.arange(order.shape[1]), 0), 1)
-    rbar = multiscale.own_estimates(y, order, since, base.bonus, base.clip)
-    return multiscale.threads(y, rbar, order, base.bonus, base.clip)
+    rbar = schedule.own_estimates(y, order, since, base.bonus, base.clip)
+    return schedule.threads(y, rbar, order, base.bonus, base.clip)
 
 
 def of_tests(trace: Trace, A1: float, A2: float) -> Check:
     """Check that a run restarts in exactly the rounds in which a test fails. ``trace``: with "y", "rbar", "live" and "restarts"."""
     live = trace["live"] > 0
-    return multiscale.tests(trace["y"], trace["rbar"], live, trace["restarts"], A1, A2)
+    return schedule.tests(trace["y"], trace["rbar"], live, trace["restarts"], A1, A2)
 
 
 def proved(trace: Trace, horizon: int) -> dict[str, Check]:
@@ -153,7 +154,7 @@ def proved(trace: Trace, horizon: int) -> dict[str, Check]:
     """
     weak = theory.weak_corrected(theory.literal(), horizon)
     more = weak.bonus / np.sqrt(np.arange(1, horizon + 1))
-    check = lambda rbar: ascent.closeness(rbar, trace["y"], 0.0, weak, clip=False)
+    check = lambda rbar: weakly.closeness(rbar, trace["y"], 0.0, weak, clip=False)
     return {"as proved": check(trace["rbar"]), "twice the bonus": check(trace["rbar"] + more)}
 
 
@@ -258,10 +259,10 @@ def covered(
     weak, y, rbar = weak or theory.practical(B0), trace["y"], trace["rbar"]
     t, moved = np.arange(1, y.shape[1] + 1), ascent.variation(path.drift, y.shape[1])
     rho, drift = weak.rho / np.sqrt(t), weak.lam * moved
-    check = ascent.optimism(rbar, path.values, path.drift, weak, DELTA)
+    check = weakly.optimism(rbar, path.values, path.drift, weak, DELTA)
     slack = rbar - (np.minimum.accumulate(path.values) - drift)
     optimism = _property(check, slack, drift, rounds)
-    check = ascent.closeness(rbar, y, path.drift, weak, DELTA)
+    check = weakly.closeness(rbar, y, path.drift, weak, DELTA)
     closeness = _property(check, rho + drift - check.observed, drift, rounds)
     return Coverage(
         float((moved <= rho / weak.lam).mean()),
@@ -281,9 +282,9 @@ def lemma_3_1(trace: Trace, path: World) -> list[Check]:
     """Check Lemma 3.1 printed, corrected, and computed with what is known of the problem, on runs with h = 1/4 and N_0 = 1."""
     y, best, s = trace["y"], float(path.values[0]), theory.reference()
     return [
-        ascent.lemma_3_1_printed(y, best, path.drift, s),
-        ascent.lemma_3_1(y, best, path.drift, s),
-        ascent.lemma_3_1_numeric(y, best, path.drift, theory.reference(**KNOWN)),
+        weakly.lemma_3_1_printed(y, best, path.drift, s),
+        weakly.lemma_3_1(y, best, path.drift, s),
+        weakly.lemma_3_1_numeric(y, best, path.drift, theory.reference(**KNOWN)),
     ]
 
 
@@ -313,7 +314,7 @@ def bonus_for(worst: np.ndarray) -> float:
 def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndarray]:
     """Return b_0 by how it is found, one number for each pair of the two lists, which go side by side."""
     this_problem = lambda d, T: theory.bonus_numeric(theory.reference(d, **KNOWN), T)
-    ways = multiscale.BONUSES | {"numeric, this problem": this_problem}
+    ways = schedule.BONUSES | {"numeric, this problem": this_problem}
     return {
         name: np.array([bonus(d, T) for d, T in zip(dims, horizons, strict=True)])
         for name, bonus in ways.items()

@@ -16,8 +16,9 @@ from paperlib.checks import Check, Statement, statement, unless
 from paperlib.nsbco.learners.exp3 import regret_bound
 from paperlib.nsbco.theory.constants import PAPER, ROUNDING, TRIVIAL, first_horizon
 
-from .ascent import first_round, from_above, from_below, series, variation
-from .multiscale import TEST_1
+from .ascent import series, variation
+from .schedule import TEST_1
+from .weakly_non_stationary import first_round, from_above, from_below
 
 LEMMA = f"{PAPER}, Lemma 4.1"
 EXACT = 10**6  # up to here sums are added up
