@@ -24,13 +24,12 @@ def advice(claims: Mapping[str, dict]) -> str:
     each = lambda found: " and ".join(
         f"{test} can trigger from T = {_short(T)} on" for test, T in found.items()
     )
-    words = [
-        (
-            "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
-            f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
-            "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
-        )
-    ]
+    theorem = (
+        "**When not to take MASTER.** The theorem is for constants with which no test can trigger at a feasible horizon (Test 2: with r-bar clipped at 1). For d = 2, with "
+        f"the printed constants, {each(printed)}; with corrected constants, {each(corrected)}. Before that, "
+        "MASTER is its random schedule alone. `practical` has calibrated constants, which no theorem covers."
+    )
+    words = [theorem]
     if said("N1") is not None:
         n, ends = known["N1"].get("n"), known["N1"].get("interval")
         over = f", over {n} trials" if n else ""
