@@ -36,12 +36,12 @@ def runs():
 
 def test_kinds_of_paths():
     names = ["stationary", "abrupt5", "rotation32", "walk", "level", "abrupt33", "sinusoid10"]
-    abrupt, smooth = regret.kinds(names)
+    abrupt, smooth = regret.abrupt_and_smooth(names)
     assert abrupt == ["abrupt5", "abrupt33"] and smooth == ["rotation32", "walk", "sinusoid10"]
 
 
 def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
-    shown = regret.played(runs, "stationary", HORIZON)
+    shown = regret.figure_learners(runs, "stationary", HORIZON)
     assert list(shown) == [
         "MASTER",
         "Algorithm 2",
@@ -80,18 +80,18 @@ def test_rules_are_ratios_of_mean_regret(runs):
     found = regret.rules(runs, ["stationary", "abrupt5"], HORIZON)
     assert found["GLR"]["abrupt5"].estimate == pytest.approx(4)
     assert found["D-LS"]["stationary"].estimate == pytest.approx(0.25)
-    assert regret.within(found["KWtrack"]) == "8.00 to 16.0 times"
+    assert regret.range_of_ratios(found["KWtrack"]) == "8.00 to 16.0 times"
 
 
 def test_a_single_ratio_is_said_as_one():
-    assert regret.within({"p": stats.Interval(2.0, 1.0, 3.0, 9, "")}) == "2.00 times"
+    assert regret.range_of_ratios({"p": stats.Interval(2.0, 1.0, 3.0, 9, "")}) == "2.00 times"
 
 
 def test_limits_hold_the_largest_and_cut_what_lies_decades_below():
     panel = {"p": {"a": np.array([1.0, 3.0]), "b": np.array([1e-9])}}
-    low, high = regret.limits(panel)
+    low, high = regret.log_limits(panel)
     assert high == pytest.approx(3) and low == pytest.approx(3e-3)
-    low, _ = regret.limits({"p": {"a": np.array([2.0]), "b": np.array([1.5])}})
+    low, _ = regret.log_limits({"p": {"a": np.array([2.0]), "b": np.array([1.5])}})
     assert low == pytest.approx(1.0)
 
 
@@ -114,8 +114,8 @@ def test_least_regret_of_those_that_know_nothing(runs):
 
 
 def test_names_in_a_caption_are_parted_by_commas_alone():
-    assert regret.listed(["EGS, oracle", "GLR"]) == "EGS (oracle), GLR"
-    assert regret.listed([]) == "none"
+    assert regret.caption_names(["EGS, oracle", "GLR"]) == "EGS (oracle), GLR"
+    assert regret.caption_names([]) == "none"
 
 
 def test_variations_in_words():

@@ -101,7 +101,7 @@ def changes(name: str) -> str:
     return "0 changes" if name == "stationary" else "changes in every round"
 
 
-def kinds(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def abrupt_and_smooth(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the paths with abrupt changes, and those on which the maximizer moves all the time."""
     abrupt = [path for path in paths if kind(path) == "abrupt"]
     return abrupt, [path for path in paths if kind(path) in SMOOTH]
@@ -296,7 +296,7 @@ def less(runs: Runs, cells: Sequence[Cell], method: str, baseline: str) -> stats
 # All learners on all paths -----------------------------------------------------------------------------------
 
 
-def played(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
+def figure_learners(runs: Runs, path: str, horizon: int) -> dict[str, Trace]:
     """Return the learners of the figures on a path, without those that another figure had there."""
     found = runs[path, horizon]
     return {name: found[name] for name in learners() if name in found}
@@ -313,7 +313,7 @@ def restarts(trace: Trace, horizon: int) -> str:
 
 def table(runs: Runs, path: str, horizon: int, seed: int) -> list[str]:
     """Return the lines of table T3 for one path: a head with V_T and the number of changes, then one line per learner."""
-    found = played(runs, path, horizon)
+    found = figure_learners(runs, path, horizon)
     V = variation(path, horizon, min(len(trace.trials) for trace in found.values()), seed)
     lines = [f"{path}: V_T {number(float(V.mean()))}, {changes(path)}"]
     for name, trace in found.items():
@@ -332,13 +332,13 @@ def rules(runs: Runs, paths: Sequence[str], horizon: int) -> dict[str, dict[str,
     }
 
 
-def within(found: dict[str, stats.Interval]) -> str:
+def range_of_ratios(found: dict[str, stats.Interval]) -> str:
     """Return ratios over several paths in words, "2.1 to 9.3 times" or "2.1 times"."""
     ends = sorted({number(x.estimate) for x in found.values()}, key=float)
     return " to ".join(dict.fromkeys([ends[0], ends[-1]])) + " times"
 
 
-def limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
+def log_limits(samples: dict[str, dict[str, Any]]) -> tuple[float, float]:
     """Return the ends of a log axis for means of many panels: at most three decades below the largest."""
     means = [float(np.mean(x)) for panel in samples.values() for x in panel.values()]
     high = 1.5 * max(means)
@@ -350,7 +350,9 @@ def frontier(runs: Runs, still: str, moving: str, horizon: int) -> dict[str, tup
     """Return R_T on the path that does not change and on the one that does, of all learners that observe rewards; R each."""
     pair = lambda name: tuple(runs[path, horizon][name].last() for path in (still, moving))
     return {
-        name: pair(name) for name in played(runs, moving, horizon) if name != "full information"
+        name: pair(name)
+        for name in figure_learners(runs, moving, horizon)
+        if name != "full information"
     }
 
 
@@ -364,11 +366,13 @@ def dominated(runs: Runs, still: str, moving: str, horizon: int, name: str) -> l
     mean = lambda path, other: runs[path, horizon][other].last().mean()
     below = lambda other: all(mean(path, other) < mean(path, name) for path in (still, moving))
     return [
-        other for other in played(runs, moving, horizon) if other not in REFERENCES and below(other)
+        other
+        for other in figure_learners(runs, moving, horizon)
+        if other not in REFERENCES and below(other)
     ]
 
 
-def listed(names: Sequence[str]) -> str:
+def caption_names(names: Sequence[str]) -> str:
     """Return learners in a caption: those that know V_T with that word in brackets, so that commas part names alone."""
     return ", ".join(name.replace(", oracle", " (oracle)") for name in names) or "none"
 
@@ -376,7 +380,7 @@ def listed(names: Sequence[str]) -> str:
 # Restarts compared with the changes of a path ----------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class Detections(NamedTuple):
     """What a run's restarts did."""
 
     share: np.ndarray  # R, of the changes that a restart followed before the next change or the end
@@ -384,16 +388,16 @@ class Found(NamedTuple):
     needless: np.ndarray  # R, restarts that are not the first after a change
 
 
-def times(trace: Trace) -> list[np.ndarray]:
+def restart_times(trace: Trace) -> list[np.ndarray]:
     """Return the observed rounds at each restart that was logged, by trial."""
     log, counts = trace["log"], trace["report.restarts"].astype(int)
     first = log[..., 0] if log.ndim == 3 else log  # MASTER logs the test, too
     return [row[:count].astype(int) for row, count in zip(first, counts)]
 
 
-def held_against(
+def match_restarts(
     restarts: list[np.ndarray], changes: np.ndarray, horizon: int, counts: np.ndarray
-) -> Found:
+) -> Detections:
     """Compare restarts with changes.
 
     Args:
@@ -409,18 +413,18 @@ def held_against(
         late = [int(rounds[0]) for rounds in after if len(rounds)]
         caught[trial] = len(late)
         delays += late
-    return Found(caught / changes.shape[1], np.array(delays, int), counts - caught)
+    return Detections(caught / changes.shape[1], np.array(delays, int), counts - caught)
 
 
-def found(runs: Runs, name: str, cell: Cell, seed: int) -> Found:
+def detections(runs: Runs, name: str, cell: Cell, seed: int) -> Detections:
     """Return what a learner's restarts did in a cell with abrupt changes."""
     path, horizon = cell
     trace = runs[cell][name]
     changes = part(path, horizon, len(trace.trials), seed)  # the first round of each segment
-    return held_against(times(trace), changes, horizon, trace["report.restarts"])
+    return match_restarts(restart_times(trace), changes, horizon, trace["report.restarts"])
 
 
-def share(found: Found) -> stats.Interval:
+def detected_share(found: Detections) -> stats.Interval:
     """Return the share of the changes that were found: bootstrap over trials, exact where it is the same in all of them."""
     return stats.bootstrap_mean(
         found.share, of="share of changes", bounds=(0.0, 1.0), resamples=RESAMPLES
@@ -433,13 +437,13 @@ def false_alarms(trace: Trace) -> stats.Interval:
     return stats.proportion(int((restarts > 0).sum()), len(restarts))
 
 
-def delay(found: Found) -> np.ndarray:
+def delay_quartiles(found: Detections) -> np.ndarray:
     """Return the quartiles of the delays of changes that were found; none without any."""
     return np.quantile(found.delays, QUARTILES) if len(found.delays) else np.zeros(0)
 
 
 def detection_panels(
-    axes: Sequence[Axes], seen: dict[str, dict[int, Found]], level: dict[str, dict[int, Any]]
+    axes: Sequence[Axes], seen: dict[str, dict[int, Detections]], level: dict[str, dict[int, Any]]
 ) -> dict[str, dict]:
     """Draw the share found, the delay, and needless restarts against T: three panels.
 
@@ -458,7 +462,7 @@ def detection_panels(
             label = f"{how['label']}, only the level moves"
             dashed = how | {"linestyle": "--", "linewidth": 1.0, "label": label}
             for panel, ax, means, line in (
-                ("share", axes[0], {T: share(x) for T, x in found.items()}, how),
+                ("share", axes[0], {T: detected_share(x) for T, x in found.items()}, how),
                 (
                     "needless",
                     axes[2],
@@ -474,7 +478,7 @@ def detection_panels(
             ):
                 numbers[panel][name] = means
                 errorbars(ax, [*means], means.values(), **line)
-            delays = {T: delay(x) for T, x in found.items() if len(x.delays)}
+            delays = {T: delay_quartiles(x) for T, x in found.items() if len(x.delays)}
             numbers["delay"][name] = delays
             if delays:
                 errorbars(axes[1], [*delays], [x[[1, 0, 2]] for x in delays.values()], **hidden)
