@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from paperlib.nsbco.theory.constants import reference
 
-from .proofs.firing import WEAK, first_of_any
+from .proofs.schedule import WEAK, first_of_any
 
 # learners by the short names of the claims' words
 NAMES = {"KWtrack": "`KieferWolfowitz(100.0)`", "D-LS": "`DiscountedLeastSquares(64)`"}

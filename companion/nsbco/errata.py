@@ -17,8 +17,8 @@ from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, reference
 
 from ..verdicts.errata import Erratum
-from .proofs import firing, reduction
-from .proofs.lemmas import noise_free_regret, printed_first
+from .proofs import reduction, schedule
+from .proofs.ascent import noise_free_regret, printed_first
 
 
 def e1() -> dict[str, float]:
@@ -27,7 +27,7 @@ def e1() -> dict[str, float]:
     reach = lambda c: printed_first(c) ** -0.25 - c
     grid = np.linspace(0.05, 0.999, 20_000)
     inside = grid[[reach(c) <= 0 for c in grid]]
-    least = brentq(reach, inside[0] - 1e-4, inside[0]) if len(inside) else math.inf
+    least = brentq(reach, inside[0] - 1e-4, inside[0])
     corrected = Setting(2, margin=margin)
     return {
         "N_0, printed": n,
@@ -72,8 +72,7 @@ def e4() -> dict[str, float]:
 def e5() -> dict[str, float]:
     """f(x*) - f(z) with Hessian -diag(sigma, L), sigma = 1, L = 2, and z - x* = e_2, and the printed bound on it."""
     H, away = np.diag([1.0, 2.0]), np.array([0.0, 1.0])
-    gap = away @ H @ away / 2
-    return {"gap": float(gap), "printed": H[0, 0] / 2, "corrected": H[1, 1] / 2}
+    return {"gap": float(away @ H @ away / 2), "printed": H[0, 0] / 2, "corrected": H[1, 1] / 2}
 
 
 def e6() -> dict[str, float]:
@@ -117,9 +116,9 @@ def e9() -> dict[str, float]:
     s, horizon = literal(), 10**6
     k, l = sum(theory.kappa_0(s, horizon)), s.logarithm(horizon)
     weak = theory.weak_corrected(s, horizon)
-    t = np.arange(1, horizon + 1)
+    roots = np.arange(1, horizon + 1) ** -0.5
     return {
-        "sqrt(t) mean of 1 / sqrt(tau)": float((t**-0.5).mean() * math.sqrt(horizon)),
+        "sqrt(t) mean of 1 / sqrt(tau)": float(roots.mean() * math.sqrt(horizon)),
         "chain / kappa_0": (2 * k + 2 * (3 * k + 1)) / k,
         "claimed / kappa_0": 6.0,
         "one-sided / kappa_0": (2 * 2 * k + 4 * math.sqrt(l) + k + 1) / k,
@@ -132,10 +131,9 @@ def e10() -> dict[str, float]:
     weak, found = theory.weak_printed(literal(), 10**6), {}
     for name, power in (("printed", theory.PRINTED), ("corrected", theory.CORRECTED)):
         found[f"C_1, {name}"] = theory.theorem_3_4(weak, power).C1
-        found[f"power of d, {name}"] = firing.dimension_power(power)
-    scaled = lambda lam: theory.lemma_2_2(1.0, 0.0, 1.0).at(1.0, lam) - 1  # C_2 = 1
+        found[f"power of d, {name}"] = schedule.dimension_power(power)
     return found | {
-        "factor of lambda = 8": float(scaled(8.0)),
+        "factor of lambda = 8": float(theory.lemma_2_2(1.0, 0.0, 1.0).at(1.0, 8.0) - 1),  # C_2 = 1
         "printed factor": 8.0**theory.PRINTED,
     }
 
@@ -149,8 +147,7 @@ def e11() -> dict[str, float]:
 
 def e12() -> dict[str, float]:
     """r-bar after two rounds without noise, theta = (1/2), b_0 = 2: above 1, which no f exceeds."""
-    s = reference(1)
-    regret = noise_free_regret(s, [0.5], 2)
+    regret = noise_free_regret(reference(1), [0.5], 2)
     bar = 0.5 - regret[-1] / 2 + 2 / math.sqrt(2)
     return {"r-bar": float(bar), "clipped": min(1.0, float(bar)), "f*": 0.5}
 

@@ -5,7 +5,7 @@ import pytest
 
 from companion.figures import panels
 from companion.nsbco.experiments import anatomy
-from companion.nsbco.proofs.shares import shares
+from companion.nsbco.proofs.schedule import expected_shares
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import probes
 from paperlib.nsbco.learners.ascent import GradientAscent
@@ -39,8 +39,10 @@ def test_schedules_of_the_specification():
 def test_shares_of_many_schedules_are_the_formulas():
     found = anatomy.played(anatomy.orders(anatomy.scheduled(8, range(2000))))
     assert found.sum(1) == pytest.approx(1.0)
-    assert found.mean(0) == pytest.approx(shares(8), abs=0.01)
-    assert np.abs(found.mean(0) - shares(8)[::-1]).max() > 0.03  # those of another block are not
+    assert found.mean(0) == pytest.approx(expected_shares(8), abs=0.01)
+    assert (
+        np.abs(found.mean(0) - expected_shares(8)[::-1]).max() > 0.03
+    )  # those of another block are not
 
 
 def test_spells_cover_a_block():
@@ -66,7 +68,7 @@ def short():
 
 def test_restarts_are_where_margins_reach_zero(short):
     _, trace = short
-    run = anatomy.Run.of(trace)
+    run = anatomy.first_trial(trace)
     assert (run.block == trace["block"][0]).all() and (run.order == trace["order"][0]).all()
     assert (run.U <= run.rbar).all() and (run.second <= 8.0 + 1e-9).sum() > 2900
     restarts = run.restarts
@@ -85,7 +87,7 @@ def test_restarts_are_where_margins_reach_zero(short):
 
 def test_a_run_is_drawn(short):
     problem, trace = short
-    run = anatomy.Run.of(trace)
+    run = anatomy.first_trial(trace)
     changes = problem.path.changes(8, 3000)
     t = np.arange(3000)
     theta = problem.centers(changes[None], t, 3000)[0, :, 0]
@@ -124,7 +126,7 @@ def test_a_table_is_drawn():
     found = anatomy.heat_panel(axes[0, 0], {0.5: {1.0: 3.0, 2.0: 4.0}, 2.0: {1.0: 5.0, 2.0: 7.0}})
     assert found["values"].tolist() == [[3.0, 4.0], [5.0, 7.0]]
     assert [text.get_text() for text in axes[0, 0].texts] == ["3.00", "4.00", "5.00", "7.00"]
-    anatomy.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}}, least=0.0)  # nothing but zeros
+    anatomy.heat_panel(axes[0, 0], {1.0: {1.0: 0.0}})  # nothing but zeros
 
 
 # ---- where changes may not fall -----------------------------------------------------------------------------

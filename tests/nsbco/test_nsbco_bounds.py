@@ -7,8 +7,9 @@ import pytest
 import torch
 from ns_simulated import ascend, schedule
 
-from companion.nsbco.proofs import lemmas, reduced, reduction, weakly
+from companion.nsbco.proofs import ascent, reduction
 from companion.nsbco.proofs import schedule as scheduled
+from companion.nsbco.proofs import weakly_non_stationary as weakly
 from companion.verdicts.statements import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
@@ -103,9 +104,9 @@ def test_the_numeric_version_says_when_it_informs():
 def test_gradient_errors_are_vacuous_in_short_epochs():
     run = ascend(3, 30)  # n_0 = 1 alone is complete
     s = reference(noise=0.1, quadratic=True)
-    assert lemmas.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
+    assert ascent.gradient_error(run.g, run.slopes, s, 30).verdict == "vacuous here"
     # ... but nonsense is seen all the same
-    assert fails(lemmas.gradient_error(run.g + 9, run.slopes, s, 30))
+    assert fails(ascent.gradient_error(run.g + 9, run.slopes, s, 30))
 
 
 def test_property_2_with_proved_constants():
@@ -183,7 +184,7 @@ def test_series_must_be_of_every_round():
     with pytest.raises(ValueError, match=r"y: shape \(3, 9\); allowed: R x T, as rbar has"):
         weakly.closeness(y, y[:, 1:], 0.0, practical())
     with pytest.raises(ValueError, match=r"rbar: shape \(10,\)"):
-        lemmas.optimistic_value(y[0], None)
+        ascent.optimistic_value(y[0], None)
     with pytest.raises(ValueError, match=r"drift: shape \(1, 10\); allowed: a number, 9 numbers"):
         weakly.optimism(y, 0.0, np.zeros(10), practical())
 
@@ -194,11 +195,11 @@ def test_series_must_be_of_every_round():
 def test_regret_adds_up():
     run = ascend(3, 300)
     regret = (0.5 - run.f).cumsum(1)
-    assert holds(lemmas.regret_adds_up(regret, 0.5, run.f))
+    assert holds(ascent.regret_adds_up(regret, 0.5, run.f))
     lost = regret.copy()
     lost[:, 100:] -= 1e-3
-    assert fails(lemmas.regret_adds_up(lost, 0.5, run.f))
-    assert fails(lemmas.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
+    assert fails(ascent.regret_adds_up(lost, 0.5, run.f))
+    assert fails(ascent.regret_adds_up((0.4 - run.f).cumsum(1), 0.4, run.f))  # f* that is none
 
 
 HORIZONS = 2 ** np.arange(12, 21)
@@ -352,11 +353,11 @@ def of_lemma(f, y, rt, rbar, drift=0.0):
     T = len(rt)
     points = np.stack([np.full(T, 0.5), np.zeros(T)], 1)
     checks = [
-        reduced.stationary_regret(f, points, rt),
-        reduced.lemma_4_1_statistic(rbar, y, rt),
-        reduced.lemma_4_1_optimism(rbar, 0.5, drift, rt),
-        reduced.lemma_4_1_closeness(rbar, y, drift, rt),
-        reduced.lemma_4_1_printed(rbar, y, drift, rt),
+        reduction.stationary_regret(f, points, rt),
+        reduction.lemma_4_1_statistic(rbar, y, rt),
+        reduction.lemma_4_1_optimism(rbar, 0.5, drift, rt),
+        reduction.lemma_4_1_closeness(rbar, y, drift, rt),
+        reduction.lemma_4_1_printed(rbar, y, drift, rt),
     ]
     return {c.statement.removeprefix("Lemma 4.1, ") for c in checks if fails(c)}
 
@@ -400,22 +401,22 @@ def test_lemma_4_1_of_exp3_ix():
     rt = rate.at(t)
     assert learner.rho(t) == pytest.approx(reduction.rho(rt, reduction.off(t, T)))
     checks = [
-        reduced.stationary_regret(played, np.tile(means, (T, 1)), rt),
-        reduced.lemma_4_1_statistic(rbar, y, rt),
-        reduced.lemma_4_1_optimism(rbar, means.max(), 0.0, rt),
-        reduced.lemma_4_1_closeness(rbar, y, 0.0, rt),
+        reduction.stationary_regret(played, np.tile(means, (T, 1)), rt),
+        reduction.lemma_4_1_statistic(rbar, y, rt),
+        reduction.lemma_4_1_optimism(rbar, means.max(), 0.0, rt),
+        reduction.lemma_4_1_closeness(rbar, y, 0.0, rt),
     ]
     assert all(map(holds, checks)) and checks[0].informative_from > 5000
     assert checks[3].ratio < 0.8
     assert all(5000 < check.informative_from < T for check in checks[2:])
-    printed = reduced.lemma_4_1_printed(rbar, y, 0.0, rt)
+    printed = reduction.lemma_4_1_printed(rbar, y, 0.0, rt)
     assert fails(printed) and not printed.by_trial.any()
     assert 1 - printed.held.mean() > 0.9
     # with the printed e in r-bar it is exceeded in fewer rounds
-    half = reduced.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
+    half = reduction.lemma_4_1_printed(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert fails(half) and 0.15 < 1 - half.held.mean() < 0.22
     # with t in place of the printed T it is not
-    proof = reduced.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
+    proof = reduction.lemma_4_1_with_t(rbar - reduction.off_printed(t, T), y, 0.0, rt)
     assert holds(proof) and 0.9 < proof.ratio < 1
     assert proof.bound[0, -1] == pytest.approx(half.bound[0, -1])  # they agree in round T
     assert (proof.bound[0, :-1] > half.bound[0, :-1]).all()

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from companion.nsbco.experiments import calibration
+from companion.nsbco.experiments import anatomy
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, single_scale
 from paperlib.nsbco.probes import Compared
@@ -26,7 +26,7 @@ def test_a_run_without_tests_tells_the_false_alarms(bonus, multiples):
     shares = []
     for multiple in multiples:
         on = play(practical(GradientAscent(bonus=bonus), multiple), problem, T, 12, 0, record=1)
-        share = calibration.alarms(run, bonus, multiple, T).estimate
+        share = anatomy.alarms(run, bonus, multiple, T).estimate
         assert share == (on["report.restarts"] > 0).mean()
         shares.append(share)
     assert shares == sorted(shares, reverse=True) and shares[0] > shares[-1]
@@ -36,13 +36,13 @@ def test_test_2_alone_is_an_alarm_too():
     """b_0 so small that A_2 is reached where nothing moves."""
     problem, off = QuadraticDrift(), malg(GradientAscent(bonus=0.01))
     run = play(off, problem, T, 4, 0, record=1, probes=compared(off))
-    assert (calibration.reached(run)[1] > 1.5 * 0.01 * 11).all()
-    assert calibration.alarms(run, 0.01, math.inf, T).estimate == 1.0
+    assert (anatomy.reached(run)[1] > 1.5 * 0.01 * 11).all()
+    assert anatomy.alarms(run, 0.01, math.inf, T).estimate == 1.0
 
 
 @pytest.mark.slow
 def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
-    kinds = calibration.as_printed(T)
+    kinds = anatomy.as_printed(T)
     watch = compared(kinds["printed"])
     runs = {
         name: play(learner, QuadraticDrift(Abrupt(5)), T, 3, 0, record="all", probes=watch)
@@ -52,7 +52,7 @@ def test_printed_constants_leave_the_schedule_alone_and_tiny_ones_do_not():
     assert not runs["printed"]["report.restarts"].any()
     assert (runs["times 1e-9"]["report.restarts"] > 0).all()
     assert (runs["times 1e-9"]["regret"] != runs["printed"]["regret"]).any()
-    reached = calibration.share_reached(runs["printed"], kinds["printed"], T)
+    reached = anatomy.share_reached(runs["printed"], kinds["printed"], T)
     assert reached["Test 1"] < 0.1 and 0 < reached["Test 2"] < 0.1
 
 
@@ -65,7 +65,7 @@ def test_the_settings_are_those_that_are_named():
 
 
 def test_a_table_has_a_line_a_row():
-    text = calibration.table({0.5: {1.0: 3.0, 4.0: 12.0}, 2.0: {1.0: 5.0, 4.0: 7.5}}, "{:.1f}")
+    text = anatomy.table({0.5: {1.0: 3.0, 4.0: 12.0}, 2.0: {1.0: 5.0, 4.0: 7.5}}, "{:.1f}")
     assert [line.split() for line in text.splitlines()] == [
         ["b_0", "\\", "A_1", "1", "4"],
         ["0.5", "3.0", "12.0"],

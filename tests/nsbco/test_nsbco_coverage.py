@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from companion.nsbco.experiments import coverage
+from companion.nsbco.experiments import theory
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.probes import Optimistic, Shortfall, answer
@@ -34,26 +34,26 @@ def run():
 
 
 def test_paths():
-    found = {name: coverage.world(p, T) for name, p in coverage.paths(T).items()}
+    found = {name: theory.world(p, T) for name, p in theory.paths(T).items()}
     assert [round(w.variation, 6) for w in found.values()] == [0, round(T**-0.5, 6), 0.1, 1.0]
     assert [w.changes for w in found.values()] == [0, T - 1, T - 1, T - 1]
     assert all(w.values.shape == (T,) and (w.values == 0.5).all() for w in found.values())
     # Delta_t <= V_T = T^{-1/2} is at most 1 / sqrt(t) in all rounds
-    assert coverage.world(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
+    assert theory.world(QuadraticDrift(Step(200)), T).drift.nonzero()[0].tolist() == [199]
 
 
 def test_a_path_that_is_drawn_is_refused():
     with pytest.raises(ValueError, match="path=Abrupt.*allowed: one that all trials share"):
-        coverage.world(QuadraticDrift(Abrupt(3)), T)
-    assert coverage.world(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
+        theory.world(QuadraticDrift(Abrupt(3)), T)
+    assert theory.world(QuadraticDrift(Abrupt(3), environment=1), T).changes == 2
 
 
 def test_slacks_by_hand():
     """Four rounds, b_0 = 1, rho = 3 / sqrt(t), lambda = 2, f* = .5 and a drift of .3 after two rounds."""
-    path = coverage.World(np.full(4, 0.5), np.array([0.0, 0.3, 0.0]), 1)
+    path = theory.World(np.full(4, 0.5), np.array([0.0, 0.3, 0.0]), 1)
     y = np.array([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -1.0, -1.0]])
     rbar = np.array([[1.0, 0.9, 0.9, 0.9], [0.4, 0.9, -0.2, -0.05]])
-    found = coverage.covered(trace(y, rbar), path, np.array([1, 2, 4]), Weak(1.0, 3.0, 2.0))
+    found = theory.covered(trace(y, rbar), path, np.array([1, 2, 4]), Weak(1.0, 3.0, 2.0))
     # the regime: Delta_t <= 1.5 / sqrt(t)
     assert (found.regime, found.trials) == (1.0, 2)
     # trial 1 is below f* in round 1, and below f* - .6 in none after
@@ -68,81 +68,81 @@ def test_slacks_by_hand():
     left = np.array([0.5, 0.45, 2.05 / 4])
     assert second.slack[0] == pytest.approx(np.sqrt([1, 2, 4]) * (bound - left))
     assert found.gap == pytest.approx([max(0.5, 0.9 / 2**0.5, 1.3 / 3**0.5, 0.85), 2.05 / 2])
-    assert coverage.share_broken([found], "optimism") == (0.5, 2)
-    assert coverage.share_broken([found], "closeness") == (0.0, 2)
+    assert theory.share_broken([found], "optimism") == (0.5, 2)
+    assert theory.share_broken([found], "closeness") == (0.0, 2)
 
 
 def test_the_term_for_the_drift():
     """Without it rounds after a change break property 1, with it none."""
-    path = coverage.World(np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.0, 0.1, 0.0]), 1)
+    path = theory.World(np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.0, 0.1, 0.0]), 1)
     y = np.full((1, 4), 0.45)
     weak = Weak(1.0, 3.0, 2.0)
-    found = coverage.covered(trace(y, y), path, np.array([4]), weak)
+    found = theory.covered(trace(y, y), path, np.array([4]), weak)
     assert found.optimism.broken == 1 and found.optimism.first.tolist() == [1.0]
     rbar = np.array([[0.6, 0.6, 0.45, 0.45]])
-    found = coverage.covered(trace(y, rbar), path, np.array([4]), weak)
+    found = theory.covered(trace(y, rbar), path, np.array([4]), weak)
     assert (found.optimism.broken, found.optimism.bare) == (0, 1)
 
 
 def test_outside_the_regime_nothing_is_asked():
-    path = coverage.World(np.full(4, 0.5), np.array([1.0, 0.0, 0.0]), 1)
+    path = theory.World(np.full(4, 0.5), np.array([1.0, 0.0, 0.0]), 1)
     rbar = np.array([[0.9, -1.0, -1.0, -1.0]])
-    found = coverage.covered(trace(rbar - 0.1, rbar), path, np.array([2]), Weak(1.0, 1.0, 1.0))
+    found = theory.covered(trace(rbar - 0.1, rbar), path, np.array([2]), Weak(1.0, 1.0, 1.0))
     assert found.regime == 0.25 and found.optimism.broken == 0
     assert found.optimism.bare == 1 and found.optimism.slack[0, 0] == pytest.approx(-(2**0.5) / 2)
 
 
 def test_a_learner_without_a_bonus_is_flagged(run):
-    path, rounds = coverage.world(QuadraticDrift(), T), np.array([1, 10, T])
-    found = coverage.covered(run, path, rounds)
+    path, rounds = theory.world(QuadraticDrift(), T), np.array([1, 10, T])
+    found = theory.covered(run, path, rounds)
     assert found.optimism.broken <= 3 and found.closeness.broken == 0
     mean = run["y"].cumsum(1) / np.arange(1, T + 1)
-    bare = coverage.covered(trace(run["y"], mean), path, rounds)
+    bare = theory.covered(trace(run["y"], mean), path, rounds)
     assert bare.optimism.broken == 30 and bare.optimism.check["verdict"] == "fails"
 
 
 def test_lemma_3_1(run):
-    printed, corrected, numeric = coverage.lemma_3_1(run, coverage.world(QuadraticDrift(), T))
+    printed, corrected, numeric = theory.lemma_3_1(run, theory.world(QuadraticDrift(), T))
     assert [c.verdict for c in (printed, corrected, numeric)] == ["vacuous here"] * 2 + ["holds"]
     # answers that stay far from f*
     low = trace(np.full((2, T), -0.5), np.zeros((2, T)))
-    assert coverage.lemma_3_1(low, coverage.world(QuadraticDrift(), T))[2].verdict == "fails"
+    assert theory.lemma_3_1(low, theory.world(QuadraticDrift(), T))[2].verdict == "fails"
 
 
 def test_what_is_needed(run):
     """From every round, and from the probe that keeps the largest."""
-    path, rounds = coverage.world(QuadraticDrift(), T), np.array([4, 100, T])
-    short = coverage.shortfalls(run, path, rounds)
+    path, rounds = theory.world(QuadraticDrift(), T), np.array([4, 100, T])
+    short = theory.shortfalls(run, path, rounds)
     assert short[:, -1] == pytest.approx(run.last("worst"), abs=1e-9)
-    assert (np.diff(short, axis=1) >= 0).all() and coverage.needed(short).shape == (3,)
+    assert (np.diff(short, axis=1) >= 0).all() and theory.needed(short).shape == (3,)
     # r-bar with a smaller bonus than needed is below f* in some round
     t, worst = np.arange(1, T + 1), short[:, -1]
     mean = run["y"].cumsum(1) / t
     for factor, below in ((0.99, True), (1.01, False)):
         bar = mean + factor * worst[:, None] / np.sqrt(t)
         assert ((bar < 0.5 - 1e-12).any(1) == below).all()
-    moving = coverage.World(np.linspace(0.5, 0.4, T), np.zeros(T - 1), 0)
-    assert (coverage.shortfalls(run, moving, rounds) <= short + 1e-12).all()
+    moving = theory.World(np.linspace(0.5, 0.4, T), np.zeros(T - 1), 0)
+    assert (theory.shortfalls(run, moving, rounds) <= short + 1e-12).all()
 
 
 def test_bonus_of_a_dimension():
-    assert coverage.bonus_for(np.full(20, 1.0)) == 2.0
-    assert coverage.bonus_for(np.full(20, 4.0)) == 5.0
-    problem = QuadraticDrift(Abrupt(coverage.SEGMENTS), 4)
+    assert theory.bonus_for(np.full(20, 1.0)) == 2.0
+    assert theory.bonus_for(np.full(20, 4.0)) == 5.0
+    problem = QuadraticDrift(Abrupt(theory.SEGMENTS), 4)
     part = problem.part([5], T)
     assert problem.variation(part, T)[0] == pytest.approx(4.0) and part.shape == (1, 4)
 
 
 def test_bonuses():
     """T4 and T5: corrected and computed at T = 1e4 and 1e6; twice kappa_0 as printed."""
-    found = coverage.bonuses([2, 2, 1], [1e4, 1e6, 1e4])
+    found = theory.bonuses([2, 2, 1], [1e4, 1e6, 1e4])
     assert found["printed"] == pytest.approx([2 * 8.35832501e7, 2 * 3.85012898e8, 2 * 2.21067426e7])
     assert found["corrected"][:2] == pytest.approx([4.08406023e4, 1.557642e5])
     assert found["numeric"] == pytest.approx([409.496, 2072.11, 353.4], rel=2e-4)
     assert (found["numeric, this problem"] < found["numeric"]).all()
     with pytest.raises(ValueError, match="zip"):
-        coverage.bonuses([1, 2], [1e4])
+        theory.bonuses([1, 2], [1e4])
 
 
 def test_the_ramp_is_as_long_as_it_says():
-    assert coverage.paths(100)["ramp"].path == Ramp(0.1)
+    assert theory.paths(100)["ramp"].path == Ramp(0.1)

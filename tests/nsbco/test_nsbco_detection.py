@@ -5,7 +5,7 @@ import pytest
 from ns_runs import run
 
 from companion.figures import panels
-from companion.nsbco.experiments import detection
+from companion.nsbco.experiments import regret
 from companion.nsbco.experiments.regret import learner, problem, watch
 from paperlib.play import play
 
@@ -14,8 +14,8 @@ HORIZON = 100
 
 def against(restarts, changes, count=None):
     count = len(restarts) if count is None else count
-    return detection.held_against(
-        [np.array(restarts, int)], [np.array(changes)], HORIZON, np.array([count])
+    return regret.match_restarts(
+        [np.array(restarts, int)], np.array([changes]), HORIZON, np.array([count])
     )
 
 
@@ -53,20 +53,20 @@ def test_times_are_the_logged_ones_of_either_learner():
     master = run([1, 2], log=rows, report_restarts=[2, 0])
     glr = run([1, 2], log=rows[:, :, 0], report_restarts=[2, 0])
     for trace in (master, glr):
-        assert [x.tolist() for x in detection.times(trace)] == [[7, 9], []]
+        assert [x.tolist() for x in regret.restart_times(trace)] == [[7, 9], []]
 
 
 def test_delays_have_quartiles_where_there_are_any():
-    found = detection.Found(np.array([1.0]), np.array([1, 2, 3, 4, 5]), np.zeros(1))
-    assert detection.delay(found).tolist() == [2.0, 3.0, 4.0]
-    assert len(detection.delay(found._replace(delays=np.zeros(0, int)))) == 0
+    found = regret.Detections(np.array([1.0]), np.array([1, 2, 3, 4, 5]), np.zeros(1))
+    assert regret.delay_quartiles(found).tolist() == [2.0, 3.0, 4.0]
+    assert len(regret.delay_quartiles(found._replace(delays=np.zeros(0, int)))) == 0
 
 
 def test_share_is_over_trials_and_false_alarms_are_trials():
-    found = detection.Found(np.array([0.0, 1.0]), np.zeros(0), np.zeros(2))
-    share = detection.share(found)
+    found = regret.Detections(np.array([0.0, 1.0]), np.zeros(0), np.zeros(2))
+    share = regret.detected_share(found)
     assert (share.estimate, share.low, share.high, share.n) == (0.5, 0.0, 1.0, 2)
-    alarms = detection.false_alarms(run(np.ones(80), report_restarts=[3, *[0] * 79]))
+    alarms = regret.false_alarms(run(np.ones(80), report_restarts=[3, *[0] * 79]))
     assert alarms.estimate == 1 / 80 and alarms.n == 80 and alarms.high > 0.05
 
 
@@ -81,23 +81,25 @@ def played():
 def test_what_a_run_found_is_held_against_its_own_paths(played):
     """GLR restarts within a few rounds of each jump: with another seed's change points it would not."""
     cell = ("abrupt3", 2048)
-    found = detection.found(played, "GLR", cell, 5)
+    found = regret.detections(played, "GLR", cell, 5)
     assert found.share.tolist() == [1.0] * 3 and found.delays.max() < 16
-    assert detection.found(played, "GLR", cell, 77).delays.max() > 16
+    assert regret.detections(played, "GLR", cell, 77).delays.max() > 16
 
 
 def test_the_panels_show_what_was_found_and_say_where_nothing_was(played):
-    seen = {"GLR": {2048: detection.found(played, "GLR", ("abrupt3", 2048), 5)}}
+    seen = {"GLR": {2048: regret.detections(played, "GLR", ("abrupt3", 2048), 5)}}
     level = {"GLR": {512: np.array([3, 5])}}
     _, axes = panels(3)
-    numbers = detection.panels(axes[0], seen, level)
+    numbers = regret.detection_panels(axes[0], seen, level)
     assert numbers["share"]["GLR"][2048].estimate == 1.0
     assert numbers["needless, level"]["GLR"][512].estimate == 4.0
     assert numbers["delay"]["GLR"][2048].shape == (3,) and not axes[0, 1].texts
     low, high = axes[0, 2].get_xlim()
     assert low < 512 and high > 2048
-    nothing = detection.Found(np.zeros(2), np.zeros(0, int), np.zeros(2))
+    nothing = regret.Detections(np.zeros(2), np.zeros(0, int), np.zeros(2))
     _, axes = panels(3)
-    numbers = detection.panels(axes[0], {"MASTER": {64: nothing}}, {"MASTER": {64: np.zeros(2)}})
+    numbers = regret.detection_panels(
+        axes[0], {"MASTER": {64: nothing}}, {"MASTER": {64: np.zeros(2)}}
+    )
     assert numbers["delay"]["MASTER"] == {}
     assert [text.get_text() for text in axes[0, 1].texts] == ["none found"]

@@ -9,7 +9,7 @@ from ns_simulated import ascend
 
 from companion.nsbco import errata as numbers
 from companion.nsbco.errata import ERRATA
-from companion.nsbco.proofs import lemmas, reduced, reduction
+from companion.nsbco.proofs import ascent, reduction
 from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.model.task import Task
@@ -120,10 +120,10 @@ def task(margin=0.5):
 def test_the_printed_first_epoch_leaves_the_set():
     """E1 on a run from the rim of X^o(c_0), which the paper allows, and that the learner and the setting refuse it."""
     run = ascend(2, 400, h=1.0, N0=numbers.printed_first(0.5), noise=0.0, start=0.5)
-    assert lemmas.feasibility(run.x, run.z, task()).verdict == "fails"
+    assert ascent.feasibility(run.x, run.z, task()).verdict == "fails"
     assert np.linalg.norm(run.x, axis=2).max() > 1.1
     whole = ascend(2, 400, h=1.0, N0=16, noise=0.0, start=0.5)
-    assert lemmas.feasibility(whole.x, whole.z, task()).verdict == "holds"
+    assert ascent.feasibility(whole.x, whole.z, task()).verdict == "holds"
     with pytest.raises(ValueError, match="N0=5"):
         GradientAscent(h=1.0, N0=5).validate(task(), None, None)
     with pytest.raises(ValueError, match="N0=5"):
@@ -190,18 +190,18 @@ def test_lemma_4_1_as_printed_is_false():
     t = np.arange(1, T + 1)
     y, rt = -(t > 8000).astype(float)[None], 20 / np.sqrt(t)
     points = np.zeros((T, 1))
-    assert reduced.stationary_regret(y, points, rt * (1 + 1e-12)).verdict == "holds"
+    assert reduction.stationary_regret(y, points, rt * (1 + 1e-12)).verdict == "holds"
     for off in (reduction.off, reduction.off_printed):
         rbar = y.cumsum(1) / t + rt + off(t, T)
-        printed = reduced.lemma_4_1_printed(rbar, y, 0.0, rt)
+        printed = reduction.lemma_4_1_printed(rbar, y, 0.0, rt)
         assert printed.verdict == "fails" and not printed.held[0, -1]
         # nor does t in place of T save it where all regret comes late
-        assert reduced.lemma_4_1_with_t(rbar, y, 0.0, rt).verdict == "fails"
-        assert reduced.lemma_4_1_closeness(rbar, y, 0.0, rt).verdict == "holds"
+        assert reduction.lemma_4_1_with_t(rbar, y, 0.0, rt).verdict == "fails"
+        assert reduction.lemma_4_1_closeness(rbar, y, 0.0, rt).verdict == "holds"
     assert printed.observed[0, -1] == pytest.approx(0.6381, abs=5e-5)
     assert printed.bound[0, -1] == pytest.approx(0.4944, abs=5e-5)
     one = np.zeros((1, T))  # X is one point: no regret, no noise
-    check = reduced.lemma_4_1_printed(one + reduction.off_printed(t, T), one, 0.0, 0.0 * t)
+    check = reduction.lemma_4_1_printed(one + reduction.off_printed(t, T), one, 0.0, 0.0 * t)
     assert 1 - check.held.mean() == pytest.approx(0.4347) and check.held[0, 4347:].all()
 
 

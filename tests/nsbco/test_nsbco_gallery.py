@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ns_runs import run
 
-from companion.nsbco.experiments import gallery
+from companion.nsbco.experiments import regret
 from paperlib import stats
 
 HORIZON = 64  # T^{2/3} = 16
@@ -36,12 +36,12 @@ def runs():
 
 def test_kinds_of_paths():
     names = ["stationary", "abrupt5", "rotation32", "walk", "level", "abrupt33", "sinusoid10"]
-    abrupt, smooth = gallery.kinds(names)
+    abrupt, smooth = regret.abrupt_and_smooth(names)
     assert abrupt == ["abrupt5", "abrupt33"] and smooth == ["rotation32", "walk", "sinusoid10"]
 
 
 def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
-    shown = gallery.played(runs, "stationary", HORIZON)
+    shown = regret.figure_learners(runs, "stationary", HORIZON)
     assert list(shown) == [
         "MASTER",
         "Algorithm 2",
@@ -53,14 +53,14 @@ def test_only_learners_of_the_figures_are_shown_in_their_order(runs):
 
 
 def test_how_often_a_learner_began_anew():
-    assert gallery.restarts(run([1, 1], report_restarts=[1, 2]), 64) == "1.50 by tests"
-    assert gallery.restarts(run([1, 1], report_batch=[16, 15]), 64) == "3.50 by plan"
-    assert gallery.restarts(run([1, 1], report_batch=[64, 64]), 64) == "0 by plan"
-    assert gallery.restarts(run([1, 1]), 64) == ""
+    assert regret.restarts(run([1, 1], report_restarts=[1, 2]), 64) == "1.50 by tests"
+    assert regret.restarts(run([1, 1], report_batch=[16, 15]), 64) == "3.50 by plan"
+    assert regret.restarts(run([1, 1], report_batch=[64, 64]), 64) == "0 by plan"
+    assert regret.restarts(run([1, 1]), 64) == ""
 
 
 def test_table_says_variation_changes_regret_and_restarts(runs):
-    head, *lines = gallery.table(runs, "abrupt5", HORIZON, 0)
+    head, *lines = regret.table(runs, "abrupt5", HORIZON, 0)
     assert head == "abrupt5: V_T 4.00, 4 changes"
     assert [line.split()[0] for line in lines] == [
         "MASTER",
@@ -77,48 +77,48 @@ def test_table_says_variation_changes_regret_and_restarts(runs):
 def test_rules_are_ratios_of_mean_regret(runs):
     for found in runs.values():
         found |= {"KWtrack": run([2, 2]), "D-LS": run([64, 64])}
-    found = gallery.rules(runs, ["stationary", "abrupt5"], HORIZON)
+    found = regret.rules(runs, ["stationary", "abrupt5"], HORIZON)
     assert found["GLR"]["abrupt5"].estimate == pytest.approx(4)
     assert found["D-LS"]["stationary"].estimate == pytest.approx(0.25)
-    assert gallery.within(found["KWtrack"]) == "8.00 to 16.0 times"
+    assert regret.range_of_ratios(found["KWtrack"]) == "8.00 to 16.0 times"
 
 
 def test_a_single_ratio_is_said_as_one():
-    assert gallery.within({"p": stats.Interval(2.0, 1.0, 3.0, 9, "")}) == "2.00 times"
+    assert regret.range_of_ratios({"p": stats.Interval(2.0, 1.0, 3.0, 9, "")}) == "2.00 times"
 
 
 def test_limits_hold_the_largest_and_cut_what_lies_decades_below():
     panel = {"p": {"a": np.array([1.0, 3.0]), "b": np.array([1e-9])}}
-    low, high = gallery.limits(panel)
+    low, high = regret.log_limits(panel)
     assert high == pytest.approx(3) and low == pytest.approx(3e-3)
-    low, _ = gallery.limits({"p": {"a": np.array([2.0]), "b": np.array([1.5])}})
+    low, _ = regret.log_limits({"p": {"a": np.array([2.0]), "b": np.array([1.5])}})
     assert low == pytest.approx(1.0)
 
 
 def test_frontier_leaves_out_who_hears_gradients(runs):
-    pairs = gallery.frontier(runs, "stationary", "abrupt5", HORIZON)
+    pairs = regret.frontier(runs, "stationary", "abrupt5", HORIZON)
     assert "full information" not in pairs and "static baseline" in pairs
     x, y = pairs["GLR"]
     assert x.tolist() == [5, 5] and y.tolist() == [8, 8]
 
 
 def test_who_is_better_on_both_paths(runs):
-    assert gallery.dominated(runs, "stationary", "abrupt5", HORIZON, "MASTER") == ["GLR"]
-    assert gallery.dominated(runs, "stationary", "abrupt5", HORIZON, "GLR") == []
+    assert regret.dominated(runs, "stationary", "abrupt5", HORIZON, "MASTER") == ["GLR"]
+    assert regret.dominated(runs, "stationary", "abrupt5", HORIZON, "GLR") == []
 
 
 def test_least_regret_of_those_that_know_nothing(runs):
-    assert gallery.best(runs, JUMPS, ("MASTER", "GLR", "KW")) == "GLR"
-    assert {"MASTER", "GLR", "BoB"} < {*gallery.RIVALS}
-    assert not {"KW, oracle", "full information", "static baseline"} & {*gallery.RIVALS}
+    assert regret.best(runs, JUMPS, ("MASTER", "GLR", "KW")) == "GLR"
+    assert {"MASTER", "GLR", "BoB"} < {*regret.RIVALS}
+    assert not {"KW, oracle", "full information", "static baseline"} & {*regret.RIVALS}
 
 
 def test_names_in_a_caption_are_parted_by_commas_alone():
-    assert gallery.listed(["EGS, oracle", "GLR"]) == "EGS (oracle), GLR"
-    assert gallery.listed([]) == "none"
+    assert regret.caption_names(["EGS, oracle", "GLR"]) == "EGS (oracle), GLR"
+    assert regret.caption_names([]) == "none"
 
 
 def test_variations_in_words():
-    found = gallery.variations(["stationary", "abrupt3", "rotation4"], 64, 2, 0)
+    found = regret.variations(["stationary", "abrupt3", "rotation4"], 64, 2, 0)
     assert found.startswith("stationary 0, 0 changes; abrupt3 2.00, 2 changes; rotation4 ")
     assert found.endswith("changes in every round")

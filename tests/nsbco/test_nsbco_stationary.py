@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from companion.nsbco.experiments import stationary
-from companion.nsbco.experiments.remark import Told, remark_3_2
+from companion.nsbco.experiments.settings import Told, remark_3_2
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.gradient import Still

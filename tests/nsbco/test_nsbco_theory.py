@@ -10,8 +10,9 @@ import torch
 from ns_simulated import ascend
 
 from companion.nsbco.advice import advice
-from companion.nsbco.proofs import firing, lemmas, reduction, shares, weakly
-from companion.nsbco.proofs.replay import Replay
+from companion.nsbco.proofs import ascent, reduction, schedule
+from companion.nsbco.proofs import weakly_non_stationary as weakly
+from companion.nsbco.proofs.ascent import replay
 from paperlib.checks import Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.maths.sets import Ball
@@ -73,10 +74,13 @@ def test_terms_of_kappa_0_and_what_follows():
     ],
 )
 def test_when_test_1_can_fail_first(gap, values, digits):
-    found = firing.first_firing(gap=gap)
+    found = schedule.first_firing(gap=gap)
     for value, expected, rel in zip(found.values(), values, digits, strict=True):
         assert value == pytest.approx(expected, rel=rel)
-    for name, threshold in firing.rows().items():  # above the gap before, below it after
+    for (
+        name,
+        threshold,
+    ) in schedule.test_1_thresholds().items():  # above the gap before, below it after
         first = found[name]
         x = np.exp(np.linspace(0, math.log(first) - 1e-6, 200)) if first > 1 else []
         assert all(threshold(t) > gap for t in x) and threshold(first * 1.001) < gap
@@ -84,11 +88,11 @@ def test_when_test_1_can_fail_first(gap, values, digits):
 
 def test_which_test_can_fail_first():
     """Test 2 at 1.3e30, Test 1 at 1.675e31: the guide to choosing names both, the notebook of the constants too."""
-    found = firing.first_of_any(firing.WEAK["printed"])
+    found = schedule.first_of_any(schedule.WEAK["printed"])
     assert list(found) == ["Test 2", "Test 1"]
     assert (
         found["Test 1"]
-        == pytest.approx(firing.first_firing()["printed"])
+        == pytest.approx(schedule.first_firing()["printed"])
         == pytest.approx(1.675048e31, rel=5e-7)
     )
     assert found["Test 2"] == pytest.approx(1.30055e30, rel=1e-5)
@@ -112,18 +116,20 @@ def test_advice_names_trials_and_interval(n, interval):
 def test_thresholds_are_those_of_the_presets():
     """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1) over the root."""
     T, weak = 2**14, practical(2.0)
-    assert firing.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
-    assert firing.threshold(lambda T: weak, firing.TEST_2)(T) == pytest.approx(54 * 2 * 15 / 2**7)
+    assert schedule.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
+    assert schedule.threshold(lambda T: weak, schedule.TEST_2)(T) == pytest.approx(
+        54 * 2 * 15 / 2**7
+    )
 
 
 def test_vacuity():
-    found = firing.first_informative()
+    found = schedule.first_informative()
     assert found["printed"] == pytest.approx(3.0e21, rel=0.02)
     assert found["corrected"] == pytest.approx(8.0e11, rel=0.005)
     assert found["numeric"] == pytest.approx(1.2e6, rel=0.05)
     ratios = [theory.bonus_numeric(literal(), T) / (2 * T**0.5) for T in (1e6, 1.2e6, 1.4e6)]
     assert ratios == pytest.approx([1.036, 1.004, 0.981], abs=5e-4)
-    regret = firing.first_regret()
+    regret = schedule.first_regret()
     assert regret["printed constants, lambda^{1/3}"] == pytest.approx(2.3e36, rel=0.02)
     assert regret["printed constants, lambda^{2/3}"] == pytest.approx(1.4e51, rel=0.02)
     assert 1e22 < regret["corrected constants, lambda^{1/3}"] < 1e23
@@ -170,7 +176,7 @@ def test_deviation_is_monotone_and_sharper_with_what_is_known():
         assert (theory.deviation(replace(s, **more), 2000, t, 0.0) <= base).all()
         assert (theory.deviation(replace(s, **more), 2000, t, 0.0) < base).any()
     quiet = replace(s, noise=0.0, curvature=1.0, slope=1.5, start=0.5, quadratic=True)
-    exact = lemmas.noise_free_regret(s, [0.5, 0.0], 1999)
+    exact = ascent.noise_free_regret(s, [0.5, 0.0], 1999)
     assert (exact <= theory.deviation(quiet, 2000, t, 0.0)).all()
 
 
@@ -208,29 +214,34 @@ def test_lemma_2_2():
     assert theory.theorem_3_4(weak, theory.PRINTED).C1 == pytest.approx(weak.rho ** (4 / 3))
     C1, C2 = theory.lemma_2_2(8.0, 16.0, 27.0, theory.PRINTED)
     assert (C1, C2) == pytest.approx(((4 + 16 / 16) * 9, 10.0))
-    assert [firing.dimension_power(p) for p in (theory.PRINTED, theory.CORRECTED)] == [2.0, 1.5]
+    assert [schedule.dimension_power(p) for p in (theory.PRINTED, theory.CORRECTED)] == [2.0, 1.5]
 
 
 # T9 -------------------------------------------------------------------------------------------------------
 
 
 def test_shares():
-    assert shares.shares(1) == pytest.approx([0.70711, 0.29289], abs=5e-6)
-    assert shares.shares(2) == pytest.approx([0.5, 0.353553, 0.146447], abs=5e-7)
-    assert shares.shares(3) == pytest.approx([0.353553, 0.323223, 0.228553, 0.094670], abs=5e-7)
+    assert schedule.expected_shares(1) == pytest.approx([0.70711, 0.29289], abs=5e-6)
+    assert schedule.expected_shares(2) == pytest.approx([0.5, 0.353553, 0.146447], abs=5e-7)
+    assert schedule.expected_shares(3) == pytest.approx(
+        [0.353553, 0.323223, 0.228553, 0.094670], abs=5e-7
+    )
     of_14 = [0.0382, 0.0923, 0.1305, 0.1428, 0.1346, 0.1156]
-    assert shares.shares(14)[::-1][:6] == pytest.approx(of_14, abs=5e-5)
+    assert schedule.expected_shares(14)[::-1][:6] == pytest.approx(of_14, abs=5e-5)
     limit = [0.0375, 0.0906, 0.1281, 0.1401, 0.1321, 0.1135]
-    assert shares.shares(60)[::-1][:6] == pytest.approx(limit, abs=5e-5)
-    assert shares.windows(6) == pytest.approx([2 ** ((6 - m) / 2) for m in range(7)])
+    assert schedule.expected_shares(60)[::-1][:6] == pytest.approx(limit, abs=5e-5)
+    places = 2.0 ** (6 - np.arange(7))
+    assert places * schedule.window_chances(6) == pytest.approx(
+        [2 ** ((6 - m) / 2) for m in range(7)]
+    )
     for n in range(12):
-        assert shares.shares(n).sum() == pytest.approx(1.0)
-        assert shares.runs(n) <= shares.runs_most(n)
+        assert schedule.expected_shares(n).sum() == pytest.approx(1.0)
+        assert schedule.expected_runs(n) <= schedule.most_runs(n)
 
 
 def test_shares_and_runs_over_all_schedules():
     """All 2^14 ways in which the windows of a block of 8 rounds may fall."""
-    n, p = 3, shares.chances(3)
+    n, p = 3, schedule.window_chances(3)
     windows = [(m, z) for m in (2, 1, 0) for z in range(2 ** (n - m))]
     first, second, runs = np.zeros(n + 1), np.zeros(n + 1), 0.0
     for coins in itertools.product((False, True), repeat=len(windows)):
@@ -243,15 +254,15 @@ def test_shares_and_runs_over_all_schedules():
         share = np.bincount(orders, minlength=n + 1) / 8
         first, second = first + chance * share, second + chance * share**2
         runs += chance * (1 + (np.diff(thread) != 0).sum())
-    assert first == pytest.approx(shares.shares(n))
-    assert np.sqrt(second - first**2) == pytest.approx(shares.share_deviations(n))
-    assert runs == pytest.approx(shares.runs(n))
+    assert first == pytest.approx(schedule.expected_shares(n))
+    assert np.sqrt(second - first**2) == pytest.approx(schedule.share_deviations(n))
+    assert runs == pytest.approx(schedule.expected_runs(n))
 
 
 def test_runs_of_a_horizon():
     """Within 4 % of the specification's single measurements."""
     for power, measured in ((13, 1037), (15, 2295), (17, 5118), (19, 10712)):
-        assert sum(map(shares.runs, range(power))) == pytest.approx(measured, rel=0.05)
+        assert sum(map(schedule.expected_runs, range(power))) == pytest.approx(measured, rel=0.05)
 
 
 # T10 ------------------------------------------------------------------------------------------------------
@@ -266,7 +277,7 @@ def test_rates_of_exp3_ix():
     assert reduction.rho_printed(rate.at(T), T) == pytest.approx(2.64945166, rel=5e-9)
     late = theory.first_horizon(lambda t: float(reduction.exp3_ix(5, 1e5).at(t)), 2.0)
     assert late == pytest.approx(9.0e3, rel=0.01)
-    assert 1e12 < reduction.first_below(lambda T: reduction.exp3_ix(5, T))["9 rho-hat"] < 1e13
+    assert 1e12 < reduction.first_below(5)["9 rho-hat"] < 1e13
     with pytest.raises(ValueError, match="arms=1"):
         reduction.exp3_ix(1, T)
 
@@ -311,28 +322,28 @@ def recorded(d=2, T=1200, R=6, noise=0.1, **settings):
 def test_statements_hold_of_the_learner(d, h, N0, clip, noise):
     trace = recorded(d, h=h, N0=N0, clip=clip, noise=noise)
     s = Setting.of(task(d), h, N0=N0, noise=noise, **KNOWN)
-    run = Replay.of(trace["y"], task(d), s, clip=clip)
+    run = replay(trace["y"], task(d), s, clip=clip)
     z = np.concatenate([np.zeros((6, 1, d)), run.at_ends(trace["z"])], 1)
     g, star = run.at_ends(trace["g"]), 0.5 * np.eye(d)[0]
     slopes, T = star - z[:, :-1], trace["y"].shape[1]
     f = 0.5 - ((trace["x"] - star) ** 2).sum(2) / 2
     checks = [
-        lemmas.queries(trace["x"], run),
-        lemmas.optimistic_value(trace["rbar"], run),
-        lemmas.feasibility(trace["x"], trace["z"], task(d)),
-        lemmas.contraction(z, star, run.g, slopes, s),
+        ascent.queries(trace["x"], run),
+        ascent.optimistic_value(trace["rbar"], run),
+        ascent.feasibility(trace["x"], trace["z"], task(d)),
+        ascent.contraction(z, star, run.g, slopes, s),
         weakly.lemma_3_1_numeric(trace["y"], 0.5, 0.0, s),
         weakly.optimism(trace["rbar"], 0.5, 0.0, practical(2.0)),
         weakly.closeness(trace["rbar"], trace["y"], 0.0, practical(2.0), clip=clip),
-        lemmas.regret_adds_up(trace["regret"], 0.5, f),
+        ascent.regret_adds_up(trace["regret"], 0.5, f),
         bounds.assumption_1(f, trace["y"]),
         bounds.assumption_4(star, task(d)),
-        lemmas.gradient_error(g, slopes, s, T),
+        ascent.gradient_error(g, slopes, s, T),
     ]
     if noise == 0:
         checks += [
-            lemmas.contraction_exact(z, star, s),
-            lemmas.noise_free(trace["regret"], star, s),
+            ascent.contraction_exact(z, star, s),
+            ascent.noise_free(trace["regret"], star, s),
         ]
     assert [str(c) for c in checks if not holds(c)] == []
     assert len(run.ends) == run.g.shape[1] == z.shape[1] - 1 >= 2
@@ -344,13 +355,13 @@ def test_noise_free_closed_form():
         (1, [(2, 0.3125), (34, 1.5625), (546, 6.5625)]),
         (2, [(4, 0.625), (68, 3.125), (1092, 13.125)]),
     ):
-        regret = lemmas.noise_free_regret(reference(d), 0.5 * np.eye(d)[0], 1200)
+        regret = ascent.noise_free_regret(reference(d), 0.5 * np.eye(d)[0], 1200)
         assert [regret[t - 1] for t, _ in rows] == pytest.approx([r for _, r in rows], rel=1e-14)
 
 
 def test_replay_follows_the_simulation():
     run = ascend(3, 1000, 2, h=0.5, N0=2, L=3.0)
-    again = Replay.of(run.y, task(L=3.0), Setting(2, 3.0, h=0.5, N0=2))
+    again = replay(run.y, task(L=3.0), Setting(2, 3.0, h=0.5, N0=2))
     for mine, theirs in zip(
         (again.x, again.z, again.g, again.rbar), (run.x, run.z, run.g, run.rbar)
     ):
@@ -379,21 +390,21 @@ def found_broken(how, noise, T=2200, R=40):
     """Names of the statements that fail of a broken run, each given what a learner without fault would have."""
     run = ascend(R, T, 2, noise=noise, clip=False, **BREAKS[how])
     s = reference(noise=noise, **KNOWN)
-    again = Replay.of(run.y, task(), s, clip=False)
+    again = replay(run.y, task(), s, clip=False)
     regret, delta = (0.5 - run.f).cumsum(1), 0.1 if noise else None
     E = min(run.g.shape[1], again.g.shape[1])
     checks = [
-        lemmas.queries(run.x, again),
-        lemmas.optimistic_value(run.rbar, again),
-        lemmas.gradient_error(run.g[:, :E], run.slopes[:, :E], s, T),
-        lemmas.contraction(run.z[:, : E + 1], run.star, again.g[:, :E], run.slopes[:, :E], s),
+        ascent.queries(run.x, again),
+        ascent.optimistic_value(run.rbar, again),
+        ascent.gradient_error(run.g[:, :E], run.slopes[:, :E], s, T),
+        ascent.contraction(run.z[:, : E + 1], run.star, again.g[:, :E], run.slopes[:, :E], s),
         weakly.lemma_3_1_numeric(run.y, 0.5, 0.0, s),
         weakly.optimism(run.rbar, 0.5, 0.0, practical(), delta),
         weakly.closeness(run.rbar, run.y, 0.0, practical(), delta, clip=False),
     ]
     if noise == 0:
-        checks.append(lemmas.contraction_exact(run.z, run.star, s))
-        checks.append(lemmas.noise_free(regret, run.star, s))
+        checks.append(ascent.contraction_exact(run.z, run.star, s))
+        checks.append(ascent.noise_free(regret, run.star, s))
     assert not any(isinstance(c, Vacuous) for c in checks)
     return {c.statement for c in checks if fails(c)}
 

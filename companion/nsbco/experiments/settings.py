@@ -1,7 +1,18 @@
-"""Which learners with which constants, in all figures of this paper."""
+"""Which learners with which constants, in all figures of this paper, and Algorithm 2 where the bounds of its task are unknown.
 
+The file is part of the keys of the runs of ``Told``, and therefore imports nothing that reads runs.
+Source: Wang (2025), Remark 3.2: L = B_X = ln T and sigma = c_0 = 1 / ln T; true for T large enough.
+"""
+
+import math
+
+from torch import Tensor
+
+from paperlib.core import fields
 from paperlib.core.contracts import Learner
-from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.core.describe import frozen
+from paperlib.core.streams import Draw
+from paperlib.nsbco.learners.ascent import GradientAscent, State
 from paperlib.nsbco.learners.bob import BanditOverBandit
 from paperlib.nsbco.learners.egs import EGS
 from paperlib.nsbco.learners.glr import GLR
@@ -11,14 +22,15 @@ from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares, Slidin
 from paperlib.nsbco.learners.presets import malg, practical
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.learners.spsa import SPSA
+from paperlib.nsbco.model.task import Task
 
-STILL = 0.125  # regret a round of the static baseline where theta has norm 1/2
+STILL = 0.125  # regret per round of the static baseline where theta has norm 1/2
 
 
 def learners(*names: str) -> dict[str, Learner]:
-    """Learners of the figures by name, all of them or those named, in the given order.
+    """Return learners of the figures by name, all of them or those named, in the given order.
 
-    b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1); the oracles know V_T; D-LS has the best of three windows, the others stand beside it.
+    b_0 = 2, A_1 = 1 and A_2 = 3 (log2 T + 1); the oracles know V_T. D-LS has the best of three windows, the others are beside it.
     """
     base = GradientAscent()
     known = {
@@ -44,3 +56,49 @@ def learners(*names: str) -> dict[str, Learner]:
         "static baseline": Still(),
     }
     return {name: known[name] for name in names or known}
+
+
+@frozen
+class Told(GradientAscent):
+    """Algorithm 2, with these bounds in the place of the true ones.
+
+    Attributes:
+        smoothness, concavity, margin: L, sigma and c_0 as given to the learner; the others as of ``GradientAscent``.
+
+    Raises:
+        ValueError: a number that is not above 0, or as ``GradientAscent``.
+    """
+
+    smoothness: float = fields.positive(2.0)
+    concavity: float = fields.positive(1.0)
+    margin: float = fields.positive(0.5)
+
+    def told(self, task: Task) -> Task:
+        """Return the task as given to Algorithm 2."""
+        numbers = {name: getattr(self, name) for name in ("smoothness", "concavity", "margin")}
+        return task._replace(**{k: getattr(task, k).new_full((1,), x) for k, x in numbers.items()})
+
+    def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
+        """Validate as Algorithm 2 does."""
+        super().validate(self.told(task), action, y)
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> State:
+        """Begin as Algorithm 2 does."""
+        return super().init(trials, self.told(task), horizon, draw, **tkwargs)
+
+    def update(self, state: State, task: Task, x: Tensor, y: Tensor, draw: Draw) -> State:
+        """Update as Algorithm 2 does."""
+        return super().update(state, self.told(task), x, y, draw)
+
+
+def remark_3_2(horizon: int, printed: bool = False) -> Told:
+    """Return Algorithm 2 in the paper's units, h = 1, as the remark has it for this horizon.
+
+    Args:
+        printed: N_0 = ceil(c_0^-2) + 1 of Lemma 3.1, about (ln T)^2, with the margin that its first queries need; else the
+            N_0 with which queries stay in any set (E1), about (ln T)^4.
+    """
+    x = math.log(horizon)
+    first = math.ceil(x**2 - 1e-12) + 1 if printed else None
+    margin = max(1 / x, first**-0.25) if printed else 1 / x
+    return Told(h=1.0, N0=first, smoothness=x, concavity=1 / x, margin=margin)

@@ -17,16 +17,16 @@ from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.paths import Alternation
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
-from ..proofs.lemmas import printed_first
+from ..proofs.ascent import printed_first
 
-RESAMPLES = 10_000
 TAIL = 0.95  # the quantile that is large where regret spreads
 
 # The paper's units, h = 1 and N_0 = 16, with two kinds of noise; L = 2, sigma = 1 and c_0 = 1/2 as elsewhere.
 LITERAL = GradientAscent(h=1.0)
-AT_THE_EDGE = GradientAscent(
-    h=1.0, start=(0.5, 0.0)
-)  # of (1 - c_0) X, where the first query is farthest out
+# of (1 - c_0) X, where the first query is farthest out
+AT_THE_EDGE = GradientAscent(h=1.0, start=(0.5, 0.0))
+# Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie
+PRINTED = GradientAscent(h=1.0, N0=printed_first(0.5), start=(0.5, 0.0))
 LOUD = {
     "h = 1, noise ±0.375": QuadraticDrift(amplitude=0.375),
     "h = 1, coin flips": QuadraticDrift(noise="bernoulli"),
@@ -34,56 +34,49 @@ LOUD = {
 
 
 def octaves(last: int) -> list[int]:
-    """Rounds 1, ..., 2^last, four in each octave, evenly spaced on a log axis, the powers of two among them."""
+    """Return rounds 1, ..., 2^last, four in each octave, evenly spaced on a log axis, the powers of two among them."""
     return sorted({round(2 ** (i / 4)) for i in range(4 * last + 1)})
 
 
 def slope(trace: Trace, first: int, last: int) -> stats.Interval:
-    """Log-log slope of mean regret at the powers of two from 2^first to 2^last."""
+    """Return the log-log slope of mean regret at the powers of two from 2^first to 2^last."""
     at = trace.thin([2**k for k in range(first, last + 1)])
-    return stats.growth(at.rounds, at["regret"], 2**first, resamples=RESAMPLES)
+    return stats.growth(at.rounds, at["regret"], 2**first)
 
 
 def spread(regret: np.ndarray) -> np.ndarray:
-    """95 % quantile over median, along the first axis. ``regret``: R x ...."""
+    """Return the 95 % quantile over the median, along the first axis. ``regret``: R x ...."""
     return np.quantile(regret, TAIL, axis=0) / np.median(regret, axis=0)
 
 
 def spread_ratio(a: np.ndarray, b: np.ndarray) -> stats.Interval:
-    """``spread`` of a over that of b, with a bootstrap over the trials together. ``a``, ``b``: R each."""
-    a, b = np.stack([a, b])
-    rows = np.random.default_rng(0).integers(0, len(a), (RESAMPLES, len(a)))
-    found = spread(a[rows].T) / spread(b[rows].T)
-    low, high = np.quantile(found, [(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2])
+    """Return ``spread`` of a over that of b, with a bootstrap over the trials together. ``a``, ``b``: R each."""
+    rows = np.random.default_rng(0).integers(0, len(a), (stats.RESAMPLES, len(a)))
+    ratios = spread(a[rows].T) / spread(b[rows].T)
+    low, high = np.quantile(ratios, [(1 - stats.LEVEL) / 2, (1 + stats.LEVEL) / 2])
     method = f"ratio of spreads, {100 * stats.LEVEL:g} % bootstrap over trials together"
     return stats.Interval(float(spread(a) / spread(b)), float(low), float(high), len(a), method)
 
 
 def optimistic_in(worst: np.ndarray, bonus: float) -> stats.Interval:
-    """Share of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
-    return stats.proportion(int((np.asarray(worst) <= bonus).sum()), len(worst))
+    """Return the share of trials in which r-bar with b_0 = ``bonus`` is never below f*. ``worst``: R, largest ``Shortfall``."""
+    return stats.proportion(int((worst <= bonus).sum()), len(worst))
 
 
 # What the printed N_0 would ask for --------------------------------------------------------------------------
 
 
 def task_of(problem: QuadraticDrift) -> Task:
-    """What a learner is told of a problem."""
-    draw = Streams(0, [0]).at(-1)
-    world = problem.init(1, 2, draw, dtype=torch.float64, device="cpu")
+    """Return the task that a problem gives to a learner."""
+    world = problem.init(1, 2, Streams(0, [0]).at(-1), dtype=torch.float64)
     return problem.context(world, 0)
 
 
 def first_query(learner: Learner, problem: QuadraticDrift) -> np.ndarray:
-    """The first query of a learner whose settings nobody has checked, d numbers."""
+    """Return the first query of a learner whose settings nobody has checked, d numbers."""
     task, draw = task_of(problem), Streams(0, [0])
-    first = {"dtype": torch.float64, "device": "cpu"}
-    state = learner.init(1, task, None, draw.at(-1), **first)
+    state = learner.init(1, task, None, draw.at(-1), dtype=torch.float64)
     return learner.select(state, task, draw.at(0))[0][0].numpy()
-
-
-# Algorithm 2 with N_0 as Lemma 3.1 prints it, from the edge of X^o(c_0), where theta may lie
-PRINTED = GradientAscent(h=1.0, N0=printed_first(0.5), start=(0.5, 0.0))
 
 
 # Sequences that change arbitrarily ---------------------------------------------------------------------------
@@ -100,15 +93,14 @@ SEQUENCES = {
 
 
 def in_hindsight(problem: QuadraticDrift, horizon: int) -> float:
-    """The dynamic regret of the best fixed point after T rounds.
+    """Return the dynamic regret of the best fixed point after T rounds.
 
     The path must be the same in all trials.
     """
-    world = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
-    theta = problem.centers(world.path, np.arange(horizon), horizon)[0]  # T x d
+    theta = problem.centers(problem.part([0], horizon), np.arange(horizon), horizon)[0]  # T x d
     return float((problem.diagonal * (theta - theta.mean(0)) ** 2).sum() / 2)
 
 
 def stationary_regret(regret: np.ndarray, problem: QuadraticDrift, horizon: int) -> np.ndarray:
-    """Eq. (26) of each trial, R, from the dynamic regret R_T, R."""
-    return np.asarray(regret, float) - in_hindsight(problem, horizon)
+    """Return Eq. (26) of each trial, R, from the dynamic regret R_T, R."""
+    return regret - in_hindsight(problem, horizon)

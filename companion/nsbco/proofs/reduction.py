@@ -1,59 +1,66 @@
-"""Numbers of Lemma 4.1: rho(t) from a bound on the stationary regret, as printed and corrected.
+"""Lemma 4.1: from a bound on the stationary regret to a weakly non-stationary algorithm, as printed and corrected.
 
+With e(t) = 2 sqrt(ln(2 T) / t) and rt(t) the regret per round that a policy keeps below with high probability, the statistic
+r-bar_t = mean of y + rt(t) + e(t) has both properties, in every round and whatever the variation; the printed rho does not.
 Source: Wang (2025), Lemma 4.1 and its proof; Neu, "Explore no more" (NeurIPS 2015), Theorem 1, for EXP3-IX.
-Letters: T horizon, t round, rt(t) the bound on the stationary regret over t, e(t) what a mean of t answers is off, K arms.
+Letters: T horizon, t round, rt(t) the bound on the stationary regret over t, e(t) the bound on the error of a mean of t rewards;
+R trials, K points or arms, Delta_t short for Delta_[1,t].
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from paperlib.checks import Check, Statement, statement, unless
 from paperlib.nsbco.learners.exp3 import regret_bound
-from paperlib.nsbco.theory.constants import first_horizon
+from paperlib.nsbco.theory.constants import PAPER, ROUNDING, TRIVIAL, first_horizon
 
-from .firing import TEST_1
+from .ascent import series, variation
+from .schedule import TEST_1
+from .weakly_non_stationary import first_round, from_above, from_below
 
+LEMMA = f"{PAPER}, Lemma 4.1"
 EXACT = 10**6  # up to here sums are added up
 ZETA = -1.4603545088095868  # zeta(1/2)
 
+# Numbers --------------------------------------------------------------------------------------------------
+
 
 def off(t: Any, horizon: float) -> Any:
-    """e(t) = 2 sqrt(ln(2 T) / t): of answers in [-1, 1], whose range is 2 (E3)."""
+    """Return e(t) = 2 sqrt(ln(2 T) / t): of rewards in [-1, 1], whose range is 2 (E3)."""
     return 2 * np.sqrt(math.log(2 * horizon) / np.asarray(t, float))
 
 
 def off_printed(t: Any, horizon: float) -> Any:
-    """sqrt(ln(2 T) / t), Eq. (28): right for a range of 1."""
+    """Return sqrt(ln(2 T) / t), Eq. (28): right for a range of 1."""
     return off(t, horizon) / 2
 
 
-def rho(rt: Any, e: Any) -> np.ndarray:
-    """rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13). ``rt``, ``e``: T numbers each."""
-    rt, e = np.asarray(rt, float), np.asarray(e, float)
+def rho(rt: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """Return rt(t) + e(t) + (1 / t) sum_{tau <= t} [rt(tau) + 2 e(tau)] for t = 1, ..., T (E13). ``rt``, ``e``: T numbers each."""
     return rt + e + np.cumsum(rt + 2 * e) / np.arange(1, len(rt) + 1)
 
 
-def rho_printed(rt: Any, horizon: float) -> Any:
-    """2 rt(t) + 3 sqrt(ln(2 T) / T), as printed; the proof, Eq. (33), has the summation index tau for T in the root (E13). ``rt``: a number or an array."""
-    return 2 * np.asarray(rt, float) + 3 * off_printed(horizon, horizon)
+def rho_printed(rt: Any, horizon: float, t: Any = None) -> Any:
+    """Return 2 rt(t) + 3 sqrt(ln(2 T) / T), as printed; the proof, Eq. (33), has the summation index tau for T in the root (E13).
 
-
-def rho_with_t(rt: Any, horizon: int) -> np.ndarray:
-    """2 rt(t) + 3 sqrt(ln(2 T) / t) for t = 1, ..., T: the printed rho with t for T, our reading (E13). ``rt``: T numbers."""
-    return 2 * np.asarray(rt, float) + 3 * off_printed(np.arange(1, horizon + 1), horizon)
+    Args:
+        rt: a number or an array.
+        t: rounds that take the place of T in the root, our reading; None: T, as printed.
+    """
+    return 2 * np.asarray(rt, float) + 3 * off_printed(horizon if t is None else t, horizon)
 
 
 def root_sum(t: float) -> float:
-    """sum_{tau <= t} tau^{-1/2}, by Euler and Maclaurin where t is large."""
+    """Return sum_{tau <= t} tau^{-1/2}, by Euler and Maclaurin where t is large."""
     if t <= EXACT:
         return float((np.arange(1, int(t) + 1) ** -0.5).sum())
     return 2 * math.sqrt(t) + ZETA + 0.5 / math.sqrt(t) - t**-1.5 / 24
 
 
 def harmonic(t: float) -> float:
-    """sum_{tau <= t} 1 / tau."""
+    """Return sum_{tau <= t} 1 / tau, by its asymptotic series where t is large."""
     if t <= EXACT:
         return float((1 / np.arange(1, int(t) + 1)).sum())
     return math.log(t) + float(np.euler_gamma) + 0.5 / t
@@ -66,19 +73,18 @@ class Rate(NamedTuple):
     over: float
 
     def at(self, t: Any) -> Any:
-        """rt(t). ``t``: a number or an array."""
-        t = np.asarray(t, float)
+        """Return rt(t). ``t``: a number or an array."""
         return self.root / np.sqrt(t) + self.over / t
 
     def rho(self, horizon: float) -> float:
-        """``rho`` at t = T, for any T."""
+        """Return ``rho`` at t = T, for any T."""
         e = float(off(1, horizon))
         total = (self.root + 2 * e) * root_sum(horizon) + self.over * harmonic(horizon)
         return float(self.at(horizon)) + e / math.sqrt(horizon) + total / horizon
 
 
 def exp3_ix(arms: int, horizon: float) -> Rate:
-    """With probability 1 - 1 / T^2 the regret of EXP3-IX after t rounds of rewards in [-1, 1] is at most t rt(t).
+    """Return rt: with probability 1 - 1 / T^2 the regret of EXP3-IX after t rounds of rewards in [-1, 1] is at most t rt(t).
 
     Raises:
         ValueError: fewer than two arms, whose logarithm is 0.
@@ -86,11 +92,121 @@ def exp3_ix(arms: int, horizon: float) -> Rate:
     return Rate(*regret_bound(arms, horizon))
 
 
-def first_below(rate: Callable[[float], Rate], level: float = 2.0) -> dict[str, float]:
-    """The first T at which rt(T), rho(T) and Test 1's 9 rho-hat(T) are below ``level``. ``rate``: that of horizon T."""
-    hat = lambda T: TEST_1 * 6 * (math.log2(T) + 1) * rate(T).rho(T)
+def first_below(arms: int) -> dict[str, float]:
+    """Return the first T at which rt(T), rho(T) and Test 1's 9 rho-hat(T) of EXP3-IX are below 2, the range of rewards."""
+    rho_of = lambda T: exp3_ix(arms, T).rho(T)
     return {
-        "rt": first_horizon(lambda T: float(rate(T).at(T)), level),
-        "rho": first_horizon(lambda T: rate(T).rho(T), level),
-        "9 rho-hat": first_horizon(hat, level),
+        "rt": first_horizon(lambda T: float(exp3_ix(arms, T).at(T)), TRIVIAL),
+        "rho": first_horizon(rho_of, TRIVIAL),
+        "9 rho-hat": first_horizon(lambda T: TEST_1 * 6 * (math.log2(T) + 1) * rho_of(T), TRIVIAL),
     }
+
+
+# Statements along runs ------------------------------------------------------------------------------------
+
+
+def _rounds(rt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return t and e(t), T each."""
+    t = np.arange(1, len(rt) + 1)
+    return t, off(t, len(rt))
+
+
+@statement(
+    "Lemma 4.1, stationary regret", f"{LEMMA}, Eq. (27), with the factor t that it lacks (E13)"
+)
+def stationary_regret(played: Any, points: Any, rt: Any) -> Check:
+    """max_x sum_{tau <= t} [f_tau(x) - f_tau(x_tau)] <= t rt(t), in every round: what the lemma asks of a policy, with probability 1 - O(T^{-2}).
+
+    Args:
+        played: f_t(x_t), R x T.
+        points: f_t at all points of X, T x K.
+        rt: T numbers.
+    """
+    t, _ = _rounds(rt)
+    first = first_round((rt < TRIVIAL)[None])
+    check = stationary_regret.statement.check(
+        "max_x sum f_tau(x) - f_tau(x_tau) <= t rt(t)",
+        {"T": len(t)},
+        points.cumsum(-2).max(-1) - played.cumsum(1),
+        t * rt,
+        trivial=TRIVIAL * len(t),
+        informative_from=first,
+    )
+    return unless(first is not None, check)
+
+
+@statement("Lemma 4.1, statistic", f"{LEMMA}, with 2 sqrt(ln(2 T) / t) (E3)")
+def lemma_4_1_statistic(rbar: Any, y: Any, rt: Any) -> Check:
+    """r-bar_t = (y_1 + ... + y_t) / t + rt(t) + e(t).
+
+    Flags the printed e, and a round too early.
+
+    ``rbar``, ``y``: R x T; ``rt``: T.
+    """
+    rbar, y = series(rbar=rbar, y=y)
+    t, e = _rounds(rt)
+    return lemma_4_1_statistic.statement.check(
+        "|r-bar_t - (mean of y + rt(t) + e(t))| <= 1e-9",
+        {},
+        np.abs(rbar - (y.cumsum(1) / t + rt + e)),
+        ROUNDING,
+    )
+
+
+@statement("Lemma 4.1, optimism", f"{LEMMA}, property 1 with lambda = 1")
+def lemma_4_1_optimism(rbar: Any, best: Any, drift: Any, rt: Any) -> Check:
+    """r-bar_t >= min_{tau <= t} f*_tau - Delta_t, in every round.
+
+    Flags a policy with more regret than rt, or rt left out.
+
+    Args:
+        rbar: R x T.
+        best: f*_t, broadcasts against R x T.
+        drift: Delta(tau), see ``ascent.variation``.
+        rt: T numbers.
+    """
+    t, e = _rounds(rt)
+    moved, inputs = variation(drift, len(t)), {"T": len(t), "lambda": 1.0}
+    of = lemma_4_1_optimism.statement
+    return from_below(of, rbar, best, moved, 1.0, rt + e, True, inputs=inputs)
+
+
+def _closeness(
+    of: Statement, rbar: Any, y: Any, drift: Any, rt: Any, rho: Any, everywhere: bool = False
+) -> Check:
+    """Check property 2 with this rho, in the rounds with Delta_t <= rho(t) / 2 or ``everywhere``."""
+    t, e = _rounds(rt)
+    moved = variation(drift, len(t))
+    most = TRIVIAL + (rt + e).cumsum() / t
+    inputs = {"T": len(t), "lambda": 2.0, "rho(T)": rho[-1]}
+    inside = everywhere or moved <= rho / 2
+    return from_above(of, rbar, y, moved, rho, 2.0, most, inside, inputs=inputs)
+
+
+@statement("Lemma 4.1, closeness", f"{LEMMA}, property 2, corrected")
+def lemma_4_1_closeness(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
+    """(1 / t) sum (r-bar_tau - y_tau) <= rho(t) + 2 Delta_t with rho(t) = rt(t) + e(t) + (1 / t) sum [rt(tau) + 2 e(tau)], in every round (E13).
+
+    Flags rewards that fall behind, and rt counted twice.
+
+    ``rbar``, ``y``: R x T; the rest as for ``lemma_4_1_optimism``.
+    """
+    right, of = rho(rt, _rounds(rt)[1]), lemma_4_1_closeness.statement
+    return _closeness(of, rbar, y, drift, rt, right, everywhere=True)
+
+
+@statement("Lemma 4.1, printed", f"{LEMMA}, property 2 as printed")
+def lemma_4_1_printed(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
+    """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / T), which is false (E13). Arguments as for ``lemma_4_1_closeness``."""
+    of = lemma_4_1_printed.statement
+    return _closeness(of, rbar, y, drift, rt, rho_printed(rt, len(rt)))
+
+
+@statement("Lemma 4.1, with t", f"{LEMMA}, property 2 with t for T (our reading, E13)")
+def lemma_4_1_with_t(rbar: Any, y: Any, drift: Any, rt: Any) -> Check:
+    """While Delta_t <= rho(t) / 2: the same with rho(t) = 2 rt(t) + 3 sqrt(ln(2 T) / t), our reading of T as t.
+
+    It is false for policies whose regret comes late (E13). Arguments as for ``lemma_4_1_closeness``.
+    """
+    with_t = rho_printed(rt, len(rt), np.arange(1, len(rt) + 1))
+    return _closeness(lemma_4_1_with_t.statement, rbar, y, drift, rt, with_t)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from companion.nsbco.experiments import along
+from companion.nsbco.experiments import theory as checked
 from companion.nsbco.proofs import schedule
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco.learners.ascent import GradientAscent
@@ -39,7 +39,7 @@ def recorded(problem, learner, horizon=T, trials=4):
     ids=["plane", "line, no noise", "space"],
 )
 def test_what_holds_on_every_run(problem, learner):
-    run = along.Along(recorded(problem, learner), problem, learner)
+    run = checked.AscentRun(recorded(problem, learner), problem, learner)
     verdicts = {check.statement: check.verdict for check in run.checks()}
     assert set(verdicts.values()) == {"holds"}, verdicts
     assert ("Regret, noise-free" in verdicts) == (problem.amplitude == 0)
@@ -49,7 +49,7 @@ def test_what_holds_on_every_run(problem, learner):
 def test_what_is_broken_fails():
     problem, learner = QuadraticDrift(), GradientAscent()
     trace = recorded(problem, learner, 2048, 10)
-    found = along.Along(trace, problem, learner).broken()
+    found = checked.AscentRun(trace, problem, learner).broken()
     assert len(found) == 8 and {check.verdict for check in found.values()} == {"fails"}
     assert len({check.statement for check in found.values()}) == 8
 
@@ -58,7 +58,7 @@ def test_another_learner_is_found():
     """Answers of a run with another h: its queries are not those of Algorithm 2 with this one."""
     problem = QuadraticDrift()
     trace = recorded(problem, GradientAscent(h=0.3))
-    checks = along.Along(trace, problem, GradientAscent()).checks()
+    checks = checked.AscentRun(trace, problem, GradientAscent()).checks()
     failed = {check.statement for check in checks if check.verdict == "fails"}
     assert "Algorithm 2, queries" in failed and "Algorithm 2, r-bar" not in failed
 
@@ -66,23 +66,23 @@ def test_another_learner_is_found():
 @pytest.mark.parametrize("path", [Abrupt(3), Rotation(0.5), Level()], ids=str)
 def test_variation(path, monkeypatch):
     problem = QuadraticDrift(path, environment=1, amplitude=0.05)
-    assert along.budget(problem, 300).verdict == "holds"
+    assert checked.budget(problem, 300).verdict == "holds"
     moves = QuadraticDrift.moves
     monkeypatch.setattr(QuadraticDrift, "moves", lambda *args: 0.95 * moves(*args))
-    assert along.budget(problem, 300).verdict == "fails"
+    assert checked.budget(problem, 300).verdict == "fails"
 
 
 def test_schedules():
     learner = malg()
     probes = {"y": answer, "rbar": Optimistic(learner), "order": active, "live": live}
     trace = play(learner, QuadraticDrift(dim=1), 127, 60, record="all", probes=probes)
-    checks = along.of_schedule(trace, learner.base)
+    checks = checked.of_schedule(trace, learner.base)
     assert [check.verdict for check in checks] == ["holds"] * 5
-    assert along.forgetful(trace, learner.base).verdict == "fails"
+    assert checked.forgetful(trace, learner.base).verdict == "fails"
     # the longest window plays instead
     longest = 6 - (trace["live"][:, :, ::-1] > 0).argmax(2)
     wrong = replace(trace, series=trace.series | {"order": longest.astype(float)})
-    assert along.of_schedule(wrong, learner.base)[0].verdict == "fails"
+    assert checked.of_schedule(wrong, learner.base)[0].verdict == "fails"
 
 
 def test_threads_know_what_is_theirs():
@@ -105,11 +105,11 @@ def test_tests_of_a_run():
     problem = QuadraticDrift(Abrupt(3))
     trace = play(learner, problem, 2048, 4, record="all", probes=probes)
     assert trace["restarts"][:, -1].sum() > 0
-    assert along.of_tests(trace, 0.3, 7.0).verdict == "holds"
-    assert along.of_tests(trace, 0.15, 7.0).verdict == "fails"
-    assert along.of_tests(trace, 0.3, 7.7).verdict == "fails"
+    assert checked.of_tests(trace, 0.3, 7.0).verdict == "holds"
+    assert checked.of_tests(trace, 0.15, 7.0).verdict == "fails"
+    assert checked.of_tests(trace, 0.3, 7.7).verdict == "fails"
     silent = replace(trace, series=trace.series | {"restarts": 0 * trace["restarts"]})
-    assert along.of_tests(silent, 0.3, 7.0).verdict == "fails"
+    assert checked.of_tests(silent, 0.3, 7.0).verdict == "fails"
 
 
 def test_a_proved_bonus():
@@ -117,14 +117,14 @@ def test_a_proved_bonus():
     learner = GradientAscent(h=1.0, bonus=bonus, clip=False)
     probes = {"y": answer, "rbar": Optimistic(learner)}
     trace = play(learner, QuadraticDrift(amplitude=0.375), T, 3, record="all", probes=probes)
-    found = along.proved(trace, T)
+    found = checked.proved(trace, T)
     assert found["as proved"].verdict == "vacuous here"
     assert found["twice the bonus"].verdict == "fails"
 
 
 def test_counterexamples():
     """E13 and A14: where the printed rho fails, and the corrected does not."""
-    found = along.counterexamples()
+    found = checked.counterexamples()
     one, late = found["one point, printed"], found["regret at the end, printed"]
     failed = np.flatnonzero(~one.held[0]) + 1
     assert failed[0] == 1 and failed[-1] == len(failed) == pytest.approx(4347, abs=1)

@@ -1,13 +1,14 @@
 """Statements that make Algorithm 2 weakly non-stationary: Lemma 3.1 and the two properties of Definition 2.1.
 
-They hold with a probability; with the theory's constants theirs is so close to 1 that a trial in which they fail means an
-error (``delta`` None), with calibrated ones they are judged by coverage. Where no answers in [-1, 1] could break a bound in
-any round it is ``Vacuous``; what a learner adds to the answers it may break all the same.
+They hold with a probability. With the theory's constants it is so close to 1 that a trial in which they fail means an error
+(``delta`` None); with calibrated constants they are judged by coverage. A bound that no rewards in [-1, 1] could break in any
+round is ``Vacuous``; what a learner adds to the rewards may break it all the same.
 Source: Wang (2025), Definition 2.1, Lemma 3.1.
 Letters: as in ``constants``; R trials, T rounds, f*_t the largest value of f_t, Delta_t short for Delta_[1,t].
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,41 +16,49 @@ import numpy as np
 from paperlib.checks import Check, Statement, statement, unless
 from paperlib.maths.informative import informative_from
 from paperlib.nsbco.theory import constants as theory
-from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak, first_horizon
+from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak
 
-from .lemmas import series, variation
+from .ascent import series, variation
 
 FAR = 10**40  # largest round to look for
-
 
 # Lemma 3.1 ------------------------------------------------------------------------------------------------
 
 
 def _deviation(
-    of: Statement, y: Any, best: Any, bound: Any, inside: Any, s: Setting, first: Any
+    of: Statement,
+    y: Any,
+    best: Any,
+    drift: Any,
+    s: Setting,
+    bound: Callable[[int, np.ndarray], np.ndarray],
+    bonus: Callable[[float], float],
+    everywhere: bool = False,
 ) -> Check:
-    """|sum (y - f*_1)| against a bound in the rounds ``inside``. ``first``: b_0 over sqrt(T), of a horizon T."""
-    (y,) = series(y=y)
-    best, t = np.asarray(best, float), np.arange(1, y.shape[1] + 1)
-    inside = np.broadcast_to(inside, y.shape)
-    informs = (inside & (bound < t * (1 + np.abs(best)))).any(0)
-    start = float(informs.argmax() + 1) if informs.any() else first_horizon(first, TRIVIAL)
-    inputs = {"d": s.dim, "T": y.shape[1], "N_0": s.first, "h": s.h, "a": s.noise}
-    found = of.check(
-        "|sum_{tau <= t} (y_tau - f*_1)| <= sqrt(t) b_0",
-        inputs | {"rounds in the regime": float(inside.mean())},
-        np.abs((y - best).cumsum(1)),
-        np.where(inside, bound, np.inf),
-        trivial=TRIVIAL * y.shape[1],
-        informative_from=None if math.isinf(start) else math.ceil(start),
+    """Check |sum (y - f*_1)| against a bound, in the rounds with Delta_t <= 1 / sqrt(t) or ``everywhere``.
+
+    Args:
+        bound: of horizon T and rounds t.
+        bonus: b_0 of horizon T.
+    """
+    T = y.shape[1]
+    t = np.arange(1, T + 1)
+    most = bound(T, t)
+    inside = np.broadcast_to(everywhere or variation(drift, T) <= t**-0.5, y.shape)
+    informs = (inside & (most < t * (1 + np.abs(best)))).any(0)
+    first = first_round(informs[None]) or theory.first_horizon(
+        lambda T: bonus(T) / math.sqrt(T), TRIVIAL
     )
-    return unless(bool(informs.any()), found)
-
-
-def _weakly(y: Any, drift: Any) -> np.ndarray:
-    """Delta_t <= 1 / sqrt(t), 1 x T or R x T."""
-    T = np.shape(y)[1]
-    return variation(drift, T) <= np.arange(1, T + 1) ** -0.5
+    regime = {"rounds in the regime": float(inside.mean())}
+    check = of.check(
+        "|sum_{tau <= t} (y_tau - f*_1)| <= sqrt(t) b_0",
+        {"d": s.dim, "T": T, "N_0": s.first, "h": s.h, "a": s.noise} | regime,
+        np.abs((y - best).cumsum(1)),
+        np.where(inside, most, np.inf),
+        trivial=TRIVIAL * T,
+        informative_from=None if math.isinf(first) else math.ceil(first),
+    )
+    return unless(bool(informs.any()), check)
 
 
 @statement("Lemma 3.1, corrected", f"{PAPER}, Lemma 3.1, corrected")
@@ -60,15 +69,13 @@ def lemma_3_1(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
     Args:
         y: answers, R x T.
-        best: f*_1, a number or R x 1.
+        best: f*_1.
         drift: Delta(tau), see ``variation``.
         s: the learner's.
     """
-    T = np.shape(y)[1]
-    t = np.arange(1, T + 1)
-    bound = np.sqrt(t) * theory.bonus_corrected(s, T, t)
-    first = lambda T: float(theory.bonus_corrected(s, T)) / math.sqrt(T)
-    return _deviation(lemma_3_1.statement, y, best, bound, _weakly(y, drift), s, first)
+    bound = lambda T, t: np.sqrt(t) * theory.bonus_corrected(s, T, t)
+    bonus = lambda T: float(theory.bonus_corrected(s, T))
+    return _deviation(lemma_3_1.statement, y, best, drift, s, bound, bonus)
 
 
 @statement("Lemma 3.1, numeric", f"{PAPER}, Lemma 3.1, corrected and computed")
@@ -79,26 +86,24 @@ def lemma_3_1_numeric(y: Any, best: Any, drift: Any, s: Setting) -> Check:
 
     It informs at the sizes run once ``s`` has the noise, curvature and start of the problem. Arguments as for ``lemma_3_1``.
     """
-    T = np.shape(y)[1]
-    bound = theory.deviation(s, T, np.arange(1, T + 1), variation(drift, T))
-    first = lambda T: theory.bonus_numeric(s, T) / math.sqrt(T)
-    return _deviation(lemma_3_1_numeric.statement, y, best, bound, True, s, first)
+    of, bonus = lemma_3_1_numeric.statement, lambda T: theory.bonus_numeric(s, T)
+    bound = lambda T, t: theory.deviation(s, T, t, variation(drift, T))
+    return _deviation(of, y, best, drift, s, bound, bonus, everywhere=True)
 
 
 @statement("Lemma 3.1, printed", f"{PAPER}, Lemma 3.1, Eq. (21)")
 def lemma_3_1_printed(y: Any, best: Any, drift: Any, s: Setting) -> Check:
     """While Delta_t <= 1 / sqrt(t): |sum (y_tau - f*_1)| <= 2 kappa_0 sqrt(t): vacuous below T = 3e21. Arguments as for ``lemma_3_1``."""
-    T = np.shape(y)[1]
-    bound = 2 * sum(theory.kappa_0(s, T)) * np.sqrt(np.arange(1, T + 1))
-    first = lambda T: 2 * sum(theory.kappa_0(s, T)) / math.sqrt(T)
-    return _deviation(lemma_3_1_printed.statement, y, best, bound, _weakly(y, drift), s, first)
+    bonus = lambda T: 2 * sum(theory.kappa_0(s, T))
+    bound = lambda T, t: bonus(T) * np.sqrt(t)
+    return _deviation(lemma_3_1_printed.statement, y, best, drift, s, bound, bonus)
 
 
 # Definition 2.1 -------------------------------------------------------------------------------------------
 
 
 def first_round(informs: np.ndarray) -> int | None:
-    """The first round in which a statement informs in some trial, None: in none. ``informs``: R x T bool."""
+    """Return the first round in which a statement informs in some trial, None: in none. ``informs``: R x T bool."""
     rounds = informs.any(0)
     return int(rounds.argmax()) + 1 if rounds.any() else None
 
@@ -110,18 +115,17 @@ def _judged(
     bound: np.ndarray,
     informs: np.ndarray,
     inside: Any,
+    inputs: dict,
     **more: Any,
 ) -> Check:
-    """R x T numbers against a bound in the rounds ``inside``, vacuous if they inform in none. ``more``: of the check."""
+    """Check R x T numbers against a bound in the rounds ``inside``, vacuous if they inform in none. ``more``: of the check."""
     inside = np.broadcast_to(inside, observed.shape)
     informs = inside & informs
-    inputs = more.pop("inputs") | {
-        "rounds in the regime": float(inside.mean()),
-        "rounds that inform": float(informs.mean()),
-    }
+    shares = {"rounds in the regime": inside, "rounds that inform": informs}
+    inputs = inputs | {name: float(rounds.mean()) for name, rounds in shares.items()}
     more = {"informative_from": first_round(informs), "trivial": TRIVIAL} | more
-    found = of.check(formula, inputs, observed, np.where(inside, bound, np.inf), **more)
-    return unless(bool(informs.any()), found)
+    check = of.check(formula, inputs, observed, np.where(inside, bound, np.inf), **more)
+    return unless(bool(informs.any()), check)
 
 
 def from_below(
@@ -134,11 +138,10 @@ def from_below(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``inside``; ``bonus``: T, what r-bar adds to the mean."""
-    (rbar,) = series(rbar=rbar)
-    low = np.minimum.accumulate(np.broadcast_to(np.asarray(best, float), rbar.shape), 1)
-    low = low - lam * moved
-    informs = low > bonus - 1  # else no answers could break it
+    """Check r-bar_t >= min f* - lambda Delta_t, both plus 1, in the rounds ``inside``; ``bonus``: T, what r-bar adds to the mean."""
+    best = np.broadcast_to(np.asarray(best, float), rbar.shape)
+    low = np.minimum.accumulate(best, 1) - lam * moved
+    informs = low > bonus - 1  # else no rewards could break it
     formula = "1 + min_{tau <= t} f*_tau - lambda Delta_[1,t] <= 1 + r-bar_t"
     return _judged(of, formula, 1 + low, 1 + rbar, informs, inside, **more)
 
@@ -154,7 +157,7 @@ def from_above(
     inside: Any,
     **more: Any,
 ) -> Check:
-    """(1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``; ``most``: T, what it is with any answers."""
+    """Check (1 / t) sum (r-bar - y) <= rho + lambda Delta_t in the rounds ``inside``; ``most``: T, what it is with any answers."""
     rbar, y = series(rbar=rbar, y=y)
     bound = rho + lam * np.broadcast_to(moved, y.shape)
     observed = (rbar - y).cumsum(1) / np.arange(1, y.shape[1] + 1)
@@ -162,10 +165,11 @@ def from_above(
     return _judged(of, formula, observed, bound, bound < most, inside, **more)
 
 
-def _regime(shape: Any, drift: Any, weak: Weak) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict]:
-    """t, Delta_t, whether Delta_t <= rho(t) / lambda, and what entered."""
-    t, moved = np.arange(1, shape[1] + 1), variation(drift, shape[1])
-    inputs = {"T": shape[1], "b_0": weak.bonus, "rho(1)": weak.rho, "lambda": weak.lam}
+def _regime(rbar: Any, drift: Any, weak: Weak) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict]:
+    """Return t, Delta_t, whether Delta_t <= rho(t) / lambda, and the inputs of the check."""
+    T = np.shape(rbar)[1]
+    t, moved = np.arange(1, T + 1), variation(drift, T)
+    inputs = {"T": T, "b_0": weak.bonus, "rho(1)": weak.rho, "lambda": weak.lam}
     return t, moved, moved <= weak.rho / weak.lam / np.sqrt(t), inputs
 
 
@@ -182,11 +186,21 @@ def optimism(rbar: Any, best: Any, drift: Any, weak: Weak, delta: float | None =
         weak: b_0, rho and lambda.
         delta: share of trials in which it may fail; None: none.
     """
-    t, moved, inside, inputs = _regime(np.shape(rbar), drift, weak)
-    first = informative_from(lambda t: weak.bonus / math.sqrt(t), lambda t: TRIVIAL, FAR)
-    more = {"delta": delta, "informative_from": first, "inputs": inputs}
-    bonus = weak.bonus / np.sqrt(t)
-    return from_below(optimism.statement, rbar, best, moved, weak.lam, bonus, inside, **more)
+    t, moved, inside, inputs = _regime(rbar, drift, weak)
+    return from_below(
+        optimism.statement,
+        rbar,
+        best,
+        moved,
+        weak.lam,
+        weak.bonus / np.sqrt(t),
+        inside,
+        inputs=inputs,
+        delta=delta,
+        informative_from=informative_from(
+            lambda t: weak.bonus / math.sqrt(t), lambda t: TRIVIAL, FAR
+        ),
+    )
 
 
 @statement("Definition 2.1, closeness", f"{PAPER}, Definition 2.1 (2), its index corrected (E15)")
@@ -202,11 +216,20 @@ def closeness(
         drift, weak, delta: as for ``optimism``.
         clip: whether r-bar is at most 1; where not, answers account for 2 of the left side and bonuses for the rest.
     """
-    t, moved, inside, inputs = _regime(np.shape(y), drift, weak)
+    t, moved, inside, inputs = _regime(y, drift, weak)
     most = TRIVIAL + (0.0 if clip else (weak.bonus / np.sqrt(t)).cumsum() / t)
     alone = lambda t: 0.0 if clip else weak.bonus * (2 - 1.46 / math.sqrt(t))  # of bonuses, about
     trivial = lambda t: TRIVIAL + alone(t) / math.sqrt(t)
-    first = informative_from(lambda t: weak.rho / math.sqrt(t), trivial, FAR)
-    more = {"delta": delta, "informative_from": first, "inputs": inputs}
-    rho = weak.rho / np.sqrt(t)
-    return from_above(closeness.statement, rbar, y, moved, rho, weak.lam, most, inside, **more)
+    return from_above(
+        closeness.statement,
+        rbar,
+        y,
+        moved,
+        weak.rho / np.sqrt(t),
+        weak.lam,
+        most,
+        inside,
+        inputs=inputs,
+        delta=delta,
+        informative_from=informative_from(lambda t: weak.rho / math.sqrt(t), trivial, FAR),
+    )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from companion.nsbco.experiments import reduced
-from companion.nsbco.experiments.coverage import World
+from companion.nsbco.experiments import reduction
+from companion.nsbco.experiments.theory import World
 from paperlib.checks import Check
 from paperlib.core.streams import Streams
 from paperlib.nsbco.probes import Optimistic, answer, point
@@ -17,14 +17,14 @@ T = 512
 
 @pytest.fixture(scope="module")
 def worlds():
-    return {name: reduced.sequence(p, T) for name, p in reduced.sequences(T).items()}
+    return {name: reduction.sequence(p, T) for name, p in reduction.sequences(T).items()}
 
 
 @pytest.fixture(scope="module")
 def trace():
-    base = reduced.policy(T)
+    base = reduction.policy(T)
     probes = {"y": answer, "arm": point, "rbar": Optimistic(base)}
-    return play(base, reduced.sequences(T)["one change"], T, 4, 3, record="all", probes=probes)
+    return play(base, reduction.sequences(T)["one change"], T, 4, 3, record="all", probes=probes)
 
 
 def test_the_worlds_move_as_they_say(worlds):
@@ -41,7 +41,7 @@ def test_the_worlds_move_as_they_say(worlds):
 
 
 def test_no_change_falls_on_a_dyadic_fraction():
-    for name, problem in reduced.sequences(2**14).items():
+    for name, problem in reduction.sequences(2**14).items():
         if isinstance(problem.path, Abrupt):
             at = problem.path.changes(problem.environment, 2**14) / 2**14
             assert (abs(at * 8 - np.round(at * 8)) > 0.02).all(), name
@@ -49,14 +49,14 @@ def test_no_change_falls_on_a_dyadic_fraction():
 
 
 def test_the_problem_is_the_same_in_all_trials(worlds):
-    for name, problem in reduced.sequences(T).items():
+    for name, problem in reduction.sequences(T).items():
         draw = Streams(9, range(3)).at(-1)
         means = problem.init(3, T, draw, dtype=torch.float64).means
         assert means.shape == (1, T, 5) and (means[0].numpy() == worlds[name].values).all()
 
 
 def test_a_run_has_what_the_lemma_says(trace, worlds):
-    checks = reduced.lemma_4_1(trace, worlds["one change"], T)
+    checks = reduction.lemma_4_1(trace, worlds["one change"], T)
     verdicts = {name: check.verdict for name, check in checks.items()}
     assert verdicts["statistic"] == "holds" and verdicts["printed rho, our e"] == "fails"
     assert {verdicts[k] for k in ("regret bound", "property 1", "property 2")} <= {
@@ -73,48 +73,48 @@ def test_a_run_has_what_the_lemma_says(trace, worlds):
 
 def test_the_printed_rho_fails_in_a_longer_run():
     """With either e: 3 sqrt(ln(2 T) / T) ends below the mean of what falls as 1 / sqrt(t)."""
-    base, problem, rounds = reduced.policy(2**13), reduced.sequences(2**13)["stationary"], 2**13
+    base, problem, rounds = reduction.policy(2**13), reduction.sequences(2**13)["stationary"], 2**13
     probes = {"y": answer, "arm": point, "rbar": Optimistic(base)}
     trace = play(base, problem, rounds, 2, 3, record="all", probes=probes)
-    checks = reduced.lemma_4_1(trace, reduced.sequence(problem, rounds), rounds)
+    checks = reduction.lemma_4_1(trace, reduction.sequence(problem, rounds), rounds)
     assert checks["printed"].verdict == checks["printed rho, our e"].verdict == "fails"
     assert checks["property 2"].verdict == checks["with t"].verdict == "holds"
     assert checks["printed"].held.mean() > checks["printed rho, our e"].held.mean()
 
 
 def test_what_is_broken_fails(trace, worlds):
-    found = reduced.broken(trace, worlds["one change"], T)
+    found = reduction.broken(trace, worlds["one change"], T)
     assert len(found) == 4 and {check.verdict for check in found.values()} == {"fails"}
 
 
 def test_another_world_is_noticed(trace, worlds):
     """The means of a world that was not played."""
     wrong = World(np.roll(worlds["one change"].values, 1, 1), np.zeros(T - 1), 0)
-    checks = reduced.lemma_4_1(trace, wrong, T)
-    right = reduced.lemma_4_1(trace, worlds["one change"], T)
+    checks = reduction.lemma_4_1(trace, wrong, T)
+    right = reduction.lemma_4_1(trace, worlds["one change"], T)
     assert checks["regret bound"].ratio > 1.3 * right["regret bound"].ratio
 
 
 def test_outcomes():
     observed = np.array([[0.5, 2.0, 0.0, 9.0], [0.5, 0.5, 1.5, 9.0]])
     bound = np.array([1.0, 1.0, 1.0, np.inf])
-    found = reduced.outcome(Check("S", "", "", {}, observed, bound), [2, 3])
+    found = reduction.outcome(Check("S", "", "", {}, observed, bound), [2, 3])
     assert found[:6] == ("fails", 2.0, 2, 2, 0.25, 0.75)
     assert found.worst.tolist() == [2.0, 1.5] and found.line["statement"] == "S"
 
 
 def test_rounds_to_draw_at():
-    rounds = reduced.grid(1000)
+    rounds = reduction.grid(1000)
     assert rounds[0] == 1 and rounds[-1] == 1000 and (np.diff(rounds) > 0).all()
 
 
 def test_horizons():
     """T10's numbers: rt(1), rt(T), rho(T) at 2^14, and the first T with 9 rho-hat below 2."""
-    found = reduced.along_horizons([2**14, 1e12, 1e13])
+    found = reduction.along_horizons([2**14, 1e12, 1e13])
     assert found["rt"][0] == pytest.approx(1.28693907, rel=1e-8)
     assert found["rho"][0] == pytest.approx(4.11728728, rel=1e-8)
     assert found["hat"][1] > 2 > found["hat"][2] and 1e12 < found["first"]["9 rho-hat"] < 1e13
     assert found["first"]["rt"] < found["first"]["rho"] < found["first"]["9 rho-hat"]
-    assert reduced.first_round(10**5) == pytest.approx(9.0e3, rel=0.01)
-    assert reduced.first_round(2**12) is None
-    assert reduced.policy(2**14).rt(1.0) == pytest.approx(204.61665511, rel=1e-9)
+    assert reduction.first_round(10**5) == pytest.approx(9.0e3, rel=0.01)
+    assert reduction.first_round(2**12) is None
+    assert reduction.policy(2**14).rt(1.0) == pytest.approx(204.61665511, rel=1e-9)

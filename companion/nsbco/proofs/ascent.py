@@ -1,15 +1,16 @@
-"""Statements along a run of Algorithm 2: what it plays, how good its estimates are, and how it contracts.
+"""Statements along runs of Algorithm 2: its queries, its estimates, how it contracts, and its regret.
 
-All but "Gradient error" hold on every run, so one violation means an error; that one fails in a trial with probability
-4 d S / (d T)^2 at most, so that it means an error there, too. Names are ours where no number is cited.
+All but "Gradient error" hold on every run, so one violation means an error. "Gradient error" fails in a trial with probability
+4 d S / (d T)^2 at most, so that a violation means an error there, too. Names are ours where no number is cited.
 Source: Wang (2025), Algorithm 2, proof of Lemma 3.1.
-Letters: as in ``constants``; R trials, T rounds, E epochs, Delta_t short for Delta_[1,t].
+Letters: as in ``constants``; R trials, T rounds, E completed epochs, f*_t the largest value of f_t, Delta_t short for Delta_[1,t].
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from paperlib.checks import Check, statement, unless
 from paperlib.nsbco.model.task import Task
@@ -17,39 +18,92 @@ from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.bounds import distances
 from paperlib.nsbco.theory.constants import PAPER, ROUNDING, Setting
 
-from .replay import Replay
-
 PROOF = f"{PAPER}, proof of Lemma 3.1"
 
 
 def series(**named: Any) -> list[np.ndarray]:
-    """Series of every round as R x T.
+    """Return series of every round as arrays R x T.
 
     Raises:
         ValueError: one of another shape than the first.
     """
-    found = {name: np.asarray(x, float) for name, x in named.items()}
-    name, first = next(iter(found.items()))
-    for other, x in found.items():
-        if x.ndim != 2 or x.shape != first.shape:
-            allowed = f"R x T, as {name} has {first.shape}: every round of every trial"
-            raise ValueError(f"{other}: shape {x.shape}; allowed: {allowed}")
-    return list(found.values())
+    first, arrays = next(iter(named)), [np.asarray(x, float) for x in named.values()]
+    for name, x in zip(named, arrays):
+        if x.ndim != 2 or x.shape != arrays[0].shape:
+            allowed = f"R x T, as {first} has {arrays[0].shape}: every round of every trial"
+            raise ValueError(f"{name}: shape {x.shape}; allowed: {allowed}")
+    return arrays
 
 
 def variation(drift: Any, horizon: int) -> np.ndarray:
-    """Delta_t for t = 1, ..., T, 1 x T or R x T. ``drift``: Delta(tau) of each step, a number, T - 1 or R x (T - 1)."""
+    """Return Delta_t for t = 1, ..., T, 1 x T or R x T. ``drift``: Delta(tau) of each step, a number, T - 1 or R x (T - 1).
+
+    Raises:
+        ValueError: another shape.
+    """
     step = np.atleast_2d(np.asarray(drift, float))
     if step.shape[1] not in (1, horizon - 1):
         allowed = f"a number, {horizon - 1} numbers, or a row of them for each trial"
         raise ValueError(f"drift: shape {step.shape}; allowed: {allowed}")
     step = np.broadcast_to(step, (len(step), horizon - 1))
-    return np.concatenate([np.zeros((len(step), 1)), step.cumsum(1)], 1)
+    return np.pad(step.cumsum(1), ((0, 0), (1, 0)))
 
 
 def printed_first(margin: float) -> int:
-    """N_0 = ceil(c_0^-2) + 1, as Lemma 3.1 has it (E1)."""
+    """Return N_0 = ceil(c_0^-2) + 1, as Lemma 3.1 has it (E1)."""
     return math.ceil(margin**-2 - 1e-12) + 1
+
+
+# The run that the rewards lead to -------------------------------------------------------------------------
+
+
+class Replay(NamedTuple):
+    """Points, estimates and optimistic values of a run of Algorithm 2 alone."""
+
+    x: np.ndarray  # R x T x d, queries
+    z: np.ndarray  # R x (E + 1) x d, centers z_0, ..., z_E
+    g: np.ndarray  # R x E x d, estimated gradients at them
+    ends: np.ndarray  # E, rounds after which an epoch was complete
+    rbar: np.ndarray  # R x T
+
+    def at_ends(self, series: np.ndarray) -> np.ndarray:
+        """Return what was recorded after the rounds that completed an epoch, R x E x .... ``series``: R x T x ..., every round."""
+        return series[:, self.ends - 1]
+
+
+def replay(y: np.ndarray, task: Task, s: Setting, bonus: float = 2.0, clip: bool = True) -> Replay:
+    """Recompute a run of Algorithm 2 from its rewards, without the learner.
+
+    Args:
+        y: rewards of every round, R x T, of a run that began at 0 and completed an epoch.
+        task: its set and margin, for P.
+        s: L, q, h and N_0.
+        bonus: b_0.
+        clip: whether r-bar is at most 1.
+    """
+    (R, T), d = y.shape, s.dim
+    z, x = np.zeros((R, d)), np.empty((R, T, d))
+    centers, gradients, ends = [z], [], []
+    t = 0
+    while t < T:
+        n, delta, g = s.length(len(ends)), s.width(len(ends)), np.zeros((R, d))
+        for j in range(d):
+            last = min(t + 2 * n, T)
+            sign = 1.0 - 2.0 * (np.arange(last - t) % 2)  # + first
+            x[:, t:last] = z[:, None]
+            x[:, t:last, j] += sign * delta
+            g[:, j] = (y[:, t:last] * sign).sum(1) / (2 * delta * n)
+            t = last
+        if t < s.rounds_before_step(len(centers)):
+            break  # the last epoch is not complete
+        z = task.inside(torch.from_numpy(z + g / s.smoothness)).numpy()
+        centers.append(z)
+        gradients.append(g)
+        ends.append(t)
+    rounds = np.arange(1, T + 1)
+    rbar = y.cumsum(1) / rounds + bonus / np.sqrt(rounds)
+    rbar = np.minimum(rbar, 1.0) if clip else rbar
+    return Replay(x, np.stack(centers, 1), np.stack(gradients, 1), np.array(ends), rbar)
 
 
 # What Algorithm 2 does ------------------------------------------------------------------------------------
@@ -63,9 +117,12 @@ def queries(x: Any, run: Replay) -> Check:
 
     ``x``: R x T x d.
     """
-    away = np.linalg.norm(np.asarray(x, float) - run.x, axis=2)
-    formula = "||x_t - (z_s +- delta_s e_j)|| <= 1e-9"
-    return queries.statement.check(formula, {"epochs": len(run.ends)}, away, ROUNDING)
+    return queries.statement.check(
+        "||x_t - (z_s +- delta_s e_j)|| <= 1e-9",
+        {"epochs": len(run.ends)},
+        np.linalg.norm(x - run.x, axis=2),
+        ROUNDING,
+    )
 
 
 @statement("Algorithm 2, r-bar", f"{PAPER}, Algorithm 2")
@@ -89,9 +146,12 @@ def feasibility(x: Any, z: Any, task: Task) -> Check:
 
     ``x``, ``z``: ... x d.
     """
-    found = np.append(distances(x, task, task.cset.project), distances(z, task, task.inside))
-    formula = "dist(x_t, X), dist(z_s, X^o(c_0)) <= 1e-9"
-    return feasibility.statement.check(formula, {}, found, ROUNDING)
+    return feasibility.statement.check(
+        "dist(x_t, X), dist(z_s, X^o(c_0)) <= 1e-9",
+        {},
+        np.append(distances(x, task, task.cset.project), distances(z, task, task.inside)),
+        ROUNDING,
+    )
 
 
 @statement("Gradient error", f"{PROOF}, Eq. (9), corrected")
@@ -108,25 +168,17 @@ def gradient_error(g: Any, gradients: Any, s: Setting, horizon: int) -> Check:
         s: its noise and whether differences have a bias.
         horizon: T, in l = ln(d T).
     """
-    error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
-    E, l = error.shape[1], s.logarithm(horizon)
-    bound = [theory.gradient_error(s, horizon, i) for i in range(E)]
-    informs = [i for i in range(E) if s.noise == 0 or s.length(i) > l]
-    return unless(
-        bool(informs),
-        gradient_error.statement.check(
-            "||g_s - grad f_1(z_s)|| <= sqrt(d) (Delta / delta + 2 a sqrt(l / n) / delta + bias)",
-            {"T": horizon, "a": s.noise, "epochs that inform": informs},
-            error,
-            np.array(bound) + ROUNDING,
-        ),
+    error = np.linalg.norm(g - gradients, axis=2)
+    epochs, l = range(error.shape[1]), s.logarithm(horizon)
+    bound = np.array([theory.gradient_error(s, horizon, i) for i in epochs])
+    informs = [i for i in epochs if s.noise == 0 or s.length(i) > l]
+    check = gradient_error.statement.check(
+        "||g_s - grad f_1(z_s)|| <= sqrt(d) (Delta / delta + 2 a sqrt(l / n) / delta + bias)",
+        {"T": horizon, "a": s.noise, "epochs that inform": informs},
+        error,
+        bound + ROUNDING,
     )
-
-
-def _far(z: Any, star: Any) -> np.ndarray:
-    """Distances of the centers from x*_1, R x (E + 1). ``star``: d or R x d."""
-    z, star = np.asarray(z, float), np.asarray(star, float)
-    return np.linalg.norm(z - (star[:, None] if star.ndim == 2 else star), axis=2)
+    return unless(bool(informs), check)
 
 
 @statement("Contraction", f"{PROOF}, Eq. (10), corrected")
@@ -140,12 +192,12 @@ def contraction(z: Any, star: Any, g: Any, gradients: Any, s: Setting) -> Check:
 
     Args:
         z: the learner's centers, R x (E + 1) x d.
-        star: x*_1, d or R x d.
+        star: x*_1, d numbers.
         g: estimates from its answers (``Replay.g``), R x E x d.
         gradients: of f_1 at its centers, R x E x d.
     """
-    far = _far(z, star)
-    error = np.linalg.norm(np.asarray(g, float) - np.asarray(gradients, float), axis=2)
+    far = np.linalg.norm(z - star, axis=2)
+    error = np.linalg.norm(g - gradients, axis=2)
     return contraction.statement.check(
         "||z_{s+1} - x*|| <= q ||z_s - x*|| + ||g_s - grad f_1(z_s)|| / L",
         {"q": s.q, "L": s.smoothness},
@@ -162,10 +214,13 @@ def contraction_exact(z: Any, star: Any, s: Setting) -> Check:
 
     ``z``, ``star``: as there.
     """
-    far = _far(z, star)
-    formula = "| ||z_{s+1} - x*|| - q ||z_s - x*|| | <= 1e-12"
-    off = np.abs(far[:, 1:] - s.q * far[:, :-1])
-    return contraction_exact.statement.check(formula, {"q": s.q}, off, 1e-12)
+    far = np.linalg.norm(z - star, axis=2)
+    return contraction_exact.statement.check(
+        "| ||z_{s+1} - x*|| - q ||z_s - x*|| | <= 1e-12",
+        {"q": s.q},
+        np.abs(far[:, 1:] - s.q * far[:, :-1]),
+        1e-12,
+    )
 
 
 # Regret ---------------------------------------------------------------------------------------------------
@@ -194,7 +249,7 @@ def regret_adds_up(regret: Any, best: Any, values: Any) -> Check:
 
 
 def noise_free_regret(s: Setting, offset: Any, horizon: int) -> np.ndarray:
-    """Cumulative regret of Algorithm 2 without noise or drift where the Hessian is -sigma I, T numbers.
+    """Return the cumulative regret of Algorithm 2 without noise or drift where the Hessian is -sigma I, T numbers.
 
     z_s = x* - q^s offset; a pair of rounds costs sigma (||z_s - x*||^2 + delta_s^2), its first half half of it minus
     sigma delta_s times a coordinate of x* - z_s. At the ends of epochs it is the sum of
@@ -227,8 +282,10 @@ def noise_free(regret: Any, offset: Any, s: Setting) -> Check:
         regret: cumulative, R x T, every round.
         offset: x* - z_0, d numbers.
     """
-    (regret,) = series(regret=regret)
-    T = regret.shape[1]
-    off = np.abs(regret - noise_free_regret(s, offset, T))
-    formula = "|R_t - closed form| <= 1e-9 t"
-    return noise_free.statement.check(formula, {"T": T}, off, ROUNDING * np.arange(1, T + 1))
+    t = np.arange(1, regret.shape[1] + 1)
+    return noise_free.statement.check(
+        "|R_t - closed form| <= 1e-9 t",
+        {"T": len(t)},
+        np.abs(regret - noise_free_regret(s, offset, len(t))),
+        ROUNDING * t,
+    )

@@ -1,0 +1,142 @@
+"""The reduction of Lemma 4.1 around EXP3-IX on a grid of points: four sequences of functions, and the lemma checked on each.
+
+Letters: R trials, T rounds, K points.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from paperlib.checks import Check
+from paperlib.core.streams import Streams
+from paperlib.core.trace import Trace
+from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
+from paperlib.nsbco.learners.reduction import StationaryToWeak
+from paperlib.nsbco.problems.drifts import Ramp
+from paperlib.nsbco.problems.grid import GridDrift
+from paperlib.nsbco.problems.paths import Abrupt, Alternation, Stationary
+
+from ..proofs import reduction
+from .theory import World
+
+ARMS = 5  # K, at which theta = 1/2 is a point of the grid
+PERIOD = 64  # rounds between two changes of the last sequence
+
+
+def sequences(horizon: int) -> dict[str, GridDrift]:
+    """Return four problems on the grid, each the same in all trials: nothing moves, V_T = T^{-1/2}, one change, one every 64 rounds."""
+    paths = {
+        "stationary": Stationary(),
+        "drift": Ramp(horizon**-0.5),
+        "one change": Abrupt(2),
+        "alternation": Alternation(PERIOD),
+    }
+    return {name: GridDrift(path, ARMS, environment=0) for name, path in paths.items()}
+
+
+def policy(horizon: int) -> StationaryToWeak:
+    """Return EXP3-IX, which needs no horizon, with the bound on its regret that holds with probability 1 - T^{-2}."""
+    return StationaryToWeak(Exp3IX(), *regret_bound(ARMS, horizon), horizon)
+
+
+def sequence(problem: GridDrift, horizon: int) -> World:
+    """Return the functions of a problem of ``sequences``."""
+    world = problem.init(1, horizon, Streams(0, range(1)).at(-1), dtype=torch.float64)
+    means = world.means[0].numpy()
+    drift = np.abs(np.diff(means, axis=0)).max(1)
+    return World(means, drift, int((drift > 0).sum()))
+
+
+def lemma_4_1(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
+    """Check the lemma's condition on the policy, its statistic, and the two properties, the second with either rho.
+
+    "printed" takes from r-bar the excess of e(t) over the printed one, and so does "with t", whose rho has t where the
+    lemma prints T; "printed rho, our e" takes r-bar as it is here.
+
+    Args:
+        trace: every round, with "y", "arm" and "rbar".
+        world: of the run.
+        horizon: T.
+    """
+    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], world.drift
+    rt = reduction.exp3_ix(ARMS, horizon).at(t)
+    smaller = rbar - reduction.off_printed(t, horizon)  # e(t) is twice the printed one
+    played = world.values[t - 1, trace["arm"].astype(int)]
+    return {
+        "regret bound": reduction.stationary_regret(played, world.values, rt),
+        "statistic": reduction.lemma_4_1_statistic(rbar, y, rt),
+        "property 1": reduction.lemma_4_1_optimism(rbar, world.values.max(1), drift, rt),
+        "property 2": reduction.lemma_4_1_closeness(rbar, y, drift, rt),
+        "printed": reduction.lemma_4_1_printed(smaller, y, drift, rt),
+        "with t": reduction.lemma_4_1_with_t(smaller, y, drift, rt),
+        "printed rho, our e": reduction.lemma_4_1_printed(rbar, y, drift, rt),
+    }
+
+
+def broken(trace: Trace, world: World, horizon: int) -> dict[str, Check]:
+    """Check the same statements on what is wrong on purpose: all of them must fail. Arguments as for ``lemma_4_1``."""
+    t, y, rbar, drift = np.arange(1, horizon + 1), trace["y"], trace["rbar"], world.drift
+    rt, e = reduction.exp3_ix(ARMS, horizon).at(t), reduction.off(t, horizon)
+    smaller = rbar - reduction.off_printed(t, horizon)
+    played, best = world.values[t - 1, trace["arm"].astype(int)], world.values.max(1)
+    return {
+        "a hundredth of the regret bound": reduction.stationary_regret(
+            played, world.values, rt / 100
+        ),
+        "the printed e": reduction.lemma_4_1_statistic(smaller, y, rt),
+        "r-bar a mean alone": reduction.lemma_4_1_optimism(rbar - rt - e, best, drift, rt),
+        "rt counted three times": reduction.lemma_4_1_closeness(rbar + 2 * rt, y, drift, rt),
+    }
+
+
+class Outcome(NamedTuple):
+    """A check of every round without its entries: at T = 2^14 they are 3 million numbers each."""
+
+    verdict: str
+    ratio: float  # the largest observed / bound
+    broken: int  # trials in which it fails in some round
+    trials: int
+    share: float  # of all rounds of all trials in which it fails
+    regime: float  # share of rounds for which the statement says something
+    worst: np.ndarray  # the largest observed / bound over trials, at the rounds asked for
+    line: dict  # as figures keep it
+
+
+def outcome(check: Check, rounds: Any) -> Outcome:
+    """Return the outcome of a check R x T, infinite where the statement leaves a round out. ``rounds``: counted from 1."""
+    at, held = np.asarray(rounds, int) - 1, check.held
+    return Outcome(
+        check.verdict,
+        check.ratio,
+        int((~held.all(1)).sum()),
+        len(held),
+        float(1 - held.mean()),
+        float(np.isfinite(check.bound).mean()),
+        (check.observed[:, at] / check.bound[:, at]).max(0),
+        check.to_json(),
+    )
+
+
+def grid(horizon: int) -> np.ndarray:
+    """Return rounds to draw at, evenly spaced on a log axis, T among them."""
+    return np.unique(np.geomspace(1, horizon, 120).round().astype(int))
+
+
+def along_horizons(horizons: Any) -> dict[str, Any]:
+    """Return rt(T), rho(T) and Test 1's threshold 9 rho-hat(T) of EXP3-IX on ``ARMS`` points, and from which T on each is below 2.
+
+    ``horizons``: T', numbers.
+    """
+    T = np.asarray(horizons, float)
+    rates = [reduction.exp3_ix(ARMS, x) for x in T]
+    rt = np.array([float(rate.at(x)) for rate, x in zip(rates, T)])
+    rho = np.array([rate.rho(x) for rate, x in zip(rates, T)])
+    hat = reduction.TEST_1 * 6 * (np.log2(T) + 1) * rho
+    return {"T": T, "rt": rt, "rho": rho, "hat": hat, "first": reduction.first_below(ARMS)}
+
+
+def first_round(horizon: int) -> int | None:
+    """Return the first round in which rt(t) is below 2, which no regret exceeds; None: not within the horizon."""
+    below = reduction.exp3_ix(ARMS, horizon).at(np.arange(1, horizon + 1)) < 2
+    return int(below.argmax()) + 1 if below.any() else None

@@ -1,0 +1,321 @@
+"""Statements checked along runs of Algorithm 2 and of its schedule, Definition 2.1 as coverage, and how large a bonus has to be.
+
+Every group of statements is also checked on runs that are wrong on purpose, of which the checks must fail.
+Letters: R trials, T rounds, d dimensions, E epochs, Delta_t variation up to t.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from paperlib.checks import Check
+from paperlib.core.trace import Trace
+from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.problems.drifts import Ramp, Rotation
+from paperlib.nsbco.problems.quadratic import QuadraticDrift
+from paperlib.nsbco.theory import bounds
+from paperlib.nsbco.theory import constants as theory
+
+from ..proofs import ascent, reduction, schedule
+from ..proofs import weakly_non_stationary as weakly
+from .stationary import PRINTED, TAIL, first_query, task_of
+
+B0 = 2.0  # the calibrated bonus
+DELTA = 0.1  # share of trials in which property 1 may fail
+MARGIN = 1.25  # by which a calibrated bonus exceeds what trials need
+QUANTILES = (0.0, 0.05, 0.5)  # of slacks over trials
+SEGMENTS = 5  # of the path on which dimensions are compared: V_T = 4, four changes
+
+# What the problem is known to have beside the paper's assumptions: it sharpens the numeric bound alone.
+KNOWN = {"noise": 0.1, "slope": 1.5, "curvature": 1.0, "start": 0.5, "quadratic": True}
+
+# Statements along a run -------------------------------------------------------------------------------------
+
+
+class AscentRun:
+    """A recorded run of Algorithm 2 on a stationary problem, and what its rewards lead to.
+
+    Args:
+        trace: every round, with "x", "y", "rbar", "g" and "z", the last two after the round.
+        problem: that was played, stationary.
+        learner: that played.
+    """
+
+    def __init__(self, trace: Trace, problem: QuadraticDrift, learner: GradientAscent):
+        self.trace, self.problem, self.learner = trace, problem, learner
+        self.task, h, N0 = task_of(problem), learner.h, learner.N0
+        self.assumed = theory.Setting.of(self.task, h, N0=N0)
+        self.setting = s = theory.Setting.of(
+            self.task, h, N0=N0, **KNOWN | {"noise": problem.amplitude}
+        )
+        self.run = ascent.replay(trace["y"], self.task, s, learner.bonus, learner.clip)
+        self.z = np.pad(self.run.at_ends(trace["z"]), ((0, 0), (1, 0), (0, 0)))  # from z_0 = 0 on
+        self.g, self.star = self.run.at_ends(trace["g"]), (1 - problem.margin) * np.eye(s.dim)[0]
+        self.slopes = self.star - self.z[:, :-1]  # gradients at the centers, Hessian -I
+        self.values = 0.5 - ((trace["x"] - self.star) ** 2).sum(2) / 2
+
+    def checks(self) -> list[Check]:
+        """Return all that holds on every run, and without noise the closed forms."""
+        trace, s = self.trace, self.setting
+        norms = np.linalg.norm(trace["x"] - self.star, axis=2)
+        checks = [
+            bounds.assumption_1(self.values, trace["y"]),
+            bounds.assumption_2(norms, [1.0], self.assumed),
+            bounds.assumption_3([1.0], s),
+            bounds.assumption_4(self.star, self.task),
+            ascent.queries(trace["x"], self.run),
+            ascent.optimistic_value(trace["rbar"], self.run),
+            ascent.feasibility(trace["x"], trace["z"], self.task),
+            ascent.gradient_error(self.g, self.slopes, s, trace["y"].shape[1]),
+            ascent.contraction(self.z, self.star, self.run.g, self.slopes, s),
+            ascent.regret_adds_up(trace["regret"], 0.5, self.values),
+        ]
+        if self.problem.amplitude == 0:
+            checks += [
+                ascent.contraction_exact(self.z, self.star, s),
+                ascent.noise_free(trace["regret"], self.star, s),
+            ]
+        return checks
+
+    def broken(self) -> dict[str, Check]:
+        """Return statements on the same run with one thing wrong; all must fail."""
+        trace, s, run = self.trace, self.setting, self.run
+        t = np.arange(1, trace["y"].shape[1] + 1)
+        b0, clip = self.learner.bonus, self.learner.clip
+        weak, mean = theory.practical(b0), trace["y"].cumsum(1) / t
+        lagging = np.concatenate([trace["rbar"][:, :1], trace["rbar"][:, :-1]], 1)
+        stuck = np.repeat(self.z[:, :1], self.z.shape[1], 1)
+        centers = run.z[:, np.searchsorted(run.ends, t - 1, side="right")]  # of every round
+        printed = first_query(PRINTED, self.problem), np.array(PRINTED.start)
+        return {
+            "half the width": ascent.queries((trace["x"] + centers) / 2, run),
+            "r-bar a round late": ascent.optimistic_value(lagging, run),
+            "N_0 as printed": ascent.feasibility(*printed, self.task),
+            "gradients down the hill": ascent.gradient_error(-self.g, self.slopes, s, len(t)),
+            "no step": ascent.contraction(stuck, self.star, run.g, self.slopes, s),
+            "a lost reward": ascent.regret_adds_up(trace["regret"] - 1.0, 0.5, self.values),
+            "no bonus": weakly.optimism(mean, 0.5, 0.0, weak),
+            "three times the bonus": weakly.closeness(
+                mean + 3 * b0 / np.sqrt(t), trace["y"], 0.0, weak, clip=clip
+            ),
+        }
+
+
+def budget(problem: QuadraticDrift, horizon: int) -> Check:
+    """Check Delta(t) and V_T of a problem against the change of its functions at 400 points of the unit ball.
+
+    The points are on the sphere and within it, and the same in each call. ``problem``: on the ball, its path shared.
+    """
+    path, part = world(problem, horizon), problem.part([problem.environment or 0], horizon)
+    x = np.random.default_rng(0).normal(size=(200, problem.dim))
+    x = np.concatenate([x, x / 2]) / np.linalg.norm(np.concatenate([x, x]), axis=1, keepdims=True)
+    away = x - problem.centers(part, np.arange(horizon), horizon)[0][:, None]
+    f = path.values[:, None] - (problem.diagonal * away**2).sum(2) / 2
+    V = float(problem.variation(part, horizon)[0])
+    return bounds.variation_budget(np.abs(np.diff(f, axis=0)), path.drift, V)
+
+
+def of_schedule(trace: Trace, base: GradientAscent) -> list[Check]:
+    """Check the windows of a run without restarts, the thread that plays, and which rewards its r-bar is made of.
+
+    ``trace``: every round, with "y", "rbar", "order" and "live"; ``base``: what the threads are copies of.
+    """
+    order, live = trace["order"].astype(int), trace["live"] > 0
+    return [
+        schedule.lowest_order(order, live),
+        schedule.windows(live),
+        schedule.shares(order),
+        schedule.runs(order),
+        schedule.threads(trace["y"], trace["rbar"], order, base.bonus, base.clip),
+    ]
+
+
+def forgetful(trace: Trace, base: GradientAscent) -> Check:
+    """Check threads that restart whenever they come to play; it must fail. Arguments: as of ``of_schedule``."""
+    order, y = trace["order"].astype(int), trace["y"]
+    turn = np.diff(order, axis=1, prepend=-1) != 0
+    since = np.maximum.accumulate(np.where(turn, np.arange(order.shape[1]), 0), 1)
+    rbar = schedule.own_estimates(y, order, since, base.bonus, base.clip)
+    return schedule.threads(y, rbar, order, base.bonus, base.clip)
+
+
+def of_tests(trace: Trace, A1: float, A2: float) -> Check:
+    """Check that a run restarts in exactly the rounds in which a test fails. ``trace``: with "y", "rbar", "live" and "restarts"."""
+    live = trace["live"] > 0
+    return schedule.tests(trace["y"], trace["rbar"], live, trace["restarts"], A1, A2)
+
+
+def proved(trace: Trace, horizon: int) -> dict[str, Check]:
+    """Check property 2 with b_0 of the corrected Lemma 3.1 and rho of E9, in the paper's units; and with twice that bonus in r-bar.
+
+    ``trace``: every round of a run with that b_0, r-bar not clipped, with "y" and "rbar".
+    """
+    weak = theory.weak_corrected(theory.literal(), horizon)
+    more = weak.bonus / np.sqrt(np.arange(1, horizon + 1))
+    check = lambda rbar: weakly.closeness(rbar, trace["y"], 0.0, weak, clip=False)
+    return {"as proved": check(trace["rbar"]), "twice the bonus": check(trace["rbar"] + more)}
+
+
+def counterexamples() -> dict[str, Check]:
+    """Check property 2 of Lemma 4.1 where the printed rho fails (E13): one point without noise, and regret at the end alone.
+
+    "printed" has the printed e in r-bar, too.
+    """
+    t = np.arange(1, 10**4 + 1)
+    small, e = reduction.off_printed(t, len(t)), reduction.off(t, len(t))
+    found = {}
+    for name, y, rt in (
+        ("one point", np.zeros((1, len(t))), np.zeros(len(t))),
+        ("regret at the end", -(t > len(t) - 2000).astype(float)[None], 20 / np.sqrt(t)),
+    ):
+        mean = y.cumsum(1) / t
+        found[f"{name}, printed"] = reduction.lemma_4_1_printed(mean + rt + small, y, 0.0, rt)
+        found[f"{name}, corrected"] = reduction.lemma_4_1_closeness(mean + rt + e, y, 0.0, rt)
+    return found
+
+
+# Definition 2.1 as coverage ---------------------------------------------------------------------------------
+
+
+def paths(horizon: int) -> dict[str, QuadraticDrift]:
+    """Return two problems that stay in the regime Delta_t <= 1 / sqrt(t) in all rounds, and two that leave it."""
+    return {
+        "stationary": QuadraticDrift(),
+        "ramp": QuadraticDrift(Ramp(horizon**-0.5)),
+        "rotation, V = 0.1": QuadraticDrift(Rotation(0.1)),
+        "rotation, V = 1": QuadraticDrift(Rotation(1.0)),
+    }
+
+
+class World(NamedTuple):
+    """A sequence of functions that all trials share."""
+
+    values: np.ndarray  # T, f*_t; on a grid of points T x K, all their means
+    drift: np.ndarray  # T - 1, Delta(t): the most that a point's value changes
+    changes: int  # rounds in which one does
+
+    @property
+    def variation(self) -> float:
+        """V_T."""
+        return float(self.drift.sum())
+
+
+def world(problem: QuadraticDrift, horizon: int) -> World:
+    """Return the functions of a problem without a random path.
+
+    Raises:
+        ValueError: a path that is drawn.
+    """
+    if problem.path.drawn and problem.environment is None:
+        raise ValueError(f"path={problem.path!r}; allowed: one that all trials share")
+    t, part = np.arange(horizon), problem.part([problem.environment or 0], horizon)
+    drift = problem.moves(part, t[:-1], horizon)[0]
+    return World(problem.path.value(part, t, horizon)[0], drift, int((drift > 1e-15).sum()))
+
+
+class Property(NamedTuple):
+    """One of the two properties along runs."""
+
+    check: dict  # in the regime, as figures keep it
+    broken: int  # trials in which it fails in some round of the regime
+    first: np.ndarray  # R, the round of the first failure, inf where there is none
+    bare: int  # trials in which it fails in some round of all, were there no term for the drift
+    # len(QUANTILES) x T', sqrt(t) times bound less observed, outside the regime too
+    slack: np.ndarray
+
+
+class Coverage(NamedTuple):
+    """Both properties along the runs of a path."""
+
+    regime: float  # share of rounds with Delta_t <= rho(t) / lambda
+    trials: int
+    optimism: Property
+    closeness: Property
+    gap: np.ndarray  # R, the largest sqrt(t) (1 / t) sum of r-bar - y
+
+
+def _property(check: Check, slack: np.ndarray, drift: np.ndarray, at: np.ndarray) -> Property:
+    """Sum up a check. ``slack``: R x T, of all rounds; ``drift``: lambda Delta_t, 1 x T; ``at``: see ``covered``."""
+    held = check.held
+    failed, bare = ~held.all(1), (slack < drift - 1e-9).any(1)
+    first = np.where(failed, (~held).argmax(1) + 1, math.inf)
+    kept = np.quantile(np.sqrt(at) * slack[:, at - 1], QUANTILES, axis=0)
+    return Property(check.to_json(), int(failed.sum()), first, int(bare.sum()), kept)
+
+
+def covered(
+    trace: Trace, path: World, rounds: np.ndarray, weak: theory.Weak | None = None
+) -> Coverage:
+    """Check Definition 2.1 in every round of every trial.
+
+    Args:
+        trace: every round, with "y" and "rbar".
+        path: of the run.
+        rounds: at which slacks are kept, counted from 1.
+        weak: b_0, rho and lambda; None is b_0 = 2, rho(t) = 6 / sqrt(t), lambda = 6.
+    """
+    weak, y, rbar = weak or theory.practical(B0), trace["y"], trace["rbar"]
+    t, moved = np.arange(1, y.shape[1] + 1), ascent.variation(path.drift, y.shape[1])
+    rho, drift = weak.rho / np.sqrt(t), weak.lam * moved
+    check = weakly.optimism(rbar, path.values, path.drift, weak, DELTA)
+    slack = rbar - (np.minimum.accumulate(path.values) - drift)
+    optimism = _property(check, slack, drift, rounds)
+    check = weakly.closeness(rbar, y, path.drift, weak, DELTA)
+    closeness = _property(check, rho + drift - check.observed, drift, rounds)
+    return Coverage(
+        float((moved <= rho / weak.lam).mean()),
+        len(y),
+        optimism,
+        closeness,
+        (np.sqrt(t) * check.observed).max(1),
+    )
+
+
+def share_broken(found: Sequence[Coverage], name: str) -> tuple[float, int]:
+    """Return the largest share over paths of trials in which a property fails, and of how many trials."""
+    return max((getattr(one, name).broken / one.trials, one.trials) for one in found)
+
+
+def lemma_3_1(trace: Trace, path: World) -> list[Check]:
+    """Check Lemma 3.1 printed, corrected, and computed with what is known of the problem, on runs with h = 1/4 and N_0 = 1."""
+    y, best, s = trace["y"], float(path.values[0]), theory.reference()
+    return [
+        weakly.lemma_3_1_printed(y, best, path.drift, s),
+        weakly.lemma_3_1(y, best, path.drift, s),
+        weakly.lemma_3_1_numeric(y, best, path.drift, theory.reference(**KNOWN)),
+    ]
+
+
+# How large a bonus has to be --------------------------------------------------------------------------------
+
+
+def shortfalls(trace: Trace, path: World, rounds: np.ndarray) -> np.ndarray:
+    """Return the largest sqrt(tau) (f*_tau - mean of y) up to each round, R x T': what b_0 has to be where the bound is the best value.
+
+    ``trace``: every round, with "y"; ``rounds``: counted from 1.
+    """
+    t = np.arange(1, trace["y"].shape[1] + 1)
+    short = np.sqrt(t) * (path.values - trace["y"].cumsum(1) / t)
+    return np.maximum.accumulate(short, 1)[:, rounds - 1]
+
+
+def needed(worst: np.ndarray) -> np.ndarray:
+    """Return the bonus with which r-bar would never have been below f* in 95 % of trials. ``worst``: R x ..., largest ``Shortfall``."""
+    return np.quantile(worst, TAIL, axis=0)
+
+
+def bonus_for(worst: np.ndarray) -> float:
+    """Return b_0 = max(2, 1.25 times what is needed). ``worst``: R."""
+    return max(B0, MARGIN * float(needed(worst)))
+
+
+def bonuses(dims: Sequence[int], horizons: Sequence[float]) -> dict[str, np.ndarray]:
+    """Return b_0 by how it is found, one number for each pair of the two lists, which go side by side."""
+    this_problem = lambda d, T: theory.bonus_numeric(theory.reference(d, **KNOWN), T)
+    ways = schedule.BONUSES | {"numeric, this problem": this_problem}
+    return {
+        name: np.array([bonus(d, T) for d, T in zip(dims, horizons, strict=True)])
+        for name, bonus in ways.items()
+    }
