@@ -21,7 +21,7 @@ from paperlib.goucb.theory.constants import Constants
 
 from ..verdicts.errata import Erratum
 from .proofs import printed
-from .proofs.assumption_3_3 import TRUTH, Landscape, Risk
+from .proofs.growth import TRUTH, Landscape, Risk
 
 
 def e2() -> dict[str, float]:

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from companion.goucb.experiments.theory import DELTA, SAFE, RecordedRun, learner, learners, proved
-from companion.goucb.proofs import lemmas, printed
-from companion.goucb.proofs.assumption_3_3 import (
+from companion.goucb.proofs import feasibility, lemmas, printed
+from companion.goucb.proofs.growth import (
     Landscape,
     Risk,
     closest_equivalent,
@@ -275,7 +275,7 @@ def test_every_statement_holds_of_a_whole_run(run_a):
         assert check.verdict in allowed, check
     assert run_a.containment().by_trial.all() and run_a.functional().by_trial.all()
     assert not isinstance(run_a.containment(), Vacuous)
-    printed_54 = lemmas.lemma_5_4_printed(run, 3.0, run_a.span)
+    printed_54 = feasibility.lemma_5_4_printed(run, 3.0, run_a.span)
     assert 0.05 < printed_54.slack.min() < 1.0
     start = run.distance2[:, 0].sqrt()
     assert 0.15 < float(start.mean()) < 0.5 and float(start.max()) < 1.2
@@ -338,7 +338,7 @@ def test_a_learner_with_half_the_bonus_and_one_that_forgets_the_ridge(run_a):
     truth = problem.truth.w
     thought = Replay.of(light.trace, problem.network, N, T**0.5, truth)
     assert fails(lemmas.estimate(thought)) and fails(lemmas.lemma_c4(thought))
-    assert fails(lemmas.identity_13(thought)) and holds(lemmas.estimate(light.run))
+    assert fails(feasibility.identity_13(thought)) and holds(lemmas.estimate(light.run))
 
 
 def test_noise_beyond_sigma_is_flagged(run_a):
@@ -346,7 +346,7 @@ def test_noise_beyond_sigma_is_flagged(run_a):
     found = recorded(loud, learner(Reference(name="A"), N, T**0.5))
     assert fails(lemmas.lemma_b3(found.run, 0.1, DELTA / 2))
     assert lemmas.lemma_b3(found.run, 0.3, DELTA / 2).verdict != "fails"
-    assert holds(lemmas.identity_13(found.run))
+    assert holds(feasibility.identity_13(found.run))
 
 
 def test_a_small_lambda_breaks_the_potential_with_2(run_a):
@@ -388,9 +388,9 @@ def test_lambda_and_beta_of_the_proof(run_a, c_a):
     played, p = proved(run_a.problem, N, 20)
     found = recorded(run_a.problem, played, horizon=N + 20, trials=3)
     assert isinstance(found.containment(), Vacuous)
-    assert isinstance(lemmas.localization(found.run, c_a, p), Vacuous)
+    assert isinstance(feasibility.localization(found.run, c_a, p), Vacuous)
     with pytest.raises(ValueError, match="ridge="):
-        lemmas.localization(run_a.run, c_a, p)
+        feasibility.localization(run_a.run, c_a, p)
 
 
 def test_bounds_of_phase_1_can_fail(c_a):

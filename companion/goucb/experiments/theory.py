@@ -21,8 +21,8 @@ from paperlib.goucb.learners.radius import Constant, Radius, Simulated
 from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory import bounds, constants
 
-from ..proofs import lemmas, printed
-from ..proofs.assumption_3_3 import Risk, equivalents, growth_condition, self_concordance
+from ..proofs import feasibility, lemmas, printed
+from ..proofs.growth import Risk, equivalents, growth_condition, self_concordance
 from ..proofs.phase_2 import Replay
 
 DELTA = 0.1
@@ -153,8 +153,8 @@ class RecordedRun:
             lemmas.potential_printed(along.u2, lemmas.potential_bound(run, self.slope)),
             lemmas.potential_step(along.u2, along.growth[:, 1:]),
             lemmas.lemma_b3(run, self.problem.noise, DELTA / 2),
-            lemmas.identity_13(run),
-            lemmas.remainder(run, self.curvature),
+            feasibility.identity_13(run),
+            feasibility.remainder(run, self.curvature),
             lemmas.remark_4_2(run, self.problem.maximum),
             lemmas.remark_4_3(run),
             lemmas.square_sum(self.trace.last(), run, self.n, self.constants.value),
@@ -163,22 +163,22 @@ class RecordedRun:
     def containment(self) -> Check:
         """Lemma 5.3 with the learner's own radius."""
         most = self.run.far_corner2(self.truth.lo, self.truth.hi).sqrt()
-        return lemmas.containment(self.run, DELTA, most)
+        return feasibility.containment(self.run, DELTA, most)
 
     def functional(self) -> Check:
         """The consequence of Lemma 5.3 for f, on a grid and in some rounds."""
         rounds = range(0, self.run.rounds, max(1, self.run.rounds // ROUNDS))
         x, F = self.points(POINTS), self.constants.value
-        return lemmas.functional(self.run, x, rounds, self.curvature, F, DELTA)
+        return feasibility.functional(self.run, x, rounds, self.curvature, F, DELTA)
 
     def regret_bounds(self) -> list[Check]:
         """Lemmas 5.4 and 5.5 and Theorem 4.1, printed and corrected."""
         run, c, curvature, span = self.run, self.constants, self.curvature, self.span
         return [
-            lemmas.lemma_5_4(run, curvature, span),
-            lemmas.lemma_5_4_printed(run, curvature, span),
-            lemmas.lemma_5_5(run, self.slope, curvature, span),
-            lemmas.lemma_5_5_printed(run, self.slope, curvature, span),
+            feasibility.lemma_5_4(run, curvature, span),
+            feasibility.lemma_5_4_printed(run, curvature, span),
+            feasibility.lemma_5_5(run, self.slope, curvature, span),
+            feasibility.lemma_5_5_printed(run, self.slope, curvature, span),
             bounds.theorem_4_1(self.trace.last(), self.n, run.rounds, c),
             printed.theorem_4_1_printed(self.trace.last(), run.rounds, c),
         ]
@@ -211,9 +211,9 @@ class RecordedRun:
             "a tenth of C_g": lemmas.lemma_c5(run, self.slope / 10),
             "twice the width": lemmas.potential(4 * along.u2, along.growth[:, 1:], K),
             "twice the noise": lemmas.lemma_b3(run, noise / 2, DELTA / 2),
-            "noise not heard": lemmas.identity_13(wrong(y=run.true)),
-            "C_h of a linear model": lemmas.remainder(run, 0.0),
-            "a hundredth of beta_t": lemmas.containment(self.scaled(0.1), DELTA),
+            "noise not heard": feasibility.identity_13(wrong(y=run.true)),
+            "C_h of a linear model": feasibility.remainder(run, 0.0),
+            "a hundredth of beta_t": feasibility.containment(self.scaled(0.1), DELTA),
             "constants of W": lemmas.assumption_3_2_along(
                 run, self.constants.slope, self.constants.curvature
             ),

@@ -20,7 +20,7 @@ from paperlib.core.trace import Trace
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.theory.constants import curvature_bound, slope_bound
 
-from .assumption_3_3 import closest_equivalent
+from .growth import closest_equivalent
 
 
 class Series(NamedTuple):
