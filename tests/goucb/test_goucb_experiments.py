@@ -90,10 +90,10 @@ def test_a_band_of_cumulative_regret_does_not_fall():
     assert (np.diff(low) > -1e-9).all() and (np.diff(high) > -1e-9).all()
     assert (low <= t_band.estimate).all() and (t_band.estimate <= high).all() and low.min() >= 0
     figure, ax = plt.subplots()
-    numbers = synthetic.band_panel(ax, {"GO-UCB": trace})["GO-UCB"]
+    numbers = synthetic.band_panel(ax, {"GO-UCB": trace}, 3)["GO-UCB"]
     np.testing.assert_array_equal(numbers["low"], low)
     assert ax.get_ylim()[1] > high.max()
-    folds = synthetic.band_panel(ax, {"GO-UCB": traced(each[:4])}, folds=2)["GO-UCB"]
+    folds = synthetic.band_panel(ax, {"GO-UCB": traced(each[:4])}, 3, folds=2)["GO-UCB"]
     units = np.stack([traced(each[:4])["regret"][k::2].mean(0) for k in (0, 1)])
     np.testing.assert_array_equal(folds["low"], synthetic.bootstrap_band(units).low)
     plt.close(figure)

@@ -141,13 +141,14 @@ def plan(full: bool) -> dict[str, list[str]]:
 
 
 def starts(n: int, F: float, ascent: int) -> dict[str, GOUCB]:
-    """The printed settings with each start of the ascent, and each initialization of the network from the uniform start."""
-    rate = 0.2 / ascent
-    found = {
-        start: literal(n, F, acquisition=Joint(ascent, rate, start))
+    """Return the printed settings with each start of the ascent, and with each initialization of the network from the uniform start."""
+    search = {
+        start: Joint(ascent, 0.2 / ascent, start)
         for start in ("incumbent", "uniform", "center", "last")
     }
+    found = {start: literal(n, F, acquisition=joint) for start, joint in search.items()}
     for weights in ("ones", "uniform01"):
-        oracle, joint = GradientDescent(start=weights), Joint(ascent, rate, "uniform")
-        found[f"uniform, weights {weights}"] = literal(n, F, oracle=oracle, acquisition=joint)
+        oracle = GradientDescent(start=weights)
+        label = f"uniform, weights {weights}"
+        found[label] = literal(n, F, oracle=oracle, acquisition=search["uniform"])
     return found

@@ -165,23 +165,26 @@ def bootstrap_band(curves: np.ndarray, folds: int | None = None) -> stats.Band:
 def band_panel(
     ax: Axes,
     traces: dict[str, Trace],
+    n: int,
     *,
     bands: Sequence[str] | None = None,
     folds: int | None = None,
     **rest: Any,
 ) -> dict[str, dict]:
-    """``figures.regret_panel`` with bootstrap bands, on an axis that contains them.
+    """Draw ``figures.regret_panel`` with bootstrap bands, on an axis that contains them, and a line where Phase I ends.
 
     Args:
+        n: evaluations of Phase I.
         folds: see ``bootstrap_band``.
-        ax, traces, bands, rest: as there.
+        ax, traces, bands, rest: see ``regret_panel``.
     """
-    numbers = regret_panel(
-        ax, traces, bands=bands, interval=partial(bootstrap_band, folds=folds), **rest
-    )
+    interval = partial(bootstrap_band, folds=folds)
+    numbers = regret_panel(ax, traces, bands=bands, interval=interval, labels=False, **rest)
     tops = [curve["mean"].max() for curve in numbers.values()]
     tops += [numbers[name]["high"].max() for name in numbers if bands is None or name in bands]
     ax.set_ylim(top=1.05 * max(tops))
+    ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+    ax.set_xlabel("evaluations $t$")
     return numbers
 
 
@@ -193,12 +196,6 @@ def band_note(traces: dict[str, Trace]) -> str:
     return f"{words}; they are too narrow where few trials have most of the regret."
 
 
-def mark_phase_1(ax: Axes, n: int) -> None:
-    """Draw a line where Phase I ends, after n evaluations, and name the axis."""
-    ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
-    ax.set_xlabel("evaluations $t$")
-
-
 def twin_panels(
     row: Sequence[Axes],
     found: dict[str, Trace],
@@ -208,23 +205,23 @@ def twin_panels(
     log: bool = False,
     **rest: Any,
 ) -> dict[str, dict]:
-    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends.
+    """Draw cumulative regret on the left and simple regret on the right, with a line where Phase I ends.
 
     Args:
         found: traces with a series "simple".
-        log: the axis of cumulative regret.
-        rest: as for ``band_panel``.
+        n: evaluations of Phase I.
+        log: whether the axis of cumulative regret is logarithmic.
+        rest: see ``band_panel``.
 
     Returns:
         The plotted numbers.
     """
-    left, right = {"title": title, "log_y": log}, {"title": "best so far", "series": "simple"}
-    numbers = {}
-    for ax, word, more in zip(row, ("cumulative", "simple"), (left, right)):
-        more = {**more, "ylabel": f"{word} regret", "labels": False}
-        numbers[word] = band_panel(ax, found, **more, **rest)
-        mark_phase_1(ax, n)
-    return numbers
+    left = {"title": title, "log_y": log, "ylabel": "cumulative regret"}
+    right = {"title": "best so far", "series": "simple", "ylabel": "simple regret"}
+    return {
+        "cumulative": band_panel(row[0], found, n, **left, **rest),
+        "simple": band_panel(row[1], found, n, **right, **rest),
+    }
 
 
 def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[str]:
@@ -353,9 +350,8 @@ def field_panels(
     Returns:
         The plotted numbers.
     """
-    words = {"title": title, "series": "simple", "ylabel": "simple regret", "labels": False}
-    numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, **words), "seconds": {}}
-    mark_phase_1(row[0], n)
+    words = {"title": title, "series": "simple", "ylabel": "simple regret"}
+    numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, n, **words), "seconds": {}}
     with style():
         for name, trace in found.items():
             late = trace.rounds > n
