@@ -10,7 +10,7 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -176,8 +176,9 @@ def regret_panel(
     labels: bool = True,
     bands: Container[str] | None = None,
     styles: Mapping[str, Style] | None = None,
+    interval: Callable[[np.ndarray], stats.Band] = stats.band,
 ) -> dict[str, dict]:
-    """Mean curves over trials with pointwise t-bands.
+    """Mean curves over trials with pointwise intervals, by default t-intervals.
 
     ``labels`` writes each name at the end of its line; otherwise see ``legend``. ``bands``: names whose band is drawn,
     where all would hide each other; None: all. ``styles``: how learners of one's own look; without it they get colors
@@ -190,7 +191,7 @@ def regret_panel(
     with style():
         for i, (name, trace) in enumerate(traces.items()):
             how, rounds = all_looks[name], trace.rounds
-            mean, low, high, n = stats.band(trace[series])
+            mean, low, high, n = interval(trace[series])
             every = max(1, len(rounds) // 8)
             ax.plot(rounds, mean, markevery=(every * (i + 1) // (len(traces) + 1), every), **how)
             if n > 1 and (bands is None or name in bands):

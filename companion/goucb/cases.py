@@ -30,14 +30,7 @@ _gp = {"fit_steps": 3, "candidates": 12, "around": 4, "top": 2, "steps": 3}
 _f2 = StyblinskiTang(2)
 _fewer = {"rounds": 8, "trials": 2}  # of seconds each
 _n = {"n_init": [0, 2.0, True, None]}
-
-
-def _by_proof() -> GOUCB:
-    """With the oracle and the radius that the theorems speak of, on a network that they hold for."""
-    truth = Reference().truth
-    radius = Simulated((truth.w,), 0.1, 3.0)
-    oracle, search = BoxLeastSquares(truth.lo, truth.hi, 2), Linearized(12, 4, 2, 3, 0.005)
-    return GOUCB(TwoLayerNet(1), 4, oracle, search, radius, scaling="none")
+_reference = Reference()
 
 
 CASES = {
@@ -84,7 +77,21 @@ CASES = {
     "GO-UCB, function": Case(
         practical(3, **_small | {"model": FunctionModel(paraboloid, 3)}), _f2, rounds=25
     ),
-    "GO-UCB, proof": Case(_by_proof(), Reference(), rounds=15, trials=3, syncs="host"),
+    # the oracle and the radius that the theorems assume, on a network for which they hold
+    "GO-UCB, proof": Case(
+        GOUCB(
+            _reference.network,
+            4,
+            BoxLeastSquares(_reference.truth.lo, _reference.truth.hi, 2),
+            Linearized(12, 4, 2, 3, 0.005),
+            Simulated((_reference.truth.w,), 0.1, 3.0),
+            scaling="none",
+        ),
+        _reference,
+        rounds=15,
+        trials=3,
+        syncs="host",
+    ),
     # a fit takes .1 s; what is fitted is looked up afterwards
     "GO-UCB, tuning": Case(practical(2, **_small), Tuning("wdbc", "boosting"), rounds=3, trials=2),
     "GP-UCB, raw": Case(

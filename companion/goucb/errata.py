@@ -21,8 +21,7 @@ from paperlib.goucb.theory.constants import Constants
 
 from ..verdicts.errata import Erratum
 from .proofs import printed
-from .proofs.growth import Risk
-from .proofs.landscape import TRUTH, Landscape
+from .proofs.growth import TRUTH, Landscape, Risk
 
 
 def e2() -> dict[str, float]:
@@ -121,7 +120,7 @@ def e10() -> dict[str, float]:
     return {
         "rank, f1": int(torch.linalg.matrix_rank(g)),
         "dw, f1": g.shape[1],
-        "rank, A": A.rank,
+        "rank, A": int(np.linalg.matrix_rank(A.at_truth, hermitian=True)),
         "dw, A": len(A.at_truth),
         "parameters, B": len(B.stars),
         "largest L of them, to 1e-12": float(B.value(B.stars).max().round(12)),

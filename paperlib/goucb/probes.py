@@ -113,7 +113,7 @@ def best(problem: Any) -> Probe:
 
 
 def recording(learner: Any) -> dict[str, Any]:
-    """What ``theory.replay.Replay.of`` takes; every round has to be recorded. ``learner``: as in ``Ball``."""
+    """What ``companion.goucb.proofs.phase_2.Replay.of`` takes; every round has to be recorded. ``learner``: as in ``Ball``."""
     return {
         "x": played,
         "y": heard,

@@ -7,12 +7,19 @@ import numpy as np
 import pytest
 import torch
 
-from companion.goucb.experiments.along import DELTA, SAFE, Along, learner, learners, proved
-from companion.goucb.proofs import feasibility, growth, lemmas, printed
-from companion.goucb.proofs.equivalents import changed, closest, equivalents
-from companion.goucb.proofs.growth import Risk
-from companion.goucb.proofs.landscape import Landscape, figure_1
-from companion.goucb.proofs.replay import Replay
+from companion.goucb.experiments.theory import DELTA, SAFE, RecordedRun, learner, learners, proved
+from companion.goucb.proofs import feasibility, lemmas, printed
+from companion.goucb.proofs.growth import (
+    Landscape,
+    Risk,
+    closest_equivalent,
+    equivalents,
+    figure_1,
+    growth_condition,
+    permute_units,
+    self_concordance,
+)
+from companion.goucb.proofs.phase_2 import Replay
 from companion.verdicts.statements import statements
 from paperlib.checks import ByConstruction, Reported, Vacuous
 from paperlib.goucb.learners.goucb import GOUCB
@@ -37,7 +44,7 @@ def recorded(problem, played, n=N, horizon=N + T, trials=R):
         record="all",
         probes=recording(played),
     )
-    return Along(trace, problem, played)
+    return RecordedRun(trace, problem, played)
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +138,7 @@ def test_the_bounds_are_attained():
 def test_risk_of_reference_a(risk_a, c_a):
     assert c_a.value == pytest.approx(1.9975273768, abs=5e-11)
     assert constants.sigmoid_sum().value == pytest.approx(26.0, abs=1e-12)
-    assert risk_a.zeta == pytest.approx(2.6594, abs=5e-5) and risk_a.rank == 4
+    assert risk_a.zeta == pytest.approx(2.6594, abs=5e-5)
     assert risk_a.local == pytest.approx(0.00909697, abs=5e-9)
     assert risk_a.on_box.mu == pytest.approx(0.00761981, abs=5e-9)
     assert risk_a.on_box.w == pytest.approx([1, 0.7470, 0.8377, 0.2020], abs=2e-4)
@@ -241,11 +248,11 @@ def test_the_closest_equivalent():
     rng = np.random.default_rng(0)
     star = rng.normal(size=3 * 2 + 7)
     moves = [([2, 0, 1], [True, False, True]), ([1, 0, 2], [False, False, False])]
-    expected = np.stack([changed(star, 3, order, flips) for order, flips in moves])
+    expected = np.stack([permute_units(star, 3, order, flips) for order, flips in moves])
     near = expected + 0.01 * rng.normal(size=expected.shape)
-    assert (closest(star, near, 3) == expected).all()
+    assert (closest_equivalent(star, near, 3) == expected).all()
     far = rng.normal(size=(20, len(star)))
-    least = ((closest(star, far, 3) - far) ** 2).sum(1)
+    least = ((closest_equivalent(star, far, 3) - far) ** 2).sum(1)
     assert (least < ((far - star) ** 2).sum(1)).any()
     for row, distance2 in zip(far, least):
         assert ((equivalents(star, 3) - row) ** 2).sum(1).min() == pytest.approx(distance2)
@@ -268,7 +275,7 @@ def test_every_statement_holds_of_a_whole_run(run_a):
         assert check.verdict in allowed, check
     assert run_a.containment().by_trial.all() and run_a.functional().by_trial.all()
     assert not isinstance(run_a.containment(), Vacuous)
-    printed_54 = feasibility.lemma_5_4_printed(run, run_a.root, 3.0, run_a.span)
+    printed_54 = feasibility.lemma_5_4_printed(run, 3.0, run_a.span)
     assert 0.05 < printed_54.slack.min() < 1.0
     start = run.distance2[:, 0].sqrt()
     assert 0.15 < float(start.mean()) < 0.5 and float(start.max()) < 1.2
@@ -367,13 +374,13 @@ def test_reference_b_in_any_of_its_parameters():
     once = dataclasses.replace(run, truth=found.risk.truth.expand(3, -1))
     assert (once.distance2[:, 0] >= run.distance2[:, 0]).all()
     other = found.risk.stars[1:]
-    assert fails(growth.growth_condition(found.risk, 1e-6, other))
+    assert fails(growth_condition(found.risk, 1e-6, other))
     # a mu at most that of the search cannot fail
-    check = growth.growth_condition(found.risk, 1e-6, other, nearest=True)
+    check = growth_condition(found.risk, 1e-6, other, nearest=True)
     assert isinstance(check, ByConstruction) and check.verdict == "by construction"
     (judged,) = [check for check in found.assumptions() if check.statement.endswith("growth")]
     assert judged.verdict == "by construction"
-    above = growth.growth_condition(found.risk, 2 * found.risk.on_box.mu, found.inside, True)
+    above = growth_condition(found.risk, 2 * found.risk.on_box.mu, found.inside, True)
     assert fails(above) and not isinstance(above, ByConstruction)
 
 
@@ -401,7 +408,7 @@ def test_bounds_of_phase_1_can_fail(c_a):
 
 def test_self_concordance_fails_for_every_c(risk_a):
     for c in (1e-4, 1e-2, 0.5):
-        assert fails(growth.self_concordance(risk_a, c))
+        assert fails(self_concordance(risk_a, c))
     assert risk_a.third[0] == pytest.approx(62.19, abs=5e-3)
     assert risk_a.relative(risk_a.around(0.5)).min() < 0
 

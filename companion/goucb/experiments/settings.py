@@ -1,4 +1,4 @@
-"""Which learners with which settings, on which problems, in all figures of this paper."""
+"""The learners, their settings and their problems in all figures of this paper."""
 
 from collections.abc import Sequence
 from importlib import metadata
@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 from paperlib.core.contracts import Learner, Problem
 from paperlib.goucb.learners.acquisition import Joint
-from paperlib.goucb.learners.botorch_default import MAPSAAS
+from paperlib.goucb.learners.botorch_default import MAPSAAS, BoTorchDefault
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.gp import GP, GPOptimizeAcqf, QLogNEI
 from paperlib.goucb.learners.oracle import GradientDescent
-from paperlib.goucb.learners.presets import USUAL, algorithm1, literal, practical
+from paperlib.goucb.learners.presets import algorithm1, literal, practical
 from paperlib.goucb.learners.search import RepeatBest, UniformPoint
 from paperlib.goucb.learners.sequential import Optuna, ScikitOptimize
 from paperlib.goucb.learners.turbo import TuRBO
-from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.problems.synthetic import Rastrigin, SigmoidSum, StyblinskiTang, Teacher
 
 PAPER = ["GO-UCB", "GP-UCB, raw", "GP-EI, raw", "GP-PI, raw", "TuRBO-1"]  # the paper's five
@@ -31,7 +30,14 @@ SECOND = [
 ]
 RIVALS = ["GP-EI, scaled", "GP-EI, modern", "GP-PI, modern", "GP-UCB, modern"]
 TWINS = {"GO-UCB": "repeat-best", "GO-UCB, uniform start": "uniform"}  # what each does, in effect
-PACKAGES = {"TPE": "optuna", "scikit-optimize": "skopt"}  # of the extra "optimizers"
+PACKAGES = {"TPE": "optuna", "scikit-optimize": "scikit-optimize"}  # of the extra "optimizers"
+MODULES = {  # of the packages that the baselines use
+    "botorch": "botorch",
+    "gpytorch": "gpytorch",
+    "scikit-learn": "sklearn",
+    "optuna": "optuna",
+    "scikit-optimize": "skopt",
+}
 ALONG = ["GO-UCB, practical", "GP-EI, modern", "uniform"]  # against the dimension
 
 
@@ -51,11 +57,6 @@ class Setting(NamedTuple):
     T: int  # rounds of Phase II
     F: float  # the largest |f|, which is not printed
 
-    @property
-    def horizon(self) -> int:
-        """n + T."""
-        return self.n + self.T
-
 
 FULL = Size()
 
@@ -65,17 +66,16 @@ def chunk(name: str, trials: int) -> int:
     return min(trials, 5) if name == "TuRBO-1" else trials
 
 
-def functions(rounds: int | None = None, gain: float = 3.0) -> dict[str, Setting]:
-    """f1 to f3 as printed and the teacher beside them; ``rounds``: T of f2, f3 and the teacher, None: the printed 64, and 40.
+def functions(rounds: int) -> dict[str, Setting]:
+    """Return f1 to f3 as printed, and the teacher. ``rounds``: T of f2, f3 and the teacher, which has at most 40.
 
-    F is sup |f| over the box: not printed.
+    F is sup |f| over the box, which is not printed.
     """
-    longer = 64 if rounds is None else rounds
     return {
         "f1": Setting(SigmoidSum(), 5, 25, 26.0),
-        "f2": Setting(StyblinskiTang(), 8, longer, 2500.0),
-        "f3": Setting(Rastrigin(), 8, longer, 807.066),
-        "teacher": Setting(Teacher(gain=gain), 10, min(longer, 40), 5.0),
+        "f2": Setting(StyblinskiTang(), 8, rounds, 2500.0),
+        "f3": Setting(Rastrigin(), 8, rounds, 807.066),
+        "teacher": Setting(Teacher(), 10, min(rounds, 40), 5.0),
     }
 
 
@@ -104,6 +104,7 @@ def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
         },
         "qLogNEI, modern": QLogNEI(n),
         "MAP-SAAS": MAPSAAS(n),
+        "BoTorch, default": BoTorchDefault(n),
         "TuRBO-1": TuRBO(n, candidates=size.candidates),
         "TPE": Optuna(n),
         "scikit-optimize": ScikitOptimize(n),
@@ -113,16 +114,16 @@ def learners(n: int, F: float, size: Size = FULL) -> dict[str, Learner]:
 
 
 def versions() -> dict[str, str | None]:
-    """Of the packages that the baselines rest on; None: not installed."""
-    modules = {"scikit-learn": "sklearn", "scikit-optimize": "skopt"}
-    packages = ("botorch", "gpytorch", "scikit-learn", "optuna", "scikit-optimize")
-    there = lambda package: find_spec(modules.get(package, package)) is not None
-    return {package: metadata.version(package) if there(package) else None for package in packages}
+    """Return the versions of the packages that the baselines use; None: not installed."""
+    return {
+        package: metadata.version(package) if find_spec(module) else None
+        for package, module in MODULES.items()
+    }
 
 
 def lacking(names: Sequence[str]) -> list[str]:
-    """Those whose optional package is not installed."""
-    return [name for name in names if name in PACKAGES and find_spec(PACKAGES[name]) is None]
+    """Return the learners whose optional package is not installed."""
+    return [name for name in names if name in PACKAGES and versions()[PACKAGES[name]] is None]
 
 
 def plan(full: bool) -> dict[str, list[str]]:
@@ -140,19 +141,14 @@ def plan(full: bool) -> dict[str, list[str]]:
 
 
 def starts(n: int, F: float, ascent: int) -> dict[str, GOUCB]:
-    """The printed settings with each start of the ascent, and each initialization of the network from the uniform start."""
-    rate = 0.2 / ascent
-    found = {
-        start: literal(n, F, acquisition=Joint(ascent, rate, start))
+    """Return the printed settings with each start of the ascent, and with each initialization of the network from the uniform start."""
+    search = {
+        start: Joint(ascent, 0.2 / ascent, start)
         for start in ("incumbent", "uniform", "center", "last")
     }
+    found = {start: literal(n, F, acquisition=joint) for start, joint in search.items()}
     for weights in ("ones", "uniform01"):
-        oracle, joint = GradientDescent(start=weights), Joint(ascent, rate, "uniform")
-        found[f"uniform, weights {weights}"] = literal(n, F, oracle=oracle, acquisition=joint)
+        oracle = GradientDescent(start=weights)
+        label = f"uniform, weights {weights}"
+        found[label] = literal(n, F, oracle=oracle, acquisition=search["uniform"])
     return found
-
-
-def kappas(n: int, values: list[float], trust: bool) -> dict[float, GOUCB]:
-    """The practical preset with each kappa, with or without its trust region."""
-    region = USUAL if trust else None
-    return {kappa: practical(n, TwoLayerNet(), kappa, trust=region) for kappa in values}

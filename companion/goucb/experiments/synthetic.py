@@ -1,10 +1,19 @@
-"""Figure 2: what is read off the runs on f1, f2, f3 and the teacher, and their panels.
+"""Figure 2: statistics of the runs on f1, f2, f3 and the teacher, and their panels.
 
-Shapes: R trials, T' recorded rounds.
+Two questions are answered without the learners' regret. How often Phase I finds nothing good: GO-UCB as printed stays near the best of its
+first points (N1), and a few of 20 trials have nearly all of its regret on f1. Therefore the best of n uniform points is simulated without
+the learner, and the learner's difference to it is measured on paired trials. And why GP-UCB, GP-EI and GP-PI choose the same points on points
+that are not scaled: their acquisitions are constant there. Lengthscales of the prior are near 1/3, and points of a box of side 10 in 20
+dimensions are some 18 apart. All of the box but the nearest surroundings of the observations then has the prior's mean and variance, and
+the first of the candidates, which all three share, is taken.
+Source of the Bernstein interval: Maurer & Pontil, "Empirical Bernstein Bounds and Sample-Variance Penalization" (2009), Theorem 4.
+Shapes: R trials, T' recorded rounds, N draws or points, d dimensions.
 """
 
 import dataclasses
+import math
 from collections.abc import Collection, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,20 +23,30 @@ from matplotlib.axes import Axes
 
 from paperlib import stats
 from paperlib.core.contracts import Problem
+from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
 from paperlib.core.text import number
 from paperlib.core.trace import Trace
+from paperlib.goucb.learners.gp import GP
+from paperlib.goucb.learners.search import History
+from paperlib.maths.bounds import Bounds
 
-from ...figures.drawing import look, looks, regret_panel, style
+from ...figures.drawing import look, regret_panel, style
+from ...store.results import once
+from ...store.timing import computing
 from ...styles import COLORS
 
 Runs = dict[str, dict[str, Trace]]  # function -> learner -> trace with every round
 UNIFORM = "uniform"
 WINDOW = 10  # rounds at the two ends of Phase II that "linear" compares
 LINE = ("color", "linestyle", "label")
-FLAT = 8  # last rounds that "flat" looks at
+FLAT = 8  # last rounds that "flat" averages
 SOON = 3  # first rounds of Phase II that "soon" leaves out
 RESAMPLES = 2000  # of the trials, for a band
+BLOCK = 100_000  # draws of Phase I that are stored as one file
+POOR = 10  # times the noise: a gap above it is not good
+PARTS = 3  # whose intervals are combined: Bonferroni's correction
+POINTS = 256  # at which acquisitions are compared
 
 
 def between(trace: Trace, first: int, last: int) -> np.ndarray:
@@ -43,12 +62,10 @@ def bend(trace: Trace, n: int) -> stats.Interval:
     return stats.ratio(last, first, of="mean regret, last rounds over first")
 
 
-def flat(trace: Trace, uniform: Trace, rounds: int = FLAT) -> stats.Interval:
-    """Mean regret of the last ``rounds`` as a share of a uniform point's."""
+def flat(trace: Trace, uniform: Trace) -> stats.Interval:
+    """Return the mean regret of the last ``FLAT`` rounds as a fraction of a uniform point's."""
     total = len(trace.rounds)
-    rounds = min(rounds, total - 1)
-    last = between(trace, total - rounds + 1, total)
-    share = uniform.last() * (rounds / total)
+    last, share = between(trace, total - FLAT + 1, total), uniform.last() * (FLAT / total)
     return stats.ratio(last, share, of="mean regret, last rounds over a uniform point's")
 
 
@@ -108,11 +125,8 @@ def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
 
 
 def simple(trace: Trace, maximum: float | np.ndarray) -> np.ndarray:
-    """Simple regret, R x T': f* minus the best noise-free value so far."""
-    return (
-        np.broadcast_to(np.asarray(maximum, float).reshape(-1, 1), trace["best"].shape)
-        - trace["best"]
-    )
+    """Return the simple regret, R x T': f* minus the best noise-free value so far. ``maximum``: f*, of each trial or of all."""
+    return np.reshape(maximum, (-1, 1)) - trace["best"]
 
 
 def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
@@ -125,54 +139,52 @@ def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
 
 def sign_counts(
     found: dict[str, Trace], name: str, others: Sequence[str], trials: int
-) -> dict[str, str]:
-    """In how many of the first trials, the paper's 5, ``name`` has less regret than another."""
+) -> dict[str, int]:
+    """Return in how many of the first trials, the paper's 5, ``name`` has less regret than another."""
     mine = found[name].last()[:trials]
-    return {
-        other: f"{int((mine < found[other].last()[:trials]).sum())} of {trials}" for other in others
-    }
+    return {other: int((mine < found[other].last()[:trials]).sum()) for other in others}
 
 
-def bootstrap_band(curves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of pointwise 95 % bootstrap intervals of the mean curve, T' each. ``curves``: R x T'.
+def bootstrap_band(curves: np.ndarray, folds: int | None = None) -> stats.Band:
+    """Return the mean curve with pointwise 95 % bootstrap intervals.
 
     Trials are resampled as a whole. Each resampled mean is nondecreasing if all curves are, and therefore so are both ends. The ends
     stay within the range of the curves. The ends of a t-interval can fall, and can lie below 0.
+
+    Args:
+        curves: R x T'.
+        folds: trial i belongs to fold i % folds, and folds are resampled; None: trials are.
     """
-    R = len(curves)
-    counts = np.random.default_rng(0).multinomial(R, np.full(R, 1 / R), RESAMPLES)
-    low, high = np.quantile(counts @ curves / R, [0.025, 0.975], axis=0)
-    return low, high
+    units = curves if folds is None else [curves[k::folds].mean(0) for k in range(folds)]
+    n = len(units)
+    counts = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    low, high = np.quantile(counts @ np.asarray(units) / n, [0.025, 0.975], axis=0)
+    return stats.band(curves)._replace(low=low, high=high)
 
 
 def band_panel(
     ax: Axes,
     traces: dict[str, Trace],
+    n: int,
     *,
     bands: Sequence[str] | None = None,
     folds: int | None = None,
     **rest: Any,
 ) -> dict[str, dict]:
-    """``figures.regret_panel`` with bootstrap bands in place of t-bands.
+    """Draw ``figures.regret_panel`` with bootstrap bands, on an axis that contains them, and a line where Phase I ends.
 
     Args:
-        folds: trial i is of fold i % folds, and folds are resampled; None: trials are.
-        ax, traces, bands, rest: as there.
+        n: evaluations of Phase I.
+        folds: see ``bootstrap_band``.
+        ax, traces, bands, rest: see ``regret_panel``.
     """
-    numbers = regret_panel(ax, traces, bands=(), **rest)
-    how, tops = looks(traces), [max(curve["mean"].max() for curve in numbers.values())]
-    with style():
-        for name, trace in traces.items():
-            curves = trace[rest.get("series", "regret")]
-            if folds is not None:
-                curves = np.stack([curves[k::folds].mean(0) for k in range(folds)])
-            low, high = bootstrap_band(curves)
-            numbers[name] |= {"low": low, "high": high}
-            if len(curves) > 1 and (bands is None or name in bands):
-                shade = {"color": how[name]["color"], "alpha": 0.2, "linewidth": 0}
-                ax.fill_between(trace.rounds, low, high, zorder=how[name]["zorder"] - 0.5, **shade)
-                tops.append(high.max())
-        ax.set_ylim(top=1.05 * max(tops))
+    interval = partial(bootstrap_band, folds=folds)
+    numbers = regret_panel(ax, traces, bands=bands, interval=interval, labels=False, **rest)
+    tops = [curve["mean"].max() for curve in numbers.values()]
+    tops += [numbers[name]["high"].max() for name in numbers if bands is None or name in bands]
+    ax.set_ylim(top=1.05 * max(tops))
+    ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
+    ax.set_xlabel("evaluations $t$")
     return numbers
 
 
@@ -184,12 +196,6 @@ def band_note(traces: dict[str, Trace]) -> str:
     return f"{words}; they are too narrow where few trials have most of the regret."
 
 
-def mark_phase_1(ax: Axes, n: int) -> None:
-    """Draw a line where Phase I ends, after n evaluations, and name the axis."""
-    ax.axvline(n + 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0)
-    ax.set_xlabel("evaluations $t$")
-
-
 def twin_panels(
     row: Sequence[Axes],
     found: dict[str, Trace],
@@ -199,23 +205,23 @@ def twin_panels(
     log: bool = False,
     **rest: Any,
 ) -> dict[str, dict]:
-    """Cumulative regret on the left, simple regret on the right, a line where Phase I ends.
+    """Draw cumulative regret on the left and simple regret on the right, with a line where Phase I ends.
 
     Args:
         found: traces with a series "simple".
-        log: the axis of cumulative regret.
-        rest: as for ``band_panel``.
+        n: evaluations of Phase I.
+        log: whether the axis of cumulative regret is logarithmic.
+        rest: see ``band_panel``.
 
     Returns:
         The plotted numbers.
     """
-    left, right = {"title": title, "log_y": log}, {"title": "best so far", "series": "simple"}
-    numbers = {}
-    for ax, word, more in zip(row, ("cumulative", "simple"), (left, right)):
-        more = {**more, "ylabel": f"{word} regret", "labels": False}
-        numbers[word] = band_panel(ax, found, **more, **rest)
-        mark_phase_1(ax, n)
-    return numbers
+    left = {"title": title, "log_y": log, "ylabel": "cumulative regret"}
+    right = {"title": "best so far", "series": "simple", "ylabel": "simple regret"}
+    return {
+        "cumulative": band_panel(row[0], found, n, **left, **rest),
+        "simple": band_panel(row[1], found, n, **right, **rest),
+    }
 
 
 def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[str]:
@@ -344,9 +350,8 @@ def field_panels(
     Returns:
         The plotted numbers.
     """
-    words = {"title": title, "series": "simple", "ylabel": "simple regret", "labels": False}
-    numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, **words), "seconds": {}}
-    mark_phase_1(row[0], n)
+    words = {"title": title, "series": "simple", "ylabel": "simple regret"}
+    numbers: dict[str, Any] = {"evaluations": band_panel(row[0], found, n, **words), "seconds": {}}
     with style():
         for name, trace in found.items():
             late = trace.rounds > n
@@ -356,3 +361,110 @@ def field_panels(
         row[1].set(title=title, xlabel="seconds a trial", xscale="log")
         row[1].set_ylim(row[0].get_ylim())
     return numbers
+
+
+# Phase I without the learner --------------------------------------------------------------------------------
+
+
+def simulate_block(
+    problem: Any, n: int, count: int, seed: int, block: int
+) -> dict[str, np.ndarray]:
+    """Draw ``count`` times n uniform points of the box [-5, 5]^d.
+
+    Returns:
+        Regret of the point with the best noisy value ("best"), and mean regret of the n points ("uniform"), N each.
+    """
+    with computing():
+        rng = np.random.default_rng([seed, block])
+        f = problem.of(None, 10 * torch.from_numpy(rng.random((count, n, problem.dim))) - 5).numpy()
+        noisy = f + problem.noise * rng.normal(size=f.shape)
+    gaps = problem.maximum - f
+    best = np.take_along_axis(gaps, noisy.argmax(1)[:, None], 1)[:, 0]
+    return {"best": best, "uniform": gaps.mean(1)}
+
+
+def simulate_first_phase(problem: Any, n: int, count: int, seed: int) -> dict[str, np.ndarray]:
+    """Return ``count`` draws of Phase I, N each, in blocks that are computed or loaded. An interrupted run resumes."""
+    sizes = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
+    what = {"problem": problem, "n": n, "seed": seed}
+    blocks = [
+        once("first_phase", simulate_block, **what, count=size, block=block)
+        for block, size in enumerate(sizes)
+    ]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def bernstein(x: np.ndarray, width: float, level: float = stats.LEVEL) -> stats.Interval:
+    """Return the mean with an interval that holds at every N for values in a range of ``width``."""
+    N, log = len(x), math.log(4 / (1 - level))
+    half = math.sqrt(2 * x.var(ddof=1) * log / N) + 7 * width * log / (3 * (N - 1))
+    center = float(x.mean())
+    return stats.Interval(center, center - half, center + half, N, "mean, empirical Bernstein")
+
+
+def share_of_uniform(
+    found: dict[str, np.ndarray], learner: Trace, repeated: Trace, rounds: int, width: float
+) -> stats.Interval:
+    """Return the learner's mean regret in the last ``rounds``, as a share of a uniform point's.
+
+    It is that of the best of n uniform points, by Monte Carlo, plus the learner's difference to it on paired trials. The difference is
+    large only in trials with a poor Phase I, so that the t-interval needs enough of these: a tenth of the trials on f1.
+
+    Args:
+        found: see ``simulate_first_phase``.
+        learner: GO-UCB's runs.
+        repeated: runs that repeat the best point of Phase I, with the same points and noise.
+        rounds: last rounds that count.
+        width: of the range of f.
+    """
+    level = 1 - (1 - stats.LEVEL) / PARTS
+    last = len(learner.rounds)
+    window = lambda trace: between(trace, last - rounds + 1, last) / rounds
+    best, uniform = (bernstein(found[name], width, level) for name in ("best", "uniform"))
+    apart = stats.paired(window(learner), window(repeated), level)
+    low, high = max(0.0, best.low + apart.low), best.high + apart.high
+    method = f"share of a uniform point's mean regret, 95 % by Bonferroni: empirical Bernstein over {best.n} draws, and t over paired trials"
+    estimate = max(0.0, best.estimate + apart.estimate) / uniform.estimate
+    high = high / uniform.low if uniform.low > 0 else math.inf
+    return stats.Interval(estimate, low / uniform.high, high, apart.n, method)
+
+
+def poor_fraction(found: dict[str, np.ndarray], noise: float) -> stats.Interval:
+    """Return the share of the draws in which no point is good: the best one's gap is above ten times the noise."""
+    bad = found["best"] > POOR * noise
+    return stats.proportion(int(bad.sum()), len(bad))
+
+
+def count_stuck(learner: Trace, n: int, maximum: float, noise: float) -> tuple[int, int, int]:
+    """Return in how many trials Phase I found nothing good, in how many of these the last round is not good either, and all trials."""
+    limit, last = POOR * noise, len(learner.rounds)
+    bad = maximum - learner["best"][:, n - 1] > limit
+    return int(bad.sum()), int((bad & (between(learner, last, last) > limit)).sum()), len(bad)
+
+
+# Ties of the three acquisitions ------------------------------------------------------------------------------
+
+
+def tied_fraction(learner: GP, trace: Trace, side: float, rounds: int) -> np.ndarray:
+    """Return the fraction of 256 uniform points at which the acquisition has exactly its largest value among them, R.
+
+    Args:
+        learner: the Gaussian-process method.
+        trace: with the points "x", R x T' x d, and observations "y", R x T', of every round.
+        side: half the side of the box around 0.
+        rounds: number of observations of the learner.
+    """
+    x, y = (torch.from_numpy(trace[name][:, :rounds].copy()) for name in ("x", "y"))
+    bounds = Bounds.cube(x.shape[2], side, dtype=x.dtype)
+    state = History(Rows.of(bounds.scaled(x)), Rows.of(y), rounds)
+    u = 2 * torch.from_numpy(np.random.default_rng(0).random((POINTS, x.shape[2]))) - 1
+    points = learner._frame(bounds).native(u).unsqueeze(1).expand(-1, len(x), -1).unsqueeze(2)
+    with torch.no_grad():
+        value = learner.criterion(learner.fitted(state, bounds))(points)
+    return (value == value.amax(0)).double().mean(0).numpy()
+
+
+def agreeing_fraction(traces: list[Trace], n: int) -> np.ndarray:
+    """Return the fraction of the rounds of Phase II in which all learners choose the same point, R. ``traces``: with the points "x"."""
+    points = [trace["x"][:, n:] for trace in traces]
+    return np.all([x == points[0] for x in points], axis=(0, 3)).mean(1)

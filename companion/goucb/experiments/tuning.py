@@ -1,12 +1,12 @@
 """Figures 3 to 5: regret of tuning runs against the best accuracy that was found, and intervals over folds.
 
-Trial i of a run is fold i % folds and design i // folds: folds are what repeats, designs of one fold share its data.
+Trial i of a run is fold i % folds and design i // folds. Designs of one fold share its data, so that only folds count as independent.
 Shapes: R trials, T' recorded rounds.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,17 +20,12 @@ from paperlib.core.validation import one_of
 from ...datasets import registry
 from ...datasets.evaluations import Evaluation
 from ...figures.drawing import look, style
-from ..problems.tuning import BUNDLED, Tuning
+from ..problems.tuning import BUNDLED, SPACES, Tuning
 from . import synthetic
 
 Found = dict[
     str, Trace
 ]  # learner -> trace with series "regret", which is cumulative accuracy, and "best", accuracy so far
-
-
-def folds_of(trials: int, folds: int) -> np.ndarray:
-    """Fold of each trial, R."""
-    return np.arange(trials) % folds
 
 
 def ceiling(found: Found, folds: int) -> np.ndarray:
@@ -44,7 +39,7 @@ def ceiling(found: Found, folds: int) -> np.ndarray:
         seed = trace.about.get("seed", 0)
         if seed % folds:
             raise ValueError(f"seed={seed} of {name}; allowed: multiples of folds={folds}")
-        np.maximum.at(best, folds_of(len(trace.trials), folds), trace.last("best"))
+        np.maximum.at(best, np.arange(len(trace.trials)) % folds, trace.last("best"))
     return best
 
 
@@ -53,7 +48,7 @@ def regrets(found: Found, folds: int) -> Found:
     best = ceiling(found, folds)
     lost = {}
     for name, trace in found.items():
-        top = best[folds_of(len(trace.trials), folds), None]
+        top = best[np.arange(len(trace.trials)) % folds, None]
         # what was recorded as regret is the sum of accuracies
         regret = {"regret": top * trace.rounds - trace["regret"], "simple": top - trace["best"]}
         lost[name] = dataclasses.replace(trace, series={**trace.series, **regret})
@@ -73,8 +68,7 @@ def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> s
     """
     by_data: dict[str, list[np.ndarray]] = {}
     for task, x in samples.items():
-        fold = folds_of(len(x), folds)
-        means = np.array([x[fold == k].mean() for k in range(folds)])
+        means = np.array([x[k::folds].mean() for k in range(folds)])
         by_data.setdefault(task.partition(".")[0], []).append(means)
     share = np.array([len(x) for x in by_data.values()]) / len(samples)
     units = np.array([np.mean(x, 0) for x in by_data.values()])  # data sets x folds
@@ -112,7 +106,7 @@ def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
     apart = lambda a, b: {"": (found[a].last() - found[b].last()) / scale}
     pairs = {
         f"{a} - {b}": clustered(apart(a, b), folds, "share of a uniform point's")
-        for a, b in combinations(names, 2)
+        for a, b in itertools.combinations(names, 2)
     }
     return synthetic.farthest(pairs)
 
@@ -167,19 +161,18 @@ def final_table(
 
     Args:
         ax: is left with the table alone.
-        tasks: task -> learner -> trace with the series "simple".
+        tasks: task -> learner -> trace with the series "simple", the same learners in each task.
         folds: of each data set.
         heads: task -> head of its column.
 
     Returns:
         The numbers, as shares: task -> learner -> interval.
     """
-    last = lambda trace: trace["simple"][:, -1]
     numbers = {
-        task: {name: clustered({"": last(trace)}, folds) for name, trace in found.items()}
+        task: {name: clustered({"": x.last("simple")}, folds) for name, x in found.items()}
         for task, found in tasks.items()
     }
-    names = list(dict.fromkeys(name for found in tasks.values() for name in found))
+    names = list(next(iter(tasks.values())))
     with style():
         ax.set_axis_off()
         ax.set(xlim=(-2.6, len(tasks) - 0.5), ylim=(len(names) - 0.5, -2.2))
@@ -190,13 +183,10 @@ def final_table(
             cells = {name: f"{100 * x.estimate:.2f}" for name, x in found.items()}
             least = min(cells.values(), key=float)
             for row, name in enumerate(names):
-                if name in found:
-                    half = 100 * (found[name].high - found[name].estimate)
-                    weight = "bold" if cells[name] == least else "normal"
-                    text = f"{cells[name]}\n\N{PLUS-MINUS SIGN} {half:.2f}"
-                    ax.text(
-                        column, row, text, ha="center", va="center", fontsize=6, fontweight=weight
-                    )
+                half = 100 * (found[name].high - found[name].estimate)
+                how = {"fontsize": 6, "fontweight": "bold" if cells[name] == least else "normal"}
+                text = f"{cells[name]}\n\N{PLUS-MINUS SIGN} {half:.2f}"
+                ax.text(column, row, text, ha="center", va="center", **how)
         ax.axhline(-0.5, color="0.6", linewidth=0.6)
     return numbers
 
@@ -215,87 +205,70 @@ def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, fl
 
 
 DATA = {"breast": "breast_cancer", "australian": "australian", "diabetes": "pima"}
-CLASSIFIERS = ("forest", "perceptron", "boosting")
-
-
-def parts(task: str) -> tuple[str, str]:
-    """ "breast.forest" as its data and classifier.
-
-    Raises:
-        ValueError: another name.
-    """
-    data, _, classifier = task.partition(".")
-    if data not in DATA or classifier not in CLASSIFIERS:
-        allowed = f"{', '.join(DATA)}, a point, and {', '.join(CLASSIFIERS)}"
-        raise ValueError(f"task={task!r}; allowed: {allowed}")
-    return data, classifier
 
 
 def choose(
-    tasks: Sequence[str], data: str, folds: int = 5, scale: bool = False
+    tasks: Sequence[str], data: str, folds: int = 5
 ) -> tuple[dict[str, Tuning], dict[str, str]]:
-    """The problem of each task, and by task what is to be said where that is another than the paper's, or none.
+    """Return the problem of each task, and a note on each task that is left out or has other data than the paper's.
 
     Args:
-        tasks: see ``parts``.
-        data: "bundled", the table that scikit-learn ships in place of every other; "auto", the paper's where they are at hand or can be
-            downloaded; "real", all of the paper's.
-        folds, scale: see ``Tuning``.
+        tasks: data set and classifier of each, for example "breast.forest".
+        data: "bundled", the table that scikit-learn ships in place of every other; "auto", the paper's tables that are stored or can be
+            downloaded; "real", all tables of the paper.
+        folds: see ``Tuning``.
 
     Raises:
-        ValueError: another word or task, or a file that is not the registry's.
-        FileNotFoundError: "real", and a file cannot be had; the text says how to get it.
+        ValueError: another value of ``data`` or of a task, or a file that differs from the registry's.
+        FileNotFoundError: "real", and a file is missing; the message says how to get it.
     """
     one_of("data", data, ("bundled", "auto", "real"))
-    chosen, problems, notes = [(task, *parts(task)) for task in tasks], {}, {}
-    lacking = set() if data == "bundled" else _lacking({DATA[name] for _, name, _ in chosen}, data)
-    for task, name, classifier in chosen:
-        table = DATA[name]
-        if table in lacking:
-            notes[task] = f"left out: the file of {table} could not be had"
-            continue
-        if data == "bundled":
-            notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
-            table = BUNDLED
-        problems[task] = Tuning(table, classifier, folds, scale)
-    return problems, notes
-
-
-def _lacking(tables: set[str], data: str) -> set[str]:
-    """Those that cannot be had; an error where all must be."""
-    found = set()
-    for table in sorted(tables):
+    chosen = {task: tuple(task.split(".", 1)) for task in tasks}
+    for task, parts in chosen.items():
+        if parts not in itertools.product(DATA, SPACES):
+            allowed = f"{', '.join(DATA)}, a point, and {', '.join(SPACES)}"
+            raise ValueError(f"task={task!r}; allowed: {allowed}")
+    problems, notes, missing = {}, {}, set()
+    for table in (
+        set() if data == "bundled" else sorted({DATA[name] for name, _ in chosen.values()})
+    ):
         try:
             registry.fetch(table)
         except FileNotFoundError:
             if data == "real":
                 raise
-            found.add(table)
-    return found
+            missing.add(table)
+    for task, (name, classifier) in chosen.items():
+        table = DATA[name]
+        if table in missing:
+            notes[task] = f"left out: the file of {table} could not be had"
+            continue
+        if data == "bundled":
+            notes[task] = f"on {BUNDLED}, which scikit-learn ships, not on {table}"
+            table = BUNDLED
+        problems[task] = Tuning(table, classifier, folds)
+    return problems, notes
 
 
 def hours(runs: dict[str, Found], problems: dict[str, Tuning]) -> tuple[float, float]:
-    """Hours of one core that the runs took: of choosing points, and of all fits that are kept."""
+    """Return the hours of one core that choosing points took, and those of all stored fits."""
     choosing = sum(float(trace.seconds[-1]) for found in runs.values() for trace in found.values())
-    fitting = sum(
-        entry.seconds for problem in problems.values() for entry in _evaluations(problem)[1]
-    )
-    return choosing / 3600, fitting / 3600
+    fits = [entry for problem in problems.values() for _, entry in _evaluations(problem)]
+    return choosing / 3600, sum(entry.seconds for entry in fits) / 3600
 
 
-def _evaluations(problem: Tuning) -> tuple[list[int], list[Evaluation]]:
-    """The fold of each evaluation that is kept, and all of them."""
+def _evaluations(problem: Tuning) -> list[tuple[int, Evaluation]]:
+    """Return all stored evaluations, each with its fold."""
     files = problem.files()
     for file in files:
         file.load()
-    kept = [(fold, entry) for fold, file in enumerate(files) for entry in file.entries()]
-    return [fold for fold, _ in kept], [entry for _, entry in kept]
+    return [(fold, entry) for fold, file in enumerate(files) for entry in file.entries()]
 
 
 def failures(problem: Tuning) -> list[str]:
-    """Fits that raised and count as accuracy 0, of all runs whose evaluations are kept: fold, hyperparameters and error."""
+    """Return the fits that raised and count as accuracy 0, of all stored evaluations: fold, hyperparameters and error."""
     return [
         f"fold {fold}, {entry.parameters}: {entry.error}"
-        for fold, entry in zip(*_evaluations(problem))
+        for fold, entry in _evaluations(problem)
         if entry.error is not None
     ]

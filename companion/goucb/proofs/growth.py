@@ -1,15 +1,22 @@
-"""The risk L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem by quadrature, and Assumption 3.3 on it.
+"""Assumption 3.3: the risk of the reference problems, its growth around w*, self-concordance, and the landscape of Figure 1.
 
-Source: Liu & Wang (2023), Assumption 3.3 and Appendix C.1.
-Letters: dw parameters, N parameter vectors, H = Hess L(w*) = 2 E g g^T, zeta its largest eigenvalue, mu growth.
+w* is not identified, so that a distance to w* needs one of the parameters of the same function to be chosen (E10). Permuting hidden units,
+and (W1_j, b1_j, w2_j, b2) -> (-W1_j, -b1_j, -w2_j, b2 + w2_j), leave f_w as it is, by s(-z) = 1 - s(z). This is our addition; the paper
+takes w* to be unique.
+Source: Liu & Wang (2023), Assumption 3.3, Figure 1 and Appendix C.1.
+Letters: h hidden units, d dimensions, dw = h d + 2 h + 1 parameters, R trials, N parameter vectors, H = Hess L(w*) = 2 E g g^T, zeta its
+largest eigenvalue, mu growth.
 """
 
+import itertools
+import math
+from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from torch import Tensor
 
 from paperlib.checks import ByConstruction, Check, statement
@@ -18,9 +25,51 @@ from paperlib.core.describe import frozen
 from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory.constants import PAPER
 
-from .equivalents import equivalents
-
 STARTS = 24  # of each search
+NODES = 200  # of Gauss-Legendre quadrature over the points
+TRUTH = 0.5  # w* of the landscape
+FREQUENCY = 16 * math.pi  # omega of the landscape
+
+# Parameters of the same network ---------------------------------------------------------------------------
+
+
+def permute_units(w: Any, hidden: int, order: Sequence[int], flips: Sequence[bool]) -> np.ndarray:
+    """Return the parameters of the same network with unit ``order[j]`` of w in place j, and flipped signs where ``flips[j]``.
+
+    Args:
+        w: dw numbers.
+        hidden: h.
+        order: a permutation of 0, ..., h - 1.
+        flips: h booleans.
+    """
+    W1, b1, w2, b2 = np.split(np.asarray(w, float), [-2 * hidden - 1, -hidden - 1, -1])
+    # a row of each unit: W1_j, b1_j, w2_j
+    units = np.column_stack([W1.reshape(hidden, -1), b1, w2])[list(order)]
+    b2 = b2 + units[list(flips), -1].sum()
+    units = np.where(np.array(flips)[:, None], -units, units)
+    return np.concatenate([units[:, :-2].ravel(), units[:, -2], units[:, -1], b2])
+
+
+def equivalents(w: Any, hidden: int) -> np.ndarray:
+    """Return all 2^h h! parameters of the same network as rows, w first. It is meant for few units."""
+    signs = list(itertools.product([False, True], repeat=hidden))
+    orders = itertools.permutations(range(hidden))
+    return np.stack([permute_units(w, hidden, order, flips) for order in orders for flips in signs])
+
+
+def closest_equivalent(star: Any, w: np.ndarray, hidden: int) -> np.ndarray:
+    """Return the equivalent of w* nearest to each row of w in Euclidean distance, R x dw. A run uses that of its w_0 in all rounds.
+
+    Args:
+        star: w*, dw numbers.
+        w: R x dw.
+        hidden: h.
+    """
+    found = equivalents(star, hidden)
+    return found[((found - w[:, None]) ** 2).sum(2).argmin(1)]
+
+
+# The risk of a reference problem --------------------------------------------------------------------------
 
 
 class Growth(NamedTuple):
@@ -32,23 +81,14 @@ class Growth(NamedTuple):
 
 @frozen
 class Risk:
-    """L of a reference problem.
-
-    Attributes:
-        problem: A or B.
-        nodes: of Gauss-Legendre quadrature over the points.
-
-    Raises:
-        ValueError: fewer than one node.
-    """
+    """L(w) = E (f_x(w) - f_x(w*))^2 of a reference problem, by quadrature."""
 
     problem: Reference
-    nodes: int = fields.size(200)
 
     @cached_property
     def rule(self) -> tuple[Tensor, Tensor]:
         """Points, 1 x M x 1, and weights that add up to 1, M."""
-        z, weight = np.polynomial.legendre.leggauss(self.nodes)
+        z, weight = np.polynomial.legendre.leggauss(NODES)
         return torch.from_numpy(HALF * z).view(1, -1, 1), torch.from_numpy(weight / 2)
 
     @cached_property
@@ -90,11 +130,6 @@ class Risk:
     def zeta(self) -> float:
         """Largest eigenvalue of H; at most 2 C_g^2."""
         return float(np.linalg.eigvalsh(self.at_truth)[-1])
-
-    @property
-    def rank(self) -> int:
-        """Of H."""
-        return int(np.linalg.matrix_rank(self.at_truth, hermitian=True))
 
     @property
     def local(self) -> float:
@@ -162,9 +197,9 @@ class Risk:
         found = M.T @ self.hessian(self.truth.numpy() + steps @ M.T) @ M
         return np.linalg.eigvalsh(found)[:, [0, -1]]
 
-    def around(self, c: float, random: int = 200) -> np.ndarray:
-        """Steps u with ||u|| = c: along the worst direction of ``third`` both ways, and random ones, N x dw."""
-        u = np.random.default_rng(1).normal(size=(random, len(self.whitening)))
+    def around(self, c: float) -> np.ndarray:
+        """Steps u with ||u|| = c: along the worst direction of ``third`` both ways, and 200 random ones, 202 x dw."""
+        u = np.random.default_rng(1).normal(size=(200, len(self.whitening)))
         u = np.concatenate([self.third[1][None], -self.third[1][None], u])
         return c * u / np.linalg.norm(u, axis=1, keepdims=True)
 
@@ -204,4 +239,106 @@ def self_concordance(risk: Risk, c: float) -> Check:
         {"c": c},
         risk.relative(risk.around(c)) * [-1.0, 1.0],
         [-((1 - c) ** 2), (1 - c) ** -2],
+    )
+
+
+# The landscape of Figure 1 --------------------------------------------------------------------------------
+
+
+@frozen
+class Landscape:
+    """A risk in one dimension that satisfies Assumption 3.3 and is far from convex. Figure 1 sketches one without a formula.
+
+    The formula is our addition: W = [0, 1], w* = 1/2, v = w - w*,
+    L(w) = 2^{(2 - gamma) / 2} (mu / 2) v^2 (1 + (v / r_0)^2)^{-(2 - gamma) / 2} (1 + A (1 - cos omega v)), r_0 = (tau / mu)^{1 / (2 - gamma)}.
+    It lies above min{(mu / 2) v^2, (tau / 2) |v|^gamma}, because (1 + y^2)^{(2 - gamma) / 2} <= 2^{(2 - gamma) / 2} max(1, |y|^{2 - gamma}).
+
+    Attributes:
+        mu: > 0, growth near w*.
+        tau: > 0, growth far from it.
+        gamma: in (0, 2), its power.
+        wave: A >= 0, size of the waves.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    mu: float = fields.positive(64.0)
+    tau: float = fields.positive(1.0)
+    gamma: float = fields.number(0.5, least=0.001, most=2 - 0.001)
+    wave: float = fields.nonnegative(0.6)
+
+    @property
+    def switch(self) -> float:
+        """r_0, where the two lower bounds meet."""
+        return (self.tau / self.mu) ** (1 / (2 - self.gamma))
+
+    def _derivatives(self, w):
+        """L, L' and L'', any shape."""
+        v = np.asarray(w, float) - TRUTH
+        # s: without the waves
+        p, r2 = (2 - self.gamma) / 2, self.switch**2
+        scale, y = 2**p * self.mu / 2, 1 + v**2 / r2
+        s = scale * v**2 * y**-p
+        s1 = scale * (2 * v * y**-p - 2 * p / r2 * v**3 * y ** (-p - 1))
+        s2 = 2 * y**-p - 10 * p / r2 * v**2 * y ** (-p - 1)
+        s2 = scale * (s2 + 4 * p * (p + 1) / r2**2 * v**4 * y ** (-p - 2))
+        # q: the waves
+        A, omega = self.wave, FREQUENCY
+        q = 1 + A * (1 - np.cos(omega * v))
+        q1, q2 = A * omega * np.sin(omega * v), A * omega**2 * np.cos(omega * v)
+        return s * q, s1 * q + s * q1, s2 * q + 2 * s1 * q1 + s * q2
+
+    def risk(self, w):
+        """L, any shape."""
+        return self._derivatives(w)[0]
+
+    def slope(self, w):
+        """L'."""
+        return self._derivatives(w)[1]
+
+    def bend(self, w):
+        """L''."""
+        return self._derivatives(w)[2]
+
+    def near(self, w):
+        """(mu / 2) v^2."""
+        return self.mu / 2 * (np.asarray(w, float) - TRUTH) ** 2
+
+    def far(self, w):
+        """(tau / 2) |v|^gamma."""
+        return self.tau / 2 * np.abs(np.asarray(w, float) - TRUTH) ** self.gamma
+
+    def lower(self, w):
+        """The smaller of the two, which Assumption 3.3 has below L."""
+        return np.minimum(self.near(w), self.far(w))
+
+    def _roots(self, f, ends: np.ndarray) -> np.ndarray:
+        at = f(ends)
+        change = np.flatnonzero(at[:-1] * at[1:] < 0)
+        return np.array([brentq(f, ends[i], ends[i + 1], xtol=1e-14) for i in change])
+
+    def minima(self) -> np.ndarray:
+        """Local minima on [0, 1], ascending; w* among them."""
+        # an even number of steps would put a node on w*, where L' is 0
+        roots = self._roots(self.slope, np.linspace(0.0, 1.0, 20002))
+        found = [w for w in roots if self.bend(w) > 0]
+        ends = [w for w, out in ((0.0, 1), (1.0, -1)) if out * self.slope(w) > 0]
+        return np.sort(np.array(found + ends))
+
+    @property
+    def convex_within(self) -> float:
+        """Largest r with L convex on |v| < r."""
+        roots = self._roots(self.bend, TRUTH + np.linspace(0.0, TRUTH, 10001))
+        return float(roots[0] - TRUTH) if len(roots) else TRUTH
+
+
+@statement("Figure 1", f"{PAPER}, Figure 1 and Assumption 3.3")
+def figure_1(landscape: Landscape, w: Any) -> Check:
+    """min{(mu / 2) |v|^2, (tau / 2) |v|^gamma} <= L(w), v = w - w*. ``w``: in [0, 1], any shape."""
+    return figure_1.statement.check(
+        "min{(mu / 2) v^2, (tau / 2) |v|^gamma} <= L",
+        {"mu": landscape.mu, "tau": landscape.tau, "gamma": landscape.gamma},
+        landscape.lower(w),
+        landscape.risk(w),
     )

@@ -1,9 +1,9 @@
-"""Statements along Phase II of a run: what Algorithm 1 keeps, and Lemmas B.3 and C.4 to C.6; the ball's own are in ``feasibility``.
+"""Statements along Phase II of a run: what Algorithm 1 computes, and Lemmas B.3 and C.4 to C.6. ``feasibility`` has Lemmas 5.3 to 5.5.
 
-Those without a failure probability hold on every run of the algorithm, so one violation means an error. Names are ours where no number is
-cited.
+A statement without a failure probability holds on every run of the algorithm, so that one violation means an error. We chose the names of
+statements that the paper does not number.
 Source: Liu & Wang (2023).
-Letters: as in ``replay``; l_t = ln(det Sigma_t / det lambda I), u_t = ||g_t|| in the norm of Sigma_t^{-1}, S_t = sum_{i < t} g_i^T Sigma_t^{-1} g_i,
+Letters: as in ``phase_2``; l_t = ln(det Sigma_t / det lambda I), u_t = ||g_t|| in the norm of Sigma_t^{-1}, S_t = sum_{i < t} g_i^T Sigma_t^{-1} g_i,
 K = C_g^2 / lambda, kappa_K = K / ln(1 + K).
 """
 
@@ -15,15 +15,10 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, Statement, statement
+from paperlib.goucb.theory import constants
 from paperlib.goucb.theory.constants import PAPER, ROUNDING, stretch
 
-from .replay import Replay
-
-
-def column(values: Any) -> np.ndarray:
-    """A number, or R or R x 1 of them, as R x 1."""
-    return np.asarray(values, float).reshape(-1, 1)
-
+from .phase_2 import Replay
 
 # Phase I, and where the estimates are -------------------------------------------------------------------
 
@@ -104,10 +99,9 @@ def query(run: Replay, x: Tensor, off: float = 0.1) -> Check:
         x: the grid, N x d.
         off: what the search may miss.
     """
-    found, root = [], run.ball[:, :, 2]
-    at_query = run.value + root * run.along.u2.sqrt()
+    found, at_query = [], run.value + run.radius * run.along.u2.sqrt()
     for t in range(run.rounds):
-        a = torch.stack(run.surface(t, x.unsqueeze(0), root[:, t])).sum(0)
+        a = torch.stack(run.surface(t, x.unsqueeze(0))).sum(0)
         found.append((a.amax(1) - at_query[:, t]) / (a.amax(1) - a.amin(1)).clamp(min=1e-12))
     return query.statement.check(
         "max a - a(x_t) <= off (max a - min a)",
@@ -137,25 +131,23 @@ def lemma_c4(run: Replay) -> Check:
 
 
 @statement("Lemma C.5", f"{PAPER}, Lemma C.5")
-def lemma_c5(run: Replay, slope: Any) -> Check:
+def lemma_c5(run: Replay, slope: float) -> Check:
     """l_t <= dw ln(1 + t C_g^2 / (dw lambda)).
 
-    Flags a C_g that the run exceeds.
-
-    ``slope``: C_g, a number or R x 1.
+    Flags a C_g that the run exceeds. ``slope``: C_g.
     """
     return lemma_c5.statement.check(
         "l_t <= dw ln(1 + t C_g^2 / (dw lambda))",
-        run.inputs | {"C_g": float(column(slope).max())},
+        run.inputs | {"C_g": slope},
         run.along.growth[:, 1:],
         potential_bound(run, slope) + 1e-12,
     )
 
 
-def potential_bound(run: Replay, slope: Any) -> np.ndarray:
-    """dw ln(1 + t C_g^2 / (dw lambda)) for t = 1, ..., T, R x T."""
-    t, dw = np.arange(1, run.rounds + 1), run.w.shape[2]
-    return dw * np.log1p(t * column(slope) ** 2 / (dw * column(run.ridge)))
+def potential_bound(run: Replay, slope: float) -> np.ndarray:
+    """dw ln(1 + t C_g^2 / (dw lambda)) for t = 1, ..., T, one row."""
+    t = np.arange(1, run.rounds + 1)[None]
+    return constants.potential(run.w.shape[2], slope, t, run.ridge)
 
 
 @statement("Lemma C.6", f"{PAPER}, Lemma C.6, with 1 for 2")
@@ -177,7 +169,7 @@ def lemma_c6(run: Replay) -> Check:
 
 
 @statement("Lemma C.6, printed", f"{PAPER}, Lemma C.6")
-def lemma_c6_printed(run: Replay, slope: Any) -> Check:
+def lemma_c6_printed(run: Replay, slope: float) -> Check:
     """S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda)), which is true. ``slope``: C_g, a number or R x 1."""
     return lemma_c6_printed.statement.check(
         "S_t <= 2 dw ln(1 + t C_g^2 / (dw lambda))",
@@ -200,7 +192,7 @@ def lemma_c6_step(trace: Any, growth: Any) -> Check:
 
 
 @statement("Elliptical potential", f"{PAPER}, proof of Lemma 5.5, corrected")
-def potential(u2: Any, growth: Any, K: Any) -> Check:
+def potential(u2: Any, growth: Any, K: float) -> Check:
     """sum_{i < t} u_i^2 <= kappa_K l_t (E4).
 
     Flags widths in which the ridge is forgotten.
@@ -208,12 +200,12 @@ def potential(u2: Any, growth: Any, K: Any) -> Check:
     Args:
         u2: u_0^2, ..., u_{T-1}^2, R x T.
         growth: l_1, ..., l_T, R x T.
-        K: C_g^2 / lambda, a number or R x 1.
+        K: C_g^2 / lambda.
     """
-    factor = stretch(column(K))
+    factor = float(stretch(K))
     return potential.statement.check(
         "sum u_i^2 <= kappa_K l_t",
-        {"kappa_K": float(factor.max())},
+        {"kappa_K": factor},
         np.asarray(u2, float).cumsum(1),
         factor * np.asarray(growth, float),
         tolerance=ROUNDING,
@@ -234,7 +226,7 @@ def potential_printed(u2: Any, bound: Any) -> Check:
 
     Args:
         u2: u_0^2, ..., u_{T-1}^2, R x T.
-        bound: dw ln(1 + t C_g^2 / (dw lambda)), see ``potential_bound``, R x T.
+        bound: dw ln(1 + t C_g^2 / (dw lambda)), see ``potential_bound``, 1 x T.
     """
     return _doubled(
         potential_printed.statement,
@@ -319,5 +311,5 @@ def remark_4_3(run: Replay) -> Check:
         "||w_t - w_0||^2 <= sum_{i < t} e_i^2 / lambda",
         run.inputs,
         moved[:, 1:].square().sum(2),
-        error.square().cumsum(1) / run.ridge.view(-1, 1) + ROUNDING,
+        error.square().cumsum(1) / run.ridge + ROUNDING,
     )

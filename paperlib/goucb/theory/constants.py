@@ -122,7 +122,7 @@ class Constants:
 
     @classmethod
     def of(cls, problem: Reference, growth: float, delta: float = 0.1) -> "Constants":
-        """Those of a reference problem. ``growth``: mu, see ``growth.growth_on``."""
+        """Those of a reference problem. ``growth``: mu."""
         truth = problem.truth
         h, m = truth.hidden, max(abs(truth.lo), abs(truth.hi))
         return cls(
@@ -183,9 +183,9 @@ def start_bound(c: Constants, n: float) -> float:
 # Phase II ----------------------------------------------------------------------------------------------------
 
 
-def potential(c: Constants, T: float, ridge):
-    """dw ln(1 + T C_g^2 / (dw lambda)) >= ln(det Sigma_T / det Sigma_0): Lemma C.5."""
-    return c.parameters * np.log1p(T * c.slope**2 / (c.parameters * np.asarray(ridge, float)))
+def potential(parameters: int, slope: float, T, ridge: float):
+    """dw ln(1 + T C_g^2 / (dw lambda)) >= ln(det Sigma_T / det Sigma_0): Lemma C.5. ``T``: a number, or an array of them."""
+    return parameters * np.log1p(T * slope**2 / (parameters * ridge))
 
 
 def stretch(K):
@@ -210,7 +210,7 @@ class Proof(NamedTuple):
 
 
 def _localized(c: Constants, start2: float, T: float, ridge: float) -> Proof:
-    growth = float(potential(c, T, ridge))
+    growth = float(potential(c.parameters, c.slope, T, ridge))
     log, S = growth + 2 * math.log(2 / c.delta), min(T, c.parameters, growth)
     far2 = 6 * (start2 + c.noise**2 * log / ridge)
     taylor = c.curvature**2 * far2**2 * T * S / 4
@@ -243,17 +243,21 @@ def proof(
     return _localized(c, start2, T, ridge)
 
 
-def square_sum(c: Constants, T: float, beta, ridge, growth):
-    """sum r_t^2 <= 8 beta_T kappa_K l_T + 2 beta_T^2 C_h^2 T / lambda^2: Lemma 5.5, corrected (E4, E12)."""
+def square_sum(slope: float, curvature: float, T: float, beta, ridge, growth):
+    """sum r_t^2 <= 8 beta_T kappa_K l_T + 2 beta_T^2 C_h^2 T / lambda^2: Lemma 5.5, corrected (E4, E12).
+
+    ``beta`` and ``growth``, beta_T and l_T, are numbers, or arrays over trials.
+    """
     beta, ridge = np.asarray(beta, float), np.asarray(ridge, float)
-    first = 8 * beta * stretch(c.slope**2 / ridge) * growth
-    return first + 2 * (beta * c.curvature / ridge) ** 2 * T
+    first = 8 * beta * stretch(slope**2 / ridge) * growth
+    return first + 2 * (beta * curvature / ridge) ** 2 * T
 
 
 def regret_bound(c: Constants, n: float, T: float) -> float:
     """R_{n+T} <= 2 F n + sqrt(T sum r_t^2) with the constants of ``proof``: Theorem 4.1 with all constants."""
     p = proof(c, n, T)
-    return 2 * c.value * n + math.sqrt(T * square_sum(c, T, p.beta, p.ridge, p.growth))
+    squares = square_sum(c.slope, c.curvature, T, p.beta, p.ridge, p.growth)
+    return 2 * c.value * n + math.sqrt(T * squares)
 
 
 # From where on a bound is informative: below it, what holds without any theory is smaller ------------------------

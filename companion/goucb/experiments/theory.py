@@ -1,4 +1,4 @@
-"""Runs of Algorithm 1 on the reference problems, every statement held against them, and the same on what is wrong on purpose.
+"""Runs of Algorithm 1 on the reference problems, all statements tested on them, and statements on runs that are wrong on purpose.
 
 Letters: R trials, T rounds of Phase II, n of Phase I.
 """
@@ -21,27 +21,26 @@ from paperlib.goucb.learners.radius import Constant, Radius, Simulated
 from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory import bounds, constants
 
-from ..proofs import feasibility, growth, lemmas, printed
-from ..proofs.equivalents import equivalents
-from ..proofs.growth import Risk
-from ..proofs.replay import Replay
+from ..proofs import feasibility, lemmas, printed
+from ..proofs.growth import Risk, equivalents, growth_condition, self_concordance
+from ..proofs.phase_2 import Replay
 
 DELTA = 0.1
 SAFE = {"A": 3.0, "B": 8.0}  # C_h, also a little outside W, where estimates go (E5)
 SEARCH = Linearized(256, 8, 4, 20, 0.005)
 RADII = (1e-4, 1e-2, 0.5)  # c of self-concordance
 POINTS = 1000  # of functional containment
-LOOKED_AT = 20  # rounds of functional containment
+ROUNDS = 20  # of functional containment
 
 
 def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = None) -> GOUCB:
-    """Algorithm 1 with the oracle that the theorems assume, on points and answers as they are.
+    """Return Algorithm 1 with the oracle that the theorems assume, on points and observations without scaling.
 
     Args:
         problem: A or B.
         n: rounds of Phase I.
         ridge: lambda.
-        radius: None: the smallest that the proof of Lemma 5.3 gives for this very run.
+        radius: None: the smallest that the proof of Lemma 5.3 gives for this run.
     """
     truth = problem.truth
     if radius is None:
@@ -51,21 +50,21 @@ def learner(problem: Reference, n: int, ridge: float, radius: Radius | None = No
     return GOUCB(problem.network, n, oracle, SEARCH, radius, ridge=ridge, scaling="none")
 
 
-def learners(problem: Reference, n: int, T: int, loose: float = 0.1) -> dict[str, GOUCB]:
-    """With the radius of the proof and lambda = sqrt(T), with beta = 1, and with lambda = beta = ``loose``, where 2 will not do (E4)."""
+def learners(problem: Reference, n: int, T: int) -> dict[str, GOUCB]:
+    """Return learners with the radius of the proof and lambda = sqrt(T), with beta = 1, and with lambda = beta = 0.1, where 2 is too small (E4)."""
     return {
         "proved radius": learner(problem, n, T**0.5),
         "beta = 1": learner(problem, n, T**0.5, Constant(T**-0.25)),
-        f"lambda = beta = {loose:g}": learner(problem, n, loose, Constant(1.0)),
+        "lambda = beta = 0.1": learner(problem, n, 0.1, Constant(1.0)),
     }
 
 
-class Along:
-    """A recorded run and what it is made of, computed anew.
+class RecordedRun:
+    """A recorded run, with everything recomputed that the statements need.
 
     Args:
         trace: every round, with the probes of ``probes.recording``.
-        problem: that was played.
+        problem: the problem that was played.
         played: the learner.
     """
 
@@ -73,7 +72,6 @@ class Along:
         self.trace, self.problem, self.played = trace, problem, played
         self.truth, self.n = problem.truth, played.n_init
         self.run = Replay.of(trace, problem.network, self.n, played.ridge, self.truth.w)
-        self.root = self.run.ball[:, :, 2]  # sqrt(beta_t), the learner's own
         self.curvature = SAFE[problem.name]
         self.slope = float(self.run.reached[:, 0].max())
 
@@ -89,17 +87,16 @@ class Along:
 
     @cached_property
     def span(self) -> float:
-        """The largest regret that a round can have, on a grid."""
-        w = torch.tensor([self.truth.w], dtype=torch.float64)
-        f = self.problem.network.value(w, self.points(2001).unsqueeze(0))
+        """The largest regret of a round, on a grid."""
+        f = self.problem.network.value(self.risk.truth, self.points(2001).unsqueeze(0))
         return self.problem.maximum - float(f.min())
 
     @cached_property
     def inside(self) -> np.ndarray:
         """Parameters of W, uniform ones and where mu is attained, 201 x dw."""
         lo, hi = self.truth.lo, self.truth.hi
-        found = np.random.default_rng(0).uniform(lo, hi, (200, len(self.truth.w)))
-        return np.concatenate([found, self.risk.on_box.w[None]])
+        uniform = np.random.default_rng(0).uniform(lo, hi, (200, len(self.truth.w)))
+        return np.concatenate([uniform, self.risk.on_box.w[None]])
 
     def points(self, count: int) -> Tensor:
         """A grid of [-5, 5], count x 1."""
@@ -121,8 +118,8 @@ class Along:
             bounds.assumption_3_1(values, run.true, run.truth, self.truth.lo, self.truth.hi),
             bounds.assumption_3_2(self.problem.network, w, self.points(51), c),
             lemmas.assumption_3_2_along(run, self.slope, self.curvature),
-            growth.growth_condition(risk, c.growth, self.inside, nearest=True),
-            *[growth.self_concordance(risk, radius) for radius in RADII],
+            growth_condition(risk, c.growth, self.inside, nearest=True),
+            *[self_concordance(risk, radius) for radius in RADII],
         ]
 
     def first_phase(self) -> list[Check]:
@@ -141,7 +138,7 @@ class Along:
         ]
 
     def algorithm(self) -> list[Check]:
-        """What holds in every round of every run of Phase II, whatever the radius."""
+        """Statements that hold in every round of every run of Phase II, whatever the radius."""
         run, along = self.run, self.run.along
         K = self.slope**2 / run.ridge
         return [
@@ -166,37 +163,38 @@ class Along:
     def containment(self) -> Check:
         """Lemma 5.3 with the learner's own radius."""
         most = self.run.far_corner2(self.truth.lo, self.truth.hi).sqrt()
-        return feasibility.containment(self.run, self.root, DELTA, most)
+        return feasibility.containment(self.run, DELTA, most)
 
     def functional(self) -> Check:
-        """What it says of f, on a grid and in some rounds."""
-        step = max(1, self.run.rounds // LOOKED_AT)
-        rounds, x = range(0, self.run.rounds, step), self.points(POINTS)
-        rest = (self.curvature, self.constants.value, DELTA)
-        return feasibility.functional(self.run, self.root, x, rounds, *rest)
+        """The consequence of Lemma 5.3 for f, on a grid and in some rounds."""
+        rounds = range(0, self.run.rounds, max(1, self.run.rounds // ROUNDS))
+        x, F = self.points(POINTS), self.constants.value
+        return feasibility.functional(self.run, x, rounds, self.curvature, F, DELTA)
 
     def regret_bounds(self) -> list[Check]:
         """Lemmas 5.4 and 5.5 and Theorem 4.1, printed and corrected."""
-        run, root, c = self.run, self.root, self.constants
-        of = (run, root, self.curvature, self.span)
-        sums = (run, root, self.slope, self.curvature, self.span)
+        run, c, curvature, span = self.run, self.constants, self.curvature, self.span
         return [
-            feasibility.lemma_5_4(*of),
-            feasibility.lemma_5_4_printed(*of),
-            feasibility.lemma_5_5(*sums),
-            feasibility.lemma_5_5_printed(*sums),
+            feasibility.lemma_5_4(run, curvature, span),
+            feasibility.lemma_5_4_printed(run, curvature, span),
+            feasibility.lemma_5_5(run, self.slope, curvature, span),
+            feasibility.lemma_5_5_printed(run, self.slope, curvature, span),
             bounds.theorem_4_1(self.trace.last(), self.n, run.rounds, c),
             printed.theorem_4_1_printed(self.trace.last(), run.rounds, c),
         ]
 
-    def ball(self, share: float = 1.0) -> Check:
-        """That the learner's ball is the one of the proof. ``share``: by which its radius is multiplied before."""
+    def scaled(self, factor: float) -> Replay:
+        """The run with ``factor`` times the learner's own radius."""
+        scale = torch.tensor([1.0, 1.0, factor], dtype=torch.float64)
+        return dataclasses.replace(self.run, ball=self.run.ball * scale)
+
+    def ball(self, factor: float = 1.0) -> Check:
+        """Whether the learner's ball is that of the proof. ``factor``: scales its radius before."""
         root = self.run.root(self.problem.noise, self.curvature, DELTA)
-        seen = self.run.ball * torch.tensor([1.0, 1.0, share], dtype=self.run.ball.dtype)
-        return lemmas.ball(dataclasses.replace(self.run, ball=seen), root)
+        return lemmas.ball(self.scaled(factor), root)
 
     def broken(self) -> dict[str, Check]:
-        """Statements on the same run with one thing wrong; all must fail."""
+        """Return statements on the same run with one thing wrong; all must fail."""
         run, along, noise = self.run, self.run.along, self.problem.noise
         wrong = lambda **parts: dataclasses.replace(run, **parts)
         behind = run.ball.clone()
@@ -215,11 +213,11 @@ class Along:
             "twice the noise": lemmas.lemma_b3(run, noise / 2, DELTA / 2),
             "noise not heard": feasibility.identity_13(wrong(y=run.true)),
             "C_h of a linear model": feasibility.remainder(run, 0.0),
-            "a hundredth of beta_t": feasibility.containment(run, self.root / 10, DELTA),
+            "a hundredth of beta_t": feasibility.containment(self.scaled(0.1), DELTA),
             "constants of W": lemmas.assumption_3_2_along(
                 run, self.constants.slope, self.constants.curvature
             ),
-            "mu near w* alone": growth.growth_condition(
+            "mu near w* alone": growth_condition(
                 self.risk, self.risk.local, self.inside, nearest=True
             ),
             "an oracle that does not fit": lemmas.oracle(
@@ -231,19 +229,14 @@ class Along:
 
 
 def proved(problem: Reference, n: int, T: int) -> tuple[GOUCB, constants.Proof]:
-    """Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and what they are; B_0 is at most the diameter of W."""
+    """Return Algorithm 1 with lambda and beta_T of Lemma 5.3 with all constants, and their values; B_0 is at most the diameter of W."""
     c = constants.Constants.of(problem, Risk(problem).on_box.mu, DELTA)
     p = constants.proof(c, n, T, capped=True)
     return learner(problem, n, p.ridge, Constant(math.sqrt(p.beta / p.ridge))), p
 
 
-def stayed_inside(found: Along) -> np.ndarray:
-    """Share of the trials with w* in all balls up to a round, T."""
-    return np.logical_and.accumulate(found.containment().held, axis=1).mean(0)
-
-
 def growing(problem: Reference, T: int) -> dict[str, GOUCB]:
-    """Algorithm 1's recursion with kappa = .2, lambda = 1 and n = sqrt(T): with the oracle that the theorems assume, and with the preset's."""
+    """Return Algorithm 1's recursion with kappa = 0.2, lambda = 1 and n = sqrt(T), with the oracle that the theorems assume and the preset's."""
     n = constants.first_phase(T)
     return {
         "exact oracle": learner(problem, n, 1.0, Constant(0.2)),

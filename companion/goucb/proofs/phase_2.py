@@ -20,12 +20,13 @@ from paperlib.core.trace import Trace
 from paperlib.goucb.model.network import TwoLayerNet
 from paperlib.goucb.theory.constants import curvature_bound, slope_bound
 
-from .equivalents import closest
+from .growth import closest_equivalent
 
 
-class Along(NamedTuple):
-    """What ``Replay`` computes for t = 0, ..., T, R x (T + 1) each unless said otherwise."""
+class Series(NamedTuple):
+    """What ``Replay`` recomputes for t = 0, ..., T, R x (T + 1) each unless noted otherwise."""
 
+    Sigma: Tensor  # R x (T + 1) x dw x dw
     center: Tensor  # R x (T + 1) x dw, Sigma_t^{-1} R_t: (5)
     growth: Tensor  # l_t = ln(det Sigma_t / det lambda I)
     trace: Tensor  # S_t = sum_{i < t} g_i^T Sigma_t^{-1} g_i
@@ -42,7 +43,7 @@ class Replay:
 
     Attributes:
         model: f_w, as the learner has it.
-        ridge: lambda, R.
+        ridge: lambda.
         x: points, R x T x d, in the model's coordinates.
         y: answers, R x T.
         w: the learner's w_0, ..., w_T, R x (T + 1) x dw.
@@ -52,7 +53,7 @@ class Replay:
     """
 
     model: TwoLayerNet
-    ridge: Tensor
+    ridge: float
     x: Tensor
     y: Tensor
     w: Tensor
@@ -77,11 +78,11 @@ class Replay:
         w = torch.cat([later("w"), torch.from_numpy(trace.final["end"]).unsqueeze(1)], 1)
         return cls(
             model,
-            w.new_full((len(w),), ridge),
+            ridge,
             later("x"),
             later("y"),
             w,
-            torch.from_numpy(closest(truth, w[:, 0].numpy(), model.hidden)),
+            torch.from_numpy(closest_equivalent(truth, w[:, 0].numpy(), model.hidden)),
             later("ball"),
             torch.from_numpy(np.diff(trace["regret"], axis=1, prepend=0.0)[:, n_init:]),
         )
@@ -94,7 +95,12 @@ class Replay:
     @property
     def inputs(self) -> dict[str, Any]:
         """For a check."""
-        return {"T": self.rounds, "dw": self.w.shape[2], "lambda": float(self.ridge.max())}
+        return {"T": self.rounds, "dw": self.w.shape[2], "lambda": self.ridge}
+
+    @property
+    def radius(self) -> Tensor:
+        """The learner's own sqrt(beta_t), R x T."""
+        return self.ball[:, :, 2]
 
     # Of each round ---------------------------------------------------------------------------------------
 
@@ -118,11 +124,6 @@ class Replay:
     def value(self) -> Tensor:
         """f_{x_t}(w_t), R x T."""
         return self._each(self.model.value)
-
-    @property
-    def eta(self) -> Tensor:
-        """y_t - f_{x_t}(w*), R x T."""
-        return self.y - self.true
 
     @property
     def apart(self) -> Tensor:
@@ -153,17 +154,18 @@ class Replay:
     # Along the run ---------------------------------------------------------------------------------------
 
     @cached_property
-    def along(self) -> Along:
-        """One Cholesky factorization a round."""
+    def along(self) -> Series:
+        """The series of the run, by one Cholesky factorization per round."""
         T, dw = self.g.shape[1:]
-        ridge, w0 = self.ridge.view(-1, 1), self.w[:, 0]
+        ridge, w0 = self.ridge, self.w[:, 0]
         eye = torch.eye(dw, dtype=self.w.dtype)
-        Sigma = ridge.unsqueeze(2) * eye
+        Sigma = ridge * eye.expand(len(w0), -1, -1)
         # R_t, sum g eta, sum g (rho + eta) + lambda (w_0 - w*)
         sums = torch.stack([ridge * w0, 0 * w0, ridge * (w0 - self.truth)], 2)
-        told = (self.g * self.w[:, :-1]).sum(2) + self.y - self.value
-        weights = torch.stack([told, self.eta, self.rho + self.eta], 2)
-        found: list[list[Tensor]] = [[] for _ in Along._fields]
+        target = (self.g * self.w[:, :-1]).sum(2) + self.y - self.value
+        eta = self.y - self.true
+        weights = torch.stack([target, eta, self.rho + eta], 2)
+        found: list[list[Tensor]] = [[] for _ in Series._fields]
         for t in range(T + 1):
             factor = torch.linalg.cholesky(Sigma)
             solved = torch.cholesky_solve(sums, factor)
@@ -171,10 +173,11 @@ class Replay:
             inverse = torch.linalg.solve_triangular(factor, eye, upper=False)
             diagonal = factor.diagonal(dim1=1, dim2=2)
             values = [
+                Sigma,
                 solved[:, :, 0],
-                2 * diagonal.log().sum(1) - dw * self.ridge.log(),
+                2 * diagonal.log().sum(1) - dw * math.log(ridge),
                 half.square().sum((1, 2)),
-                dw - self.ridge * inverse.square().sum((1, 2)),
+                dw - ridge * inverse.square().sum((1, 2)),
                 (sums[:, :, 1] * solved[:, :, 1]).sum(1),
                 solved[:, :, 2],
                 (factor.mT @ self.apart[:, t].unsqueeze(2)).square().sum((1, 2)),
@@ -187,16 +190,16 @@ class Replay:
                 sums = sums + g * weights[:, t].unsqueeze(1)
             for series, value in zip(found, values):
                 series.append(value)
-        return Along(*(torch.stack(series, 1) for series in found))
+        return Series(*(torch.stack(series, 1) for series in found))
 
-    def root(self, noise: float, curvature: Any, delta: float) -> Tensor:
+    def root(self, noise: float, curvature: float, delta: float) -> Tensor:
         """sqrt(beta_t) for t = 0, ..., T - 1, R x T: the least that the proof of Lemma 5.3 gives, each term as it is.
 
         sigma sqrt(l_t + 2 ln(2 / delta)) + sqrt(lambda) ||w_0 - w*|| + C_h / 2 max_{i < t} ||w_i - w*||^2 sqrt(t S_t).
 
         Args:
             noise: sigma.
-            curvature: C_h, a number or R x 1.
+            curvature: C_h.
             delta: failure probability.
         """
         along, T = self.along, self.rounds
@@ -207,31 +210,27 @@ class Replay:
         root = noise * growth.sqrt() + (self.ridge * self.distance2[:, 0]).sqrt().unsqueeze(1)
         return root + curvature / 2 * farthest * (t * along.trace[:, :T]).clamp(min=0).sqrt()
 
-    def far_corner2(self, lo: float, hi: float, turns: int = 20) -> Tensor:
+    def far_corner2(self, lo: float, hi: float) -> Tensor:
         """Largest ||v - w_t||^2_{Sigma_t} over corners v of [lo, hi]^dw that is found, R x T: what a ball must reach to hold all of W.
 
-        A convex function is largest at a corner; from the one opposite to w_t it climbs from corner to corner.
+        A convex function is largest at a corner. From the corner opposite to w_t the search climbs from corner to corner.
         """
-        found = []
-        outer = self.ridge.view(-1, 1, 1) * torch.eye(self.w.shape[2], dtype=self.w.dtype)
-        for t in range(self.rounds):
-            center = self.w[:, t]
-            corner = torch.where(center > (lo + hi) / 2, lo, hi)
-            best = torch.zeros(len(center), dtype=self.w.dtype)
-            for _ in range(turns):
-                slope = (outer @ (corner - center).unsqueeze(2)).squeeze(2)
-                best = torch.maximum(best, ((corner - center) * slope).sum(1))
-                corner = torch.where(slope > 0, hi, lo).to(center)
-            found.append(best)
-            g = self.g[:, t].unsqueeze(2)
-            outer = outer + g * g.mT
-        return torch.stack(found, 1)
+        center, Sigma = self.w[:, :-1], self.along.Sigma[:, :-1]
+        corner = torch.where(center > (lo + hi) / 2, lo, hi)
+        best = torch.zeros_like(center[:, :, 0])
+        for _ in range(20):
+            slope = (Sigma @ (corner - center).unsqueeze(3)).squeeze(3)
+            best = torch.maximum(best, ((corner - center) * slope).sum(2))
+            corner = torch.where(slope > 0, hi, lo).to(center)
+        return best
 
-    def surface(self, t: int, x: Tensor, root: Tensor) -> tuple[Tensor, Tensor]:
-        """f_x(w_t) and sqrt(beta_t) u_t(x), R x N each. ``x``: R x N x d or 1 x N x d; ``root``: sqrt(beta_t), R."""
+    def surface(self, t: int, x: Tensor) -> tuple[Tensor, Tensor]:
+        """f_x(w_t) and sqrt(beta_t) u_t(x) with the learner's own sqrt(beta_t), R x N each. ``x``: R x N x d or 1 x N x d."""
         features = self.model.features(self.w[:, t], x.expand(len(self.w), -1, -1))
         g, past = self.model.gradient(features), self.g[:, :t]
         eye = torch.eye(g.shape[2], dtype=g.dtype)
-        factor = torch.linalg.cholesky(self.ridge.view(-1, 1, 1) * eye + past.mT @ past)
+        factor = torch.linalg.cholesky(self.ridge * eye + past.mT @ past)
         half = torch.linalg.solve_triangular(factor, g.mT, upper=False)
-        return self.model.value(self.w[:, t], x), root.unsqueeze(1) * half.square().sum(1).sqrt()
+        return self.model.value(self.w[:, t], x), self.radius[:, t : t + 1] * half.square().sum(
+            1
+        ).sqrt()
