@@ -17,7 +17,7 @@ from paperlib.bkb.theory import constants as theory
 from paperlib.core.streams import Streams
 from paperlib.maths.gp import RBF, Kernel, Linear, exact_posterior
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs.replay import Replay
 
 ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)

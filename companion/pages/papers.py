@@ -13,8 +13,7 @@ from paperlib.core.text import number
 
 from .. import project
 from ..papers import heading, room
-from ..verdicts.statements import statements
-from ..verdicts.verdict import Finding, short
+from ..verdicts import Finding, short, statements
 from .markdown import anchor, chip, escape, render
 from .saved import Saved, drawn, notebooks, saved
 

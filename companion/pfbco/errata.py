@@ -19,7 +19,7 @@ from paperlib.pfbco.model.tracking import sigma
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs.tracking import (
     induction_margin,
     kappa_infinity,

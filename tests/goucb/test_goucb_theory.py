@@ -13,7 +13,7 @@ from companion.goucb.proofs.equivalents import changed, closest, equivalents
 from companion.goucb.proofs.growth import Risk
 from companion.goucb.proofs.landscape import Landscape, figure_1
 from companion.goucb.proofs.replay import Replay
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.checks import ByConstruction, Reported, Vacuous
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.radius import Simulated

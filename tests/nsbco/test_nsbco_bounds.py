@@ -9,7 +9,7 @@ from ns_simulated import ascend, schedule
 
 from companion.nsbco.proofs import lemmas, reduced, reduction, weakly
 from companion.nsbco.proofs import schedule as scheduled
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale
