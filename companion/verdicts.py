@@ -22,9 +22,8 @@ from paperlib import stats
 from paperlib.checks import Statement
 from paperlib.core.text import number, plain
 
-from .output import folder, write_json
+from .output import entries, folder, home, write_json
 from .papers import papers, room
-from .project import entries, home
 from .workflow.plan import stated
 
 Stored = Callable[[str], "Verdict | None"]  # the stored verdict on a claim, by the claim's id

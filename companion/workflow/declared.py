@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
-from ..project import figures, home
+from ..output import figures, home
 
 PROFILES = ("quick", "paper")
 CUSTOM = "custom"

@@ -24,7 +24,7 @@ from types import ModuleType
 
 from paperlib.core.files import write_atomically
 
-from ..project import figures
+from ..output import figures
 from .declared import PROFILES, checked, notebook, place
 from .plan import code, products, results, settings, stems, timeout
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from paperlib.core.files import CHECKOUT, write_atomically
 
 from ..imports import PACKAGES, follow, module_file, origin, resolve, roots
+from ..output import entries, figures, home
 from ..papers import papers
-from ..project import entries, figures, home
 from .declared import PROFILES, convert, differences, notebook, values
 
 SECTION = {  # of a notebook in profiles.toml
