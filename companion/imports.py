@@ -3,7 +3,6 @@
 import ast
 import functools
 import hashlib
-import itertools
 import os
 import sys
 import sysconfig
@@ -50,7 +49,7 @@ def origin(name: str) -> str:
     base, _, attribute = name.rpartition(".")
     home = module_file(base) if base and module_file(name) is None else None
     if home is not None and home.name == "__init__.py":
-        for source, local in _imports(home, handed_on=True):
+        for source, local in _imports(home):
             if local == attribute and source != name:
                 return origin(source)
     return name
@@ -98,10 +97,14 @@ Statement = tuple[int | None, str | None, list[tuple[str, str | None]]]
 
 
 @functools.cache
-def _read(text: bytes, name: str) -> tuple[str, list[Statement]]:
-    """A text's digest without words, and its import statements; each text is parsed once.
+def read(text: bytes, name: str) -> tuple[str, list[Statement]]:
+    """Return the SHA-256 of a Python text's code, in hexadecimal, and its import statements; each text is parsed once.
 
-    A statement is level (None for ``import x``), module, and names with what they are called.
+    The digest is of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not change it. A
+    statement is its level (None for ``import x``), module, and names, each with the name after ``as``.
+
+    Raises:
+        SyntaxError: the text is not Python; ``name`` stands for the file.
     """
     tree, found = ast.parse(text, name), []
     for node in ast.walk(tree):
@@ -115,18 +118,34 @@ def _read(text: bytes, name: str) -> tuple[str, list[Statement]]:
 
 
 def digest(text: bytes, name: str) -> str:
-    """SHA-256 of the code of a file, in hexadecimal.
-
-    It is that of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not count.
-
-    Raises:
-        SyntaxError: a text that is no Python, with ``name`` for the file.
-    """
-    return _read(text, name)[0]
+    """Return the SHA-256 of a Python text's code, see ``read``."""
+    return read(text, name)[0]
 
 
-def _statements(file: Path) -> list[Statement]:
-    return _read(file.read_bytes(), str(file))[1]
+def imported(statements: Iterable[Statement], package: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return what import statements in a file of ``package`` import: (dotted name, name that it has in the file)."""
+    found = []
+    for level, module, names in statements:
+        if level is None:
+            found += [(name, name) for name, _ in names]
+            continue
+        above = package[: len(package) + 1 - level] if level else ()
+        base = ".".join(filter(None, (*above, module)))
+        found += [
+            (base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names
+        ]
+    return found
+
+
+def _imports(file: Path) -> list[tuple[str, str]]:
+    """Return what a file imports, see ``imported``; of a file of the two packages, what it imports from there."""
+    statements = read(file.read_bytes(), str(file))[1]
+    own = inside(file)
+    return [
+        (name, local)
+        for name, local in imported(statements, _home(file))
+        if name.split(".")[0] in PACKAGES or not own
+    ]
 
 
 def packages(files: Iterable[Path]) -> set[str]:
@@ -134,10 +153,10 @@ def packages(files: Iterable[Path]) -> set[str]:
 
     Neither the standard library nor the user's own modules are among them.
     """
-    found = set()
-    for level, module, names in itertools.chain.from_iterable(map(_statements, files)):
-        if not level:  # a relative import stays at home
-            found |= {name.split(".")[0] for name in ([module] if module else dict(names))}
+    texts = [(file.read_bytes(), str(file)) for file in files]
+    # a relative import is of the same package
+    absolute = [one for text in texts for one in read(*text)[1] if not one[0]]
+    found = {name.split(".")[0] for name, _ in imported(absolute)}
     return {name for name in found - PACKAGES.keys() - sys.stdlib_module_names if _others(name)}
 
 
@@ -152,23 +171,6 @@ def _others(name: str) -> bool:
 
 def _spec(module: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
     return getattr(sys.modules.get(module), "__spec__", None) or PathFinder.find_spec(module, path)
-
-
-def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
-    """What a file imports, of a file of the package what it imports from there: (dotted name, local name)."""
-    package, found = _home(file), []
-    for level, module, names in _statements(file):
-        if level is None:
-            found += [] if handed_on else [(name, name) for name, _ in names]
-            continue
-        base = ".".join(package[: len(package) + 1 - level] if level else [])
-        base = ".".join(filter(None, (base, module)))
-        found += [
-            (base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names
-        ]
-    return [
-        (name, local) for name, local in found if name.split(".")[0] in PACKAGES or not inside(file)
-    ]
 
 
 def follow(file: Path | None, found: set[Path]) -> None:

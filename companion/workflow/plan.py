@@ -5,7 +5,6 @@ jobs run in ``workflow.jobs``. A notebook is called by its stem (``glbomd_1_logi
 cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
 """
 
-import ast
 import contextlib
 import hashlib
 import json
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from paperlib.core.files import CHECKOUT, write_atomically
 
-from ..imports import PACKAGES, follow, module_file, origin, resolve, roots
+from ..imports import PACKAGES, follow, imported, module_file, origin, read, resolve, roots
 from ..output import entries, figures, home
 from ..papers import papers
 from .declared import PROFILES, convert, differences, notebook, values
@@ -140,18 +139,10 @@ def imports(stem: str) -> list[str]:
         lines = cell["source"].splitlines()
         python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
         try:
-            tree = ast.parse("\n".join(python))
+            statements = read("\n".join(python).encode(), stem)[1]
+            names |= {name for name, _ in imported(statements)}
         except SyntaxError:  # it may import anything: rather run too often than miss an edit
             names |= everything()
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names |= {
-                    node.module if alias.name == "*" else f"{node.module}.{alias.name}"
-                    for alias in node.names
-                }
     return sorted({origin(name) for name in names if name.split(".")[0] in PACKAGES})
 
 
