@@ -149,24 +149,16 @@ def _imports(file: Path) -> list[tuple[str, str]]:
 
 
 def packages(files: Iterable[Path]) -> set[str]:
-    """Top-level packages that files import, of other people: installed, or missing.
+    """Return the top-level packages that files import and that are installed or missing.
 
     Neither the standard library nor the user's own modules are among them.
     """
     texts = [(file.read_bytes(), str(file)) for file in files]
     # a relative import is of the same package
     absolute = [one for text in texts for one in read(*text)[1] if not one[0]]
-    found = {name.split(".")[0] for name, _ in imported(absolute)}
-    return {name for name in found - PACKAGES.keys() - sys.stdlib_module_names if _others(name)}
-
-
-def _others(name: str) -> bool:
-    """Whether a top-level package is installed or missing, not the user's own."""
-    spec = _spec(name)
-    if spec is None:
-        return True
-    places = [spec.origin] if spec.origin else spec.submodule_search_locations or ()
-    return any(os.path.realpath(place).startswith(INSTALLED) for place in places)
+    found = {(name.split(".")[0], name) for name, _ in imported(absolute)}
+    known = PACKAGES.keys() | sys.stdlib_module_names
+    return {top for top, name in found if top not in known and not _own_files(name)}
 
 
 def _spec(module: str, path: Sequence[str] | None = None) -> ModuleSpec | None:

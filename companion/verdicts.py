@@ -26,8 +26,6 @@ from .output import entries, folder, home, write_json
 from .papers import papers, room
 from .workflow.plan import stated
 
-Stored = Callable[[str], "Verdict | None"]  # the stored verdict on a claim, by the claim's id
-
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
@@ -185,7 +183,8 @@ def claim(id: str) -> Claim:
 
 def of_record(id: str) -> Verdict:
     """Return the verdict of record of a claim: that of the project's ``figures/claims.json``, wherever this run writes its own."""
-    return _judged(claim(id), claims(id.split(".")[0]), "paper", recorded(home() / "figures"))
+    known = claims(claim(id).id.split(".")[0])
+    return _judged(known[id], known, "paper", recorded(home() / "figures"))
 
 
 def record(id: str) -> str:
@@ -297,12 +296,16 @@ def conclude(id: str, profile: str) -> Verdict:
     Raises:
         ValueError: an unknown id, or a claim without parts.
     """
-    if not claim(id).parts:
+    c, paper = claim(id), id.split(".")[0]
+    if not c.parts:
         raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
-    return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile, written(profile)))
+    return _keep(_judged(c, claims(paper), profile, written(profile, paper)))
 
 
-def _conclusion(c: Claim, known: dict[str, Claim], profile: str, stored: Stored) -> Verdict:
+def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, Verdict]) -> Verdict:
+    """Return a claim's stored verdict, "not run" where there is none; the verdict of a parent always follows from its parts."""
+    if not c.parts:
+        return _open_if_few(c, stored.get(c.id, Verdict(c.id, "not run", profile)))
     parts = {part: _judged(known[part], known, profile, stored).verdict for part in c.parts}
     found = set(parts.values())
     if "fails" in found:
@@ -315,13 +318,9 @@ def _conclusion(c: Claim, known: dict[str, Claim], profile: str, stored: Stored)
     return Verdict(c.id, verdict, profile, reason=reason)
 
 
-def _file(id: str, profile: str) -> Path:
-    return folder(profile) / "claims" / f"{id}.json"
-
-
 def _keep(verdict: Verdict) -> Verdict:
     content = {**plain(verdict), "line": verdict.line, "notebook": claim(verdict.id).notebook}
-    write_json(_file(verdict.id, verdict.profile), content)
+    write_json(folder(verdict.profile) / "claims" / f"{verdict.id}.json", content)
     return verdict
 
 
@@ -332,48 +331,37 @@ def _verdict(entry: dict[str, Any]) -> Verdict:
     return verdict
 
 
-def recorded(top: Path) -> Stored:
-    """Return a function that looks up a claim's verdict in ``claims.json`` of a folder; it finds none in a damaged file."""
-    return {entry["id"]: _verdict(entry) for entry in entries(top)}.get
+def recorded(top: Path) -> dict[str, Verdict]:
+    """Return the verdicts in ``claims.json`` of a folder by the claim's id; none of a damaged file."""
+    return {entry["id"]: _verdict(entry) for entry in entries(top)}
 
 
-def written(profile: str) -> Stored:
-    """Return a function that looks up a claim's verdict in what the runs of a profile wrote.
+def written(profile: str, paper: str) -> dict[str, Verdict]:
+    """Return the verdicts that the runs of a profile wrote on a paper's claims, by the claim's id.
 
     Runs of the paper profile write one file per claim, which is not committed. Where there is none, the verdict is that of the
     committed ``claims.json``.
     """
-    earlier = recorded(folder(profile)) if profile == "paper" else {}.get
-
-    def stored(id: str) -> Verdict | None:
-        path = _file(id, profile)
-        if not path.is_file():
-            return earlier(id)
+    found = recorded(folder(profile)) if profile == "paper" else {}
+    for path in (folder(profile) / "claims").glob(f"{paper}.*.json"):
         try:
-            found = _verdict(json.loads(path.read_bytes()))
-            if found.verdict in WORDS and isinstance(found.line, str):
-                return found
+            verdict = _verdict(json.loads(path.read_bytes()))
+            damaged = verdict.verdict not in WORDS or not isinstance(verdict.line, str)
         # no JSON, one nested too deep, or no object with the fields of a verdict
         except (ValueError, RecursionError, TypeError, KeyError):
-            pass
-        log.warning("%s is damaged: counted as not run", path.name)
-        return None
-
-    return stored
-
-
-def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: Stored) -> Verdict:
-    """Return a claim's stored verdict, "not run" where there is none; the verdict of a parent always follows from its parts."""
-    if c.parts:
-        return _conclusion(c, known, profile, stored)
-    return _open_if_few(c, stored(c.id) or Verdict(c.id, "not run", profile))
+            damaged = True
+        found.pop(path.stem, None)
+        if damaged:
+            log.warning("%s is damaged: counted as not run", path.name)
+        else:
+            found[path.stem] = verdict
+    return found
 
 
-def table(profile: str = "paper", paper: str | None = None) -> list[Verdict]:
-    """Return the verdict on every declared claim in this profile, "not run" included, in the order of declaration."""
-    stored = written(profile)
-    declared = [claims(name) for name in (papers() if paper is None else [paper])]
-    return [_judged(c, known, profile, stored) for known in declared for c in known.values()]
+def table(profile: str, paper: str) -> list[Verdict]:
+    """Return the verdict on each of a paper's claims in a profile, "not run" included, in the order of declaration."""
+    known, stored = claims(paper), written(profile, paper)
+    return [_judged(c, known, profile, stored) for c in known.values()]
 
 
 def statements(paper: str) -> list[Statement]:
