@@ -12,7 +12,6 @@ import functools
 import hashlib
 import itertools
 import json
-import os
 import platform
 import sys
 import time
@@ -96,18 +95,6 @@ def _code(x: Any) -> list[Any]:
     return [base for base in own.__mro__ if base.__module__ != "builtins"] if known else []
 
 
-def _file(part: Any) -> Path | None:
-    """The file of a class or function, unless it was typed into a notebook or belongs to an installed package."""
-    if _typed(part):
-        return None
-    if part.__module__.split(".")[0] in imports.PACKAGES:
-        return imports.module_file(part.__module__)
-    path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
-    if path is None or os.path.realpath(path).startswith(imports.INSTALLED):
-        return None
-    return Path(path)
-
-
 def _typed(part: Any) -> bool:
     """Whether a class or function has no module file: it was typed into a notebook."""
     module = sys.modules.get(part.__module__ or "__main__")
@@ -165,7 +152,8 @@ class _Text:
                 self.add(part.__self__)
                 self.add(part.__func__)
                 continue
-            imports.follow(_file(part), self.files)
+            if not _typed(part):
+                imports.follow_name(part.__module__, self.files)
             if isinstance(part, FunctionType):
                 self.function(part)
             elif _typed(part):
@@ -219,19 +207,17 @@ def sources(*names: Any) -> list[Path]:
     Raises:
         ValueError: a name that is not in the package.
     """
-    found: set[Path] = set()
+    text = _Text()
     for name in names:
-        if isinstance(name, str):
-            if (file := imports.resolve(name)) is None:
-                raise ValueError(
-                    f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
-                )
-            imports.follow(file, found)
-        else:
-            text = _Text()
+        if not isinstance(name, str):
             text.add(name)
-            found |= text.files
-    return sorted(file for file in found if imports.inside(file))
+        elif (file := imports.resolve(name)) is not None:
+            imports.follow(file, text.files)
+        else:
+            raise ValueError(
+                f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
+            )
+    return sorted(file for file in text.files if imports.inside(file))
 
 
 # What this process runs: of the package the text at its import, of other files the text when first asked for, which
@@ -294,8 +280,9 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     for file, now in zip(files, texts):
         _first.setdefault(file, now)
     # pairs: two files may share a label
-    digests = (imports.digest(now, str(file)) for file, now in zip(files, texts))
-    named = sorted([imports.label(file), code] for file, code in zip(files, digests))
+    named = sorted(
+        [imports.label(file), imports.digest(now, str(file))] for file, now in zip(files, texts)
+    )
     content = {"inputs": describe(inputs), "files": named}
     content |= {"code": text.parts, "versions": versions(files)}
     if typed := _by_name(inputs.get("probes", {})):
