@@ -1,9 +1,9 @@
 """Keys of results by content: the configuration, and the source of all code it runs.
 
-Code of the package and of a user's own modules enters with the files it imports, transitively (read, not executed:
-an import by a name that is made at run time is not seen), each by its syntax tree: words about the code do not count.
-Code written in a notebook enters with its bytecode, what it captures and the notebook's own names it uses; other
-people's packages with the versions of those that the files import.
+The key contains the syntax trees of all files of the two packages and of the user's own modules that the code imports,
+directly or through others. Comments and docstrings do not change it. Files are read, not executed; therefore an import
+by a name that is computed at run time is not found. Code written in a notebook enters with its bytecode, the values it
+captures and the notebook's names that it uses. Installed packages that the files import enter with their versions.
 """
 
 import dataclasses
@@ -131,7 +131,7 @@ def _functions(owner: type) -> list[FunctionType]:
 
 
 class _Text:
-    """The part of a key that speaks for code without a file, and for what functions have captured."""
+    """The part of a key for code without a file, and for values that functions have captured."""
 
     def __init__(self):
         self.parts: list = []
@@ -144,7 +144,9 @@ class _Text:
         named = lambda kid: isinstance(kid, tuple) and hasattr(kid, "_fields")
         self.parts += [["tuple", place, public(type(kid))] for place, kid in found if named(kid)]
         for part in itertools.chain.from_iterable(_code(kid) for _, kid in found):
-            if any(part is other for other in self.seen):
+            if earlier := [i for i, other in enumerate(self.seen) if part is other]:
+                # which one: functions with one text differ by what they have captured
+                self.parts += earlier if isinstance(part, FunctionType) or _typed(part) else []
                 continue
             self.seen.append(part)
             if isinstance(part, MethodType):
@@ -253,20 +255,6 @@ def _differs(file: Path) -> bool:
         return True
 
 
-def _by_name(probes: dict[str, Any]) -> dict[str, list]:
-    """Probes without a name of their own in a file, by the name they are recorded under.
-
-    Functions that one function has made have one text: what they captured tells them apart.
-    """
-    found = {}
-    for name, probe in probes.items():
-        text = _Text()
-        text.add(probe)
-        if any(isinstance(part[1], list) for part in text.parts):
-            found[name] = text.parts
-    return found
-
-
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
 
@@ -285,6 +273,4 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     )
     content = {"inputs": describe(inputs), "files": named}
     content |= {"code": text.parts, "versions": versions(files)}
-    if typed := _by_name(inputs.get("probes", {})):
-        content["typed"] = typed
     return Key(content, tuple(files))

@@ -256,35 +256,28 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def outcome(done: Path) -> dict | None:
-    """What a ``.done`` file says; None where there is none, or none that can be read."""
-    try:
-        found = json.loads(done.read_bytes())
-        seconds, paths = found["seconds"], found["products"]
-        took = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        wrote = isinstance(paths, dict) and all(len(path) < PATH for path in paths)
-        return found if took and 0 <= seconds < math.inf and wrote else None
-    except (OSError, ValueError, RecursionError, TypeError, KeyError):
-        return None
-
-
 def forget_incomplete(stem: str, profile: str) -> str:
-    """Drop a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
+    """Delete a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
 
     Returns:
-        Why, in a line; "" where nothing was dropped.
+        The reason, in a line; "" where nothing was deleted.
     """
     done = results(profile) / f"{stem}.done"
     if not done.exists():
         return ""
-    if (found := outcome(done)) is None:
-        why = f"{done.name} is damaged"
-    else:
-        other = [
-            name for name, sha in found["products"].items() if _sha256(figures() / name) != sha
-        ]
-        if not other:
-            return ""
-        why = f"{', '.join(other[:3])}{' and others are' if other[3:] else ' is' if len(other) == 1 else ' are'} not what it wrote"
+    try:
+        found = json.loads(done.read_bytes())
+        seconds, made = found["seconds"], found["products"]
+        whole = type(seconds) in (int, float) and 0 <= seconds < math.inf
+        whole = whole and isinstance(made, dict) and all(len(path) < PATH for path in made)
+    except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        whole = False
+    other = [name for name in made if _sha256(figures() / name) != made[name]] if whole else []
+    if whole and not other:
+        return ""
+    why = f"{done.name} is damaged"
+    if other:
+        rest = " and others are" if other[3:] else " is" if len(other) == 1 else " are"
+        why = f"{', '.join(other[:3])}{rest} not what it wrote"
     done.unlink()
     return f"  {stem}  runs again: {why}"
