@@ -171,7 +171,7 @@ def computes(file):
     package, paper, room = place(parts_of(file))
     if package == "companion":
         return (
-            room == "datasets" or room in ("imports", "project") or (paper and room == "problems")
+            room == "datasets" or room in ("imports", "output") or (paper and room == "problems")
         )
     return room in COMPUTES if paper else room not in READS
 
