@@ -26,6 +26,22 @@ from .output import entries, folder, home, write_json
 from .papers import papers, room
 from .workflow.plan import stated
 
+__all__ = [  # what the reference of the documentation shows
+    "Claim",
+    "Erratum",
+    "Finding",
+    "Verdict",
+    "claim",
+    "claims",
+    "conclude",
+    "decide",
+    "judge",
+    "not_run",
+    "record",
+    "statements",
+    "table",
+]
+
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")

@@ -170,9 +170,7 @@ def computes(file):
     """Whether a file may be part of a result's key."""
     package, paper, room = place(parts_of(file))
     if package == "companion":
-        return (
-            room == "datasets" or room in ("imports", "output") or (paper and room == "problems")
-        )
+        return room == "datasets" or room in ("imports", "output") or (paper and room == "problems")
     return room in COMPUTES if paper else room not in READS
 
 
