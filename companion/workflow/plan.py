@@ -15,10 +15,10 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from paperlib.core.files import CHECKOUT, write_atomically
+from paperlib.core.files import CHECKOUT
 
 from ..imports import PACKAGES, follow, imported, module_file, origin, read, resolve, roots
-from ..output import entries, figures, home
+from ..output import entries, figures, home, write_json
 from ..papers import papers
 from .declared import PROFILES, convert, differences, notebook, values
 
@@ -82,15 +82,14 @@ def timeout(stem: str, profile: str) -> int:
 
 
 def note_custom(profile: str) -> list[str]:
-    """Keep, in ``custom.json`` beside a profile's logs, which notebooks would run with other parameters than it declares.
+    """Write the notebooks with other parameters than a profile declares to ``custom.json``, beside the profile's logs.
 
     Returns:
         A line on each of them.
     """
-    apart = {stem: differences(stem, profile, values(stem, profile)) for stem in stems()}
-    found = {stem: why for stem, why in apart.items() if why}
-    text = json.dumps(found).encode()
-    write_atomically(results(profile) / "custom.json", lambda file: file.write(text))
+    given = {stem: values(stem, profile) for stem in stems()}
+    found = {stem: why for stem in given if (why := differences(stem, profile, given[stem]))}
+    write_json(results(profile) / "custom.json", found)
     return [
         f"  {stem}  is a custom run: {why} (`git add` would declare it)"
         for stem, why in found.items()
