@@ -7,7 +7,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import companion
@@ -62,35 +62,24 @@ def resolve(name: str) -> Path | None:
     return module_file(name) or (module_file(base) if base else None)
 
 
-def _own_files(name: str) -> list[Path]:
-    """Files behind a dotted name outside the package, from its outermost package on; none of what is installed."""
+def _own_files(name: str) -> list[tuple[Path, list[str]]]:
+    """Return the user's files behind a dotted name, from its outermost package on, each with the names of its package.
+
+    Nothing is returned for what is installed.
+    """
     found, path, parts = [], None, name.split(".")
     for i in range(1, len(parts) + 1):
         module = ".".join(parts[:i])
-        spec = _spec(module, path)
+        loaded = getattr(sys.modules.get(module), "__spec__", None)
+        spec = loaded or PathFinder.find_spec(module, path)
         if spec is None or (spec.origin and os.path.realpath(spec.origin).startswith(INSTALLED)):
             break
-        if spec.origin and spec.origin.endswith(".py"):
-            found.append(Path(spec.origin))
         path = spec.submodule_search_locations
+        if spec.origin and spec.origin.endswith(".py"):
+            found.append((Path(spec.origin), parts[: i if path is not None else i - 1]))
         if path is None:
             break
     return found
-
-
-def _home(file: Path) -> list[str]:
-    """Names of the packages that a file lies in, the outermost first."""
-    for name, root in roots():
-        if file.is_relative_to(root):
-            return [name, *file.relative_to(root).parent.parts]
-    top = file.parent
-    while (top / "__init__.py").exists():
-        top = top.parent
-    # no __init__.py: perhaps a namespace package, below an entry of sys.path
-    if top == file.parent:
-        above = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
-        top = Path(max(above, key=len, default=top))
-    return list(file.parent.relative_to(top).parts)
 
 
 Statement = tuple[int | None, str | None, list[tuple[str, str | None]]]
@@ -137,15 +126,18 @@ def imported(statements: Iterable[Statement], package: Sequence[str] = ()) -> li
     return found
 
 
-def _imports(file: Path) -> list[tuple[str, str]]:
-    """Return what a file imports, see ``imported``; of a file of the two packages, what it imports from there."""
+def _imports(file: Path, package: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return what a file imports, see ``imported``; of a file of the two packages, what it imports from there.
+
+    Args:
+        package: names of the package of a file outside the two packages.
+    """
     statements = read(file.read_bytes(), str(file))[1]
-    own = inside(file)
-    return [
-        (name, local)
-        for name, local in imported(statements, _home(file))
-        if name.split(".")[0] in PACKAGES or not own
-    ]
+    for top, root in roots():
+        if file.is_relative_to(root):
+            found = imported(statements, (top, *file.relative_to(root).parent.parts))
+            return [(name, local) for name, local in found if name.split(".")[0] in PACKAGES]
+    return imported(statements, package)
 
 
 def packages(files: Iterable[Path]) -> set[str]:
@@ -161,23 +153,28 @@ def packages(files: Iterable[Path]) -> set[str]:
     return {top for top, name in found if top not in known and not _own_files(name)}
 
 
-def _spec(module: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    return getattr(sys.modules.get(module), "__spec__", None) or PathFinder.find_spec(module, path)
+def follow(file: Path | None, found: set[Path], package: Sequence[str] = ()) -> None:
+    """Add a file and the files that it imports, directly or through others, to ``found``.
 
+    Of a file of the two packages these are files of the two packages; of another file also the user's own modules.
 
-def follow(file: Path | None, found: set[Path]) -> None:
-    """Add a file and all it imports to ``found``: from the package, and, where it lies outside, one's own modules."""
+    Args:
+        package: see ``_imports``.
+    """
     if file is None or file in found:
         return
     found.add(file)
-    for name, _ in _imports(file):
+    for name, _ in _imports(file, package):
         follow_name(name, found)
 
 
 def follow_name(name: str, found: set[Path]) -> None:
-    """The same for what stands behind a dotted name."""
-    for file in [resolve(name)] if name.split(".")[0] in PACKAGES else _own_files(name):
-        follow(file, found)
+    """Add the files behind a dotted name and what they import to ``found``, see ``follow``."""
+    if name.split(".")[0] in PACKAGES:
+        follow(resolve(name), found)
+        return
+    for file, package in _own_files(name):
+        follow(file, found, package)
 
 
 def inside(file: Path) -> bool:
