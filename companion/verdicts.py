@@ -23,8 +23,7 @@ from paperlib.checks import Statement
 from paperlib.core.text import number, plain
 
 from .output import entries, folder, home, write_json
-from .papers import papers, room
-from .workflow.plan import stated
+from .papers import papers, room, stated
 
 __all__ = [  # what the reference of the documentation shows
     "Claim",

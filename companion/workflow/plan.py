@@ -19,7 +19,7 @@ from paperlib.core.files import CHECKOUT
 
 from ..imports import PACKAGES, follow, imported, module_file, origin, read, resolve, roots
 from ..output import entries, figures, home, write_json
-from ..papers import papers
+from ..papers import papers, stated
 from .declared import PROFILES, convert, differences, notebook, values
 
 SECTION = {  # of a notebook in profiles.toml
@@ -163,18 +163,6 @@ def rooms(stem: str, files: Iterable[Path]) -> list[str]:
     own = [paper for paper in papers() if paper == stem.split("_")[0] or of(paper)]
     shown = ("claims", "styles") if uses("companion/figures") else ("claims",)
     return [f"companion.{paper}.{room}" for paper in own for room in shown]
-
-
-def stated(paper: str) -> list[str]:
-    """The modules in which a paper's statements stand: the theory of the library and the proofs of the companion."""
-    folders = {"paperlib": "theory", "companion": "proofs"}
-    return [
-        f"{package}.{paper}.{room}.{file.stem}"
-        for package, room in folders.items()
-        for root in PACKAGES[package].__path__
-        for file in sorted((Path(root) / paper / room).glob("*.py"))
-        if file.name != "__init__.py"
-    ]
 
 
 def everything() -> set[str]:
