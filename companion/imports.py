@@ -3,12 +3,11 @@
 import ast
 import functools
 import hashlib
-import itertools
 import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import companion
@@ -50,7 +49,7 @@ def origin(name: str) -> str:
     base, _, attribute = name.rpartition(".")
     home = module_file(base) if base and module_file(name) is None else None
     if home is not None and home.name == "__init__.py":
-        for source, local in _imports(home, handed_on=True):
+        for source, local in _imports(home):
             if local == attribute and source != name:
                 return origin(source)
     return name
@@ -63,45 +62,38 @@ def resolve(name: str) -> Path | None:
     return module_file(name) or (module_file(base) if base else None)
 
 
-def _own_files(name: str) -> list[Path]:
-    """Files behind a dotted name outside the package, from its outermost package on; none of what is installed."""
+def _own_files(name: str) -> list[tuple[Path, list[str]]]:
+    """Return the user's files behind a dotted name, from its outermost package on, each with the names of its package.
+
+    Nothing is returned for what is installed.
+    """
     found, path, parts = [], None, name.split(".")
     for i in range(1, len(parts) + 1):
         module = ".".join(parts[:i])
-        spec = _spec(module, path)
+        loaded = getattr(sys.modules.get(module), "__spec__", None)
+        spec = loaded or PathFinder.find_spec(module, path)
         if spec is None or (spec.origin and os.path.realpath(spec.origin).startswith(INSTALLED)):
             break
-        if spec.origin and spec.origin.endswith(".py"):
-            found.append(Path(spec.origin))
         path = spec.submodule_search_locations
+        if spec.origin and spec.origin.endswith(".py"):
+            found.append((Path(spec.origin), parts[: i if path is not None else i - 1]))
         if path is None:
             break
     return found
-
-
-def _home(file: Path) -> list[str]:
-    """Names of the packages that a file lies in, the outermost first."""
-    for name, root in roots():
-        if file.is_relative_to(root):
-            return [name, *file.relative_to(root).parent.parts]
-    top = file.parent
-    while (top / "__init__.py").exists():
-        top = top.parent
-    # no __init__.py: perhaps a namespace package, below an entry of sys.path
-    if top == file.parent:
-        above = [root for root in map(os.path.abspath, sys.path) if file.is_relative_to(root)]
-        top = Path(max(above, key=len, default=top))
-    return list(file.parent.relative_to(top).parts)
 
 
 Statement = tuple[int | None, str | None, list[tuple[str, str | None]]]
 
 
 @functools.cache
-def _read(text: bytes, name: str) -> tuple[str, list[Statement]]:
-    """A text's digest without words, and its import statements; each text is parsed once.
+def read(text: bytes, name: str) -> tuple[str, list[Statement]]:
+    """Return the SHA-256 of a Python text's code, in hexadecimal, and its import statements; each text is parsed once.
 
-    A statement is level (None for ``import x``), module, and names with what they are called.
+    The digest is of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not change it. A
+    statement is its level (None for ``import x``), module, and names, each with the name after ``as``.
+
+    Raises:
+        SyntaxError: the text is not Python; ``name`` stands for the file.
     """
     tree, found = ast.parse(text, name), []
     for node in ast.walk(tree):
@@ -115,75 +107,74 @@ def _read(text: bytes, name: str) -> tuple[str, list[Statement]]:
 
 
 def digest(text: bytes, name: str) -> str:
-    """SHA-256 of the code of a file, in hexadecimal.
-
-    It is that of the syntax tree: comments, docstrings, line breaks and redundant parentheses do not count.
-
-    Raises:
-        SyntaxError: a text that is no Python, with ``name`` for the file.
-    """
-    return _read(text, name)[0]
+    """Return the SHA-256 of a Python text's code, see ``read``."""
+    return read(text, name)[0]
 
 
-def _statements(file: Path) -> list[Statement]:
-    return _read(file.read_bytes(), str(file))[1]
-
-
-def packages(files: Iterable[Path]) -> set[str]:
-    """Top-level packages that files import, of other people: installed, or missing.
-
-    Neither the standard library nor the user's own modules are among them.
-    """
-    found = set()
-    for level, module, names in itertools.chain.from_iterable(map(_statements, files)):
-        if not level:  # a relative import stays at home
-            found |= {name.split(".")[0] for name in ([module] if module else dict(names))}
-    return {name for name in found - PACKAGES.keys() - sys.stdlib_module_names if _others(name)}
-
-
-def _others(name: str) -> bool:
-    """Whether a top-level package is installed or missing, not the user's own."""
-    spec = _spec(name)
-    if spec is None:
-        return True
-    places = [spec.origin] if spec.origin else spec.submodule_search_locations or ()
-    return any(os.path.realpath(place).startswith(INSTALLED) for place in places)
-
-
-def _spec(module: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
-    return getattr(sys.modules.get(module), "__spec__", None) or PathFinder.find_spec(module, path)
-
-
-def _imports(file: Path, handed_on: bool = False) -> list[tuple[str, str]]:
-    """What a file imports, of a file of the package what it imports from there: (dotted name, local name)."""
-    package, found = _home(file), []
-    for level, module, names in _statements(file):
+def imported(statements: Iterable[Statement], package: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return what import statements in a file of ``package`` import: (dotted name, name that it has in the file)."""
+    found = []
+    for level, module, names in statements:
         if level is None:
-            found += [] if handed_on else [(name, name) for name, _ in names]
+            found += [(name, name) for name, _ in names]
             continue
-        base = ".".join(package[: len(package) + 1 - level] if level else [])
-        base = ".".join(filter(None, (base, module)))
+        above = package[: len(package) + 1 - level] if level else ()
+        base = ".".join(filter(None, (*above, module)))
         found += [
             (base if name == "*" else f"{base}.{name}", asname or name) for name, asname in names
         ]
-    return [
-        (name, local) for name, local in found if name.split(".")[0] in PACKAGES or not inside(file)
-    ]
+    return found
 
 
-def follow(file: Path | None, found: set[Path]) -> None:
-    """Add a file and all it imports to ``found``: from the package, and, where it lies outside, one's own modules."""
+def _imports(file: Path, package: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return what a file imports, see ``imported``; of a file of the two packages, what it imports from there.
+
+    Args:
+        package: names of the package of a file outside the two packages.
+    """
+    statements = read(file.read_bytes(), str(file))[1]
+    for top, root in roots():
+        if file.is_relative_to(root):
+            found = imported(statements, (top, *file.relative_to(root).parent.parts))
+            return [(name, local) for name, local in found if name.split(".")[0] in PACKAGES]
+    return imported(statements, package)
+
+
+def packages(files: Iterable[Path]) -> set[str]:
+    """Return the top-level packages that files import and that are installed or missing.
+
+    Neither the standard library nor the user's own modules are among them.
+    """
+    texts = [(file.read_bytes(), str(file)) for file in files]
+    # a relative import is of the same package
+    absolute = [one for text in texts for one in read(*text)[1] if not one[0]]
+    found = {(name.split(".")[0], name) for name, _ in imported(absolute)}
+    known = PACKAGES.keys() | sys.stdlib_module_names
+    return {top for top, name in found if top not in known and not _own_files(name)}
+
+
+def follow(file: Path | None, found: set[Path], package: Sequence[str] = ()) -> None:
+    """Add a file and the files that it imports, directly or through others, to ``found``.
+
+    Of a file of the two packages these are files of the two packages; of another file also the user's own modules.
+
+    Args:
+        package: see ``_imports``.
+    """
     if file is None or file in found:
         return
     found.add(file)
-    for name, _ in _imports(file):
+    for name, _ in _imports(file, package):
         follow_name(name, found)
 
 
 def follow_name(name: str, found: set[Path]) -> None:
-    """The same for what stands behind a dotted name."""
-    for file in [resolve(name)] if name.split(".")[0] in PACKAGES else _own_files(name):
-        follow(file, found)
+    """Add the files behind a dotted name and what they import to ``found``, see ``follow``."""
+    if name.split(".")[0] in PACKAGES:
+        follow(resolve(name), found)
+        return
+    for file, package in _own_files(name):
+        follow(file, found, package)
 
 
 def inside(file: Path) -> bool:

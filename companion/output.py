@@ -1,23 +1,34 @@
-"""Where figures, verdicts and pages are written."""
+"""The project's folder, and where figures, verdicts and pages are written."""
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from paperlib.core.files import write_atomically
+from paperlib.core.files import CHECKOUT, write_atomically
 from paperlib.core.text import plain
-
-from .project import figures
 
 FOLDERS = {"quick": "quick", "paper": "", "custom": "custom"}  # below that of all figures
 
 
-def folder(profile: str) -> Path:
-    """The folder of figures and verdicts: ``figures/`` for the paper profile, ``figures/quick/`` for the quick one.
+def home() -> Path:
+    """Return the project's folder: PAPERLIB_ROOT, else the checkout. An installed package has none: the working folder."""
+    if given := os.environ.get("PAPERLIB_ROOT"):
+        return Path(given).resolve()
+    complete = all((CHECKOUT / name).is_file() for name in ("run.py", "Snakefile"))
+    return CHECKOUT if complete else Path.cwd()
 
-    Runs with parameters that no profile declares write to ``figures/custom/``. The environment variable
-    PAPERLIB_FIGURES names another folder instead of ``figures/``.
+
+def figures() -> Path:
+    """Return the folder of figures and verdicts of all profiles: PAPERLIB_FIGURES, else ``figures`` in the project's folder."""
+    return Path(os.environ.get("PAPERLIB_FIGURES") or home() / "figures")
+
+
+def folder(profile: str) -> Path:
+    """Return the folder of a profile's figures and verdicts: ``figures/`` for "paper", ``figures/quick/`` for "quick".
+
+    Runs with parameters that no profile declares write to ``figures/custom/``.
 
     Raises:
         ValueError: an unknown profile.
@@ -25,6 +36,17 @@ def folder(profile: str) -> Path:
     if profile not in FOLDERS:
         raise ValueError(f"profile={profile!r}; allowed: {', '.join(FOLDERS)}")
     return figures() / FOLDERS[profile]
+
+
+def entries(top: Path) -> Iterator[dict]:
+    """Yield the claims with their verdicts in ``claims.json`` of a folder; none where it is missing or damaged."""
+    try:
+        found = json.loads((top / "claims.json").read_bytes())["papers"].values()
+        claims = [claim for paper in found for claim in paper["claims"]]
+    # no file, no JSON, one nested too deep, or no object with these entries
+    except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        return
+    yield from claims
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -39,8 +61,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write ``content`` atomically, and say so in the file that PAPERLIB_WRITTEN names: the workflow asks what a notebook wrote."""
+    """Write ``content`` atomically, and list the path in the file that PAPERLIB_WRITTEN names, from which the workflow reads it."""
     write_atomically(path, lambda file: file.write(content))
-    if said := os.environ.get("PAPERLIB_WRITTEN"):
-        with open(said, "a") as file:
+    if written := os.environ.get("PAPERLIB_WRITTEN"):
+        with open(written, "a") as file:
             file.write(f"{Path(path).resolve()}\n")

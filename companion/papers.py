@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import companion
+import paperlib
 
 
 def papers() -> list[str]:
@@ -43,3 +44,15 @@ def room(paper: str, name: str) -> ModuleType | None:
         if error.name not in (full, full.rpartition(".")[0]):  # something that the paper needs
             raise
         return None  # there may not even be a folder for it
+
+
+def stated(paper: str) -> list[str]:
+    """Return the modules that hold a paper's statements: those of ``theory`` in the library and ``proofs`` in the companion."""
+    return [
+        ".".join([package.__name__, *file.relative_to(root).with_suffix("").parts])
+        for package, name in ((paperlib, "theory"), (companion, "proofs"))
+        for root in package.__path__
+        for pattern in (f"{name}.py", f"{name}/*.py")  # one file, or a folder
+        for file in sorted((Path(root) / paper).glob(pattern))
+        if file.name != "__init__.py"
+    ]

@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 
 from paperlib.core.linalg import pick_device
 
+from . import verdicts
 from .figures import drawing
-from .verdicts import verdict as verdicts
-from .verdicts.verdict import Verdict
+from .verdicts import Verdict
 from .workflow import declared
 
 

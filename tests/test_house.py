@@ -42,7 +42,7 @@ READS = {"stats", "checks", "asktell"}  # shared files of the library that are n
 
 # Packages whose __init__.py hands names on, to notebooks and users; all others are empty.
 FACES = {"paperlib", "companion", "paperlib.asktell"}
-FACES |= {f"companion.{room}" for room in ("store", "verdicts", "figures", "datasets")}
+FACES |= {f"companion.{room}" for room in ("store", "figures", "datasets")}
 FACES |= {
     ".".join(filter(None, (package, paper, room)))
     for paper in papers()
@@ -170,9 +170,7 @@ def computes(file):
     """Whether a file may be part of a result's key."""
     package, paper, room = place(parts_of(file))
     if package == "companion":
-        return (
-            room == "datasets" or room in ("imports", "project") or (paper and room == "problems")
-        )
+        return room == "datasets" or room in ("imports", "output") or (paper and room == "problems")
     return room in COMPUTES if paper else room not in READS
 
 

@@ -15,7 +15,7 @@ from companion import verdicts
 from companion.pages import saved
 from companion.pages.saved import notebooks
 from companion.papers import papers
-from companion.verdicts.verdict import claims
+from companion.verdicts import claims
 from companion.workflow import declared
 from companion.workflow import plan as workflow
 from companion.workflow.canonical import canonical

@@ -17,9 +17,8 @@ from paperlib.core.linalg import pick_device
 from paperlib.core.text import plain
 from paperlib.core.validation import refuse
 
-from ..output import folder, write_text
+from ..output import folder, home, write_text
 from ..papers import papers
-from ..project import home
 from ..store.keys import versions
 from ..store.progress import line
 from ..store.timing import alone

@@ -31,7 +31,7 @@ test of ours, with what the text says and the test does not in its row; "ours" i
 qbar is 5 or as it is said, far below the theory's hundreds. Learners see the same noise and the same first arm, trial by trial.
 """
 
-from ..verdicts.verdict import Claim, Finding
+from ..verdicts import Claim, Finding
 
 VARIANCE, REGRET, LINEAR, COST, THEORY = (
     f"bkb_{name}" for name in ("1_variance", "2_regret", "3_linear", "4_cost", "5_theory")

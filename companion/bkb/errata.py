@@ -21,7 +21,7 @@ from paperlib.core.streams import Draw
 from paperlib.maths.gp import RBF, Kernel, Linear
 from paperlib.play import play
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs.run_lemmas import Replay
 
 ARMS, GAMMA, HORIZON = 64, 100.0, 300  # the reference problem: a grid of [0, 1] with exp(-100 r^2)

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from paperlib.core.errors import told
 
-from ..project import home
+from ..output import home
 
 log = logging.getLogger(__name__)
 Parameters = dict[str, Any]  # Python's own numbers and strings, by name

@@ -28,7 +28,7 @@ C23.time.ofulmlogb, C28, C29, which are reported.
 On 25 November 2026 the rows of C5 and C12 came to say that "at most twice" is our threshold; no test changed.
 """
 
-from ..verdicts.verdict import Claim, Finding
+from ..verdicts import Claim, Finding
 
 LOGISTIC, POISSON, SCALE, COVERTYPE, THEORY = (
     f"glbomd_{name}" for name in ("1_logistic", "2_poisson", "3_scale", "4_covertype", "5_theory")

@@ -16,7 +16,7 @@ from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import SphereArms
 from paperlib.glbomd.theory.constants import FORMS, regret_bound, ridge_condition
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs.lemmas import NODES, WEIGHTS, slope_integrals
 
 DIM, HORIZON, DELTA = 5, 3000, 0.01  # of the paper's synthetic experiments

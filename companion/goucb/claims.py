@@ -38,7 +38,7 @@ the three methods choose the same points with BoTorch's own search. The run of t
 now asks how often they do. N11 is reported, before and after.
 """
 
-from ..verdicts.verdict import Claim, Finding
+from ..verdicts import Claim, Finding
 
 SYNTHETIC, TUNING, THEORY, COST = (
     f"goucb_{name}" for name in ("2_synthetic", "3_tuning", "4_theory", "5_cost")

@@ -19,7 +19,7 @@ from paperlib.goucb.problems.reference import HALF, Reference
 from paperlib.goucb.theory import constants as theory
 from paperlib.goucb.theory.constants import Constants
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs import printed
 from .proofs.growth import TRUTH, Landscape, Risk
 

@@ -3,7 +3,7 @@
 Learners see the same noise, trial by trial.
 """
 
-from ..verdicts.verdict import Claim, Finding
+from ..verdicts import Claim, Finding
 
 CLAIMS = [
     Claim(

@@ -40,7 +40,7 @@ Holm's correction is over the comparisons of one claim. What cannot fail is no c
 the queries are feasible with N_0 corrected (C4), and Lemma 4.1 as corrected are checks, controls that fail among them.
 """
 
-from ..verdicts.verdict import Claim, Finding
+from ..verdicts import Claim, Finding
 
 ANATOMY, REGRET, PRICING, THEORY = (
     f"nsbco_{name}" for name in ("1_anatomy", "2_regret", "3_reduction_and_pricing", "4_theory")

@@ -16,7 +16,7 @@ from scipy.stats import binom
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, literal, reference
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs import reduction, schedule
 from .proofs.ascent import noise_free_regret, printed_first
 

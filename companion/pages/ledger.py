@@ -15,10 +15,10 @@ from typing import Any
 from paperlib.checks import Statement
 from paperlib.core.text import plain
 
+from .. import verdicts
 from ..output import folder, write_json
 from ..papers import heading, papers, room
-from ..verdicts import verdict as verdicts
-from ..verdicts.statements import statements
+from ..verdicts import statements
 from ..workflow import plan as workflow
 
 
@@ -52,11 +52,11 @@ def _paper(paper: str, profile: str) -> dict[str, Any]:
 
 def _claims(paper: str, profile: str) -> list[dict]:
     found = []
-    for row in verdicts.table(profile, paper):
-        kept = row.kept if profile == "paper" else verdicts.of_record(row.claim.id)
-        claim = {**plain(row.claim), **kept, "notebook": row.claim.notebook}
+    for declared, run in zip(verdicts.claims(paper).values(), verdicts.table(profile, paper)):
+        judged = run if profile == "paper" else verdicts.of_record(run.id)
+        claim = {**plain(declared), **plain(judged), "line": judged.line}
         if profile != "paper":
-            claim["run"] = f"{profile} run: {row.seen()}"
+            claim["run"] = f"{profile} run: {run.seen()}"
         found.append(claim)
     return found
 

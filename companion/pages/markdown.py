@@ -13,7 +13,7 @@ import numpy as np
 
 from paperlib.core.text import number
 
-from ..verdicts.verdict import short
+from ..verdicts import short
 from .ledger import float_of
 
 MARKS = {

@@ -11,10 +11,9 @@ import re
 from paperlib.core import linalg
 from paperlib.core.text import number
 
-from .. import project
+from .. import output
 from ..papers import heading, room
-from ..verdicts.statements import statements
-from ..verdicts.verdict import Finding, short
+from ..verdicts import Finding, short, statements
 from .markdown import anchor, chip, escape, render
 from .saved import Saved, drawn, notebooks, saved
 
@@ -192,7 +191,7 @@ def speed(found: dict) -> str:
         papers.append(
             {"name": name, "figures": figures, "left_out": left_out, "cases": len(cases.CASES)}
         )
-    gpu = json.loads((project.home() / "bench" / "cpu_and_cuda.json").read_text())
+    gpu = json.loads((output.home() / "bench" / "cpu_and_cuda.json").read_text())
     times = {}
     for row in gpu["rows"]:
         times.setdefault((row["learner"], row["dim"]), []).append(row)

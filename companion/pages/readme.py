@@ -10,9 +10,8 @@ import sys
 from collections import Counter
 from importlib import import_module
 
-from ..output import write_text
+from ..output import home, write_text
 from ..papers import heading, papers, room
-from ..project import home
 from . import ledger
 from .markdown import anchor, render
 from .papers import first_finding

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from paperlib.core.text import plain
 
-from ..output import FOLDERS, folder, write_text
-from ..project import home
+from ..output import FOLDERS, folder, home, write_text
 from ..workflow import plan as workflow
 from . import executed, ledger, papers, readme
 from .markdown import spoken

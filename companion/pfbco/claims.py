@@ -31,7 +31,7 @@ vary more from trial to trial than the learners differ. C5 and the judged claims
 and of which an interval is had; the reported ones of C4 have the medians, which single pauses of the machine do not move.
 """
 
-from ..verdicts.verdict import Claim, Finding
+from ..verdicts import Claim, Finding
 
 QUADRATIC, PORTFOLIO, COMPLETION, TIME, THEORY = (
     f"pfbco_{name}"

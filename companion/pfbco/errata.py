@@ -19,7 +19,7 @@ from paperlib.pfbco.model import sigma
 from paperlib.pfbco.theory import constants as theory
 from paperlib.pfbco.theory.constants import Setting
 
-from ..verdicts.errata import Erratum
+from ..verdicts import Erratum
 from .proofs.lemmas import (
     induction_margin,
     induction_polynomial,

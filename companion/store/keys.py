@@ -1,9 +1,9 @@
 """Keys of results by content: the configuration, and the source of all code it runs.
 
-Code of the package and of a user's own modules enters with the files it imports, transitively (read, not executed:
-an import by a name that is made at run time is not seen), each by its syntax tree: words about the code do not count.
-Code written in a notebook enters with its bytecode, what it captures and the notebook's own names it uses; other
-people's packages with the versions of those that the files import.
+The key contains the syntax trees of all files of the two packages and of the user's own modules that the code imports,
+directly or through others. Comments and docstrings do not change it. Files are read, not executed; therefore an import
+by a name that is computed at run time is not found. Code written in a notebook enters with its bytecode, the values it
+captures and the notebook's names that it uses. Installed packages that the files import enter with their versions.
 """
 
 import dataclasses
@@ -12,7 +12,6 @@ import functools
 import hashlib
 import itertools
 import json
-import os
 import platform
 import sys
 import time
@@ -96,18 +95,6 @@ def _code(x: Any) -> list[Any]:
     return [base for base in own.__mro__ if base.__module__ != "builtins"] if known else []
 
 
-def _file(part: Any) -> Path | None:
-    """The file of a class or function, unless it was typed into a notebook or belongs to an installed package."""
-    if _typed(part):
-        return None
-    if part.__module__.split(".")[0] in imports.PACKAGES:
-        return imports.module_file(part.__module__)
-    path = getattr(sys.modules[part.__module__], "__file__", None)  # built-in modules have none
-    if path is None or os.path.realpath(path).startswith(imports.INSTALLED):
-        return None
-    return Path(path)
-
-
 def _typed(part: Any) -> bool:
     """Whether a class or function has no module file: it was typed into a notebook."""
     module = sys.modules.get(part.__module__ or "__main__")
@@ -144,7 +131,7 @@ def _functions(owner: type) -> list[FunctionType]:
 
 
 class _Text:
-    """The part of a key that speaks for code without a file, and for what functions have captured."""
+    """The part of a key for code without a file, and for values that functions have captured."""
 
     def __init__(self):
         self.parts: list = []
@@ -157,7 +144,9 @@ class _Text:
         named = lambda kid: isinstance(kid, tuple) and hasattr(kid, "_fields")
         self.parts += [["tuple", place, public(type(kid))] for place, kid in found if named(kid)]
         for part in itertools.chain.from_iterable(_code(kid) for _, kid in found):
-            if any(part is other for other in self.seen):
+            if earlier := [i for i, other in enumerate(self.seen) if part is other]:
+                # which one: functions with one text differ by what they have captured
+                self.parts += earlier if isinstance(part, FunctionType) or _typed(part) else []
                 continue
             self.seen.append(part)
             if isinstance(part, MethodType):
@@ -165,7 +154,8 @@ class _Text:
                 self.add(part.__self__)
                 self.add(part.__func__)
                 continue
-            imports.follow(_file(part), self.files)
+            if not _typed(part):
+                imports.follow_name(part.__module__, self.files)
             if isinstance(part, FunctionType):
                 self.function(part)
             elif _typed(part):
@@ -219,19 +209,17 @@ def sources(*names: Any) -> list[Path]:
     Raises:
         ValueError: a name that is not in the package.
     """
-    found: set[Path] = set()
+    text = _Text()
     for name in names:
-        if isinstance(name, str):
-            if (file := imports.resolve(name)) is None:
-                raise ValueError(
-                    f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
-                )
-            imports.follow(file, found)
-        else:
-            text = _Text()
+        if not isinstance(name, str):
             text.add(name)
-            found |= text.files
-    return sorted(file for file in found if imports.inside(file))
+        elif (file := imports.resolve(name)) is not None:
+            imports.follow(file, text.files)
+        else:
+            raise ValueError(
+                f"name={name!r}; allowed: a module of paperlib or companion, or a name in one"
+            )
+    return sorted(file for file in text.files if imports.inside(file))
 
 
 # What this process runs: of the package the text at its import, of other files the text when first asked for, which
@@ -267,20 +255,6 @@ def _differs(file: Path) -> bool:
         return True
 
 
-def _by_name(probes: dict[str, Any]) -> dict[str, list]:
-    """Probes without a name of their own in a file, by the name they are recorded under.
-
-    Functions that one function has made have one text: what they captured tells them apart.
-    """
-    found = {}
-    for name, probe in probes.items():
-        text = _Text()
-        text.add(probe)
-        if any(isinstance(part[1], list) for part in text.parts):
-            found[name] = text.parts
-    return found
-
-
 def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     """Key of a computation from its inputs, the code behind them and behind the modules ``also``, and versions.
 
@@ -294,10 +268,9 @@ def key(inputs: dict[str, Any], also: tuple[str, ...] = ()) -> Key:
     for file, now in zip(files, texts):
         _first.setdefault(file, now)
     # pairs: two files may share a label
-    digests = (imports.digest(now, str(file)) for file, now in zip(files, texts))
-    named = sorted([imports.label(file), code] for file, code in zip(files, digests))
+    named = sorted(
+        [imports.label(file), imports.digest(now, str(file))] for file, now in zip(files, texts)
+    )
     content = {"inputs": describe(inputs), "files": named}
     content |= {"code": text.parts, "versions": versions(files)}
-    if typed := _by_name(inputs.get("probes", {})):
-        content["typed"] = typed
     return Key(content, tuple(files))

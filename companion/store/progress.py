@@ -133,54 +133,41 @@ class Cell:
         self.handle, self.shown, self.before = None, 0, self._sent()
 
     def show(self, text: str) -> None:
-        """The line says this from now on, "" for nothing any more."""
-        from IPython.display import display
+        """Show a text as the line; "" removes the line."""
+        from IPython.display import clear_output, display
 
-        if not text:
-            self.hide()
-            return
-        data, self.shown = {"text/plain": text}, self.shown + 1
-        if self.handle is None:
-            self.handle = display(data, raw=True, display_id=True)
-        else:
-            self.handle.update(data, raw=True)
-
-    def hide(self) -> None:
-        """The line says nothing any more."""
-        from IPython.display import clear_output
-
-        sys.stdout.flush(), sys.stderr.flush()  # what is printed is a message then
+        sys.stdout.flush(), sys.stderr.flush()  # printed text is then among the messages
         alone = self.before is not None and self._sent() - self.before == self.shown
-        self.shown += 1
-        if alone:
+        data, self.shown = {"text/plain": text} if text else {}, self.shown + 1
+        if alone and not text:
             self.handle = clear_output()
-        else:
-            self.handle.update({}, raw=True)
+        elif self.handle is not None:
+            self.handle.update(data, raw=True)
+        elif text:
+            self.handle = display(data, raw=True, display_id=True)
 
     def _sent(self) -> int:
         """Messages of this kernel so far, outputs among them."""
         return self.shell.kernel.session.message_count
 
 
-@functools.cache
-def _cell() -> Cell:
-    return Cell(shell())
-
-
 def shell() -> Any:
-    """The shell of a notebook's kernel; None elsewhere."""
+    """Return the shell of a notebook's kernel; None elsewhere."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return shell if getattr(shell, "kernel", None) is not None else None
+
+
+_cell = Cell(shell()) if shell() else None  # made at once, because it follows which cell runs
 
 
 def _medium() -> Callable[[str], None] | None:
     """What shows a line (in a file, a cell, a terminal or a log), and "" as no line; None for nowhere."""
     if file := os.environ.get("PAPERLIB_PROGRESS"):
         return functools.partial(_to_file, Path(file))
-    if shell():
+    if _cell:
         # nbval compares outputs, and takes the line for one
-        return None if "PYTEST_VERSION" in os.environ else _cell().show
+        return None if "PYTEST_VERSION" in os.environ else _cell.show
     try:
         return _on_terminal if sys.stderr.isatty() else _log
     except (AttributeError, ValueError):  # none, closed, or one that only writes
@@ -203,7 +190,3 @@ def _on_terminal(text: str) -> None:
 def _log(text: str) -> None:
     if text:
         print(text, file=sys.stderr, flush=True)
-
-
-if shell():
-    _cell()  # hears of the cells that come

@@ -30,7 +30,7 @@ from paperlib.core.trace import Trace
 from paperlib.core.validation import whole
 from paperlib.play import play
 
-from ..project import home
+from ..output import home
 from .keys import Key, key
 from .progress import line
 from .timing import computing

@@ -63,12 +63,10 @@ class Seconds(dict[Run, np.ndarray]):
         Raises:
             ValueError: another statistic.
         """
-        found, statistic = self[run], _statistic(of)
-        if rounds is None:
-            each = statistic(found, axis=1)
-        else:
-            each = np.array([statistic(row[at]) for row, at in zip(found, rounds, strict=True)])
-        return scale * each / self.trials.get(run, 1)
+        statistic, rows = _statistic(of), self[run]
+        if rounds is not None:
+            rows = [row[at] for row, at in zip(rows, rounds, strict=True)]
+        return scale * np.array([statistic(row) for row in rows]) / self.trials.get(run, 1)
 
     def overall(self, run: Run, of: str = "median", scale: float = 1.0) -> float:
         """The same statistic of all rounds of all repetitions together."""

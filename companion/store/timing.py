@@ -10,7 +10,7 @@ import re
 import resource
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +26,7 @@ from .progress import line
 
 def _open(name: str) -> IO:
     folder = Path(os.environ.get("PAPERLIB_LOCKS") or tempfile.gettempdir())
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"paperlib-{os.getuid()}.{name}"
     return os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR, 0o600), "w")
 
@@ -59,11 +60,9 @@ def _locked(kind: int) -> Iterator[None]:
             fcntl.flock(share, fcntl.LOCK_SH)
 
 
-@contextmanager
-def computing() -> Iterator[None]:
-    """Work that others may do beside, in any number of processes, but not while one of them times."""
-    with _locked(fcntl.LOCK_SH):
-        yield
+def computing() -> AbstractContextManager[None]:
+    """Return a context for work that any number of processes may do at once, but not while one of them times."""
+    return _locked(fcntl.LOCK_SH)
 
 
 @contextmanager
@@ -85,11 +84,10 @@ def time_rounds(
     trials: Sequence[int],
     seed: int = 0,
     anew: bool = False,
-    device: str = "cpu",
 ) -> dict[str, np.ndarray]:
-    """Seconds of each round in ``select`` and ``update``, the problem's own time left out.
+    """Return the seconds of each round in ``select`` and ``update``, without those of the problem.
 
-    In each repetition all runs take turns, so that a drift of the machine's speed meets all of
+    In each repetition all runs take turns, so that a drift of the machine's speed affects all of
     them alike.
 
     Args:
@@ -98,7 +96,7 @@ def time_rounds(
         repetitions: N, after one short warm-up of each run.
         trials: of each run, played as one batch; seconds are of the batch, not of a trial.
         seed: of all repetitions.
-        anew: whether each repetition draws for itself: the next one has the next seed.
+        anew: whether each repetition has its own draws: the next one has the next seed.
 
     Returns:
         "seconds": runs x N x T.
@@ -106,12 +104,12 @@ def time_rounds(
     found = np.empty((len(runs), repetitions, horizon))
     with line("timing", len(runs) * repetitions, still=True) as shown, alone():
         for (learner, problem), R in zip(runs, trials, strict=True):
-            play(learner, problem, min(horizon, 20), R, seed, device=device)
+            play(learner, problem, min(horizon, 20), R, seed)
         for n in range(repetitions):
             own = seed + n if anew else seed
             for i, ((learner, problem), R) in enumerate(zip(runs, trials)):
                 shown.begin(type(learner).__name__)  # between the runs, not in them
-                trace = play(learner, problem, horizon, R, own, device=device, record="all")
+                trace = play(learner, problem, horizon, R, own, record="all")
                 found[i, n] = np.diff(trace.seconds, prepend=0.0)
                 shown.end()
     return {"seconds": found}

@@ -14,10 +14,18 @@ from .declared import differences, notebook, values
 from .plan import results
 
 ADDED = {"injected-parameters", "papermill-error-cell-tag"}  # tags of cells that papermill adds
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
 
 
 def canonical(source, executed):
-    """`source` with the outputs of `executed`, and nothing that differs from machine to machine.
+    """Return `source` with the outputs of `executed`, without anything that differs from machine to machine.
 
     Args:
         source: the notebook as committed (an nbformat node, unchanged).
@@ -30,18 +38,11 @@ def canonical(source, executed):
     Raises:
         ValueError: the code cells differ, or an output is an error.
     """
-    result = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "cells": [], "metadata": {}})
-    result.metadata.kernelspec = {
-        "display_name": "Python 3 (ipykernel)",
-        "language": "python",
-        "name": "python3",
-    }
-    result.metadata.language_info = {"name": "python"}
     cells = [c for c in executed.cells if c.cell_type == "code"]
     ran = [c for c in cells if not ADDED & set(c.metadata.get("tags", []))]
     if [c.source for c in ran] != [c.source for c in source.cells if c.cell_type == "code"]:
         raise ValueError("the executed copy has other code cells than the notebook; run it again")
-    remaining, count = iter(ran), 0
+    made, count = [], 0
     for i, cell in enumerate(source.cells):
         tags = cell.metadata.get("tags", [])
         new = {
@@ -52,37 +53,30 @@ def canonical(source, executed):
         }
         if cell.cell_type == "code":
             count += 1
-            kept = [o for o in next(remaining).outputs if o.get("name") != "stderr"]
-            new["execution_count"] = count
-            cleaned = [_clean(output, count) for output in kept]
-            # without content: what a line of progress leaves, see store.progress
-            new["outputs"] = _whole([o for o in cleaned if o.get("data") != {}])
-        result.cells.append(nbformat.from_dict(new))
-    return result
+            outputs = _canonical_outputs(ran[count - 1].outputs, count)
+            new |= {"execution_count": count, "outputs": outputs}
+        made.append(new)
+    whole = {"nbformat": 4, "nbformat_minor": 5, "metadata": METADATA, "cells": made}
+    return nbformat.from_dict(whole)
 
 
-def _whole(outputs: list) -> list:
-    """The outputs with text in one piece where the kernel sent it in several, as time had it."""
-    found = []
-    for output in outputs:
-        if found and output.output_type == found[-1].output_type == "stream":
-            found[-1].text += output.text
-        else:
-            found.append(output)
-    return found
-
-
-def _clean(output, count: int):
-    if output.output_type == "error":
-        raise ValueError(
-            f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed"
-        )
-    output = output.copy()
-    if "execution_count" in output:
-        output.execution_count = count
-    if "data" in output:
-        output.data = {k: value for k, value in output.data.items() if "jupyter.widget" not in k}
-    return output
+def _canonical_outputs(outputs: list, count: int) -> list:
+    """Return the outputs of code cell ``count`` that are committed; text in one piece, though the kernel sent it in several."""
+    kept = []
+    for output in (found.copy() for found in outputs if found.get("name") != "stderr"):
+        if output.output_type == "error":
+            raise ValueError(
+                f"code cell {count} ended in {output.ename}: {output.evalue}; a notebook with an error is not committed"
+            )
+        if "execution_count" in output:
+            output.execution_count = count
+        if "data" in output:
+            output.data = {k: v for k, v in output.data.items() if "jupyter.widget" not in k}
+        if output.output_type == "stream" and kept and kept[-1].output_type == "stream":
+            kept[-1].text += output.text
+        elif output.get("data") != {}:  # without content: the rest of a line of progress
+            kept.append(output)
+    return kept
 
 
 def commit(stem: str) -> None:

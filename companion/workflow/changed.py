@@ -8,7 +8,6 @@ problem uses a changed file are run (``tests/conftest.py``).
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from paperlib.core.files import CHECKOUT
@@ -21,16 +20,10 @@ TESTS = CHECKOUT / "tests"
 
 def changed_files() -> list[Path]:
     """Python files that differ from the last commit, and new ones that git does not ignore."""
-    commands = (
-        ["git", "diff", "--name-only", "--diff-filter=d", "HEAD"],
-        ["git", "ls-files", "--others", "--exclude-standard"],
-    )
-    lines = [
-        line
-        for command in commands
-        for line in subprocess.check_output(command, cwd=CHECKOUT, text=True).splitlines()
-    ]
-    return sorted({CHECKOUT / line for line in lines if line.endswith(".py")})
+    ask = lambda *words: subprocess.check_output(["git", *words], cwd=CHECKOUT, text=True)
+    names = ask("diff", "--name-only", "--diff-filter=d", "HEAD").splitlines()
+    names += ask("ls-files", "--others", "--exclude-standard").splitlines()
+    return sorted({CHECKOUT / name for name in names if name.endswith(".py")})
 
 
 def closure(file: Path) -> set[Path]:
@@ -43,20 +36,20 @@ def closure(file: Path) -> set[Path]:
     return found
 
 
-def affected(changed: Iterable[Path]) -> list[Path]:
+def affected(changed: list[Path]) -> list[Path]:
     """Test files whose closure holds a changed file."""
-    changed = {*changed}
     folders = sorted({file.parent for file in TESTS.rglob("test_*.py")})
     sys.path[:0] = [str(folder) for folder in (CHECKOUT, TESTS, *folders)]  # their helpers
-    return [file for file in sorted(TESTS.rglob("test_*.py")) if changed & closure(file)]
+    return [
+        file for file in sorted(TESTS.rglob("test_*.py")) if not closure(file).isdisjoint(changed)
+    ]
 
 
 def main() -> None:
     """Print the changed files, an empty line, and the affected test files, from the project's folder."""
     changed = changed_files()
-    for group in (changed, [""], affected(changed)):
-        for file in group:
-            print(os.path.relpath(file, CHECKOUT) if file else "")
+    lines = lambda files: "\n".join(os.path.relpath(file, CHECKOUT) for file in files)
+    print(lines(changed), lines(affected(changed)), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
 
-from ..project import figures, home
+from ..output import figures, home
 
 PROFILES = ("quick", "paper")
 CUSTOM = "custom"
@@ -80,11 +80,11 @@ def _assignments(source: str) -> list[tuple[str, str, ast.expr]]:
         return []
     found = []
     for node in body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
-            found.append((node.target.id, ast.unparse(node.annotation), node.value))
-        elif isinstance(node, ast.Assign):
-            names = (target.id for target in node.targets if isinstance(target, ast.Name))
-            found += [(name, "None", node.value) for name in names]
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value:
+            typed = isinstance(node, ast.AnnAssign)
+            kind = ast.unparse(node.annotation) if typed else "None"
+            targets = [node.target] if typed else node.targets
+            found += [(x.id, kind, node.value) for x in targets if isinstance(x, ast.Name)]
     return found
 
 

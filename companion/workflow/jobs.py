@@ -1,8 +1,8 @@
 """One job of the workflow: ``python -m companion.workflow.jobs NOTEBOOK PROFILE [--shard K/N]``.
 
-A notebook is run by papermill in a kernel. A shard of one fills the store beforehand: it runs, in plain Python,
-the cells tagged ``experiment`` and what stands before the first of them (parameters, imports), and none of the
-plots, checks and timings. Its experiment cells may not look at results; see ``store.run``.
+A notebook is run by papermill in a kernel. A shard of a notebook fills the store beforehand: it runs the cells tagged
+``experiment`` and the cells before the first of them (parameters, imports), and none of the plots, checks and timings.
+Its experiment cells may not use results; see ``store.run``.
 """
 
 import argparse
@@ -10,23 +10,22 @@ import builtins
 import contextlib
 import errno
 import json
-import linecache
 import os
 import re
 import sys
 import tempfile
 import textwrap
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+
+import nbformat
 
 from paperlib.core.files import write_atomically
 
-from ..project import figures
+from ..output import figures
 from .declared import PROFILES, checked, notebook, place
-from .plan import code, products, results, settings, stems, timeout
+from .plan import products, results, settings, stems, timeout
 
 # how the store's warnings of a damaged file, and of one that cannot be written, end
 MENDED = (": computed again", ": the next run computes it again")
@@ -49,62 +48,37 @@ class Stopped(Exception):
         self.again = again
 
 
-class CellFailed(Exception):
-    """A cell of a shard raised; the fields are those of papermill's own exception."""
-
-    def __init__(self, number: int, error: Exception):
-        super().__init__(traceback.format_exc())
-        self.exec_count, self.ename, self.evalue = number, type(error).__name__, error
-
-
-def shard_cells(stem: str) -> list[tuple[int, dict]]:
-    """What a shard runs: (number of the code cell from 1, cell).
+def shard_cells(stem: str) -> nbformat.NotebookNode:
+    """Return a notebook as a shard runs it: experiments and the cells before the first of them; other cells do nothing.
 
     Raises:
         ValueError: no cell is tagged experiment.
     """
-    cells = list(enumerate(code(stem), 1))
-    numbers = [number for number, cell in cells if "experiment" in cell["tags"]]
-    if not numbers:
+    found = nbformat.read(notebook(stem), as_version=4)
+    found.cells = [cell for cell in found.cells if cell.cell_type == "code"]
+    tags = [cell.metadata.get("tags", []) for cell in found.cells]
+    experiments = [i for i, own in enumerate(tags) if "experiment" in own]
+    if not experiments:
         raise ValueError(
             f"{stem}: no cell is tagged experiment, so that there is nothing to share among shards"
         )
-    return [
-        (number, cell)
-        for number, cell in cells
-        if number in numbers or (number < numbers[0] and "timing" not in cell["tags"])
-    ]
+    for i, cell in enumerate(found.cells):
+        before = i < experiments[0] and "timing" not in tags[i]
+        if not (before or i in experiments):
+            cell.source = "pass"  # so that cells are counted as in the notebook
+    return found
 
 
-def run_cells(stem: str, values: dict, part: str) -> None:
-    """Run shard `part` ("2/4") of a notebook in this process, which becomes the notebook's own: folder, ``__main__``.
+def run_notebook(
+    stem: str, values: dict, folder: Path, seconds: int, part: str | None = None
+) -> dict[str, str]:
+    """Run a notebook in a kernel, its executed copy in `folder`, or shard `part` ("2/4") of it, which leaves no copy.
 
-    Raises:
-        CellFailed: a cell raised.
-    """
-    folder = notebook(stem).parent.resolve()
-    cells = shard_cells(stem)
-    os.chdir(folder)  # as in JupyterLab, papermill and nbval
-    sys.path.insert(0, str(folder))
-    # what cells define is keyed as in a kernel
-    main = sys.modules["__main__"] = ModuleType("__main__")
-    with tempfile.TemporaryDirectory() as scratch:  # a shard leaves no figure and no verdict
-        os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch, MPLBACKEND="Agg")
-        for number, cell in cells:
-            file = f"{stem}, code cell {number}"
-            source = cell["source"]
-            lines = f"{source}\n".splitlines(keepends=True)
-            linecache.cache[file] = (len(source), None, lines, file)  # as IPython does
-            try:
-                exec(compile(source, file, "exec", dont_inherit=True), vars(main))
-            except Exception as error:
-                raise CellFailed(number, error) from error
-            if "parameters" in cell["tags"]:
-                vars(main).update(values)
+    Args:
+        seconds: what a cell may take.
 
-
-def run_notebook(stem: str, values: dict, copy: Path, seconds: int) -> None:
-    """Run a notebook in a kernel; `copy` is the executed one, `seconds` what a cell may take.
+    Returns:
+        ``products``: the figures and verdicts that it wrote; none of a shard.
 
     Raises:
         Stopped: a cell took longer, or the kernel died.
@@ -115,27 +89,35 @@ def run_notebook(stem: str, values: dict, copy: Path, seconds: int) -> None:
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     before = killed_for_memory()
-    try:
-        papermill.execute_notebook(
-            str(notebook(stem)),
-            str(copy),
-            parameters=values,
-            kernel_name="python3",
-            cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
-            progress_bar=False,
-            stderr_file=sys.stderr,
-            start_timeout=120,
-            execution_timeout=seconds,
-        )
-    except CellTimeoutError:
-        text = f"took longer than {seconds} s; `timeout` in the notebook's section of profiles.toml allows more"
-        raise Stopped(f"{last_cell(copy)}: {text}", again=False) from None
-    except DeadKernelError:
-        text = "the kernel died; most often it is killed because the memory is full"
-        if killed_for_memory() > before:
-            text = "the kernel was killed, for the memory was full"
-        text += ": give it more, or fewer jobs at a time (--jobs)"
-        raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
+    with tempfile.TemporaryDirectory() as scratch:
+        written = Path(scratch) / "written"
+        os.environ["PAPERLIB_WRITTEN"] = str(written)
+        if part:
+            os.environ.update(PAPERLIB_SHARD=part, PAPERLIB_FIGURES=scratch)
+            folder = Path(scratch)
+        copy = folder / f"{stem}.ipynb"
+        try:
+            papermill.execute_notebook(
+                shard_cells(stem) if part else str(notebook(stem)),
+                str(copy),
+                parameters=values,
+                kernel_name="python3",
+                cwd=str(notebook(stem).parent),  # as in JupyterLab and nbval
+                progress_bar=False,
+                stderr_file=sys.stderr,
+                start_timeout=120,
+                execution_timeout=seconds,
+            )
+        except CellTimeoutError:
+            text = f"took longer than {seconds} s; `timeout` in the notebook's section of profiles.toml allows more"
+            raise Stopped(f"{last_cell(copy)}: {text}", again=False) from None
+        except DeadKernelError:
+            text = "the kernel died; most often it is killed because the memory is full"
+            if killed_for_memory() > before:
+                text = "the kernel was killed, for the memory was full"
+            text += ": give it more, or fewer jobs at a time (--jobs)"
+            raise Stopped(f"{last_cell(copy)}: {text}", again=True) from None
+        return {} if part else products(written)
 
 
 def killed_for_memory() -> int:
@@ -170,18 +152,6 @@ def passing(error: Exception) -> bool:
         machine = isinstance(kind, type) and issubclass(kind, (OSError, MemoryError))
         return machine or error.ename == "OutOfMemoryError"  # torch's, of a GPU
     return not isinstance(error, ValueError)
-
-
-def written_by(stem: str, values: dict, folder: Path, seconds: int) -> dict[str, str]:
-    """Run a notebook, its executed copy in `folder`; returns ``products``: the figures and verdicts that it wrote."""
-    with tempfile.TemporaryDirectory() as scratch:
-        written = Path(scratch) / "written"
-        os.environ["PAPERLIB_WRITTEN"] = str(written)
-        try:
-            run_notebook(stem, values, folder / f"{stem}.ipynb", seconds)
-        finally:
-            del os.environ["PAPERLIB_WRITTEN"]
-        return products(written)
 
 
 @contextlib.contextmanager
@@ -248,11 +218,7 @@ def execute(
         start = time.perf_counter()
         try:
             values = checked(stem, settings(stem, profile, device))
-            if part:
-                run_cells(stem, values, part)
-                made = {}
-            else:
-                made = written_by(stem, values, folder, timeout(stem, profile))
+            made = run_notebook(stem, values, folder, timeout(stem, profile), part)
         except Exception as error:
             story, why = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), reason(error, profile, shown_in)
             # on a full disk; past Python's buffer, which would keep the text

@@ -5,7 +5,6 @@ jobs run in ``workflow.jobs``. A notebook is called by its stem (``glbomd_1_logi
 cell is the quick profile, and ``notebooks/profiles.toml`` holds what another profile changes.
 """
 
-import ast
 import contextlib
 import hashlib
 import json
@@ -16,11 +15,11 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from paperlib.core.files import CHECKOUT, write_atomically
+from paperlib.core.files import CHECKOUT
 
-from ..imports import PACKAGES, follow, module_file, origin, resolve, roots
-from ..papers import papers
-from ..project import entries, figures, home
+from ..imports import PACKAGES, follow, imported, module_file, origin, read, resolve, roots
+from ..output import entries, figures, home, write_json
+from ..papers import papers, stated
 from .declared import PROFILES, convert, differences, notebook, values
 
 SECTION = {  # of a notebook in profiles.toml
@@ -83,15 +82,14 @@ def timeout(stem: str, profile: str) -> int:
 
 
 def note_custom(profile: str) -> list[str]:
-    """Keep, in ``custom.json`` beside a profile's logs, which notebooks would run with other parameters than it declares.
+    """Write the notebooks with other parameters than a profile declares to ``custom.json``, beside the profile's logs.
 
     Returns:
         A line on each of them.
     """
-    apart = {stem: differences(stem, profile, values(stem, profile)) for stem in stems()}
-    found = {stem: why for stem, why in apart.items() if why}
-    text = json.dumps(found).encode()
-    write_atomically(results(profile) / "custom.json", lambda file: file.write(text))
+    given = {stem: values(stem, profile) for stem in stems()}
+    found = {stem: why for stem in given if (why := differences(stem, profile, given[stem]))}
+    write_json(results(profile) / "custom.json", found)
     return [
         f"  {stem}  is a custom run: {why} (`git add` would declare it)"
         for stem, why in found.items()
@@ -140,18 +138,10 @@ def imports(stem: str) -> list[str]:
         lines = cell["source"].splitlines()
         python = ["" if line.lstrip().startswith(("%", "!")) else line for line in lines]
         try:
-            tree = ast.parse("\n".join(python))
+            statements = read("\n".join(python).encode(), stem)[1]
+            names |= {name for name, _ in imported(statements)}
         except SyntaxError:  # it may import anything: rather run too often than miss an edit
             names |= everything()
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names |= {
-                    node.module if alias.name == "*" else f"{node.module}.{alias.name}"
-                    for alias in node.names
-                }
     return sorted({origin(name) for name in names if name.split(".")[0] in PACKAGES})
 
 
@@ -173,19 +163,6 @@ def rooms(stem: str, files: Iterable[Path]) -> list[str]:
     own = [paper for paper in papers() if paper == stem.split("_")[0] or of(paper)]
     shown = ("claims", "styles") if uses("companion/figures") else ("claims",)
     return [f"companion.{paper}.{room}" for paper in own for room in shown]
-
-
-def stated(paper: str) -> list[str]:
-    """The modules in which a paper's statements stand: the theory of the library and the proofs of the companion."""
-    rooms = {"paperlib": "theory", "companion": "proofs"}
-    return [
-        ".".join([package, *file.relative_to(root).with_suffix("").parts])
-        for package, room in rooms.items()
-        for root in PACKAGES[package].__path__
-        for pattern in (f"{room}.py", f"{room}/*.py")  # one file, or a folder
-        for file in sorted((Path(root) / paper).glob(pattern))
-        if file.name != "__init__.py"
-    ]
 
 
 def everything() -> set[str]:
@@ -266,35 +243,28 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def outcome(done: Path) -> dict | None:
-    """What a ``.done`` file says; None where there is none, or none that can be read."""
-    try:
-        found = json.loads(done.read_bytes())
-        seconds, paths = found["seconds"], found["products"]
-        took = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        wrote = isinstance(paths, dict) and all(len(path) < PATH for path in paths)
-        return found if took and 0 <= seconds < math.inf and wrote else None
-    except (OSError, ValueError, RecursionError, TypeError, KeyError):
-        return None
-
-
 def forget_incomplete(stem: str, profile: str) -> str:
-    """Drop a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
+    """Delete a notebook's ``.done`` file when it is damaged, or a figure or verdict is not what the notebook wrote.
 
     Returns:
-        Why, in a line; "" where nothing was dropped.
+        The reason, in a line; "" where nothing was deleted.
     """
     done = results(profile) / f"{stem}.done"
     if not done.exists():
         return ""
-    if (found := outcome(done)) is None:
-        why = f"{done.name} is damaged"
-    else:
-        other = [
-            name for name, sha in found["products"].items() if _sha256(figures() / name) != sha
-        ]
-        if not other:
-            return ""
-        why = f"{', '.join(other[:3])}{' and others are' if other[3:] else ' is' if len(other) == 1 else ' are'} not what it wrote"
+    try:
+        found = json.loads(done.read_bytes())
+        seconds, made = found["seconds"], found["products"]
+        whole = type(seconds) in (int, float) and 0 <= seconds < math.inf
+        whole = whole and isinstance(made, dict) and all(len(path) < PATH for path in made)
+    except (OSError, ValueError, RecursionError, TypeError, KeyError):
+        whole = False
+    other = [name for name in made if _sha256(figures() / name) != made[name]] if whole else []
+    if whole and not other:
+        return ""
+    why = f"{done.name} is damaged"
+    if other:
+        rest = " and others are" if other[3:] else " is" if len(other) == 1 else " are"
+        why = f"{', '.join(other[:3])}{rest} not what it wrote"
     done.unlink()
     return f"  {stem}  runs again: {why}"

@@ -24,7 +24,7 @@ from companion.bkb.experiments.settings import REFERENCE
 from companion.bkb.proofs import run_lemmas, sketch_lemmas
 from companion.bkb.proofs.run_lemmas import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB

@@ -13,7 +13,7 @@ from companion.bkb.experiments.settings import (
     warm_learners,
     watched,
 )
-from companion.verdicts.verdict import claim
+from companion.verdicts import claim
 from paperlib.bkb import RFFUCB, WarmRKHS
 from paperlib.play import play
 

@@ -13,10 +13,10 @@ from matplotlib.colors import to_hex
 
 import companion
 import paperlib
+from companion import verdicts
 from companion.figures import drawing as figures
 from companion.papers import papers, room
 from companion.styles import COLORS, REFERENCES, Style
-from companion.verdicts import verdict as verdicts
 from paperlib import checks, stats
 from paperlib.core.trace import Trace
 

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 from companion.glbomd.proofs import lemmas
 from companion.glbomd.proofs.lemmas import quadrature_ridge
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.checks import Check, Statement
 from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe

@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion.verdicts.verdict import claims
+from companion.verdicts import claims
 
 # C1-C29; a claim judged in parts is declared in parts. Numbers S after an id are norms of theta*.
 IDS = """

@@ -20,7 +20,7 @@ from companion.goucb.proofs.growth import (
     self_concordance,
 )
 from companion.goucb.proofs.phase_2 import Replay
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.checks import ByConstruction, Reported, Vacuous
 from paperlib.goucb.learners.goucb import GOUCB
 from paperlib.goucb.learners.radius import Simulated

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.asktell import AskTell
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams

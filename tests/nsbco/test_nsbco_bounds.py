@@ -10,7 +10,7 @@ from ns_simulated import ascend, schedule
 from companion.nsbco.proofs import ascent, reduction
 from companion.nsbco.proofs import schedule as scheduled
 from companion.nsbco.proofs import weakly_non_stationary as weakly
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.checks import Expected, Statement, Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.learners.multiscale import Multiscale

@@ -8,7 +8,7 @@ from ns_runs import run
 
 from companion import store
 from companion.nsbco.experiments import regret
-from companion.verdicts.verdict import claims, short
+from companion.verdicts import claims, short
 from companion.workflow import declared
 from paperlib import stats
 from paperlib.core.describe import frozen

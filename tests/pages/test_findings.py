@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from companion.output import home
 from companion.pages import ledger
-from companion.project import home
 
 
 def ends(figure, *keys):

@@ -10,12 +10,12 @@ import pytest
 
 import companion
 import paperlib
+from companion import verdicts
 from companion.output import write_json
 from companion.pages import ledger
 from companion.pages import markdown as ledger_text
 from companion.pages.readme import blocks, replaced
 from companion.papers import papers
-from companion.verdicts import verdict as verdicts
 from companion.workflow import plan as workflow
 from paperlib import stats
 from paperlib.checks import Check
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOY = {
     "__init__": '"""A toy | of a paper.\n\nMore."""\n',
     "claims": """
-from companion.verdicts.verdict import Claim
+from companion.verdicts import Claim
 say = lambda id, side, threshold=None, **more: Claim(f"toy.{id}", "Figure 1", "theta* | at most twice", "a test", side, threshold, "toy_1", **more)
 own = Claim("toy.C3.x", "ours, after Figure 1", "theta* | at most twice", "a test", "reported", None, "toy_1")
 CLAIMS = [say("C1.a", "below", 2), say("C1.b", "below", 2), say("C1", "parts", parts=("toy.C1.a", "toy.C1.b")), say("C2", "above", 0), own]

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from companion.output import home
 from companion.pages import ledger, readme
 from companion.papers import papers
-from companion.project import home
 
 BEGIN, END = (mark.format("papers") for mark in readme.MARK)
 

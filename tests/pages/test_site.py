@@ -21,7 +21,7 @@ from companion.pages import executed, ledger, markdown, papers, site
 from companion.pages.saved import drawn, saved
 from companion.papers import papers as names
 from companion.papers import room
-from companion.verdicts.verdict import Finding, short
+from companion.verdicts import Finding, short
 from companion.workflow import plan as workflow
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from pfbco_replay import F64, SETS, linear_task, record
 from pfbco_runs import leader
 
 from companion.pfbco.proofs import lemmas, replay
-from companion.verdicts.statements import statements
+from companion.verdicts import statements
 from paperlib.checks import Check, Expected, Reported, Statement
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams

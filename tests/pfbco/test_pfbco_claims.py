@@ -2,10 +2,10 @@
 
 import pytest
 
+from companion import verdicts
 from companion.pfbco.experiments.losses import average, beats, ratio, relative_difference
 from companion.pfbco.experiments.settings import FIGURE, RIVALS, hindsight, learners, recorded
 from companion.pfbco.problems.portfolio import Portfolio
-from companion.verdicts import verdict as verdicts
 from paperlib.pfbco import MatrixCompletion, QuadraticPolytope
 from paperlib.pfbco.probes import FixedLoss
 from paperlib.play import Probe, play

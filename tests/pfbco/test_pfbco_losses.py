@@ -20,7 +20,7 @@ from companion.pfbco.experiments.losses import (
     relative_difference,
 )
 from companion.pfbco.experiments.settings import RIVALS, learners
-from companion.verdicts.verdict import claim, decide
+from companion.verdicts import claim, decide
 from paperlib import stats
 from paperlib.core.trace import Trace
 from paperlib.pfbco.problems.completion import MatrixCompletion

@@ -91,3 +91,9 @@ def test_repetitions_have_draws_of_their_own_where_they_shall(monkeypatch):
     time_rounds([(Index(), Coins())], 3, 2, [5], seed=7, anew=True)
     warm = (3, 5, 7)
     assert asked == [warm, (3, 5, 7), (3, 5, 7), warm, (3, 5, 7), (3, 5, 8)]
+
+
+def test_a_folder_for_locks_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAPERLIB_LOCKS", str(tmp_path / "some/locks"))
+    with computing():
+        assert (tmp_path / "some/locks").is_dir()

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from papermill.exceptions import PapermillExecutionError
 
 from companion.pages import ledger, papers
-from companion.verdicts.verdict import Verdict
+from companion.verdicts import Verdict
 from companion.workflow import canonical, declared, plan
 
 CODE = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from reliable import Space
 
-from companion import output, project
+from companion import output
 from companion.store import results as store
 from companion.workflow import declared, plan
 
@@ -66,7 +66,7 @@ def files(folder):
 
 def test_a_checkout_is_the_projects_folder(bare, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert project.home() == CODE
+    assert output.home() == CODE
     assert (
         store.root() == CODE / "results/cache" and plan.results("quick") == CODE / "results/quick"
     )
@@ -77,12 +77,12 @@ def test_a_checkout_is_the_projects_folder(bare, monkeypatch, tmp_path):
 
 def test_an_installed_package_writes_to_the_working_folder(bare, monkeypatch, tmp_path):
     (tmp_path / "run.py").write_text("")  # of some other package, beside ours
-    monkeypatch.setattr(project, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(output, "CHECKOUT", tmp_path)
     monkeypatch.chdir(tmp_path)
     for work in (tmp_path / "a", tmp_path / "b"):
         work.mkdir()
         monkeypatch.chdir(work)
-        assert project.home() == work
+        assert output.home() == work
         assert store.root() == work / "results/cache" and plan.results("x") == work / "results/x"
         assert output.folder("quick") == work / "figures/quick"
         assert declared.notebook("toy_1") == work / "notebooks/toy_1.ipynb"

@@ -95,7 +95,7 @@ def test_that_the_system_killed_it_for_memory_is_known_where_it_counts(root, mon
     with pytest.raises(
         jobs.Stopped, match="a cell: the kernel was killed, for the memory was full"
     ):
-        jobs.run_notebook("toy_1", {}, root / "none.ipynb", 10)
+        jobs.run_notebook("toy_1", {}, root, 10)
 
 
 @pytest.mark.slow

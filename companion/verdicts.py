@@ -1,34 +1,48 @@
-"""What the papers say about results, and what came out.
+"""The claims, errata and statements of the papers, and the verdicts on the claims.
 
-A ``Claim`` is a sentence of a paper, or of ours beside it, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) and
-judged in a notebook; the head of that file says what was known when it was declared, and what changed later.
-``Check``, a theorem's bound against what was observed, stands in ``checks``. Papers are found when they are asked
-for: importing this module imports none of them.
+A ``Claim`` is a sentence about results, by a paper or by us, declared in ``<paper>/claims.py`` (a list ``CLAIMS``) and
+judged in a notebook. The docstring of that file states what was known when the claim was declared, and later changes.
+An ``Erratum`` is a remark on a paper's text, declared in ``<paper>/errata.py``. Statements are theorems and lemmas, see
+``paperlib.checks``. Importing this module imports no paper.
 """
 
 import difflib
+import functools
 import json
 import logging
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paperlib import stats
+from paperlib.checks import Statement
 from paperlib.core.text import number, plain
 
-from ..output import folder, write_json
-from ..papers import papers, room
-from ..project import entries, home
+from .output import entries, folder, home, write_json
+from .papers import papers, room, stated
 
-Stored = Callable[[str], dict[str, Any] | None]  # a claim's stored verdict by its id
+__all__ = [  # what the reference of the documentation shows
+    "Claim",
+    "Erratum",
+    "Finding",
+    "Verdict",
+    "claim",
+    "claims",
+    "conclude",
+    "decide",
+    "judge",
+    "not_run",
+    "record",
+    "statements",
+    "table",
+]
 
 log = logging.getLogger(__name__)
 WORDS = ("holds", "fails", "inconclusive", "reported", "not run")  # what a verdict may be
-STORED = ("id", "verdict", "profile", "statistic", "interval", "n", "method", "reason", "line")
 SIDES = ("above", "below", "within", "equal", "test", "parts", "reported")
 
 
@@ -76,6 +90,19 @@ class Finding(NamedTuple):
     rests: dict[str, str]  # claim -> the verdict without which the sentence would not be true
 
 
+class Erratum(NamedTuple):
+    """A place of a paper that is wrong, imprecise or unproven, and what the package does about it.
+
+    ``function`` returns the numbers that demonstrate the problem, where there are any.
+    """
+
+    id: str
+    where: str
+    problem: str
+    resolution: str
+    function: Callable[[], dict[str, float]] | None = None
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A claim as judged.
@@ -93,7 +120,7 @@ class Verdict:
     method: str = ""
     reason: str = ""
 
-    @property
+    @functools.cached_property
     def line(self) -> str:
         mark = "" if self.profile == "paper" else f" ({self.profile})"
         words = [short(self.id), self.verdict + mark, self.number, self.reason]
@@ -169,9 +196,10 @@ def claim(id: str) -> Claim:
     return known[id]
 
 
-def of_record(id: str) -> dict[str, Any]:
+def of_record(id: str) -> Verdict:
     """Return the verdict of record of a claim: that of the project's ``figures/claims.json``, wherever this run writes its own."""
-    return _judged(claim(id), claims(id.split(".")[0]), "paper", recorded(home() / "figures"))
+    known = claims(claim(id).id.split(".")[0])
+    return _judged(known[id], known, "paper", recorded(home() / "figures"))
 
 
 def record(id: str) -> str:
@@ -181,9 +209,9 @@ def record(id: str) -> str:
         ValueError: nobody declared the claim.
     """
     found = of_record(id)
-    if found["verdict"] == "not run" and not found["reason"]:
+    if found.verdict == "not run" and not found.reason:
         return "none, because no run of the paper profile has judged it"
-    return found["line"].split("  ", 1)[1]
+    return found.line.split("  ", 1)[1]
 
 
 def decide(c: Claim, statistic: Any, interval: tuple[float, float] | None) -> str:
@@ -244,27 +272,32 @@ def judge(
             f"{id}: statistic={statistic!r} with side {c.side!r}; allowed: a stats.Test for side 'test', and only there"
         )
     if isinstance(statistic, stats.Test):
-        found, n, method = decide(c, statistic, None), statistic.n, f"p, {statistic.method}"
-        return _keep(Verdict(id, found, profile, statistic.p, None, n, method, reason))
-    if isinstance(statistic, stats.Interval):
-        statistic, low, high, n, method = statistic
-        interval = low, high
-    numbers = (*np.atleast_1d(statistic), *(interval or ()))
-    if np.asarray(numbers).dtype.kind not in "biuf":
-        raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: numbers")
-    if any(isinstance(v, (float, np.floating)) and math.isnan(v) for v in numbers):
-        raise ValueError(f"{id}: statistic={statistic!r}, interval={interval!r}; allowed: no NaN")
-    if interval is not None and not interval[0] <= interval[1]:
-        raise ValueError(f"{id}: interval={interval!r}; allowed: its lower end first")
-    found = decide(c, statistic, interval)
-    if too_few := _too_few(c, n):
-        found, reason = "inconclusive", "; ".join(filter(None, (reason, too_few)))
-    return _keep(Verdict(id, found, profile, statistic, interval, n, method, reason))
+        found = decide(c, statistic, None)
+        n, method, statistic, interval = statistic.n, f"p, {statistic.method}", statistic.p, None
+    else:
+        if isinstance(statistic, stats.Interval):
+            statistic, low, high, n, method = statistic
+            interval = low, high
+        got = f"{id}: statistic={statistic!r}, interval={interval!r}"
+        numbers = (*np.atleast_1d(statistic), *(interval or ()))
+        if np.asarray(numbers).dtype.kind not in "biuf":
+            raise ValueError(f"{got}; allowed: numbers")
+        if np.isnan(numbers).any():
+            raise ValueError(f"{got}; allowed: no NaN")
+        if interval is not None and not interval[0] <= interval[1]:
+            raise ValueError(f"{id}: interval={interval!r}; allowed: its lower end first")
+        found = decide(c, statistic, interval)
+    judged = Verdict(id, found, profile, statistic, interval, n, method, reason)
+    return _keep(_open_if_few(c, judged))
 
 
-def _too_few(c: Claim, n: int | None) -> str:
-    """Why ``n`` trials do not decide a claim, in words; "" where they do."""
-    return f"decided by at least {c.trials} trials" if (n or 0) < c.trials else ""
+def _open_if_few(c: Claim, judged: Verdict) -> Verdict:
+    """Return a verdict, changed to inconclusive if its number comes from fewer trials than the claim requires."""
+    if judged.statistic is None or (judged.n or 0) >= c.trials:
+        return judged
+    why = f"decided by at least {c.trials} trials"
+    reasons = (judged.reason, "" if why in judged.reason else why)
+    return replace(judged, verdict="inconclusive", reason="; ".join(filter(None, reasons)))
 
 
 def not_run(id: str, reason: str, profile: str) -> Verdict:
@@ -278,13 +311,17 @@ def conclude(id: str, profile: str) -> Verdict:
     Raises:
         ValueError: an unknown id, or a claim without parts.
     """
-    if not claim(id).parts:
+    c, paper = claim(id), id.split(".")[0]
+    if not c.parts:
         raise ValueError(f"id={id!r} has no parts; allowed: judge({id!r}, ...)")
-    return _keep(_conclusion(claim(id), claims(id.split(".")[0]), profile, written(profile)))
+    return _keep(_judged(c, claims(paper), profile, written(profile, paper)))
 
 
-def _conclusion(c: Claim, known: dict[str, Claim], profile: str, stored: Stored) -> Verdict:
-    parts = {part: _judged(known[part], known, profile, stored)["verdict"] for part in c.parts}
+def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: dict[str, Verdict]) -> Verdict:
+    """Return a claim's stored verdict, "not run" where there is none; the verdict of a parent always follows from its parts."""
+    if not c.parts:
+        return _open_if_few(c, stored.get(c.id, Verdict(c.id, "not run", profile)))
+    parts = {part: _judged(known[part], known, profile, stored).verdict for part in c.parts}
     found = set(parts.values())
     if "fails" in found:
         verdict = "fails"
@@ -296,89 +333,59 @@ def _conclusion(c: Claim, known: dict[str, Claim], profile: str, stored: Stored)
     return Verdict(c.id, verdict, profile, reason=reason)
 
 
-def _file(id: str, profile: str) -> Path:
-    return folder(profile) / "claims" / f"{id}.json"
-
-
 def _keep(verdict: Verdict) -> Verdict:
     content = {**plain(verdict), "line": verdict.line, "notebook": claim(verdict.id).notebook}
-    write_json(_file(verdict.id, verdict.profile), content)
+    write_json(folder(verdict.profile) / "claims" / f"{verdict.id}.json", content)
     return verdict
 
 
-def recorded(top: Path) -> Stored:
-    """Return a function that looks up a claim's verdict in ``claims.json`` of a folder; it finds none in a damaged file."""
-    return {
-        entry["id"]: {key: value for key, value in entry.items() if key in STORED}
-        for entry in entries(top)
-    }.get
+def _verdict(entry: dict[str, Any]) -> Verdict:
+    """Return the verdict that an entry of a JSON file holds beside other keys."""
+    verdict = Verdict(**{f.name: entry[f.name] for f in fields(Verdict) if f.name in entry})
+    vars(verdict)["line"] = entry["line"]  # made of numbers that the file holds rounded
+    return verdict
 
 
-def written(profile: str) -> Stored:
-    """Return a function that looks up a claim's verdict in what the runs of a profile wrote.
+def recorded(top: Path) -> dict[str, Verdict]:
+    """Return the verdicts in ``claims.json`` of a folder by the claim's id; none of a damaged file."""
+    return {entry["id"]: _verdict(entry) for entry in entries(top)}
+
+
+def written(profile: str, paper: str) -> dict[str, Verdict]:
+    """Return the verdicts that the runs of a profile wrote on a paper's claims, by the claim's id.
 
     Runs of the paper profile write one file per claim, which is not committed. Where there is none, the verdict is that of the
     committed ``claims.json``.
     """
-    earlier = recorded(folder(profile)) if profile == "paper" else {}.get
-
-    def stored(id: str) -> dict[str, Any] | None:
-        path = _file(id, profile)
-        if not path.is_file():
-            return earlier(id)
+    found = recorded(folder(profile)) if profile == "paper" else {}
+    for path in (folder(profile) / "claims").glob(f"{paper}.*.json"):
         try:
-            kept = json.loads(path.read_bytes())
-            if kept["verdict"] in WORDS and isinstance(kept["line"], str):
-                return kept
-        # no JSON, one nested too deep, or no object with these entries
+            verdict = _verdict(json.loads(path.read_bytes()))
+            damaged = verdict.verdict not in WORDS or not isinstance(verdict.line, str)
+        # no JSON, one nested too deep, or no object with the fields of a verdict
         except (ValueError, RecursionError, TypeError, KeyError):
-            pass
-        log.warning("%s is damaged: counted as not run", path.name)
-        return None
-
-    return stored
-
-
-def _judged(c: Claim, known: dict[str, Claim], profile: str, stored: Stored) -> dict[str, Any]:
-    """Return a claim's stored verdict, "not run" where there is none; the verdict of a parent always follows from its parts."""
-    if not c.parts and (kept := stored(c.id)):
-        return _as_declared(c, kept)
-    missing = Verdict(c.id, "not run", profile)
-    verdict = _conclusion(c, known, profile, stored) if c.parts else missing
-    return {**plain(verdict), "line": verdict.line}
+            damaged = True
+        found.pop(path.stem, None)
+        if damaged:
+            log.warning("%s is damaged: counted as not run", path.name)
+        else:
+            found[path.stem] = verdict
+    return found
 
 
-def _as_declared(c: Claim, kept: dict[str, Any]) -> dict[str, Any]:
-    """A verdict as its file has it; inconclusive where the claim has come to ask for more trials than were judged."""
-    too_few = _too_few(c, kept["n"]) if kept.get("statistic") is not None else ""
-    if not too_few or too_few in kept["reason"]:
-        return kept
-    interval = tuple(kept["interval"]) if kept["interval"] else None
-    of = {key: kept[key] for key in ("id", "profile", "statistic", "n", "method")}
-    reason = "; ".join(filter(None, (kept["reason"], too_few)))
-    verdict = Verdict(verdict="inconclusive", interval=interval, reason=reason, **of)
-    return {**plain(verdict), "line": verdict.line}
+def table(profile: str, paper: str) -> list[Verdict]:
+    """Return the verdict on each of a paper's claims in a profile, "not run" included, in the order of declaration."""
+    known, stored = claims(paper), written(profile, paper)
+    return [_judged(c, known, profile, stored) for c in known.values()]
 
 
-class Row(NamedTuple):
-    """One line of the table: what was declared, and what became of it."""
-
-    claim: Claim
-    verdict: str
-    line: str
-    kept: dict[str, Any]  # the whole verdict, as its file has it
-
-    def seen(self) -> str:
-        """See ``Verdict.seen``."""
-        known = {field.name for field in fields(Verdict)}
-        return Verdict(**{k: x for k, x in self.kept.items() if k in known}).seen()
-
-
-def table(profile: str = "paper", paper: str | None = None) -> list[Row]:
-    """Every declared claim with its verdict in this profile, "not run" included."""
-    rows, stored = [], written(profile)
-    for name in papers() if paper is None else [paper]:
-        known = claims(name)
-        judged = ((c, _judged(c, known, profile, stored)) for c in known.values())
-        rows += [Row(c, kept["verdict"], kept["line"], kept) for c, kept in judged]
-    return rows
+def statements(paper: str) -> list[Statement]:
+    """Return every statement that a function of a paper's ``theory`` or ``proofs`` computes, in the order of the files."""
+    modules = [import_module(name) for name in stated(paper)]
+    return [
+        value.statement
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(getattr(value, "statement", None), Statement)
+        and value.__module__ == module.__name__
+    ]
