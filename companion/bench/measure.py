@@ -185,11 +185,6 @@ class Run:
         return [self.step() for _ in range(count)]
 
 
-def copy(state: Any) -> Any:
-    """The same numbers in tensors of their own, so that a growing history has no successor yet."""
-    return tree_map(Tensor.clone, state)
-
-
 def replay(learner: Any, state: Any, received: list[Received], device: str) -> Any:
     """The learner's own work in rounds that were played before, without the problem's; returns the state after them."""
     with torch.no_grad():
@@ -226,19 +221,13 @@ def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | No
     received = run.record(plan.block)
     repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
     for _ in range(1 + repetitions):  # the first one compiles and caches
-        # from a copy of the same state: the history does not grow from one to the next
-        fresh = copy(start)
+        # from a copy of the same state, in tensors of its own: its history does not grow from one repetition to the next
+        fresh = tree_map(Tensor.clone, start)
         synchronize(device)  # else a GPU copies while the clock runs
         before = time.perf_counter()
         replay(run.learner, fresh, received, device)
         seconds.append(time.perf_counter() - before)
     return Timing(seconds[1:], state_bytes(start) / point.trials)
-
-
-def times(subject: Subject, plan: Plan, device: str) -> dict[Point, Timing]:
-    """``time_block`` at each point of the plan that can be reached."""
-    every = ((p, time_block(subject.case, p, plan, device)) for p in points(subject, plan))
-    return {point: timing for point, timing in every if timing}
 
 
 def device_name(device: str) -> str:

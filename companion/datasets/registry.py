@@ -29,8 +29,7 @@ with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it
 from paperlib.core.files import check_writable
 
 from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
-from .derive import STEPS
-from .tables import Prices, Table, parse
+from .tables import STEPS, Prices, Table, parse
 
 __all__ = [
     "CovertypeArms",
@@ -69,7 +68,7 @@ class Dataset:
     # anonymous addresses of the file, gzipped or not, in order of preference
     urls: tuple[str, ...] = ()
     member: str = ""  # path inside the archive, where the addresses serve one
-    derive: str = ""  # step that makes the file of what the addresses serve, in ``derive.STEPS``
+    derive: str = ""  # step that makes the file of what the addresses serve, in ``tables.STEPS``
     download: int = 0  # the most bytes that an address may send; 0: as many as the file has
 
 
@@ -152,7 +151,7 @@ def available(name: str) -> bool:
 
 
 def _copy(chunks: Iterable[bytes], target: BinaryIO, most: int, what: str) -> None:
-    """At most so many bytes: a longer source is refused, not kept."""
+    """Write at most ``most`` bytes: a longer source is refused, not kept."""
     for chunk in chunks:
         most -= len(chunk)
         if most < 0:
@@ -171,46 +170,39 @@ def _receive(url: str, part: Path, most: int) -> None:
         _copy(answer.iter_content(1 << 16), file, most, url)
 
 
-def _unpacked(entry: Dataset):
-    """A downloader for pooch that leaves the plain content, so that pooch's checksum is of the content."""
-
-    def download(url: str, output: str, pup) -> None:
-        part = Path(f"{output}.part")
-        try:
-            _receive(url, part, entry.download or entry.bytes)
-            with _open(part) as content, open(output, "wb") as plain:
-                if entry.derive:
-                    plain.write(STEPS[entry.derive](content))
-                elif entry.member:
-                    with tarfile.open(fileobj=content) as archive:
-                        member = archive.extractfile(entry.member)
-                        if member is None:
-                            raise ValueError(f"{entry.member} is no file")
-                        _copy(_chunks(member), plain, entry.bytes, entry.member)
-                else:
-                    _copy(_chunks(content), plain, entry.bytes, "the content")
-        except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
-            # pooch retries a ValueError
-            raise ValueError(f"{url}: damaged archive ({error})") from error
-        finally:
-            part.unlink(missing_ok=True)
-
-    return download
+def _download(entry: Dataset, url: str, output: str, pup: pooch.Pooch) -> None:
+    """Leave the plain content of an entry in ``output``, so that pooch's checksum is of the content."""
+    part = Path(f"{output}.part")
+    try:
+        _receive(url, part, entry.download or entry.bytes)
+        with _open(part) as content, open(output, "wb") as plain:
+            if entry.derive:
+                plain.write(STEPS[entry.derive](content))
+            elif entry.member:
+                with tarfile.open(fileobj=content) as archive:
+                    member = archive.extractfile(entry.member)
+                    if member is None:
+                        raise ValueError(f"{entry.member} is no file")
+                    _copy(_chunks(member), plain, entry.bytes, entry.member)
+            else:
+                _copy(_chunks(content), plain, entry.bytes, "the content")
+    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
+        # pooch retries a ValueError
+        raise ValueError(f"{url}: damaged archive ({error})") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _advice(name: str, failures: list[Exception]) -> str:
-    """What went wrong, how a person gets the file, and where it belongs; the second line stands alone."""
+    """Return what failed, how a person gets the file, and where to put it; the second line is complete by itself."""
     entry = _entry(name)
-    missing = (
-        "could not be downloaded."
-        if failures
-        else "has no public address that answers without an account."
-    )
-    places = f"the folder that PAPERLIB_DATA names, or into {cache_folder()}"
+    missing = "has no public address that answers without an account."
+    if failures:
+        missing = "could not be downloaded."
     lines = [
         f"data set {name!r}: {entry.file} {missing}",
         f"How to get it: {entry.get}.",
-        f"Put it, plain or as {entry.file}.gz, into {places}; SHA-256 of the plain content: {entry.sha256}.",
+        f"Put it, plain or as {entry.file}.gz, into the folder that PAPERLIB_DATA names, or into {cache_folder()}; SHA-256 of the plain content: {entry.sha256}.",
     ]
     return "\n".join(lines + [f"Tried {url}: {error}" for url, error in zip(entry.urls, failures)])
 
@@ -233,8 +225,7 @@ def fetch(name: str) -> Path:
         FileNotFoundError: nowhere to be found; the text says how to get the file and where to put it.
         OSError: the cache cannot be written, or its disk is full; it names the folder.
     """
-    path = find(name)
-    if path is not None:
+    if path := find(name):
         return path
     entry, failures = _entry(name), []
     # its notes would put paths of this machine into notebooks
@@ -249,20 +240,17 @@ def fetch(name: str) -> Path:
                 urls={entry.file: url},
                 retry_if_failed=RETRIES,
             )
-            return Path(pup.fetch(entry.file, downloader=_unpacked(entry)))
+            return Path(pup.fetch(entry.file, downloader=functools.partial(_download, entry)))
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, NETWORK):
                 # it names the folder, which is no file that is missing
                 why = f"the cache of data sets cannot be written ({error.strerror or error})"
                 raise OSError(error.errno or errno.EIO, why, str(cache_folder())) from error
             failures.append(error)
-    # requests' errors are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content.
-    refused = any(
-        isinstance(error, ValueError) and not isinstance(error, OSError) for error in failures
-    )
-    raise (ValueError if refused else FileNotFoundError)(_advice(name, failures)) from (
-        failures or [None]
-    )[-1]
+    # errors of requests are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content
+    wrong = [error for error in failures if not isinstance(error, OSError)]
+    kind = ValueError if wrong else FileNotFoundError
+    raise kind(_advice(name, failures)) from (failures or [None])[-1]
 
 
 def load(name: str) -> Table | Prices:

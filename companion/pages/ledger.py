@@ -32,7 +32,8 @@ def gather(profile: str) -> dict[str, Any]:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
         counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
     """
-    return {"profile": profile, "papers": {paper: _paper(paper, profile) for paper in papers()}}
+    found = {paper: _paper(paper, profile) for paper in papers()}
+    return plain({"profile": profile, "papers": found})
 
 
 def _paper(paper: str, profile: str) -> dict[str, Any]:
@@ -76,11 +77,13 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
     beyond = [check for check in checks if check["remark"]]
     covered = [check["coverage"] for check in within if check["coverage"]]
     starts = {check["informative_from"] for check in within} - {None}
+    kind = inspect.signature(statement.function).return_annotation
     return {
         "name": statement.name,
         "source": statement.source,
         "summary": statement.summary,
-        "checkable": _returns_check(statement),
+        # a table, which is shown as it is, returns no Check
+        "checkable": getattr(kind, "__name__", kind) == "Check",
         "within": dict(Counter(check["verdict"] for check in within)),
         "beyond": dict(Counter(check["verdict"] for check in beyond)),
         "coverage": min(covered, key=lambda share: share["low"], default=None),
@@ -92,12 +95,6 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
             for check in checks
         ],
     }
-
-
-def _returns_check(statement: Statement) -> bool:
-    """Whether its function computes a Check: a table that is shown as it stands does not."""
-    kind = inspect.signature(statement.function).return_annotation
-    return getattr(kind, "__name__", kind) == "Check"
 
 
 def float_of(x: float | str) -> float:
@@ -137,6 +134,6 @@ def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[No
 
 def write(profile: str) -> dict[str, Any]:
     """Gather, and keep it as ``claims.json`` beside the profile's figures."""
-    found = plain(gather(profile))
+    found = gather(profile)
     write_json(folder(profile) / "claims.json", found)
     return found

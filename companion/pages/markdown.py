@@ -14,7 +14,6 @@ import numpy as np
 from paperlib.core.text import number
 
 from ..verdicts.verdict import short
-from .ledger import float_of
 
 MARKS = {
     "holds": "✓",
@@ -68,11 +67,6 @@ def anchor(id: str) -> str:
     return re.sub(r"[^\w.]+", "-", id.lower()).strip("-")
 
 
-def links(places: list[tuple[str, str]]) -> str:
-    """Links, of which each is a text and an address."""
-    return ", ".join(f"[{escape(text)}]({to})" for text, to in places) or NOTHING
-
-
 def chip(verdict: str, text: str = "", to: str = "") -> str:
     """A verdict as a mark and a word, never by color alone; ``to``: where it leads."""
     inside = f"`{MARKS[verdict]} {text or verdict}`"
@@ -110,45 +104,25 @@ def declared(found: dict) -> str:
     )
 
 
-def statistic(claim: dict) -> str:
-    """Statistic with its interval; of a parent the verdicts of its parts; of a claim not run the reason."""
-    if claim["statistic"] is None:
-        return claim["reason"] or NOTHING
-    value = ", ".join(number(v) for v in np.atleast_1d(claim["statistic"]).tolist())
-    sign = "p " if claim["side"] == "test" else ""
-    ends = f" [{', '.join(map(number, claim['interval']))}]" if claim["interval"] else ""
-    return sign + value + ends
-
-
 def result(claim: dict) -> str:
-    """The statistic, behind it what the verdict is to be read with, and what a run at other sizes came to; then n: two cells."""
-    parts = (statistic(claim), claim["reason"], claim.get("run"))
+    """Return two table cells: the statistic with its interval and remarks, and n.
+
+    A claim that was not run, or that its parts decide, has its reason in place of the statistic. The remarks are the reason
+    and the result of a run at other sizes.
+    """
+    shown = None if claim["reason"] else NOTHING
+    if claim["statistic"] is not None:
+        values = ", ".join(map(number, np.atleast_1d(claim["statistic"]).tolist()))
+        ends = f" [{', '.join(map(number, claim['interval']))}]" if claim["interval"] else ""
+        shown = ("p " if claim["side"] == "test" else "") + values + ends
     n = NOTHING if claim["n"] is None else claim["n"]
-    return f"{escape('; '.join(dict.fromkeys(filter(None, parts))))} | {n}"
-
-
-def coverage(statement: dict) -> str:
-    """Lowest coverage with its interval and the number of trials."""
-    if (share := statement["coverage"]) is None:
-        return NOTHING
-    estimate, low, high = (number(share[key]) for key in ("estimate", "low", "high"))
-    return f"{estimate} [{low}, {high}], n {share['n']}"
-
-
-def start(statement: dict) -> str:
-    """First round at which the bound is informative; a range where the settings differ."""
-    ends = statement["informative_from"]
-    return NOTHING if ends is None else " to ".join(dict.fromkeys(map(number, ends)))
+    parts = (shown, claim["reason"], claim.get("run"))
+    return f"{escape('; '.join(filter(None, parts)))} | {n}"
 
 
 def value(x: float | str | None) -> str:
-    """A number that a file holds, or that there is none, as text."""
-    return NOTHING if x is None else number(float_of(x))
-
-
-def time(seconds: float) -> str:
-    """Run time of a command: "71 s", "16 min"."""
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds} s"
+    """Return a number of a file as text, or a dash where there is none."""
+    return NOTHING if x is None else number(x)
 
 
 def claims_tables(found: dict) -> Text:
@@ -172,7 +146,6 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-FILTERS = (anchor, chip, counted, coverage, links, many, number, prose, result, short)
-FILTERS += (spoken, start, tally, time, value)
+FILTERS = (anchor, chip, counted, many, prose, result, short, spoken, tally, value)
 TEMPLATES.filters |= {"md": escape} | {each.__name__: each for each in FILTERS}
 TEMPLATES.globals["NOTHING"] = NOTHING

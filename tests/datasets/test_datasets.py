@@ -17,8 +17,8 @@ import pytest
 
 from companion.datasets import covertype
 from companion.datasets import registry as datasets
-from companion.datasets.derive import STEPS
 from companion.datasets.registry import Dataset
+from companion.datasets.tables import STEPS
 
 CONTENT = b"".join(b"%d,%d,%d\n" % (i, i * i, i % 2) for i in range(2000))
 SHA = hashlib.sha256(CONTENT).hexdigest()
