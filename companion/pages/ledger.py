@@ -7,7 +7,6 @@ from the files that its notebooks left, and brings README up to date. Papers and
 
 import inspect
 import json
-import math
 import re
 from collections import Counter
 from typing import Any
@@ -38,10 +37,12 @@ def gather(profile: str) -> dict[str, Any]:
 
 def _paper(paper: str, profile: str) -> dict[str, Any]:
     claims = _claims(paper, profile)
-    counts = {"paper": Counter(), "ours": Counter()}
-    for claim in claims:
-        if not claim["parts"]:
-            counts["ours" if claim["source"].startswith("ours") else "paper"][claim["verdict"]] += 1
+    tests = [claim for claim in claims if not claim["parts"]]
+    ours = lambda claim: claim["source"].startswith("ours")
+    counts = {
+        "paper": Counter(claim["verdict"] for claim in tests if not ours(claim)),
+        "ours": Counter(claim["verdict"] for claim in tests if ours(claim)),
+    }
     return {
         "title": heading(paper)[0],
         "counts": counts,
@@ -98,8 +99,8 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
 
 
 def float_of(x: float | str) -> float:
-    """A number as ``output.plain`` writes it; "never" comes after all."""
-    return math.inf if x == "never" else float(x)
+    """Return a number as ``plain`` writes it; "never" comes after all others."""
+    return float("inf" if x == "never" else x)
 
 
 def _errata(paper: str) -> list[dict]:
