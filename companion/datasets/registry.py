@@ -85,17 +85,17 @@ def _entry(name: str) -> Dataset:
 
 
 def checksum(name: str) -> str:
-    """SHA-256 (64 hexadecimal digits) of a data set's plain content, for a figure's provenance."""
+    """Return the SHA-256 (64 hexadecimal digits) of a data set's plain content, for a figure's provenance."""
     return _entry(name).sha256
 
 
 def cache_folder() -> Path:
-    """Where downloads land: the operating system's cache folder for the user, outside the repository."""
+    """Return the folder of downloads: the operating system's cache folder for the user, outside the repository."""
     return Path(pooch.os_cache("paperlib"))
 
 
 def _folders() -> list[Path]:
-    """PAPERLIB_DATA, where set, then the cache."""
+    """Return the folder PAPERLIB_DATA, where set, then the cache."""
     own = os.environ.get("PAPERLIB_DATA", "")
     if own and not Path(own).is_dir():
         raise ValueError(f"PAPERLIB_DATA={own!r}; expected an existing folder")
@@ -103,7 +103,7 @@ def _folders() -> list[Path]:
 
 
 def _open(path: Path):
-    """Binary stream of the plain content; the first bytes decide, not the name."""
+    """Open the plain content as a binary stream; the first bytes decide whether it is compressed, not the name."""
     with path.open("rb") as file:
         gzipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if gzipped else path.open("rb")
@@ -111,7 +111,7 @@ def _open(path: Path):
 
 @functools.lru_cache(maxsize=64)
 def _digest(path: Path, *stamp: int) -> str:
-    """SHA-256 of the plain content. `stamp` (size, times, inode) makes a changed file a new question."""
+    """Return the SHA-256 of the plain content. `stamp` (size, times, inode) makes a changed file another entry of the cache."""
     try:
         with _open(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -132,7 +132,7 @@ def _verify(name: str, path: Path) -> Path:
 
 
 def find(name: str) -> Path | None:
-    """Path of a verified local file, plain or .gz, or None. Never uses the network.
+    """Return the path of a verified local file, plain or .gz, or None. Never uses the network.
 
     Args:
         name: a key of ``REGISTRY``.
@@ -146,7 +146,7 @@ def find(name: str) -> Path | None:
 
 
 def available(name: str) -> bool:
-    """Whether ``load`` would work without the network; raises, as ``find`` does, for a file that differs."""
+    """Return whether ``load`` would work without the network; raises, as ``find`` does, for a file that differs."""
     return find(name) is not None
 
 
@@ -196,9 +196,11 @@ def _download(entry: Dataset, url: str, output: str, pup: pooch.Pooch) -> None:
 def _advice(name: str, failures: list[Exception]) -> str:
     """Return what failed, how a person gets the file, and where to put it; the second line is complete by itself."""
     entry = _entry(name)
-    missing = "has no public address that answers without an account."
-    if failures:
-        missing = "could not be downloaded."
+    missing = (
+        "could not be downloaded."
+        if failures
+        else "has no public address that answers without an account."
+    )
     lines = [
         f"data set {name!r}: {entry.file} {missing}",
         f"How to get it: {entry.get}.",
@@ -208,7 +210,7 @@ def _advice(name: str, failures: list[Exception]) -> str:
 
 
 def fetch(name: str) -> Path:
-    """Path of a verified file, downloaded if need be: PAPERLIB_DATA, then the cache, then the registry's addresses.
+    """Return the path of a verified file, from PAPERLIB_DATA, else the cache, else downloaded from the registry's addresses.
 
     A download goes to a temporary file in the cache, is checked, and is moved into place; interrupted
     or wrong it leaves nothing behind. Each address is tried three times. The cache is tried first, so that a folder
@@ -254,7 +256,7 @@ def fetch(name: str) -> Path:
 
 
 def load(name: str) -> Table | Prices:
-    """A data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
+    """Return a data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
 
     Nothing is filled in, scaled or dropped except identifiers; see ``tables.parse``.
 
@@ -267,7 +269,7 @@ def load(name: str) -> Table | Prices:
 
 
 def load_covertype():
-    """All of Covertype.
+    """Load all of Covertype.
 
     Returns:
         features, N x 54 int16, ten quantitative columns, then 4 wilderness areas and 40 soil types one-hot;
@@ -278,7 +280,7 @@ def load_covertype():
 
 
 def _rebuild() -> tuple[bool, str]:
-    """Derive the shipped table anew from all rows: (whether it may be trusted, one line)."""
+    """Derive the shipped table again from all rows; returns whether it can be trusted, and a line that says why."""
     import sklearn
 
     shipped, note = read_table()
@@ -286,10 +288,9 @@ def _rebuild() -> tuple[bool, str]:
     if not unequal:
         return True, f"equal, rebuilt from all {note['rows']:,} rows"
     versions = f"made with scikit-learn {note['scikit-learn']}, rebuilt with {sklearn.__version__}"
-    # Another version of K-means may cluster otherwise; with the same version it may not.
-    return note[
-        "scikit-learn"
-    ] != sklearn.__version__, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
+    # another version of K-means may give other clusters; the same version may not
+    may_differ = note["scikit-learn"] != sklearn.__version__
+    return may_differ, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
 
 
 def main(names: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""All that the papers say and what became of it: claims, statements of theory and errata, as ``claims.json``.
+"""The claims, statements of theory and errata of all papers with their results, as ``claims.json``.
 
 ``notebooks/99_claims.ipynb`` calls ``write``; ``python -m companion.pages.readme`` does the same for the paper profile
 from the files that its notebooks left, and brings README up to date. Papers and their rooms
@@ -22,9 +22,9 @@ from ..workflow import plan as workflow
 
 
 def gather(profile: str) -> dict[str, Any]:
-    """What is declared, left-joined with what the notebooks of a profile left.
+    """Return what papers declare, joined with the verdicts and checks that the notebooks of a profile wrote.
 
-    Verdicts and their numbers are those of record, of the paper profile. What a run at other sizes came to decides nothing, and is the
+    Verdicts and their numbers are those of record, of the paper profile. The result of a run at other sizes decides nothing: it is the
     text ``run`` of a claim.
 
     Returns:
@@ -64,7 +64,7 @@ def _claims(paper: str, profile: str) -> list[dict]:
 
 
 def _statements(paper: str, profile: str) -> list[dict]:
-    """The statements of a paper with the checks of them that its figures hold."""
+    """Return the statements of a paper with their checks in its figures."""
     checks: dict[str, list[dict]] = {}
     for path in sorted((folder(profile) / paper).glob("*.json")):
         for check in json.loads(path.read_text()).get("checks", []):
@@ -73,7 +73,7 @@ def _statements(paper: str, profile: str) -> list[dict]:
 
 
 def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
-    """One statement: verdicts and worst numbers of the checks within its conditions, verdicts of those beyond."""
+    """Return one statement: verdicts and worst numbers of the checks within its conditions, verdicts of those beyond."""
     within = [check for check in checks if not check["remark"]]
     beyond = [check for check in checks if check["remark"]]
     covered = [check["coverage"] for check in within if check["coverage"]]
