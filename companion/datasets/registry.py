@@ -28,24 +28,9 @@ with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it
 
 from paperlib.core.files import check_writable
 
-from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
+from .covertype import FOLDER, build_table, differences, read_table
 from .tables import STEPS, Prices, Table, parse
 
-__all__ = [
-    "CovertypeArms",
-    "Dataset",
-    "Prices",
-    "REGISTRY",
-    "Table",
-    "available",
-    "cache_folder",
-    "checksum",
-    "covertype_arms",
-    "fetch",
-    "find",
-    "load",
-    "load_covertype",
-]
 DERIVED = "covertype_arms"  # the shipped table's name on the command line
 RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, and without a byte
 # OSErrors that are no fault of this machine's folders
