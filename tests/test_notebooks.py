@@ -12,8 +12,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from companion import verdicts
-from companion.pages import saved
-from companion.pages.saved import notebooks
+from companion.pages import papers as pages
+from companion.pages.papers import notebooks
 from companion.papers import papers
 from companion.verdicts import claims
 from companion.workflow import declared
@@ -163,7 +163,7 @@ def test_the_paper_profile_names_every_parameter(path):
 def home_of(paper: str, figure: str) -> str:
     """Stem of the notebook whose code saves a figure in the folder ``paper``."""
     own = notebooks(paper) or notebooks()  # the tour and the overview belong to no paper
-    return own[saved.place(figure, own)[0]].stem
+    return own[pages.place(figure, own)[0]].stem
 
 
 def differing(stem: str, recorded: dict) -> dict:
@@ -176,7 +176,7 @@ def differing(stem: str, recorded: dict) -> dict:
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted({path.parent.name for path in FIGURES.glob("*/*.png")}))
 def test_the_paper_profile_has_the_parameters_of_the_committed_figures(folder):
-    for name, figure in saved.saved(folder, "paper").items():
+    for name, figure in pages.saved(folder, "paper").items():
         if folder != "bench":  # which no notebook draws
             assert differing(home_of(folder, name), figure.about["parameters"]) == {}, name
 

@@ -27,7 +27,7 @@ from ..styles import REFERENCES
 
 
 class Point(NamedTuple):
-    """Where a learner is measured."""
+    """The sizes at which a learner is measured."""
 
     trials: int  # R, in one batch
     played: int  # t, rounds played before those that are timed
@@ -36,7 +36,7 @@ class Point(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Which points: from ``base``, one field at a time takes its values in ``along``."""
+    """The points of a bench: one field of ``base`` at a time takes its values in ``along``."""
 
     base: Point
     along: dict[str, tuple[int, ...]]
@@ -93,7 +93,7 @@ class Subject(NamedTuple):
 
 
 def subjects(only: str | None = None) -> list[Subject]:
-    """The learners of every paper, of one paper, or one of them by name.
+    """Return the learners of every paper, of one paper, or one of them by name.
 
     Raises:
         ValueError: ``only`` names neither a paper nor a learner.
@@ -118,24 +118,23 @@ def subjects(only: str | None = None) -> list[Subject]:
 
 
 def base(subject: Subject, plan: Plan) -> Point:
-    """The point that the subject's axes cross in."""
+    """Return the point in which the subject's axes cross."""
     own = plan.base._replace(**dict.fromkeys(lacking(subject)))
     return own._replace(trials=1) if subject.on_host else own
 
 
 def points(subject: Subject, plan: Plan) -> list[Point]:
-    """Every point once; an axis that the problem lacks is left out (see ``lacking``), and on a device what works on the host."""
-    center, found = base(subject, plan), []
+    """Return every point once; without axes that the problem lacks, and none on a device for a learner that works on the host."""
     if plan == DEVICE and subject.on_host:
         return []
-    for name, values in plan.along.items():
-        if name not in lacking(subject):
-            found += [center._replace(**{name: value}) for value in values]
+    center, missing = base(subject, plan), lacking(subject)
+    varied = {axis: values for axis, values in plan.along.items() if axis not in missing}
+    found = [center._replace(**{axis: x}) for axis, values in varied.items() for x in values]
     return list(dict.fromkeys(found))
 
 
 def lacking(subject: Subject) -> dict[str, str]:
-    """Axis -> why the subject cannot be measured along it."""
+    """Return axis -> the reason why the subject cannot be measured along it."""
     fields = {field.name for field in dataclasses.fields(subject.case.problem)}
     kind = type(subject.case.problem).__name__
     return {name: f"{kind} has no field {name!r}" for name in ("arms", "dim") if name not in fields}
@@ -185,13 +184,8 @@ class Run:
         return [self.step() for _ in range(count)]
 
 
-def copy(state: Any) -> Any:
-    """The same numbers in tensors of their own, so that a growing history has no successor yet."""
-    return tree_map(Tensor.clone, state)
-
-
 def replay(learner: Any, state: Any, received: list[Received], device: str) -> Any:
-    """The learner's own work in rounds that were played before, without the problem's; returns the state after them."""
+    """Repeat a learner's own work in rounds that were played before, without the problem's; returns the state after them."""
     with torch.no_grad():
         for draw, context, feedback in received:
             action, chosen = learner.select(state, context, draw)
@@ -226,19 +220,13 @@ def time_block(case: Case, point: Point, plan: Plan, device: str) -> Timing | No
     received = run.record(plan.block)
     repetitions = int(min(50, max(5, plan.seconds / (time.perf_counter() - began))))
     for _ in range(1 + repetitions):  # the first one compiles and caches
-        # from a copy of the same state: the history does not grow from one to the next
-        fresh = copy(start)
+        # from a copy of the same state, in tensors of its own: its history does not grow from one repetition to the next
+        fresh = tree_map(Tensor.clone, start)
         synchronize(device)  # else a GPU copies while the clock runs
         before = time.perf_counter()
         replay(run.learner, fresh, received, device)
         seconds.append(time.perf_counter() - before)
     return Timing(seconds[1:], state_bytes(start) / point.trials)
-
-
-def times(subject: Subject, plan: Plan, device: str) -> dict[Point, Timing]:
-    """``time_block`` at each point of the plan that can be reached."""
-    every = ((p, time_block(subject.case, p, plan, device)) for p in points(subject, plan))
-    return {point: timing for point, timing in every if timing}
 
 
 def device_name(device: str) -> str:
@@ -258,7 +246,7 @@ def _play(case: Case, point: Point, device: str) -> None:
 
 
 def measure_memory(case: Case, point: Point, device: str) -> dict[str, int | None]:
-    """By how much a run of ``point.played`` rounds raises this process's peak; ``device``: peak of the tensors on a GPU."""
+    """Return by how much a run of ``point.played`` rounds raises this process's peak, and as ``device`` the peak of tensors on a GPU."""
     torch.set_num_threads(1)
     _play(case, point._replace(trials=1, played=5), device)  # what loads on first use
     before = peak_bytes()
@@ -276,7 +264,7 @@ def _in_child(paper: str, name: str, point: Point, device: str) -> dict[str, int
 
 
 def memory(subject: Subject, plan: Plan, device: str, most: int) -> dict[str, Any]:
-    """Peak memory with ``most`` trials, measured in a process that has done nothing but load the package.
+    """Return the peak memory with ``most`` trials, measured in a process that has only loaded the package.
 
     Returns:
         trials, process and device: see ``measure_memory``.

@@ -1,7 +1,8 @@
 """Speed and memory of every learner on this machine: ``python3 run.py bench`` calls this.
 
-What is measured is kept in one file a device, without the machine's names and dates, and drawn. Only what is measured in
-full, the whole bench or all of a paper, goes to ``bench/`` and ``figures/bench/``.
+The measurements of a device are stored in one file, without the machine's names and dates, and drawn: run time per round against
+the number of trials, rounds, arms and dimensions, and memory. Only complete measurements, of the whole bench or of all of a
+paper, go to ``bench/`` and ``figures/bench/``. A learner of a figure is its entry in that file, see ``entry``.
 """
 
 import argparse
@@ -12,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from paperlib.core.linalg import pick_device
-from paperlib.core.text import plain
+from paperlib.core.text import number, plain
 from paperlib.core.validation import refuse
 
+from ..figures import drawing as figures
+from ..figures.drawing import look, style
 from ..output import folder, home, write_text
 from ..papers import papers
 from ..store.keys import versions
@@ -24,35 +29,43 @@ from ..store.progress import line
 from ..store.timing import alone
 from ..workflow.plan import results
 from . import measure as speed
-from .figure import draw, slug
+
+AXES = {
+    "trials": "trials in a batch",
+    "played": "rounds played",
+    "arms": "arms",
+    "dim": "dimensions",
+}
+
+
+# ---- Measurements ------------------------------------------------------------------------------------------
 
 
 def measure(plan: speed.Plan, device: str, only: str | None = None) -> dict[str, dict]:
-    """Paper -> learner -> what was measured: points, and peak memory with the most trials that were reached.
+    """Return paper -> learner -> points, and peak memory with the most trials that were reached.
 
     Seconds are of one round of one trial, in ``select`` and ``update``; ``blocks`` is the number of repetitions behind the
-    statistics, and a learner's ``base`` is the point in which its axes cross.
-
-    Raises:
-        RuntimeError: a measurement failed, or every measurement ended before its point.
+    statistics, and a learner's ``base`` is the point in which its axes cross. The call ends where a measurement fails, or where
+    every measurement ends before its point.
     """
     found, subjects = {}, speed.subjects(only)
     with line("bench", len(subjects), still=True) as shown, alone():
         for subject in subjects:
             shown.begin(subject.name)
             try:
-                timed = speed.times(subject, plan, device)
-                if timed:
+                points = speed.points(subject, plan)
+                timed = {p: speed.time_block(subject.case, p, plan, device) for p in points}
+                # points that cannot be reached have no timing
+                if timed := {point: timing for point, timing in timed.items() if timing}:
                     most = max(point.trials for point in timed)
                     peak = speed.memory(subject, plan, device, most)
-                    found.setdefault(subject.paper, {})[subject.name] = entry(
-                        subject, timed, peak, plan
-                    )
+                    learner = entry(subject, timed, peak, plan)
+                    found.setdefault(subject.paper, {})[subject.name] = learner
             except Exception as error:
-                raise RuntimeError(f"{subject.paper}'s {subject.name}: {error!r}") from error
+                sys.exit(f"The bench failed: {subject.paper}'s {subject.name}: {error!r}")
             shown.end()
     if not found:
-        raise RuntimeError(f"{speed.PATIENCE:g} s of play reached no point")
+        sys.exit(f"The bench failed: {speed.PATIENCE:g} s of play reached no point")
     return found
 
 
@@ -62,7 +75,7 @@ def entry(
     peak: dict[str, Any],
     plan: speed.Plan,
 ) -> dict[str, Any]:
-    """What is kept of a learner."""
+    """Return what is stored of a learner."""
     return {
         "on_host": subject.on_host,
         "not_varied": speed.lacking(subject),
@@ -73,7 +86,7 @@ def entry(
 
 
 def summary(point: speed.Point, timing: speed.Timing, block: int) -> dict[str, Any]:
-    """Statistics of the seconds of one round of one trial."""
+    """Return statistics of the seconds of one round of one trial at a point."""
     seconds = np.array(timing.seconds) / (block * point.trials)
     low, median, high = np.quantile(seconds, (0.25, 0.5, 0.75))
     about = {"median": median, "iqr": high - low, "min": seconds.min()}
@@ -84,7 +97,7 @@ def summary(point: speed.Point, timing: speed.Timing, block: int) -> dict[str, A
 def described(
     found: dict[str, dict], plan: speed.Plan, device: str, profile: str
 ) -> dict[str, Any]:
-    """What is kept of ``measure``.
+    """Return what is stored of a call: the result of ``measure`` and how it was measured.
 
     Args:
         device: its name.
@@ -103,10 +116,10 @@ def described(
 
 
 def joined(report: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
-    """A report with those papers of an earlier one of the same device that it has not measured.
+    """Return a report with the papers of an earlier one of the same device that it has not measured.
 
     Raises:
-        ValueError: the earlier one is of other versions, or measured otherwise.
+        ValueError: the earlier one was measured with other versions or another plan.
     """
     for name in ("device", "threads", "profile", "versions", "plan"):
         if kept.get(name) != report[name]:
@@ -117,14 +130,160 @@ def joined(report: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(report: dict[str, Any], path: Path) -> None:
-    """JSON with a line a point, atomically."""
+    """Write JSON with one line per point, atomically."""
     text = json.dumps(report, indent=1, ensure_ascii=False)
     in_line = lambda inner: " ".join(inner[0].split())
     write_text(path, re.sub(r"[\[{][^\[\]{}]*[\]}]", in_line, text) + "\n")
 
 
+# ---- The figure --------------------------------------------------------------------------------------------
+
+
+def slug(name: str) -> str:
+    """Return a file name from a device's name: lower case, words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"\((r|tm|c)\)", "", name.lower())).strip("-")
+
+
+def shown_name(name: str, learner: dict[str, Any]) -> str:
+    """Return a learner's label, with a star where it works on the host."""
+    return look(name)["label"] + "*" * learner["on_host"]
+
+
+def along(learner: dict[str, Any], axis: str) -> list[dict]:
+    """Return the points that differ from the learner's base in ``axis`` alone, in its order; none where it was not varied."""
+    if axis in learner["not_varied"]:
+        return []
+    rest = AXES.keys() - {axis}
+    beside = lambda point: all(point[name] == learner["base"][name] for name in rest)
+    return sorted(filter(beside, learner["points"]), key=lambda point: point[axis])
+
+
+def lines_panel(
+    ax: Axes, learners: dict[str, dict], axis: str, quantity: str, *, title: str, ylabel: str
+) -> dict[str, dict]:
+    """Draw one line per learner on log axes, hidden if there is none; returns the plotted numbers, name -> axis and quantity."""
+    numbers = {}
+    with style():
+        for name, learner in learners.items():
+            points = along(learner, axis)
+            if points:
+                x, y = [point[axis] for point in points], [point[quantity] for point in points]
+                ax.plot(x, y, **{**look(name), "label": shown_name(name, learner)})
+                numbers[name] = {axis: x, quantity: y}
+        ax.set(title=title, xlabel=AXES[axis], ylabel=ylabel, xscale="log", yscale="log")
+        ticks = sorted({at for found in numbers.values() for at in found[axis]})
+        ax.set_xticks(ticks, labels=map(str, ticks))
+        low, high = ax.get_ylim()
+        if high < 10 * low:  # else there may be no power of 10 to label
+            ax.set_ylim(*(np.sqrt(low * high) * np.array([10**-0.5, 10**0.5])))
+        ax.yaxis.set_major_locator(LogLocator(numticks=10))
+        ax.minorticks_off()
+        ax.set_visible(bool(numbers))
+    return numbers
+
+
+def memory_panel(ax: Axes, learners: dict[str, dict], *, title: str) -> dict[str, dict]:
+    """Draw one dot per learner, peak memory of the process, or of the tensors on a GPU; returns name -> trials and MB."""
+    numbers = {}
+    with style():
+        for row, (name, learner) in enumerate(learners.items()):
+            peak, how = learner["peak_memory"], look(name)
+            size = peak["process"] if peak["device"] is None else peak["device"]
+            megabytes = max(size, 4096) / 1e6  # one page: a log axis has no 0
+            dot = {"color": how["color"], "marker": how["marker"] or "o", "markersize": 4}
+            ax.plot(megabytes, row, linestyle="none", **dot)
+            numbers[name] = {"trials": peak["trials"], "MB": megabytes}
+        decades = np.log10([found["MB"] for found in numbers.values()])
+        ends = np.floor(decades.min()) - 0.1, np.ceil(decades.max()) + 0.1
+        ax.set(title=title, xlabel="peak memory, MB", xscale="log", xlim=[10**end for end in ends])
+        ax.set_ylim(len(learners) - 0.4, -0.6)
+        labels = [shown_name(*item) for item in learners.items()]
+        ax.set_yticks(range(len(learners)), labels, fontsize=6)
+        ax.tick_params(axis="y", length=0)
+        ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    return numbers
+
+
+def draw(report: dict[str, Any], paper: str) -> str:
+    """Save a paper's figure, ``bench/<paper>_<device>``; returns its name."""
+    learners, plan = report["papers"][paper], report["plan"]
+    R, t, _, _ = plan["base"].values()
+    fig, axes = figures.panels(3, 2, height=max(2.4, 0.18 * len(learners)))
+    batch = f"{R} trials" + " (*: 1)" * _on_host(learners)
+    titles = {
+        "trials": f"(a) after {t} rounds",
+        "played": f"(b) {batch}",
+        "arms": f"(c) {batch}",
+        "dim": f"(d) {batch}",
+    }
+    numbers = {}
+    for ax, (axis, title) in zip(axes.flat, titles.items()):
+        numbers[f"seconds, {axis}"] = lines_panel(
+            ax, learners, axis, "median", title=title, ylabel="seconds a round and trial"
+        )
+    varied = [AXES[axis] for axis in titles if numbers[f"seconds, {axis}"]]
+    numbers["state"] = lines_panel(
+        axes[1, 1], learners, "played", "state_bytes", title="(e) state", ylabel="bytes a trial"
+    )
+    most = max(plan["along"]["trials"])
+    numbers["peak"] = memory_panel(axes[1, 2], learners, title=f"(f) {most} trials, {t} rounds")
+    where = f"{report['device']}, one thread"
+    wide = max(len(shown_name(*item)) for item in learners.items()) > 28
+    figures.legend(fig, columns=3 if wide else 6)
+    fig.legends[0].set_title(where, {"size": 8})
+    name = f"{paper}_{slug(report['device'])}"
+    figures.save(
+        fig,
+        name,
+        paper="bench",
+        profile=report["profile"],
+        seed=0,
+        trials={name: learner["peak_memory"]["trials"] for name, learner in learners.items()},
+        device=report["device"],
+        numbers=numbers,
+        parameters=plan,
+        caption=caption(report, learners, where),
+        alt=f"A line or a dot for each of {len(learners)} learners: seconds a round and trial against {', '.join(varied)}; bytes of state against rounds; peak memory.",
+    )
+    return name
+
+
+def caption(report: dict[str, Any], learners: dict[str, dict], where: str) -> str:
+    """Return the axes, the number of repetitions, and the meaning of the star where there is one."""
+    plan, (_, t, K, d) = report["plan"], report["plan"]["base"].values()
+    points = [point for learner in learners.values() for point in learner["points"]]
+    blocks = [point["blocks"] for point in points]
+    spread = 100 * float(np.median([point["iqr"] / point["median"] for point in points]))
+    gpu = any(learner["peak_memory"]["device"] is not None for learner in learners.values())
+    peak = "Peak memory of a run" + (
+        "'s tensors." if gpu else " beyond what it takes with one trial."
+    )
+    text = (
+        f"Cost of a round in select and update, on {where}, torch {report['versions']['torch']}: medians over {min(blocks)} to {max(blocks)} repetitions of the same {plan['block']} rounds "
+        f"(typical interquartile range {number(spread)} % of the median), divided by the trials of the batch; K = {K} arms and d = {d} dimensions, {t} rounds played "
+        f"before, where the axis says nothing else and the problem has arms and dimensions to vary. (e) Bytes of the state, a trial. (f) {peak}"
+    )
+    shortened = any(
+        len(along(learner, axis)) < len(values)
+        for learner in learners.values()
+        for axis, values in plan["along"].items()
+        if axis not in learner["not_varied"]
+    )
+    if shortened:
+        text += f" A line ends, and a learner has fewer trials in (f), where {speed.PATIENCE:g} s of play did not get further."
+    return text + " *: works on the host; one trial in (b) to (e)." * _on_host(learners)
+
+
+def _on_host(learners: dict[str, dict]) -> bool:
+    return any(learner["on_host"] for learner in learners.values())
+
+
+# ---- The command -------------------------------------------------------------------------------------------
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Measure every learner on this machine, keep the numbers under the device's name, and draw them."""
+    """Measure every learner on this machine, store the numbers under the device's name, and draw them."""
     parser = argparse.ArgumentParser(prog="python -m companion.bench", description=main.__doc__)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument(
@@ -141,10 +300,7 @@ def main(argv: list[str] | None = None) -> int:
     plan = speed.QUICK if options.quick else full
     whole = options.only is None or options.only in papers()
     profile = "paper" if whole and not options.quick else "quick"
-    try:
-        found = measure(plan, device, options.only)
-    except RuntimeError as error:
-        sys.exit(f"The bench failed: {error}")
+    found = measure(plan, device, options.only)
     report = described(found, plan, speed.device_name(device), profile)
     place = home() if profile == "paper" else results("quick")
     path, kept = place / "bench" / f"{slug(report['device'])}.json", report

@@ -1,4 +1,4 @@
-"""Public data. Names are handed on when asked for, since the registry loads what fetches; a learner that reads a table does not."""
+"""Public data sets. Names are imported when they are asked for: the registry imports downloaders that a learner with a table does not need."""
 
 from typing import Any
 
@@ -22,6 +22,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import registry
+    from . import covertype, registry
 
-    return getattr(registry, name)
+    return getattr(registry if hasattr(registry, name) else covertype, name)

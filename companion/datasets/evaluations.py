@@ -178,12 +178,10 @@ def _parse(line: bytes) -> tuple[dict, Evaluation] | None:
 
 def _refuse_unlike(name: str, x: Any) -> None:
     """Raise ValueError unless ``x`` is a dictionary that JSON gives back as it was."""
-    try:
-        same = isinstance(x, dict) and json.loads(_text(x)) == x
-    except (ValueError, TypeError):
-        same = False
-    if not same:
-        raise ValueError(f"{name}={x!r}; allowed: a dictionary that JSON gives back as it was")
+    with suppress(ValueError, TypeError):
+        if isinstance(x, dict) and json.loads(_text(x)) == x:
+            return
+    raise ValueError(f"{name}={x!r}; allowed: a dictionary that JSON gives back as it was")
 
 
 def _text(x: Any) -> str:

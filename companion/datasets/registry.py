@@ -28,25 +28,9 @@ with warnings.catch_warnings():  # of tqdm, which pooch imports: in notebooks it
 
 from paperlib.core.files import check_writable
 
-from .covertype import FOLDER, CovertypeArms, build_table, covertype_arms, differences, read_table
-from .derive import STEPS
-from .tables import Prices, Table, parse
+from .covertype import FOLDER, build_table, differences, read_table
+from .tables import STEPS, Prices, Table, parse
 
-__all__ = [
-    "CovertypeArms",
-    "Dataset",
-    "Prices",
-    "REGISTRY",
-    "Table",
-    "available",
-    "cache_folder",
-    "checksum",
-    "covertype_arms",
-    "fetch",
-    "find",
-    "load",
-    "load_covertype",
-]
 DERIVED = "covertype_arms"  # the shipped table's name on the command line
 RETRIES, TIMEOUT = 2, (5, 60)  # after a failed download; seconds to connect, and without a byte
 # OSErrors that are no fault of this machine's folders
@@ -69,7 +53,7 @@ class Dataset:
     # anonymous addresses of the file, gzipped or not, in order of preference
     urls: tuple[str, ...] = ()
     member: str = ""  # path inside the archive, where the addresses serve one
-    derive: str = ""  # step that makes the file of what the addresses serve, in ``derive.STEPS``
+    derive: str = ""  # step that makes the file of what the addresses serve, in ``tables.STEPS``
     download: int = 0  # the most bytes that an address may send; 0: as many as the file has
 
 
@@ -86,17 +70,17 @@ def _entry(name: str) -> Dataset:
 
 
 def checksum(name: str) -> str:
-    """SHA-256 (64 hexadecimal digits) of a data set's plain content, for a figure's provenance."""
+    """Return the SHA-256 (64 hexadecimal digits) of a data set's plain content, for a figure's provenance."""
     return _entry(name).sha256
 
 
 def cache_folder() -> Path:
-    """Where downloads land: the operating system's cache folder for the user, outside the repository."""
+    """Return the folder of downloads: the operating system's cache folder for the user, outside the repository."""
     return Path(pooch.os_cache("paperlib"))
 
 
 def _folders() -> list[Path]:
-    """PAPERLIB_DATA, where set, then the cache."""
+    """Return the folder PAPERLIB_DATA, where set, then the cache."""
     own = os.environ.get("PAPERLIB_DATA", "")
     if own and not Path(own).is_dir():
         raise ValueError(f"PAPERLIB_DATA={own!r}; expected an existing folder")
@@ -104,7 +88,7 @@ def _folders() -> list[Path]:
 
 
 def _open(path: Path):
-    """Binary stream of the plain content; the first bytes decide, not the name."""
+    """Open the plain content as a binary stream; the first bytes decide whether it is compressed, not the name."""
     with path.open("rb") as file:
         gzipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if gzipped else path.open("rb")
@@ -112,7 +96,7 @@ def _open(path: Path):
 
 @functools.lru_cache(maxsize=64)
 def _digest(path: Path, *stamp: int) -> str:
-    """SHA-256 of the plain content. `stamp` (size, times, inode) makes a changed file a new question."""
+    """Return the SHA-256 of the plain content. `stamp` (size, times, inode) makes a changed file another entry of the cache."""
     try:
         with _open(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -133,7 +117,7 @@ def _verify(name: str, path: Path) -> Path:
 
 
 def find(name: str) -> Path | None:
-    """Path of a verified local file, plain or .gz, or None. Never uses the network.
+    """Return the path of a verified local file, plain or .gz, or None. Never uses the network.
 
     Args:
         name: a key of ``REGISTRY``.
@@ -147,12 +131,12 @@ def find(name: str) -> Path | None:
 
 
 def available(name: str) -> bool:
-    """Whether ``load`` would work without the network; raises, as ``find`` does, for a file that differs."""
+    """Return whether ``load`` would work without the network; raises, as ``find`` does, for a file that differs."""
     return find(name) is not None
 
 
 def _copy(chunks: Iterable[bytes], target: BinaryIO, most: int, what: str) -> None:
-    """At most so many bytes: a longer source is refused, not kept."""
+    """Write at most ``most`` bytes: a longer source is refused, not kept."""
     for chunk in chunks:
         most -= len(chunk)
         if most < 0:
@@ -171,52 +155,47 @@ def _receive(url: str, part: Path, most: int) -> None:
         _copy(answer.iter_content(1 << 16), file, most, url)
 
 
-def _unpacked(entry: Dataset):
-    """A downloader for pooch that leaves the plain content, so that pooch's checksum is of the content."""
-
-    def download(url: str, output: str, pup) -> None:
-        part = Path(f"{output}.part")
-        try:
-            _receive(url, part, entry.download or entry.bytes)
-            with _open(part) as content, open(output, "wb") as plain:
-                if entry.derive:
-                    plain.write(STEPS[entry.derive](content))
-                elif entry.member:
-                    with tarfile.open(fileobj=content) as archive:
-                        member = archive.extractfile(entry.member)
-                        if member is None:
-                            raise ValueError(f"{entry.member} is no file")
-                        _copy(_chunks(member), plain, entry.bytes, entry.member)
-                else:
-                    _copy(_chunks(content), plain, entry.bytes, "the content")
-        except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
-            # pooch retries a ValueError
-            raise ValueError(f"{url}: damaged archive ({error})") from error
-        finally:
-            part.unlink(missing_ok=True)
-
-    return download
+def _download(entry: Dataset, url: str, output: str, pup: pooch.Pooch) -> None:
+    """Leave the plain content of an entry in ``output``, so that pooch's checksum is of the content."""
+    part = Path(f"{output}.part")
+    try:
+        _receive(url, part, entry.download or entry.bytes)
+        with _open(part) as content, open(output, "wb") as plain:
+            if entry.derive:
+                plain.write(STEPS[entry.derive](content))
+            elif entry.member:
+                with tarfile.open(fileobj=content) as archive:
+                    member = archive.extractfile(entry.member)
+                    if member is None:
+                        raise ValueError(f"{entry.member} is no file")
+                    _copy(_chunks(member), plain, entry.bytes, entry.member)
+            else:
+                _copy(_chunks(content), plain, entry.bytes, "the content")
+    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, KeyError) as error:
+        # pooch retries a ValueError
+        raise ValueError(f"{url}: damaged archive ({error})") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _advice(name: str, failures: list[Exception]) -> str:
-    """What went wrong, how a person gets the file, and where it belongs; the second line stands alone."""
+    """Return what failed, how a person gets the file, and where to put it; the second line is complete by itself."""
     entry = _entry(name)
     missing = (
         "could not be downloaded."
         if failures
         else "has no public address that answers without an account."
     )
-    places = f"the folder that PAPERLIB_DATA names, or into {cache_folder()}"
     lines = [
         f"data set {name!r}: {entry.file} {missing}",
         f"How to get it: {entry.get}.",
-        f"Put it, plain or as {entry.file}.gz, into {places}; SHA-256 of the plain content: {entry.sha256}.",
+        f"Put it, plain or as {entry.file}.gz, into the folder that PAPERLIB_DATA names, or into {cache_folder()}; SHA-256 of the plain content: {entry.sha256}.",
     ]
     return "\n".join(lines + [f"Tried {url}: {error}" for url, error in zip(entry.urls, failures)])
 
 
 def fetch(name: str) -> Path:
-    """Path of a verified file, downloaded if need be: PAPERLIB_DATA, then the cache, then the registry's addresses.
+    """Return the path of a verified file, from PAPERLIB_DATA, else the cache, else downloaded from the registry's addresses.
 
     A download goes to a temporary file in the cache, is checked, and is moved into place; interrupted
     or wrong it leaves nothing behind. Each address is tried three times. The cache is tried first, so that a folder
@@ -233,8 +212,7 @@ def fetch(name: str) -> Path:
         FileNotFoundError: nowhere to be found; the text says how to get the file and where to put it.
         OSError: the cache cannot be written, or its disk is full; it names the folder.
     """
-    path = find(name)
-    if path is not None:
+    if path := find(name):
         return path
     entry, failures = _entry(name), []
     # its notes would put paths of this machine into notebooks
@@ -249,24 +227,21 @@ def fetch(name: str) -> Path:
                 urls={entry.file: url},
                 retry_if_failed=RETRIES,
             )
-            return Path(pup.fetch(entry.file, downloader=_unpacked(entry)))
+            return Path(pup.fetch(entry.file, downloader=functools.partial(_download, entry)))
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, NETWORK):
                 # it names the folder, which is no file that is missing
                 why = f"the cache of data sets cannot be written ({error.strerror or error})"
                 raise OSError(error.errno or errno.EIO, why, str(cache_folder())) from error
             failures.append(error)
-    # requests' errors are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content.
-    refused = any(
-        isinstance(error, ValueError) and not isinstance(error, OSError) for error in failures
-    )
-    raise (ValueError if refused else FileNotFoundError)(_advice(name, failures)) from (
-        failures or [None]
-    )[-1]
+    # errors of requests are OSErrors, some of them ValueErrors too; a plain ValueError means wrong content
+    wrong = [error for error in failures if not isinstance(error, OSError)]
+    kind = ValueError if wrong else FileNotFoundError
+    raise kind(_advice(name, failures)) from (failures or [None])[-1]
 
 
 def load(name: str) -> Table | Prices:
-    """A data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
+    """Return a data set as numpy arrays, rows in file order: ``Prices`` for the two stock tables, else ``Table``.
 
     Nothing is filled in, scaled or dropped except identifiers; see ``tables.parse``.
 
@@ -279,7 +254,7 @@ def load(name: str) -> Table | Prices:
 
 
 def load_covertype():
-    """All of Covertype.
+    """Load all of Covertype.
 
     Returns:
         features, N x 54 int16, ten quantitative columns, then 4 wilderness areas and 40 soil types one-hot;
@@ -290,7 +265,7 @@ def load_covertype():
 
 
 def _rebuild() -> tuple[bool, str]:
-    """Derive the shipped table anew from all rows: (whether it may be trusted, one line)."""
+    """Derive the shipped table again from all rows; returns whether it can be trusted, and a line that says why."""
     import sklearn
 
     shipped, note = read_table()
@@ -298,10 +273,9 @@ def _rebuild() -> tuple[bool, str]:
     if not unequal:
         return True, f"equal, rebuilt from all {note['rows']:,} rows"
     versions = f"made with scikit-learn {note['scikit-learn']}, rebuilt with {sklearn.__version__}"
-    # Another version of K-means may cluster otherwise; with the same version it may not.
-    return note[
-        "scikit-learn"
-    ] != sklearn.__version__, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
+    # another version of K-means may give other clusters; the same version may not
+    may_differ = note["scikit-learn"] != sklearn.__version__
+    return may_differ, f"rebuilt table differs in {', '.join(unequal)} ({versions})"
 
 
 def main(names: list[str]) -> int:

@@ -1,12 +1,15 @@
-"""From the files of the registry to numpy arrays: one parser a format, no network, no checksum.
+"""From downloads to the files of the registry, and from these to numpy arrays: no network, no checksum.
 
-Rows keep the order of the file. Missing values are NaN where a column is numeric and stay "?" where it is
+``STEPS`` make some files byte for byte from the download; the registry's checksum decides whether they did. ``parse`` has one
+parser per format. Rows keep the order of the file. Missing values are NaN where a column is numeric and stay "?" where it is
 text; zeros that stand for missing values (pima) are left as they are.
 """
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
+import re
+import tarfile
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import BinaryIO, NamedTuple
 
@@ -30,26 +33,88 @@ class Prices(NamedTuple):
     close: np.ndarray
 
 
-PIMA = "Pregnancies Glucose BloodPressure SkinThickness Insulin BMI DiabetesPedigreeFunction Age".split()
-CELLS = (
-    "ClumpThickness UniformityOfCellSize UniformityOfCellShape MarginalAdhesion SingleEpithelialCellSize "
-    "BareNuclei BlandChromatin NormalNucleoli Mitoses"
-).split()
-NUCLEUS = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension".split()
-NUCLEI = [f"{kind}_{name}" for kind in ("mean", "error", "worst") for name in NUCLEUS]
-RECURRENCE = (
-    "age menopause tumor-size inv-nodes node-caps deg-malig breast breast-quad irradiat".split()
-)
-ABALONE = "Length Diameter Height WholeWeight ShuckedWeight VisceraWeight ShellWeight".split()
-HOUSING = "longitude latitude housingMedianAge totalRooms totalBedrooms population households medianIncome".split()
-TERRAIN = (
-    "Elevation Aspect Slope HorizontalDistanceToHydrology VerticalDistanceToHydrology "
-    "HorizontalDistanceToRoadways Hillshade9am HillshadeNoon Hillshade3pm HorizontalDistanceToFirePoints"
-).split()
-COVER = (
-    TERRAIN + [f"WildernessArea{i}" for i in range(1, 5)] + [f"SoilType{i}" for i in range(1, 41)]
-)
-SEXES = ("M", "F", "I")
+# names of the features by data set, in the order of the file
+FEATURES = {
+    "covertype": (
+        "Elevation Aspect Slope HorizontalDistanceToHydrology VerticalDistanceToHydrology "
+        "HorizontalDistanceToRoadways Hillshade9am HillshadeNoon Hillshade3pm "
+        "HorizontalDistanceToFirePoints"
+    ).split()
+    + [f"WildernessArea{i}" for i in range(1, 5)]
+    + [f"SoilType{i}" for i in range(1, 41)],
+    "australian": [f"A{i}" for i in range(1, 15)],
+    "pima": (
+        "Pregnancies Glucose BloodPressure SkinThickness Insulin BMI DiabetesPedigreeFunction Age"
+    ).split(),
+    "breast_cancer": (
+        "ClumpThickness UniformityOfCellSize UniformityOfCellShape MarginalAdhesion "
+        "SingleEpithelialCellSize BareNuclei BlandChromatin NormalNucleoli Mitoses"
+    ).split(),
+    "wdbc": [
+        f"{kind}_{name}"
+        for kind in ("mean", "error", "worst")
+        for name in (
+            "radius texture perimeter area smoothness compactness concavity concave_points "
+            "symmetry fractal_dimension"
+        ).split()
+    ],
+    "breast_cancer_ljubljana": (
+        "age menopause tumor-size inv-nodes node-caps deg-malig breast breast-quad irradiat"
+    ).split(),
+    "abalone": (
+        "Male Female Infant Length Diameter Height WholeWeight ShuckedWeight VisceraWeight ShellWeight"
+    ).split(),
+    "california_housing": (
+        "longitude latitude housingMedianAge totalRooms totalBedrooms population households medianIncome"
+    ).split(),
+}
+
+
+# ---- From downloads to files -------------------------------------------------------------------------------
+
+# one file per ticker, in capital letters; all_s_and_p_data.csv and individual_stocks_5yr/ beside them are other collections
+TICKER = re.compile(r"(?:^|/)stock_data/([A-Z]+)_data\.csv$")
+
+
+def _price(text: str) -> str:
+    return "" if text in ("", "null") else repr(round(float(text), 4))
+
+
+def adjusted_closes(archive: BinaryIO) -> bytes:
+    """One table of the Adj Close columns: a row per date, a column per ticker, prices to four decimals.
+
+    Args:
+        archive: a tar, plain or compressed, that holds stock_data/<TICKER>_data.csv in any folder.
+
+    Raises:
+        ValueError: no such file in it.
+    """
+    closes: dict[str, dict[str, str]] = {}  # ticker -> date -> cell
+    with tarfile.open(fileobj=archive, mode="r:*") as tar:
+        for member in tar:
+            if member.isfile() and (name := TICKER.search(member.name)):
+                lines = io.TextIOWrapper(tar.extractfile(member), "utf-8", newline="")
+                closes[name[1]] = {
+                    row["Date"]: _price(row["Adj Close"]) for row in csv.DictReader(lines)
+                }
+    if not closes:
+        raise ValueError("no stock_data/<TICKER>_data.csv in the archive")
+    tickers = sorted(closes)
+    rows = [["date", *tickers]]
+    for date in sorted({date for column in closes.values() for date in column}):
+        rows.append([date, *(closes[ticker].get(date, "") for ticker in tickers)])
+    return "".join(",".join(row) + "\n" for row in rows).encode()
+
+
+def final_newline(file: BinaryIO) -> bytes:
+    """The content with the newline that ends its last line, which some copies lack."""
+    return file.read().rstrip(b"\n") + b"\n"
+
+
+STEPS = {"adjusted_closes": adjusted_closes, "final_newline": final_newline}
+
+
+# ---- From files to arrays ----------------------------------------------------------------------------------
 
 
 def _check_shape(found: tuple[int, int], shape: tuple[int, int]) -> None:
@@ -68,7 +133,7 @@ def _cells(
 
 
 def _rows(file: BinaryIO, shape: tuple[int, int]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a file whose cells may be empty."""
+    """Return header and rows of a file whose cells may be empty."""
     header, *rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
     _check_shape((len(rows), len(header)), shape)
     return header, rows
@@ -83,41 +148,41 @@ def _float(cells: Iterable[str]) -> np.ndarray:
 def _numeric(
     file: BinaryIO,
     shape: tuple[int, int],
-    names: Sequence[str],
+    name: str,
     dtype: type = np.float64,
     target: type = np.int64,
     delimiter: str | None = ",",
 ) -> Table:
-    """Numbers alone, the target in the last column."""
+    """Read numbers, with the target in the last column."""
     cells = _cells(file, shape, dtype, delimiter)
-    return Table(cells[:, :-1], cells[:, -1].astype(target), tuple(names))
+    return Table(cells[:, :-1], cells[:, -1].astype(target), tuple(FEATURES[name]))
 
 
 def _two_classes(
     file: BinaryIO,
     shape: tuple[int, int],
-    names: Sequence[str],
+    name: str,
     features: slice,
     column: int,
     positive: str,
     convert: Callable[[np.ndarray], np.ndarray] = _float,
 ) -> Table:
-    """Columns ``features``, and 1 where ``column`` has the class ``positive``."""
+    """Read the columns ``features``; the target is 1 where ``column`` has the class ``positive``."""
     cells = _cells(file, shape, str)
     target = (cells[:, column] == positive).astype(np.int64)
-    return Table(convert(cells[:, features]), target, tuple(names))
+    return Table(convert(cells[:, features]), target, tuple(FEATURES[name]))
 
 
-def _abalone(file: BinaryIO, shape: tuple[int, int]) -> Table:
-    """Sex one-hot in the first three columns (male, female, infant); the target is the number of rings."""
+def _abalone(file: BinaryIO, shape: tuple[int, int], name: str) -> Table:
+    """Read sex one-hot in the first three columns (male, female, infant); the target is the number of rings."""
     cells = _cells(file, shape, str)
-    sex = (cells[:, :1] == np.array(SEXES)).astype(np.float64)
+    sex = (cells[:, :1] == np.array(["M", "F", "I"])).astype(np.float64)
     features = np.hstack((sex, _float(cells[:, 1:-1])))
-    return Table(features, cells[:, -1].astype(np.float64), ("Male", "Female", "Infant", *ABALONE))
+    return Table(features, cells[:, -1].astype(np.float64), tuple(FEATURES[name]))
 
 
-def _stocks(file: BinaryIO, shape: tuple[int, int]) -> Prices:
-    """Close of every (date, ticker), from the long format date,open,high,low,close,volume,Name."""
+def _stocks(file: BinaryIO, shape: tuple[int, int], name: str) -> Prices:
+    """Read the close of every (date, ticker), from the long format date,open,high,low,close,volume,Name."""
     _, rows = _rows(file, shape)
     dates, day = np.unique([row[0] for row in rows], return_inverse=True)
     tickers = {ticker: k for k, ticker in enumerate(dict.fromkeys(row[6] for row in rows))}
@@ -126,37 +191,34 @@ def _stocks(file: BinaryIO, shape: tuple[int, int]) -> Prices:
     return Prices(dates.astype("datetime64[D]"), np.array(list(tickers)), close)
 
 
-def _stocks_adjusted(file: BinaryIO, shape: tuple[int, int]) -> Prices:
-    """Adjusted close, already dates down and tickers across."""
+def _stocks_adjusted(file: BinaryIO, shape: tuple[int, int], name: str) -> Prices:
+    """Read adjusted closes, already dates down and tickers across."""
     header, rows = _rows(file, shape)
     dates = np.array([row[0] for row in rows], "datetime64[D]")
     return Prices(dates, np.array(header[1:]), _float(row[1:] for row in rows))
 
 
 PARSERS = {
-    "covertype": partial(_numeric, names=COVER, dtype=np.int16),
+    "covertype": partial(_numeric, dtype=np.int16),
     "stocks": _stocks,
     "stocks_adjusted": _stocks_adjusted,
-    "australian": partial(_numeric, names=[f"A{i}" for i in range(1, 15)], delimiter=None),
-    "pima": partial(_numeric, names=PIMA),
+    "australian": partial(_numeric, delimiter=None),
+    "pima": _numeric,
     # column 0 is an identifier; class 4 is malignant, class 2 benign
-    "breast_cancer": partial(
-        _two_classes, names=CELLS, features=slice(1, -1), column=-1, positive="4"
-    ),
+    "breast_cancer": partial(_two_classes, features=slice(1, -1), column=-1, positive="4"),
     # column 0 is an identifier; M is malignant, and becomes 1, where scikit-learn's copy has 0
-    "wdbc": partial(_two_classes, names=NUCLEI, features=slice(2, None), column=1, positive="M"),
+    "wdbc": partial(_two_classes, features=slice(2, None), column=1, positive="M"),
     "abalone": _abalone,
     # all features are categories, and stay text
     "breast_cancer_ljubljana": partial(
         _two_classes,
-        names=RECURRENCE,
         features=slice(1, None),
         column=0,
         positive="recurrence-events",
         convert=np.asarray,
     ),
     # raw columns; the target is the median house value in US dollars, capped at 500,001
-    "california_housing": partial(_numeric, names=HOUSING, target=np.float64),
+    "california_housing": partial(_numeric, target=np.float64),
 }
 
 
@@ -175,4 +237,4 @@ def parse(name: str, file: BinaryIO, shape: tuple[int, int]) -> Table | Prices:
     Raises:
         ValueError: other rows or columns, or a cell that is no number where one belongs.
     """
-    return PARSERS[name](file, shape)
+    return PARSERS[name](file, shape, name)

@@ -104,9 +104,9 @@ _declared = styles  # panels have a parameter of that name
 
 
 def look(name: str) -> dict[str, Any]:
-    """Keywords for ``ax.plot``: color, marker, linestyle, width, order and label of a learner.
+    """Return keywords of a learner for ``ax.plot``: color, marker, linestyle, width, order and label.
 
-    Names that nobody has declared are told apart by ``looks`` alone.
+    Several names that no paper declares look different with ``looks`` alone.
     """
     return looks([name])[name]
 
@@ -114,12 +114,12 @@ def look(name: str) -> dict[str, Any]:
 def looks(
     names: Iterable[str], styles: Mapping[str, Style] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The same for the learners of one panel: those that nobody has declared get colors that are free there.
+    """Return such keywords for the learners of one panel; names that no paper declares get colors that are free there.
 
-    ``styles``: before what the papers declare.
+    ``styles`` come before those that the papers declare.
 
     Raises:
-        ValueError: a style in ``styles`` that is none.
+        ValueError: a value in ``styles`` that is no style, or an unknown color.
     """
     known = {**_declared(), **(styles or {})}
     names = list(names)
@@ -135,18 +135,16 @@ def looks(
         name: Style(free[i % len(free)], MARKERS[i % len(MARKERS)])
         for i, name in enumerate(strangers)
     }
-    return {name: _keywords(name, known[name]) for name in names}
-
-
-def _keywords(name: str, s: Style) -> dict[str, Any]:
-    width = 2.0 if s.emphasis else 0.8 if name in REFERENCES else 1.1
     return {
-        "color": COLORS[s.color],
-        "marker": s.marker or None,
-        "linestyle": s.linestyle,
-        "linewidth": width,
-        "zorder": s.zorder + s.emphasis,
-        "label": s.label or name,
+        name: {
+            "color": COLORS[known[name].color],
+            "marker": known[name].marker or None,
+            "linestyle": known[name].linestyle,
+            "linewidth": 2.0 if known[name].emphasis else 0.8 if name in REFERENCES else 1.1,
+            "zorder": known[name].zorder + known[name].emphasis,
+            "label": known[name].label or name,
+        }
+        for name in names
     }
 
 
@@ -426,14 +424,10 @@ def save(
     )
     write_bytes(place / f"{name}.pdf", pdf.getvalue())
     write_bytes(place / f"{name}.png", png.getvalue())
-    _show(png.getvalue(), fig, alt)
-    if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
-        sys.modules["matplotlib.pyplot"].close(fig)
-
-
-def _show(png: bytes, fig: Figure, alt: str) -> None:
-    """The picture itself as output, of a fixed size, where an IPython kernel runs."""
-    if shell() is not None:
+    if shell() is not None:  # in a notebook, as an output of a fixed size
         from IPython.display import Image, display
 
-        display(Image(png, format="png", width=round(100 * fig.get_size_inches()[0]), alt=alt))
+        width = round(100 * fig.get_size_inches()[0])
+        display(Image(png.getvalue(), format="png", width=width, alt=alt))
+    if "matplotlib.pyplot" in sys.modules:  # a figure of pyplot's would be shown a second time
+        sys.modules["matplotlib.pyplot"].close(fig)

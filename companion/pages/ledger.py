@@ -1,4 +1,4 @@
-"""All that the papers say and what became of it: claims, statements of theory and errata, as ``claims.json``.
+"""The claims, statements of theory and errata of all papers with their results, as ``claims.json``.
 
 ``notebooks/99_claims.ipynb`` calls ``write``; ``python -m companion.pages.readme`` does the same for the paper profile
 from the files that its notebooks left, and brings README up to date. Papers and their rooms
@@ -7,7 +7,6 @@ from the files that its notebooks left, and brings README up to date. Papers and
 
 import inspect
 import json
-import math
 import re
 from collections import Counter
 from typing import Any
@@ -23,24 +22,27 @@ from ..workflow import plan as workflow
 
 
 def gather(profile: str) -> dict[str, Any]:
-    """What is declared, left-joined with what the notebooks of a profile left.
+    """Return what papers declare, joined with the verdicts and checks that the notebooks of a profile wrote.
 
-    Verdicts and their numbers are those of record, of the paper profile. What a run at other sizes came to decides nothing, and is the
+    Verdicts and their numbers are those of record, of the paper profile. The result of a run at other sizes decides nothing: it is the
     text ``run`` of a claim.
 
     Returns:
         ``profile``, and ``papers``: name -> title, claims, statements, errata, each in the order of declaration, and
         counts of verdicts, of the paper's sentences and of ours: claims that parts decide are not counted again.
     """
-    return {"profile": profile, "papers": {paper: _paper(paper, profile) for paper in papers()}}
+    found = {paper: _paper(paper, profile) for paper in papers()}
+    return plain({"profile": profile, "papers": found})
 
 
 def _paper(paper: str, profile: str) -> dict[str, Any]:
     claims = _claims(paper, profile)
-    counts = {"paper": Counter(), "ours": Counter()}
-    for claim in claims:
-        if not claim["parts"]:
-            counts["ours" if claim["source"].startswith("ours") else "paper"][claim["verdict"]] += 1
+    tests = [claim for claim in claims if not claim["parts"]]
+    ours = lambda claim: claim["source"].startswith("ours")
+    counts = {
+        "paper": Counter(claim["verdict"] for claim in tests if not ours(claim)),
+        "ours": Counter(claim["verdict"] for claim in tests if ours(claim)),
+    }
     return {
         "title": heading(paper)[0],
         "counts": counts,
@@ -62,7 +64,7 @@ def _claims(paper: str, profile: str) -> list[dict]:
 
 
 def _statements(paper: str, profile: str) -> list[dict]:
-    """The statements of a paper with the checks of them that its figures hold."""
+    """Return the statements of a paper with their checks in its figures."""
     checks: dict[str, list[dict]] = {}
     for path in sorted((folder(profile) / paper).glob("*.json")):
         for check in json.loads(path.read_text()).get("checks", []):
@@ -71,16 +73,18 @@ def _statements(paper: str, profile: str) -> list[dict]:
 
 
 def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
-    """One statement: verdicts and worst numbers of the checks within its conditions, verdicts of those beyond."""
+    """Return one statement: verdicts and worst numbers of the checks within its conditions, verdicts of those beyond."""
     within = [check for check in checks if not check["remark"]]
     beyond = [check for check in checks if check["remark"]]
     covered = [check["coverage"] for check in within if check["coverage"]]
     starts = {check["informative_from"] for check in within} - {None}
+    kind = inspect.signature(statement.function).return_annotation
     return {
         "name": statement.name,
         "source": statement.source,
         "summary": statement.summary,
-        "checkable": _returns_check(statement),
+        # a table, which is shown as it is, returns no Check
+        "checkable": getattr(kind, "__name__", kind) == "Check",
         "within": dict(Counter(check["verdict"] for check in within)),
         "beyond": dict(Counter(check["verdict"] for check in beyond)),
         "coverage": min(covered, key=lambda share: share["low"], default=None),
@@ -94,15 +98,9 @@ def _statement(statement: Statement, checks: list[dict]) -> dict[str, Any]:
     }
 
 
-def _returns_check(statement: Statement) -> bool:
-    """Whether its function computes a Check: a table that is shown as it stands does not."""
-    kind = inspect.signature(statement.function).return_annotation
-    return getattr(kind, "__name__", kind) == "Check"
-
-
 def float_of(x: float | str) -> float:
-    """A number as ``output.plain`` writes it; "never" comes after all."""
-    return math.inf if x == "never" else float(x)
+    """Return a number as ``plain`` writes it; "never" comes after all others."""
+    return float("inf" if x == "never" else x)
 
 
 def _errata(paper: str) -> list[dict]:
@@ -137,6 +135,6 @@ def _place(id: str, cells: list[tuple[str, dict]]) -> tuple[str, str] | tuple[No
 
 def write(profile: str) -> dict[str, Any]:
     """Gather, and keep it as ``claims.json`` beside the profile's figures."""
-    found = plain(gather(profile))
+    found = gather(profile)
     write_json(folder(profile) / "claims.json", found)
     return found

@@ -1,7 +1,4 @@
-"""The pages' Markdown: Jinja2 templates of ``templates/``, and the filters with which they write claims, verdicts and numbers.
-
-``claims_tables``, ``statements_tables`` and ``errata_tables`` are those of ``notebooks/99_claims.ipynb``.
-"""
+"""The pages' Markdown: Jinja2 templates of ``templates/``, and the filters with which they write claims, verdicts and numbers."""
 
 import re
 from collections import Counter
@@ -14,7 +11,6 @@ import numpy as np
 from paperlib.core.text import number
 
 from ..verdicts import short
-from .ledger import float_of
 
 MARKS = {
     "holds": "✓",
@@ -30,7 +26,7 @@ NOTHING = "–"
 
 
 class Text(str):
-    """Markdown: rendered by a notebook, and readable where it is not."""
+    """Markdown that a notebook renders, and shows as text where it cannot."""
 
     def _repr_markdown_(self) -> str:
         return str(self)
@@ -39,70 +35,65 @@ class Text(str):
 
 
 def render(template: str, **names: Any) -> Text:
-    """Fill a template in; paragraphs that are left out leave no blank lines behind."""
+    """Fill in a template; paragraphs that are left out leave no blank lines."""
     text = TEMPLATES.get_template(f"{template}.md.j2").render(names)
     return Text(re.sub(r"\n{3,}", "\n\n", text).strip())
 
 
 def escape(text: Any) -> str:
-    """Text that Markdown shows as it is."""
-    # in code a table's bar alone has a meaning
+    """Return text with the signs escaped that have a meaning in Markdown."""
+    # inside code only the bar of a table has one
     parts = re.split(r"(``.+?``|`[^`]+`)", str(text).replace("\n", " "))
     signs = (r"\|", r"[\\|*_<$]")
     return "".join(re.sub(signs[i % 2 == 0], r"\\\g<0>", part) for i, part in enumerate(parts))
 
 
 def prose(text: str) -> str:
-    """The same for text with formulas, which stand between single dollars."""
+    """Escape text with formulas, which are between single dollars, outside of them."""
     parts = re.split(r"(\$[^$\n]+\$)", text)
     return "".join(part if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def spoken(text: str) -> str:
-    """Alternative text, in which formulas are read out: "f_1", not "$f_1$"."""
+    """Return alternative text, with formulas as a reader says them: "f_1", not "$f_1$"."""
     return re.sub(r"([\[\]])", r"\\\1", escape(re.sub(r"\$([^$\n]+)\$", r"\1", text)))
 
 
 def anchor(id: str) -> str:
-    """Of a claim, a statement or an erratum: "goucb.C1.f1" gives c1.f1, "Lemma 5.5, printed" lemma-5.5-printed."""
+    """Return the anchor of a claim, a statement or an erratum, for example lemma-5.5-printed for "Lemma 5.5, printed"."""
     return re.sub(r"[^\w.]+", "-", id.lower()).strip("-")
 
 
-def links(places: list[tuple[str, str]]) -> str:
-    """Links, of which each is a text and an address."""
-    return ", ".join(f"[{escape(text)}]({to})" for text, to in places) or NOTHING
-
-
 def chip(verdict: str, text: str = "", to: str = "") -> str:
-    """A verdict as a mark and a word, never by color alone; ``to``: where it leads."""
+    """Return a verdict as a mark and a word, because color alone is not enough; ``to`` is the address of a link."""
     inside = f"`{MARKS[verdict]} {text or verdict}`"
     return f"[{inside}]({to})" if to else inside
 
 
 def _counts(*counts: dict[str, int]) -> dict[str, str]:
-    """Verdict -> "3 hold", of several tables together, in a fixed order."""
+    """Return verdict -> "3 hold", summed over several tables, in a fixed order."""
     total = sum(map(Counter, counts), Counter())
     plural = lambda v: v if total[v] == 1 else MANY.get(v, v)
     return {v: f"{total[v]} {plural(v)}" for v in MARKS if v in total}
 
 
 def counted(counts: dict[str, int]) -> str:
-    """ "3 hold, 1 fails", in a fixed order."""
+    """Return "3 hold, 1 fails", in a fixed order."""
     return ", ".join(_counts(counts).values())
 
 
 def tally(*counts: dict[str, int]) -> str:
-    """The same as chips, of several tables together."""
+    """Return the counts of several tables together as chips."""
     return " ".join(chip(verdict, text) for verdict, text in _counts(*counts).items())
 
 
 def many(n: int, one: str, more: str = "") -> str:
-    """ "1 test", "2 tests"."""
+    """Return "1 test", "2 tests"."""
     return f"{n} {one if n == 1 else more or one + 's'}"
 
 
 def declared(found: dict) -> str:
-    """How many claims, statements and errata each paper declares: what no run changes."""
+    """Return how many claims, statements and errata each paper declares, which no run changes."""
     kinds = {"claims": "claim", "statements": "statement", "errata": "erratum"}
     return "\n".join(
         f"{name}: " + ", ".join(many(len(paper[kind]), one, kind) for kind, one in kinds.items())
@@ -110,60 +101,34 @@ def declared(found: dict) -> str:
     )
 
 
-def statistic(claim: dict) -> str:
-    """Statistic with its interval; of a parent the verdicts of its parts; of a claim not run the reason."""
-    if claim["statistic"] is None:
-        return claim["reason"] or NOTHING
-    value = ", ".join(number(v) for v in np.atleast_1d(claim["statistic"]).tolist())
-    sign = "p " if claim["side"] == "test" else ""
-    ends = f" [{', '.join(map(number, claim['interval']))}]" if claim["interval"] else ""
-    return sign + value + ends
-
-
 def result(claim: dict) -> str:
-    """The statistic, behind it what the verdict is to be read with, and what a run at other sizes came to; then n: two cells."""
-    parts = (statistic(claim), claim["reason"], claim.get("run"))
+    """Return two table cells: the statistic with its interval and remarks, and n.
+
+    A claim that was not run, or that its parts decide, has its reason in place of the statistic. The remarks are the reason
+    and the result of a run at other sizes.
+    """
+    shown = None if claim["reason"] else NOTHING
+    if claim["statistic"] is not None:
+        values = ", ".join(map(number, np.atleast_1d(claim["statistic"]).tolist()))
+        ends = f" [{', '.join(map(number, claim['interval']))}]" if claim["interval"] else ""
+        shown = ("p " if claim["side"] == "test" else "") + values + ends
     n = NOTHING if claim["n"] is None else claim["n"]
-    return f"{escape('; '.join(dict.fromkeys(filter(None, parts))))} | {n}"
-
-
-def coverage(statement: dict) -> str:
-    """Lowest coverage with its interval and the number of trials."""
-    if (share := statement["coverage"]) is None:
-        return NOTHING
-    estimate, low, high = (number(share[key]) for key in ("estimate", "low", "high"))
-    return f"{estimate} [{low}, {high}], n {share['n']}"
-
-
-def start(statement: dict) -> str:
-    """First round at which the bound is informative; a range where the settings differ."""
-    ends = statement["informative_from"]
-    return NOTHING if ends is None else " to ".join(dict.fromkeys(map(number, ends)))
+    parts = (shown, claim["reason"], claim.get("run"))
+    return f"{escape('; '.join(filter(None, parts)))} | {n}"
 
 
 def value(x: float | str | None) -> str:
-    """A number that a file holds, or that there is none, as text."""
-    return NOTHING if x is None else number(float_of(x))
+    """Return a number of a file as text, or a dash where there is none."""
+    return NOTHING if x is None else number(x)
 
 
-def time(seconds: float) -> str:
-    """Run time of a command: "71 s", "16 min"."""
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds} s"
+def tables(kind: str, found: dict) -> Text:
+    """Return the tables of ``notebooks/99_claims.ipynb``, one per paper.
 
-
-def claims_tables(found: dict) -> Text:
-    """Every claim with source, test, verdict, statistic, interval and n: one table a paper."""
-    return render("ledger", kind="claims", **found)
-
-
-def statements_tables(found: dict) -> Text:
-    """Every statement with coverage, slack and the first informative round, over the settings that meet its conditions."""
-    return render("ledger", kind="statements", **found)
-
-
-def errata_tables(found: dict) -> Text:
-    """Every erratum, its id a link to its cell, relative to notebooks/."""
-    return render("ledger", kind="errata", **found)
+    "claims" have source, test, verdict, statistic, interval and n; "statements" have coverage, slack and the first informative
+    round over the settings that meet their conditions; "errata" have links to their cells, relative to notebooks/.
+    """
+    return render("ledger", kind=kind, **found)
 
 
 TEMPLATES = jinja2.Environment(
@@ -172,7 +137,6 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-FILTERS = (anchor, chip, counted, coverage, links, many, number, prose, result, short)
-FILTERS += (spoken, start, tally, time, value)
+FILTERS = (anchor, chip, counted, many, prose, result, short, spoken, tally, value)
 TEMPLATES.filters |= {"md": escape} | {each.__name__: each for each in FILTERS}
 TEMPLATES.globals["NOTHING"] = NOTHING

@@ -1,22 +1,27 @@
-"""A page a paper, and one of all claims, as Markdown that GitHub and the site show alike.
+"""The pages of results as Markdown that GitHub and the site show alike: one per paper, all claims, the first page, run times.
 
-Everything on them is found: what a paper's ``claims.py`` declares, the verdicts and figures that a profile's runs
-left, the statements of its ``theory.bounds`` and its errata. Each has an anchor, and links lead both ways.
+A page shows the claims, statements and errata of the ledger and the figures of a profile, below the notebooks that saved them.
+Each of these has an anchor, and links lead both ways.
 """
 
 import inspect
 import json
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from paperlib.core import linalg
 from paperlib.core.text import number
 
 from .. import output
+from ..output import folder
 from ..papers import heading, room
 from ..verdicts import Finding, short, statements
+from ..workflow import plan as workflow
 from .markdown import anchor, chip, escape, render
-from .saved import Saved, drawn, notebooks, saved
 
+NUMBERS = re.compile(r"Figures? ([\d a-z,()-]+)")  # "Experiments, Figures 1a-b" names 1
+SAVE = re.compile(r'\.save\(\s*[^,()]+,\s*f?"([^"]+)"')  # with the name of the figure
 SIZES = {
     "quick": "Verdicts are those of record, from the paper profile. Numbers of a quick run come from small sizes and are not verdicts.",
     "paper": "",
@@ -24,38 +29,125 @@ SIZES = {
 }
 
 
-def checked(name: str) -> str:
-    """The anchor of a statement: a figure may have the name of one."""
-    return f"theory-{anchor(name)}"
+# ---- Figures and notebooks ---------------------------------------------------------------------------------
+
+
+class Saved(NamedTuple):
+    """A saved figure."""
+
+    paper: str  # its folder
+    about: dict  # its JSON
+
+    @property
+    def name(self) -> str:
+        return self.about["figure"]
+
+    @property
+    def label(self) -> str:
+        words = self.name.replace("_", " ")
+        return words[:1].upper() + words[1:]  # the rest as it is: T is not t
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading, as GitHub and the site make it."""
+        return re.sub(r"[^\w -]", "", self.label.lower()).replace(" ", "-")
+
+    def shows(self, claims: list[dict]) -> list[dict]:
+        """Return the claims that its JSON names, and those whose source names a figure of the paper called ``figure_<n>``.
+
+        Parts of a claim are left out where the claim is there, too.
+        """
+        own = self.name.removeprefix("figure_")
+        digits = lambda source: re.findall(r"\d+", " ".join(NUMBERS.findall(source)))
+        named = {claim["id"] for claim in self.about.get("claims") or []}
+        named |= {claim["id"] for claim in claims if own in digits(claim["source"])}
+        covered = {part for claim in claims if claim["id"] in named for part in claim["parts"]}
+        return [claim for claim in claims if claim["id"] in named - covered]
+
+    def statements(self) -> list[str]:
+        """Return the names of the statements whose checks it shows, in order."""
+        return [*dict.fromkeys(check["statement"] for check in self.about.get("checks") or [])]
+
+
+class Notebook(NamedTuple):
+    """The parts of a notebook that pages show or search."""
+
+    stem: str
+    title: str  # Markdown of its first heading
+    code: list[str]  # sources of its code cells
+
+
+def saved(paper: str, profile: str) -> dict[str, Saved]:
+    """Return every figure in a paper's folder by the name of its file."""
+    files = sorted((folder(profile) / paper).glob("*.json"))
+    # an interrupted save leaves no PNG
+    whole = [path for path in files if path.with_suffix(".png").exists()]
+    return {path.stem: Saved(paper, json.loads(path.read_text())) for path in whole}
+
+
+def notebooks(paper: str | None = None) -> list[Notebook]:
+    """Return the project's notebooks in order, or those of a paper."""
+    found = []
+    for stem in workflow.stems(paper):
+        cells = json.loads(workflow.notebook(stem).read_text())["cells"]
+        texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        title = next(texts, "").strip().split("\n")[0].lstrip("# ")
+        code = [cell["source"] for cell in workflow.code(stem)]
+        found.append(Notebook(stem, title or stem, code))
+    return found
+
+
+def drawn(paper: str, found: dict[str, Saved]) -> list[tuple[Notebook, list[Saved]]]:
+    """Return a paper's notebooks with the figures of each, in the order in which its code saves them."""
+    own = notebooks(paper)
+    places = sorted((*at, name) for name in found if (at := place(name, own)))
+    return [(n, [found[name] for at, _, name in places if at == i]) for i, n in enumerate(own)]
+
+
+def place(name: str, own: list[Notebook]) -> tuple[int, int] | None:
+    """Return the notebook and cell that save a figure: where a call of ``save`` names it, else the first with its name as a string."""
+    # of an f-string, for example f"figure_2{panel}", any text may stand for a value
+    pattern = lambda text: re.sub(r"\\\{.*?\\\}", ".+", re.escape(text))
+    saves = lambda source: any(re.fullmatch(pattern(text), name) for text in SAVE.findall(source))
+    names = lambda source: f'"{name}"' in source  # a loop may pass the name to ``save``
+    for shows in (saves, names):
+        for i, notebook in enumerate(own):
+            for cell, source in enumerate(notebook.code):
+                if shows(source):
+                    return i, cell
+    return None
+
+
+# ---- Findings ----------------------------------------------------------------------------------------------
 
 
 def by_id(claims: list[dict]) -> dict[str, dict]:
-    """A paper's claims by their id within it."""
+    """Return a paper's claims by their id within it."""
     return {short(claim["id"]): claim for claim in claims}
 
 
-def findings(paper: str, profile: str, claims: dict[str, dict]) -> list[Finding]:
-    """Return the sentences about a paper's results that ``claims.py`` declares, for the paper profile only.
+def findings(paper: str, profile: str, claims: dict[str, dict], page: str | None = "") -> list[str]:
+    """Return the findings that ``claims.py`` declares, see ``finding``, for the paper profile only.
 
     Of alternatives the first that the verdicts bear out is taken. A finding is left out while a claim that it needs has not
     been run.
     """
     declared = getattr(room(paper, "claims"), "FINDINGS", ()) if profile == "paper" else ()
     ran = lambda id: id not in claims or claims[id]["verdict"] != "not run"
-    return [one for entry in declared if all(map(ran, (one := chosen(entry, claims)).rests))]
+    taken = [chosen(entry, claims) for entry in declared]
+    return [finding(one, claims, page) for one in taken if all(map(ran, one.rests))]
 
 
 def chosen(entry: Finding | tuple[Finding, ...], claims: dict[str, dict]) -> Finding:
-    """The finding, or the first of several alternatives that rests on verdicts as they are; the last where none does."""
-    if isinstance(entry, Finding):
-        return entry
+    """Return the finding, or the first of several alternatives whose verdicts are as it needs them; the last if there is none."""
+    alternatives = (entry,) if isinstance(entry, Finding) else entry
     verdict = lambda id: claims.get(id, {}).get("verdict")
-    borne_out = (f for f in entry if all(verdict(id) == v for id, v in f.rests.items()))
-    return next(borne_out, entry[-1])
+    borne_out = (f for f in alternatives if all(verdict(id) == v for id, v in f.rests.items()))
+    return next(borne_out, alternatives[-1])
 
 
-def finding(found: Finding, claims: dict[str, dict], page: str = "") -> str:
-    """A finding with its numbers, each a link to the claim that holds it, on ``page``.
+def finding(found: Finding, claims: dict[str, dict], page: str | None = "") -> str:
+    """Return a finding with its numbers, each a link to its claim on ``page``; without links where ``page`` is None.
 
     Raises:
         ValueError: a claim that it rests on has another verdict by now, or one that it shows has no number, or there is none of that name.
@@ -74,19 +166,25 @@ def finding(found: Finding, claims: dict[str, dict], page: str = "") -> str:
                 f"finding {found.text!r} shows {match[1]}, whose number is {value!r}; allowed: claims with one number"
             )
         text = f"{100 * value:.3g} %" if match[2] else number(value)
-        return f"[{text}]({page}#{anchor(match[1])})"
+        return text if page is None else f"[{text}]({page}#{anchor(match[1])})"
 
     return re.sub(r"\{([\w.]+?)(:%)?\}", shown, found.text)
 
 
-def first_finding(paper: str, found: dict, profile: str, page: str = "") -> str:
-    """The first of a paper's findings, "" without one."""
-    claims = by_id(found["claims"])
-    return next((finding(f, claims, page) for f in findings(paper, profile, claims)), "")
+# ---- Pages -------------------------------------------------------------------------------------------------
+
+
+def checked(name: str) -> str:
+    """Return the anchor of a statement: a figure may have the name of one."""
+    return f"theory-{anchor(name)}"
 
 
 class Page:
-    """The page of one paper, of its part of ``ledger.gather``: what its template asks for."""
+    """The page of one paper, for its template.
+
+    Args:
+        found: the paper's part of ``ledger.gather``.
+    """
 
     def __init__(self, name: str, found: dict, profile: str):
         self.name, self.found, self.profile = name, found, profile
@@ -95,7 +193,7 @@ class Page:
         self.shown = {stem: figure.shows(found["claims"]) for stem, figure in self.figures.items()}
 
     def text(self) -> str:
-        """The page as Markdown; parts and variants of a claim (C5.S3 of C5) are folded away."""
+        """Return the page as Markdown; parts and variants of a claim (C5.S3 of C5) are folded away."""
         title, source = heading(self.name)
         is_part = lambda id: any(id.startswith(f"{other}.") for other in self.claims)
         return render(
@@ -106,9 +204,7 @@ class Page:
             source=source,
             says=inspect.cleandoc(getattr(room(self.name, "claims"), "SAYS", "")),
             about_profile=SIZES[self.profile],
-            findings=[
-                finding(f, self.claims) for f in findings(self.name, self.profile, self.claims)
-            ],
+            findings=findings(self.name, self.profile, self.claims),
             notebooks=notebooks(self.name),
             drawn=drawn(self.name, self.figures),
             whole=[id for id in self.claims if not is_part(id)],
@@ -116,70 +212,68 @@ class Page:
         )
 
     def marks(self, figure: Saved) -> list[str]:
-        """Chips of the claims and links to the statements that a figure shows."""
+        """Return chips of the claims and links to the statements that a figure shows."""
         shown = by_id(self.shown[figure.name])
         chips = [chip(claim["verdict"], id, f"#{anchor(id)}") for id, claim in shown.items()]
-        names = figure.statements()
-        return chips + [f"[{escape(name)}](#{checked(name)})" for name in names]
+        return chips + [f"[{escape(name)}](#{checked(name)})" for name in figure.statements()]
 
     def seen_in(self, id: str) -> list[tuple[str, str]]:
-        """Where a claim, or the claim that it is a part of, is seen: figures, statements and its notebook."""
+        """Return links to the figures, statements and notebook of a claim, or of the claim that it is a part of."""
         claim = self.claims[id]
         whole = next((c for c in self.claims.values() if claim["id"] in c["parts"]), None)
         shows = lambda figure: any(c in self.shown[figure.name] for c in (claim, whole))
         theory = [(s["name"], f"#{checked(s['name'])}") for s in self.named(claim)]
         notebook = claim["notebook"]
         places = [("notebook", f"../notebooks/{notebook}.ipynb")] if notebook else []
-        return self._links(shows) + theory + places
+        return self.figures_that(shows) + theory + places
 
-    def _links(self, shows) -> list[tuple[str, str]]:
+    def figures_that(self, shows: Callable[[Saved], bool]) -> list[tuple[str, str]]:
+        """Return links to the figures for which ``shows`` is true."""
         return [(f.label, f"#{f.anchor}") for f in self.figures.values() if shows(f)]
 
     def named(self, claim: dict) -> list[dict]:
-        """The statements that a claim's source names: "ours, after Theorem 4.1"."""
-        says = lambda name: re.search(rf"{re.escape(name)}(?![\w.]*\d)", claim["source"])
-        return [s for s in self.found["statements"] if says(s["name"].split(",")[0])]
+        """Return the statements that a claim's source names: "ours, after Theorem 4.1"."""
+        names = lambda name: re.search(rf"{re.escape(name)}(?![\w.]*\d)", claim["source"])
+        return [s for s in self.found["statements"] if names(s["name"].split(",")[0])]
 
     def related(self, statement: dict) -> list[tuple[str, str]]:
-        """Figures that show a statement, claims that name it, and its code."""
-        figures = self._links(lambda figure: statement["name"] in figure.statements())
-        claims = [
-            (id, f"#{anchor(id)}") for id, c in self.claims.items() if statement in self.named(c)
-        ]
+        """Return links to the figures that show a statement, the claims that name it, and its code."""
+        figures = self.figures_that(lambda figure: statement["name"] in figure.statements())
+        naming = [id for id, claim in self.claims.items() if statement in self.named(claim)]
         (function,) = (s.function for s in statements(self.name) if s.name == statement["name"])
+        claims = [(id, f"#{anchor(id)}") for id in naming]
         return [*figures, *claims, code(function.__module__, function.__name__)]
 
     def places(self, erratum: dict) -> list[tuple[str, str]]:
-        """Cell and code of an erratum: its function, else its entry in ``errata.py``."""
+        """Return links to the cell and the code of an erratum: its function, else its entry in ``errata.py``."""
         module = room(self.name, "errata")
         (function,) = (e.function for e in module.ERRATA if e.id == erratum["id"])
         cell = f"../notebooks/{erratum['notebook']}.ipynb#cell-id={erratum['cell']}"
         where = [("cell", cell)] if erratum["notebook"] else []
-        own = (
-            (function.__module__, function.__name__)
-            if function
-            else (module.__name__, erratum["id"])
-        )
-        return [*where, code(*own)]
+        if function is None:
+            return [*where, code(module.__name__, erratum["id"])]
+        return [*where, code(function.__module__, function.__name__)]
 
 
 def code(module: str, name: str) -> tuple[str, str]:
-    """A link to a name in a file of the package."""
+    """Return a link to a name in a file of a package."""
     return "code", f"../../{module.replace('.', '/')}.py#{name}"
 
 
 def home(found: dict) -> str:
-    """The first page: a card a paper with its first finding, and where to begin."""
-    profile = found["profile"]
-    first = {name: first_finding(name, paper, profile) for name, paper in found["papers"].items()}
-    # a card is a link itself
-    first = {name: re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text) for name, text in first.items()}
-    overview = saved("overview", profile).get("overview")
-    return render("index", **found, first=first, overview=overview, about_profile=SIZES[profile])
+    """Return the first page: a card per paper with its first finding, and where to begin."""
+    first = {}
+    for name, paper in found["papers"].items():
+        # a card is a link itself: no links in it
+        known = findings(name, found["profile"], by_id(paper["claims"]), page=None)
+        first[name] = next(iter(known), "")
+    overview = saved("overview", found["profile"]).get("overview")
+    about = SIZES[found["profile"]]
+    return render("index", **found, first=first, overview=overview, about_profile=about)
 
 
 def speed(found: dict) -> str:
-    """What a round costs: the bench's figures of each paper, which learners it leaves out, with the reason, and the times on a GPU."""
+    """Return the page of run times: the bench's figures, the learners that it leaves out and why, and the times on a GPU."""
     measured, papers = saved("bench", found["profile"]), []
     stems = {n.stem: f"[{n.title}](../notebooks/{n.stem}.ipynb)" for n in notebooks()}
     link = lambda why: re.sub(r"\w+", lambda word: stems.get(word[0], escape(word[0])), why)
@@ -192,12 +286,9 @@ def speed(found: dict) -> str:
             {"name": name, "figures": figures, "left_out": left_out, "cases": len(cases.CASES)}
         )
     gpu = json.loads((output.home() / "bench" / "cpu_and_cuda.json").read_text())
-    times = {}
-    for row in gpu["rows"]:
-        times.setdefault((row["learner"], row["dim"]), []).append(row)
-    return render("speed", papers=papers, gpu=gpu, times=times, rule=linalg)
+    return render("speed", papers=papers, gpu=gpu, rule=linalg)
 
 
 def all_claims(found: dict) -> str:
-    """One table of the claims of all papers, which a script of the site filters."""
+    """Return one table of the claims of all papers, which a script of the site filters."""
     return render("claims", **found, about_profile=SIZES[found["profile"]])

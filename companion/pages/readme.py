@@ -14,14 +14,13 @@ from ..output import home, write_text
 from ..papers import heading, papers, room
 from . import ledger
 from .markdown import anchor, render
-from .papers import first_finding
-from .saved import notebooks
+from .papers import by_id, findings, notebooks
 
 MARK = "<!-- {0}: begin, written by python -m companion.pages.readme -->", "<!-- {0}: end -->"
 
 
 def tally_block(claims: dict) -> str:
-    """The verdicts of all papers' claims: of the papers' statements, and of our additions."""
+    """Return the counts of verdicts of all papers: on the papers' statements, and on our additions."""
     counts = [paper["counts"] for paper in claims["papers"].values()]
     stated, added = (
         sum((Counter(n[whose]) for n in counts), Counter()) for whose in ("paper", "ours")
@@ -31,7 +30,7 @@ def tally_block(claims: dict) -> str:
 
 
 def papers_block(claims: dict) -> str:
-    """A row a paper: what it is, the first of its findings, how its claims came out, where to look."""
+    """Return a row per paper: title, first finding, verdicts of its claims, links."""
     rows = []
     for name, paper in claims["papers"].items():
         title, source = heading(name)
@@ -41,17 +40,26 @@ def papers_block(claims: dict) -> str:
                 f"paperlib/{name}/__init__.py: source {source!r}; allowed: one that ends with its year"
             )
         page = f"docs/papers/{name}.md"
-        row = {"name": name, "page": page, "title": title.split(":")[0], "year": year[0]}
-        row |= {"authors": source.split(', "')[0], "notebooks": notebooks(name)}
-        row["finding"] = first_finding(name, paper, claims["profile"], page)
-        rows.append(row | {"counts": paper["counts"]})
+        known = findings(name, claims["profile"], by_id(paper["claims"]), page)
+        rows.append(
+            {
+                "name": name,
+                "page": page,
+                "title": title.split(":")[0],
+                "authors": source.split(', "')[0],
+                "year": year[0],
+                "finding": next(iter(known), ""),
+                "counts": paper["counts"],
+                "notebooks": notebooks(name),
+            }
+        )
     return render("block_papers", rows=rows)
 
 
 def learners_block(every: bool = True) -> str:
-    """A row for each choice that a paper's package declares in ``CHOICES``: what one has, names in the package, why.
+    """Return a row for each choice that a paper's package declares in ``CHOICES``: the problem, learners, the reason.
 
-    ``every``: False for the first of each paper alone, without why.
+    Without ``every`` the first of each paper alone, without the reason.
     """
     rows = []
     for paper in papers():
@@ -66,23 +74,13 @@ def learners_block(every: bool = True) -> str:
 
 
 def choosing(claims: dict) -> str:
-    """The guide to choosing a learner: every choice, then what each paper advises."""
+    """Return the guide to choosing a learner: every choice, then the advice of each paper."""
     advice = [advice_block(paper, found["claims"]) for paper, found in claims["papers"].items()]
     return render("choosing", learners=learners_block(), advice="\n\n".join(advice))
 
 
-def measured_block(found: dict) -> str:
-    """Return the time and memory of the commands, as ``bench/commands.py`` found them, in a sentence or two.
-
-    ``found["first"]``: of `test` as the first call in a clone; without it the text says that nobody has measured it.
-    """
-    found = {"first": None} | found
-    most = max(x["gib"] for x in (*found["commands"].values(), found["first"]) if x)
-    return render("block_measured", **found, most=most)
-
-
 def advice_block(paper: str, claims: list[dict]) -> str:
-    """What a paper's ``theory.advice`` says of when its learners are the ones to take, and when not; "" without one."""
+    """Return the text of a paper's ``advice.py`` on when to use its learners, with links to claims; "" without one."""
     module, known = room(paper, "advice"), {claim["id"]: claim for claim in claims}
 
     def link(match: re.Match) -> str:
@@ -95,19 +93,21 @@ def advice_block(paper: str, claims: list[dict]) -> str:
 
 
 def blocks(claims: dict) -> dict[str, str]:
-    """Every block by its name. ``claims``: the content of ``figures/claims.json``."""
+    """Return every block by its name. ``claims``: the content of ``figures/claims.json``."""
     commands = home() / "bench" / "commands.json"  # measured on a quiet machine only
-    known = commands.exists()
+    measured = (
+        render("block_measured", **json.loads(commands.read_text())) if commands.exists() else ""
+    )
     return {
         "tally": tally_block(claims),
         "papers": papers_block(claims),
         "learners": learners_block(every=False),
-        "measured": measured_block(json.loads(commands.read_text())) if known else "",
+        "measured": measured,
     }
 
 
 def replaced(text: str, name: str, new: str) -> str:
-    """`text` with what stands between the markers of block `name` replaced.
+    """Return ``text`` with the content between the markers of block ``name`` replaced.
 
     Raises:
         ValueError: not exactly one pair of its markers, in order.

@@ -1,32 +1,42 @@
 """The site: ``python -m companion.pages.site write`` renews its generated pages, ``build`` makes HTML of all.
 
 Pages are Markdown under docs/. Those that hold results are written from the paper profile's files and committed; for
-another profile they are written to results/ alone. A build reads a tree of its own, in which pages, executed
-notebooks and figures of one profile lie as they do in the repository.
+another profile they are written to results/ alone. A build reads a tree of its own, in which the pages, executed
+notebooks and figures of one profile have the same places as in the repository.
 """
 
 import argparse
+import base64
+import hashlib
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from paperlib.core.text import plain
+import nbformat
 
 from ..output import FOLDERS, folder, home, write_text
 from ..workflow import plan as workflow
-from . import executed, ledger, papers, readme
+from . import ledger, papers, readme
 from .markdown import spoken
-from .saved import saved
 
 NOTE = "<!-- written by python -m companion.pages.site -->"
 QUICK = "*Not run at the paper's sizes yet: the outputs are the quick profile's.*"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+# of the forms of an output the first that it has is published
+FORMS = ("text/html", "text/markdown", "text/latex", "text/plain")
+
+
+# ---- Generated pages ---------------------------------------------------------------------------------------
 
 
 def generated(profile: str) -> dict[str, str]:
-    """The pages that hold results, by their path under docs/."""
-    found = plain(ledger.gather(profile))
+    """Return the pages that hold results, by their path under docs/."""
+    found = ledger.gather(profile)
     pages = {
         f"papers/{name}.md": papers.Page(name, paper, profile).text()
         for name, paper in found["papers"].items()
@@ -41,26 +51,25 @@ def generated(profile: str) -> dict[str, str]:
 
 
 def notebooks(profile: str, there: Path) -> dict[str, str]:
-    """Every notebook that has run to its end, as JSON, by its stem; not where ``there`` holds a later run's.
+    """Return every notebook that has run to its end, as JSON, by its stem; not where ``there`` holds a later run's.
 
-    One that never has is shown with the outputs that it is committed with, and says so.
+    A notebook that has not run to its end is shown with the outputs that it is committed with, below a note.
     """
-    import nbformat
-
     found, known = {}, {}
-    for digest, path in executed.pictures(profile).items():
-        about = saved(path.parent.name, profile).get(path.stem)
-        alt = spoken(about.about["alt"]) if about else path.stem
-        known[digest] = (f"../../figures/{path.parent.name}/{path.name}", alt)
+    for path in sorted(folder(profile).glob("*/*.png")):
+        figure = papers.saved(path.parent.name, profile).get(path.stem)
+        alt = spoken(figure.about["alt"]) if figure else path.stem
+        address = f"../../figures/{path.parent.name}/{path.name}"
+        known[hashlib.sha256(path.read_bytes()).hexdigest()] = (address, alt)
     for stem in workflow.stems():
         copy, old = workflow.results(profile) / f"{stem}.ipynb", there / f"{stem}.ipynb"
-        known_ran = nbformat.read(old, as_version=4).metadata if old.exists() else {}
         if copy.exists() and copy.with_suffix(".done").exists():
-            node = executed.published(nbformat.read(copy, as_version=4), known)
-            if node.metadata.ran < known_ran.get("ran", ""):
+            node = published(nbformat.read(copy, as_version=4), known)
+            kept = nbformat.read(old, as_version=4).metadata if old.exists() else {}
+            if node.metadata.ran < kept.get("ran", ""):
                 continue
         elif not old.exists():
-            node = executed.published(nbformat.read(workflow.notebook(stem), as_version=4), {})
+            node = published(nbformat.read(workflow.notebook(stem), as_version=4), {})
             if profile != "quick":
                 node.cells.insert(1, nbformat.v4.new_markdown_cell(QUICK, id="not-run"))
         else:
@@ -69,33 +78,74 @@ def notebooks(profile: str, there: Path) -> dict[str, str]:
     return found
 
 
+def published(executed, known: dict[str, tuple[str, str]]):
+    """Return the parts of an executed notebook that the repository keeps: no image twice, nothing that differs between machines.
+
+    Args:
+        executed: an nbformat node, which is not changed.
+        known: address and alternative text of saved figures by the SHA-256 of their PNG: an output that shows one becomes a link to it.
+
+    Returns:
+        A notebook with the cell of injected parameters, code, text and outputs; execution counts from 1. Its metadata has
+        the time at which it ``ran`` to its end (UTC), "" if papermill did not run it.
+    """
+    ran = executed.metadata.get("papermill", {}).get("end_time") or ""
+    result, count = nbformat.v4.new_notebook(metadata={**METADATA, "ran": ran}), 0
+    for i, cell in enumerate(executed.cells):
+        tags = [tag for tag in cell.metadata.get("tags", []) if tag != "papermill-error-cell-tag"]
+        kept = {
+            "cell_type": cell.cell_type,
+            "id": cell.get("id", f"cell-{i}"),
+            "metadata": {"tags": tags} if tags else {},
+            "source": cell.source.replace("](../docs/", "](../"),
+        }
+        if cell.cell_type == "code":
+            count += 1
+            outputs = [_output(output, known, count) for output in cell.outputs]
+            kept |= {"execution_count": count, "outputs": [*filter(None, outputs)]}
+        result.cells.append(nbformat.from_dict(kept))
+    return result
+
+
+def _output(output, known: dict[str, tuple[str, str]], count: int) -> dict | None:
+    """Return one output as it is published, None for an image of no saved figure, an error, and text on stderr."""
+    if output.get("name") == "stdout":
+        return {"output_type": "stream", "name": "stdout", "text": output.text}
+    data = output.get("data", {})
+    if png := data.get("image/png"):
+        found = known.get(hashlib.sha256(base64.b64decode(png)).hexdigest())
+        data = {"text/markdown": f"![{found[1]}]({found[0]})"} if found else {}
+    data = {form: data[form] for form in FORMS if form in data}
+    if not data:
+        return None
+    kept = {"output_type": output.output_type, "data": data, "metadata": {}}
+    return kept | ({"execution_count": count} if output.output_type == "execute_result" else {})
+
+
 def renew(target: Path, profile: str) -> list[str]:
-    """Write what is generated to ``target``; returns what has changed there, from its root."""
-    pages = generated(profile)
-    executed_ones = notebooks(profile, target / "notebooks")
-    pages |= {f"notebooks/{stem}.ipynb": text for stem, text in executed_ones.items()}
-    changed = []
-    for name, text in pages.items():
-        path = target / name
-        if not path.exists() or path.read_text() != text:
-            write_text(path, text)
-            changed.append(name)
+    """Write the generated pages and notebooks to ``target``; returns the names of the files that changed."""
+    ran = notebooks(profile, target / "notebooks")
+    pages = generated(profile) | {f"notebooks/{stem}.ipynb": text for stem, text in ran.items()}
+    old = lambda name: (target / name).read_text() if (target / name).exists() else None
+    changed = [name for name, text in pages.items() if text != old(name)]
+    for name in changed:
+        write_text(target / name, pages[name])
     return changed
 
+
+# ---- HTML --------------------------------------------------------------------------------------------------
 
 CODE = re.compile(
     r"\[([^]]*)\]\((?:\.\./)*((?:paperlib|companion)/[\w/]+)\.py(?:#(\w+))?\)"
 )  # a link to a file of the package
-BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"", re.MULTILINE)
+BEGINS = re.compile(r"^(?:def|class) (\w+)|^ +(?:Erratum)?\(?\"(E\d+\w*)\"")
 
 
 def tree(profile: str) -> Path:
-    """What Sphinx reads: docs/ with the pages and notebooks of a profile, its figures, and the code that pages link to."""
+    """Make the folder that Sphinx reads: docs/ with the pages and notebooks of a profile, its figures, and the code that pages link to."""
     place = workflow.results("site") / profile
-    for old in (
-        place,
-        place.with_suffix(".doctrees"),
-    ):  # what is kept of a page that failed would hide its faults
+    # pages that Sphinx cached from a build that failed would hide their faults
+    for old in (place, place.with_suffix(".doctrees")):
         shutil.rmtree(old, ignore_errors=True)
     shutil.copytree(home() / "docs", place / "docs", ignore=shutil.ignore_patterns("_*", "*.py"))
     if profile != "paper":
@@ -104,71 +154,46 @@ def tree(profile: str) -> Path:
         renew(place / "docs", profile)
     shutil.copy2(home() / "CONTRIBUTING.md", place)
     (place / "figures").symlink_to(folder(profile))
+    files = set()
     for path in place.glob("docs/**/*.md"):
         text = path.read_text()
-        files = {found[2] for found in CODE.finditer(text)}
-        for file in files:
-            listing(place / "docs", file)
-        if files:
-            up = "../" * len(path.relative_to(place / "docs").parents[:-1])
-            write_text(path, CODE.sub(lambda found: _html(up, found), text))
+        files |= {found[2] for found in CODE.finditer(text)}
+        up = "../" * len(path.relative_to(place / "docs").parents[:-1])
+        write_text(path, CODE.sub(lambda found: _html(up, found), text))
+    for file in files:
+        write_text(place / "docs" / "code" / f"{file.replace('/', '.')}.md", listing(file))
     return place
 
 
 def _html(up: str, found: re.Match) -> str:
-    """A link to the page of a file, past MyST, which knows no anchor there."""
+    """Return a link to the page of a file as HTML, because MyST knows no anchors there."""
     text, file, name = found.groups()
     place = f"{up}code/{file.replace('/', '.')}.html" + (f"#{name}" if name else "")
     return f'<a href="{place}">{text}</a>'
 
 
-def listing(docs: Path, file: str) -> None:
-    """A page of a file of the package, with an anchor where each function, class and erratum begins."""
+def listing(file: str) -> str:
+    """Return a page with the code of a file of the package, and an anchor where each function, class and erratum begins."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    target = docs / "code" / f"{file.replace('/', '.')}.md"
-    if target.exists():
-        return
     text = (home() / f"{file}.py").read_text()
-    ids = {}
-    for found in BEGINS.finditer(text):
-        ids.setdefault(text.count("\n", 0, found.start()), found[1] or found[2])
-    lines = highlight(text, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).split("\n")
-    marked = (f'<span id="{ids[i]}">{x}</span>' if i in ids else x for i, x in enumerate(lines))
-    body = "\n".join(marked)
-    write_text(
-        target,
-        f'---\norphan: true\n---\n# `{file}.py`\n\n```{{raw}} html\n<div class="highlight"><pre>{body}</pre></div>\n```\n',
-    )
+    shown = highlight(text, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).split("\n")
+    for i, line in enumerate(text.split("\n")):
+        if begins := BEGINS.match(line):
+            shown[i] = f'<span id="{begins[1] or begins[2]}">{shown[i]}</span>'
+    body = "\n".join(shown)
+    return f'---\norphan: true\n---\n# `{file}.py`\n\n```{{raw}} html\n<div class="highlight"><pre>{body}</pre></div>\n```\n'
 
 
 def build(profile: str, out: Path) -> int:
-    """Make HTML of everything; what Sphinx warns of is an error. Returns its exit status."""
+    """Make HTML of everything; a warning of Sphinx is an error. Returns its exit status."""
     place = tree(profile)
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-b",
-        "html",
-        "-W",
-        "--keep-going",
-        "-q",
-        "-j",
-        "auto",
-    ]
-    command += [
-        "-c",
-        home() / "docs",
-        "-d",
-        place.with_suffix(".doctrees"),
-        "-D",
-        f"profile={profile}",
-        place,
-        out,
-    ]
+    quiet = ["-W", "--keep-going", "-q", "-j", "auto"]
+    places = ["-c", home() / "docs", "-d", place.with_suffix(".doctrees")]
+    command = [sys.executable, "-m", "sphinx", "-b", "html", *quiet, *places]
+    command += ["-D", f"profile={profile}", place, out]
     return subprocess.run([str(x) for x in command], cwd=home()).returncode
 
 

@@ -192,8 +192,9 @@ def inputs(stem: str) -> list[str]:
     if any(path.is_relative_to(CHECKOUT / "companion" / "datasets") for path in paths):
         tables = (CHECKOUT / "data").glob("*")
         paths += sorted(path for path in tables if path.suffix in {".csv", ".toml", ".json"})
-    # the ledger's tables are made of a template that stands beside its code
-    paths += {found for path in paths for found in path.parent.glob("templates/ledger.*")}
+    # the ledger's tables are made of templates that stand beside its code
+    for template in ("ledger", "macros"):
+        paths += {found for path in paths for found in path.parent.glob(f"templates/{template}.*")}
     for name in section(stem).get("datasets", []):
         # here: Snakemake asks often, and few notebooks have any
         from ..datasets import registry as datasets

@@ -14,13 +14,12 @@ from toy import Coins, Index
 
 import companion
 import paperlib
-from companion.bench import figure as bench_figure
 from companion.bench import measure as speed
 from companion.bench import report as bench
 from companion.figures import drawing as figures
 from paperlib.core.contracts import Case
 from paperlib.core.linalg import Rows
-from paperlib.core.trees import leaves, state_bytes
+from paperlib.core.trees import leaves, state_bytes, tree_map
 
 CODE = Path(__file__).resolve().parents[2]
 INIT = """
@@ -117,7 +116,7 @@ def test_a_replay_does_what_the_run_did(name):
         leaf.view if isinstance(leaf, Rows) else leaf for _, leaf in leaves(state)
     ]
     for _ in range(2):  # the second repetition finds what the first found
-        after = speed.replay(run.learner, speed.copy(start), heard, "cpu")
+        after = speed.replay(run.learner, tree_map(torch.Tensor.clone, start), heard, "cpu")
         assert all(
             torch.equal(a, b) if isinstance(a, torch.Tensor) else a == b
             for a, b in zip(values(after), values(run.state), strict=True)
@@ -222,10 +221,7 @@ def test_what_is_kept_names_the_device_and_no_machine(tmp_path):
 
 def test_axes_leave_the_other_fields_at_the_base():
     ours = report()["papers"]["toy"]["ours"]
-    assert {
-        axis: [point[axis] for point in bench_figure.along(ours, axis)]
-        for axis in bench_figure.AXES
-    } == {
+    assert {axis: [point[axis] for point in bench.along(ours, axis)] for axis in bench.AXES} == {
         "trials": [1, 10, 100],
         "played": [4, 8],
         "arms": [3, 5],
@@ -234,10 +230,8 @@ def test_axes_leave_the_other_fields_at_the_base():
 
 
 def test_file_names_of_devices():
-    assert (
-        bench_figure.slug("Intel(R) Xeon(R) Processor @ 2.50GHz") == "intel-xeon-processor-2-50ghz"
-    )
-    assert bench_figure.slug("NVIDIA H200") == "nvidia-h200"
+    assert bench.slug("Intel(R) Xeon(R) Processor @ 2.50GHz") == "intel-xeon-processor-2-50ghz"
+    assert bench.slug("NVIDIA H200") == "nvidia-h200"
 
 
 # ---- how it is drawn ---------------------------------------------------------------------------------------
@@ -248,7 +242,7 @@ def test_file_names_of_devices():
 def test_the_figure_holds_every_panel_and_repeats_byte_for_byte(profile, place, tmp_path):
     sums = []
     for _ in range(2):
-        assert bench_figure.draw(report(profile), "toy") == "toy_fast-chip-2-50ghz"
+        assert bench.draw(report(profile), "toy") == "toy_fast-chip-2-50ghz"
         sums.append(
             {
                 path.name: hashlib.sha256(path.read_bytes()).hexdigest()
@@ -278,7 +272,7 @@ def test_a_line_that_ends_early_is_told_of():
     found = report()
     ours = found["papers"]["toy"]["ours"]
     ours["points"] = [point for point in ours["points"] if point["trials"] != 100]
-    text = bench_figure.caption(found, found["papers"]["toy"], "here")
+    text = bench.caption(found, found["papers"]["toy"], "here")
     assert f"A line ends, and a learner has fewer trials in (f), where {speed.PATIENCE:g} s" in text
 
 
@@ -300,9 +294,7 @@ def test_a_block_is_timed_at_least_five_times():
 
 def test_lines_look_as_registered_and_star_the_host():
     ax = figures.panels()[1][0, 0]
-    bench_figure.lines_panel(
-        ax, report()["papers"]["toy"], "trials", "median", title="a", ylabel="b"
-    )
+    bench.lines_panel(ax, report()["papers"]["toy"], "trials", "median", title="a", ylabel="b")
     lines = {line.get_label(): line for line in ax.get_lines()}
     assert (
         set(lines) == {"ours", "slow*"}

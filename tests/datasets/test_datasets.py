@@ -17,8 +17,8 @@ import pytest
 
 from companion.datasets import covertype
 from companion.datasets import registry as datasets
-from companion.datasets.derive import STEPS
 from companion.datasets.registry import Dataset
+from companion.datasets.tables import STEPS
 
 CONTENT = b"".join(b"%d,%d,%d\n" % (i, i * i, i % 2) for i in range(2000))
 SHA = hashlib.sha256(CONTENT).hexdigest()
@@ -543,7 +543,7 @@ def test_formats_on_small_files():
 
 def test_shipped_arms_have_the_known_values():
     table, note = covertype.read_table()
-    bandit = datasets.covertype_arms()
+    bandit = covertype.covertype_arms()
     assert (
         bandit.arms.shape == (60, 11)
         and bandit.mean.shape == (60,)
@@ -593,7 +593,7 @@ def test_shipped_moments_have_the_known_values():
 
 
 def test_arms_are_the_same_to_the_last_bit():
-    bandit = datasets.covertype_arms()
+    bandit = covertype.covertype_arms()
     digest = hashlib.sha256(
         bandit.arms.astype("<f8").tobytes() + bandit.mean.astype("<f8").tobytes()
     ).hexdigest()

@@ -181,7 +181,7 @@ def test_a_bound_that_never_informs_comes_last(toy):
         7,
         "never",
     ]
-    assert "| 7 to never |" in ledger_text.statements_tables(ledger.gather("paper"))
+    assert "| 7 to never |" in ledger_text.tables("statements", ledger.gather("paper"))
 
 
 def test_errata_lead_to_their_cells(toy):
@@ -192,7 +192,7 @@ def test_errata_lead_to_their_cells(toy):
         ("E12", "toy_1", "list"),
         ("E3", None, None),
     ]
-    shown = ledger_text.errata_tables(ledger.gather("quick"))
+    shown = ledger_text.tables("errata", ledger.gather("quick"))
     assert "| [E2](toy_1.ipynb#cell-id=bold) | (2) |" in shown and "| E3 |" in shown
 
 
@@ -206,9 +206,9 @@ def test_a_paper_without_rooms_adds_nothing(toy):
         "errata": [],
     }
     shown = [
-        ledger_text.claims_tables(found),
-        ledger_text.statements_tables(found),
-        ledger_text.errata_tables(found),
+        ledger_text.tables("claims", found),
+        ledger_text.tables("statements", found),
+        ledger_text.tables("errata", found),
     ]
     assert not any("bare" in text for text in shown)
 
@@ -221,11 +221,10 @@ def test_a_quick_run_shows_the_verdicts_of_record_and_its_own_numbers(toy):
     assert said(quick) == said(paper) and "fails" not in quick["papers"]["toy"]["claims"][0]["line"]
     counts = [found["papers"]["toy"]["counts"] for found in (quick, paper)]
     assert counts[0] == counts[1]
-    rows = ledger_text.claims_tables(quick)
+    rows = ledger_text.tables("claims", quick)
     assert "1.23 [1.20, 1.30]; quick run: 9.00 [8.00, 9.50], n 5, not a verdict | 100 |" in rows
-    assert (
-        "at t = 9; quick run: not run |" in rows
-        and "quick run" not in ledger_text.claims_tables(paper)
+    assert "at t = 9; quick run: not run |" in rows and "quick run" not in ledger_text.tables(
+        "claims", paper
     )
     assert json.loads((toy / "figures/quick/claims.json").read_text())["profile"] == "quick"
     assert json.loads((toy / "figures/claims.json").read_text())["profile"] == "paper"
@@ -242,7 +241,7 @@ def test_what_is_declared_does_not_depend_on_runs(toy):
 
 def test_tables_say_what_came_out(toy):
     found = judged(toy)
-    rows = ledger_text.claims_tables(found).splitlines()
+    rows = ledger_text.tables("claims", found).splitlines()
     assert (
         "| C1.a | Figure 1 | theta\\* \\| at most twice | a test | holds | 1.23 [1.20, 1.30] | 100 |"
         in rows
@@ -254,7 +253,7 @@ def test_tables_say_what_came_out(toy):
     assert (
         "3 tests of its sentences: 1 holds, 1 fails, 1 not run; 1 test of ours: 1 reported" in rows
     )
-    rows = ledger_text.statements_tables(found).splitlines()
+    rows = ledger_text.tables("statements", found).splitlines()
     assert (
         "| Theorem 1 | Covers. | 2 hold | 0.990 [0.975, 0.997], n 400 | 1.50 | -0.500 | 5 to 2.00e+06 | 1 fails |"
         in rows

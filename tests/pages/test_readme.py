@@ -8,6 +8,7 @@ import pytest
 
 from companion.output import home
 from companion.pages import ledger, readme
+from companion.pages.markdown import render
 from companion.papers import papers
 
 BEGIN, END = (mark.format("papers") for mark in readme.MARK)
@@ -56,12 +57,12 @@ def test_measured_block_says_machine_times_and_memory():
             "`test`, after `figures`": {"seconds": 930, "gib": 1.0},
         },
     }
-    text = readme.measured_block(found)
+    text = render("block_measured", **found)
     assert "(Some CPU): `figures` 71 s; `test`, after `figures` 16 min; memory at most 2.3" in text
     assert text.endswith(
         "A first call of `test`, without the results of `figures`, has not been measured."
     )
-    text = readme.measured_block(found | {"first": {"seconds": 1500, "gib": 2.61}})
+    text = render("block_measured", **found | {"first": {"seconds": 1500, "gib": 2.61}})
     assert text.endswith(
         "2.6 GiB. A first call of `test`, without the results of `figures`, takes 25 min."
     )

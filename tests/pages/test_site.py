@@ -17,8 +17,8 @@ from axe_core_python.selenium import Axe
 from browser import chromium, view
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from companion.pages import executed, ledger, markdown, papers, site
-from companion.pages.saved import drawn, saved
+from companion.pages import ledger, markdown, papers, site
+from companion.pages.papers import drawn, saved
 from companion.papers import papers as names
 from companion.papers import room
 from companion.verdicts import Finding, short
@@ -202,9 +202,10 @@ def test_a_finding_waits_for_the_run_of_its_claims(monkeypatch):
     one = Finding("So it is.", {"C2.a": "fails"})
     declared = type("claims", (), {"FINDINGS": (ALTERNATIVES, one)})
     monkeypatch.setattr(papers, "room", lambda *_: declared)
-    assert papers.findings("toy", "paper", CLAIMS) == [ALTERNATIVES[0], one]
+    said = ["It holds: [0.837](#c1).", "So it is."]
+    assert papers.findings("toy", "paper", CLAIMS) == said
     waits = CLAIMS | {"C1": {**CLAIMS["C1"], "verdict": "not run"}}
-    assert papers.findings("toy", "paper", waits) == [one]
+    assert papers.findings("toy", "paper", waits) == said[1:]
     assert papers.findings("toy", "quick", CLAIMS) == []
 
 
@@ -227,8 +228,8 @@ def test_findings_rest_on_verdicts(found, paper):
     module = room(paper, "claims")
     assert module.SAYS.strip() and module.FINDINGS
     known = {short(c["id"]): c for c in found["papers"][paper]["claims"]}
-    for said in papers.findings(paper, "paper", known):
-        assert said.rests and papers.finding(said, known)
+    assert all(papers.chosen(entry, known).rests for entry in module.FINDINGS)
+    assert all(papers.findings(paper, "paper", known))
 
 
 # ---- executed notebooks -------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ def ran():
 
 def test_an_executed_notebook_is_kept_without_pictures_and_noise():
     source = ran()
-    kept = executed.published(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
+    kept = site.published(source, {DIGEST: ("../../figures/toy/f.png", "a curve")})
     assert kept.cells[0].source == "[page](../papers/toy.md)"
     assert (
         kept.cells[1].metadata.tags == ["injected-parameters"]
@@ -267,11 +268,11 @@ def test_an_executed_notebook_is_kept_without_pictures_and_noise():
         ["text/plain"],
     ]
     assert kept.cells[1].outputs[1].data["text/markdown"] == "![a curve](../../figures/toy/f.png)"
-    assert source == ran() and executed.published(kept, {}).cells[1].source == "1 + 1"
+    assert source == ran() and site.published(kept, {}).cells[1].source == "1 + 1"
 
 
 def test_a_picture_that_no_figure_is_goes():
-    assert len(executed.published(ran(), {}).cells[1].outputs) == 2
+    assert len(site.published(ran(), {}).cells[1].outputs) == 2
 
 
 @pytest.mark.slow

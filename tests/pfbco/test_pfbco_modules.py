@@ -36,7 +36,7 @@ def test_no_module_is_long(name):
 
 
 def test_what_is_defined_is_used_beyond_tests():
-    """Statements are listed by ``verdicts.statements``, but each is shown by a notebook as well."""
+    """Statements are listed by ``companion.verdicts.statements``, but each is shown by a notebook as well."""
     text = "\n".join(
         [
             *MODULES.values(),
