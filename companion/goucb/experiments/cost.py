@@ -3,8 +3,6 @@
 Phase I costs nothing. Therefore a run has as many points of Phase I as there are observations, and its Phase II is timed.
 """
 
-from collections.abc import Sequence
-
 from paperlib.goucb.problems.synthetic import StyblinskiTang
 
 from ...store.seconds import Seconds, time_runs
@@ -16,7 +14,7 @@ TOGETHER = (OURS, "GO-UCB, Algorithm 1", BATCHED, "GP-EI, modern", "GP-EI, raw",
 ALONE = (USERS, "qLogNEI, modern", "MAP-SAAS")
 
 
-def timed(n: int, batches: Sequence[int], rounds: int, repetitions: int, seed: int) -> Seconds:
+def timed(n: int, batches: list[int], rounds: int, repetitions: int, seed: int) -> Seconds:
     """Measure rounds of Phase II on f2 in 20 dimensions, in turns. The setting of a run is its number of trials at once.
 
     Args:

@@ -1,6 +1,5 @@
 """The learners, their settings and their problems in all figures of this paper."""
 
-from collections.abc import Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -121,7 +120,7 @@ def versions() -> dict[str, str | None]:
     }
 
 
-def lacking(names: Sequence[str]) -> list[str]:
+def lacking(names: list[str]) -> list[str]:
     """Return the learners whose optional package is not installed."""
     return [name for name in names if name in PACKAGES and versions()[PACKAGES[name]] is None]
 

@@ -1,12 +1,13 @@
 """Figure 2: statistics of the runs on f1, f2, f3 and the teacher, and their panels.
 
-Two questions are answered without the learners' regret. How often Phase I finds nothing good: GO-UCB as printed stays near the best of its
-first points (N1), and a few of 20 trials have nearly all of its regret on f1. Therefore the best of n uniform points is simulated without
-the learner, and the learner's difference to it is measured on paired trials. And why GP-UCB, GP-EI and GP-PI choose the same points on points
-that are not scaled: their acquisitions are constant there. Lengthscales of the prior are near 1/3, and points of a box of side 10 in 20
-dimensions are some 18 apart. All of the box but the nearest surroundings of the observations then has the prior's mean and variance, and
-the first of the candidates, which all three share, is taken.
-Source of the Bernstein interval: Maurer & Pontil, "Empirical Bernstein Bounds and Sample-Variance Penalization" (2009), Theorem 4.
+Phase I without the learner: GO-UCB as printed stays near the best point of Phase I (N1), and a few of 20 trials have nearly all of its
+regret on f1. Therefore we simulate the best of n uniform points without the learner, and add the learner's difference on paired trials.
+The interval is Theorem 4 of Maurer & Pontil, "Empirical Bernstein Bounds and Sample-Variance Penalization" (2009).
+
+Ties of GP-UCB, GP-EI and GP-PI: they choose the same points where points are not scaled, because their acquisitions are constant there.
+The prior's lengthscales are near 1/3, and points of a box of side 10 in 20 dimensions are about 18 apart. Therefore the posterior equals the
+prior except near the observations, and all three methods take the first of their common candidates.
+
 Shapes: R trials, T' recorded rounds, N draws or points, d dimensions.
 """
 
@@ -50,12 +51,12 @@ POINTS = 256  # at which acquisitions are compared
 
 
 def between(trace: Trace, first: int, last: int) -> np.ndarray:
-    """Regret of rounds ``first``..``last``, counted from 1, R."""
+    """Return the regret of rounds ``first``..``last``, counted from 1, R."""
     return trace.at(last) - trace.at(first - 1)
 
 
 def bend(trace: Trace, n: int) -> stats.Interval:
-    """Regret of the last rounds over that of the first of Phase II: 1 where it grows linearly."""
+    """Return the ratio of the regret of the last rounds and of the first rounds of Phase II. It is 1 where regret grows linearly."""
     window = min(WINDOW, (len(trace.rounds) - n) // 2)
     rounds = len(trace.rounds)
     first, last = between(trace, n + 1, n + window), between(trace, rounds - window + 1, rounds)
@@ -70,13 +71,13 @@ def flat(trace: Trace, uniform: Trace) -> stats.Interval:
 
 
 def below(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Test:
-    """Whether ``name`` has less regret than each of the others."""
+    """Test whether ``name`` has less regret than each of the others."""
     differences = {other: found[other].last() - found[name].last() for other in others}
     return stats.weakest(stats.wilcoxon(differences))
 
 
 def spread(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.Interval:
-    """Standard deviation of the final regret over the smallest of the others', resampling trials."""
+    """Return the ratio of the standard deviation of the final regret and the smallest one of the others, by resampled trials."""
     x = np.stack([found[other].last() for other in (name, *others)], 1)
     moments = np.concatenate([x, x**2], 1)
     k = x.shape[1]
@@ -89,13 +90,13 @@ def spread(found: dict[str, Trace], name: str, others: Sequence[str]) -> stats.I
 
 
 def saved(found: dict[str, Trace], name: str, others: Sequence[str]) -> np.ndarray:
-    """Share of the others' mean regret that ``name`` saves, R."""
+    """Return the fraction of the others' mean regret that ``name`` saves, R."""
     mean = np.mean([found[other].last() for other in others], 0)
     return 1 - found[name].last() / mean
 
 
 def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
-    """Rounds in which all of ``names`` have the same regret, as they have who ask for the same point, and all rounds, over trials."""
+    """Return in how many rounds of all trials ``names`` have the same regret, because they choose the same point, and the number of rounds."""
     increments = np.stack([np.diff(found[name]["regret"], axis=1, prepend=0.0) for name in names])
     # sums of other rounds differ in the last bits
     same = np.ptp(increments, 0) <= 1e-9 * (1 + np.abs(increments).max(0))
@@ -103,13 +104,13 @@ def agreement(found: dict[str, Trace], names: Sequence[str]) -> tuple[int, int]:
 
 
 def apart(found: dict[str, Trace], a: str, b: str) -> stats.Interval:
-    """Mean difference of two learners' regret as a share of a uniform point's mean regret."""
+    """Return the mean difference of two learners' regret, as a fraction of a uniform point's mean regret."""
     scale = found[UNIFORM].last().mean()
     return stats.paired(found[a].last() / scale, found[b].last() / scale)
 
 
 def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
-    """The largest size of a difference: all lie within a band around 0 exactly when it does, one lies outside when it does."""
+    """Return the largest absolute difference. All differences lie within a band around 0 exactly when it does."""
     sizes = {}
     for name, x in intervals.items():
         ends = sorted((abs(x.low), abs(x.high)))
@@ -119,7 +120,7 @@ def farthest(intervals: dict[str, stats.Interval]) -> stats.Interval:
 
 
 def factor(ratios: dict[str, stats.Interval]) -> stats.Interval:
-    """Of all ratios the one farthest from 1, up or down, as a factor of at least 1."""
+    """Return the ratio that is farthest from 1, up or down, as a factor of at least 1."""
     far = farthest({name: stats.Interval(*np.log(x[:3]), *x[3:]) for name, x in ratios.items()})
     return stats.Interval(*map(float, np.exp(far[:3])), *far[3:])
 
@@ -130,7 +131,7 @@ def simple(trace: Trace, maximum: float | np.ndarray) -> np.ndarray:
 
 
 def with_simple(found: dict[str, Trace], maximum: Any) -> dict[str, Trace]:
-    """Traces with a series "simple"."""
+    """Return the traces with a series "simple"."""
     return {
         name: dataclasses.replace(trace, series={**trace.series, "simple": simple(trace, maximum)})
         for name, trace in found.items()
@@ -189,7 +190,7 @@ def band_panel(
 
 
 def band_note(traces: dict[str, Trace]) -> str:
-    """A sentence for the caption: what the bands of ``band_panel`` are, and over how many trials."""
+    """Return a sentence for the caption that defines the bands of ``band_panel`` and gives the number of trials."""
     trials = sorted({len(trace.trials) for trace in traces.values()})
     count = " to ".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
     words = f"Bands: pointwise 95 % bootstrap intervals of the mean over {count} trials"
@@ -225,7 +226,7 @@ def twin_panels(
 
 
 def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[str]:
-    """Cumulative regret, regret per round of Phase II and simple regret at the end with t-intervals, one line per learner.
+    """Return lines with cumulative regret, regret per round of Phase II and simple regret at the end with t-intervals, one per learner.
 
     A simple regret whose interval lies below the noise's standard deviation is not printed: such values are ties.
     """
@@ -245,7 +246,7 @@ def table(found: dict[str, Trace], n: int, maximum: Any, noise: float) -> list[s
 
 
 def describe_values(values: dict[str, float], noise: float) -> str:
-    """Names with their values, the least first. Values below the noise's standard deviation are ties, and are not ranked."""
+    """List names with their values, the least first. Values below the noise's standard deviation are ties, and are not ranked."""
     tied = [name for name in values if values[name] < noise]
     rest = sorted((name for name in values if values[name] >= noise), key=values.get)
     words = [f"{', '.join(tied)} below the noise's {number(noise)}"] if tied else []
@@ -253,20 +254,20 @@ def describe_values(values: dict[str, float], noise: float) -> str:
 
 
 def growth(samples: dict[int, np.ndarray], of: str) -> stats.Interval:
-    """Log-log slope of the mean over trials in a setting, resampling trials at all settings together. ``samples``: setting -> R."""
+    """Return the log-log slope of the mean over trials in a setting. Trials are resampled at all settings together. ``samples``: setting -> R."""
     x = np.log(np.array(list(samples), float))
     y = np.stack(list(samples.values()), 1)
     return stats.bootstrap(y, lambda means: stats.slopes(x, np.log(means)), of=of)
 
 
 def _bars(found: Collection[stats.Interval]) -> tuple[np.ndarray, np.ndarray]:
-    """Heights, and the lengths of the bars below and above them, for ``errorbar``."""
+    """Return the heights, and the lengths of the bars below and above them, for ``errorbar``."""
     middle = np.array([x.estimate for x in found])
     return middle, np.abs(np.array([(x.low, x.high) for x in found]).T - middle)
 
 
 def _lines_across(ax: Axes, found: dict[str, stats.Interval]) -> None:
-    """A line at the estimate of each name."""
+    """Draw a horizontal line at the estimate of each name."""
     for name, x in found.items():
         ax.axhline(x.estimate, linewidth=0.9, **{key: look(name)[key] for key in LINE})
 
@@ -280,7 +281,7 @@ def along(
     xlabel: str,
     ylabel: str,
 ) -> dict[str, Any]:
-    """Means with 95 % t-intervals, the settings side by side at equal distances; controls as lines across.
+    """Draw means with 95 % t-intervals, the settings at equal distances, and controls as horizontal lines.
 
     Args:
         samples: name -> setting -> R.
@@ -304,7 +305,7 @@ def along(
 
 
 def order(values: dict[str, float]) -> str:
-    """Names by their values, the least first; equal ones, to a millionth of the largest, with "=" between them."""
+    """List names by their values, the least first. Names that are equal to a millionth of the largest value have "=" between them."""
     names = sorted(values, key=values.get)
     near = 1e-6 * max(map(abs, values.values()))
     rest = (f"{' = ' if values[b] - values[a] <= near else '; '}{b}" for a, b in pairwise(names))
@@ -312,7 +313,7 @@ def order(values: dict[str, float]) -> str:
 
 
 def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray:
-    """f* of the trials of a run, R or 1, which a trace does not keep."""
+    """Return f* of the trials of a run, R or 1, which a trace does not store."""
     draw = Streams(seed, range(trials)).at(-1)
     return problem.init(trials, horizon, draw, dtype=torch.float64, device="cpu").best.numpy()
 
@@ -320,7 +321,7 @@ def maxima(problem: Problem, horizon: int, trials: int, seed: int) -> np.ndarray
 def bars(
     ax: Axes, found: dict[str, Trace], controls: dict[str, Trace], *, title: str, ylabel: str
 ) -> dict[str, dict[str, stats.Interval]]:
-    """A dot with its 95 % t-interval for each name's final regret; controls as lines across, over the trials that all have.
+    """Draw the final regret of each name with its 95 % t-interval, and controls as horizontal lines, over the trials that all have.
 
     Returns:
         The plotted numbers: "dots" and "lines", name -> interval each; the two may have a name in common.
@@ -342,7 +343,7 @@ def bars(
 def field_panels(
     row: Sequence[Axes], found: dict[str, Trace], n: int, *, title: str
 ) -> dict[str, Any]:
-    """Mean simple regret against evaluations, with bands, and against mean seconds of choosing points, a trial.
+    """Draw mean simple regret against evaluations, with bands, and against the mean run time of choosing points per trial.
 
     Args:
         found: traces with a series "simple".

@@ -72,17 +72,12 @@ class RecordedRun:
         self.trace, self.problem, self.played = trace, problem, played
         self.truth, self.n = problem.truth, played.n_init
         self.run = Replay.of(trace, problem.network, self.n, played.ridge, self.truth.w)
-        self.curvature = SAFE[problem.name]
+        self.curvature, self.risk = SAFE[problem.name], Risk(problem)
         self.slope = float(self.run.reached[:, 0].max())
 
     @cached_property
-    def risk(self) -> Risk:
-        """L."""
-        return Risk(self.problem)
-
-    @cached_property
     def constants(self) -> constants.Constants:
-        """Those of the problem, with mu to the nearest of its parameters."""
+        """The constants of the problem, with mu for the distance to the nearest of the parameters of f."""
         return constants.Constants.of(self.problem, self.risk.on_box.mu, DELTA)
 
     @cached_property

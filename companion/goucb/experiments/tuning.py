@@ -29,7 +29,7 @@ Found = dict[
 
 
 def ceiling(found: Found, folds: int) -> np.ndarray:
-    """The best accuracy that any learner found in a fold, in any design, one a fold.
+    """Return the best accuracy of each fold, over all learners and designs.
 
     Raises:
         ValueError: a run whose trial 0 has another fold than 0.
@@ -44,7 +44,7 @@ def ceiling(found: Found, folds: int) -> np.ndarray:
 
 
 def regrets(found: Found, folds: int) -> Found:
-    """Traces whose "regret" is against the fold's best accuracy, and with a series "simple"."""
+    """Return traces with "regret" relative to the fold's best accuracy, and with a series "simple"."""
     best = ceiling(found, folds)
     lost = {}
     for name, trace in found.items():
@@ -58,8 +58,8 @@ def regrets(found: Found, folds: int) -> Found:
 def clustered(samples: dict[str, np.ndarray], folds: int, of: str = "mean") -> stats.Interval:
     """Mean over tasks of the mean over trials, with a 95 % t-interval over the folds of each data set.
 
-    What counts as independent is a fold of a data set: its designs, and all classifiers on it, share its rows. Data sets have variances of
-    their own, so that with several the degrees of freedom are Satterthwaite's. (A percentile bootstrap over five folds covers 84 %.)
+    Only folds of a data set count as independent, because designs and classifiers on a fold share its rows. Data sets differ in variance, so
+    that with several the degrees of freedom are Satterthwaite's. (A percentile bootstrap over five folds covers 84 %.)
 
     Args:
         samples: task -> R; of a task "data.classifier" the part before the point names the data set.
@@ -101,7 +101,7 @@ def greatest(
 
 
 def similar(found: Found, names: Sequence[str], folds: int) -> stats.Interval:
-    """Of all pairs, the largest size of the difference of regret, as a share of a uniform point's regret."""
+    """Return the largest absolute difference of regret of all pairs, as a fraction of a uniform point's regret."""
     scale = found[synthetic.UNIFORM].last().mean()
     apart = lambda a, b: {"": (found[a].last() - found[b].last()) / scale}
     pairs = {
@@ -133,7 +133,7 @@ def regret_curvature(
 def ranks(
     tasks: dict[str, Found], names: Sequence[str], of: Callable[[Trace], np.ndarray]
 ) -> dict[str, float]:
-    """Mean rank of each name over tasks and trials, 1 the least; equal values share theirs."""
+    """Return the mean rank of each name over tasks and trials, with 1 for the least. Equal values share their rank."""
     values = [[of(traces[name]) for name in names] for traces in tasks.values()]
     mean = rankdata(np.concatenate(values, 1), axis=0).mean(1)
     return dict(zip(names, map(float, mean)))
@@ -192,7 +192,7 @@ def final_table(
 
 
 def rank_panel(ax: Axes, ranks: dict[str, float], *, title: str) -> dict[str, float]:
-    """A row a name with a dot at its average rank, the least at the top; returns the numbers in this order."""
+    """Draw one row per name with a dot at its average rank, the least at the top, and return the numbers in this order."""
     names = sorted(ranks, key=ranks.get)
     with style():
         for row, name in enumerate(names):

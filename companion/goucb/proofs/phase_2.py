@@ -1,4 +1,4 @@
-"""Phase II of a run as it was played, with Sigma_t, the estimates and what they are made of computed anew.
+"""Phase II of a run as it was played, with Sigma_t, the estimates and their parts recomputed.
 
 Gradients are taken at the learner's own estimates, so that an error of one round is not carried into the next.
 Source: Liu & Wang (2023), (3) to (5) and the proofs of Lemmas 5.3 to 5.5.
@@ -7,7 +7,6 @@ eta_i = y_i - f_{x_i}(w*), rho_i = f_{x_i}(w*) - f_{x_i}(w_i) - g_i^T (w* - w_i)
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -63,13 +62,13 @@ class Replay:
 
     @classmethod
     def of(
-        cls, trace: Trace, model: TwoLayerNet, n_init: int, ridge: float, truth: Sequence[float]
+        cls, trace: Trace, model: TwoLayerNet, n_init: int, ridge: float, truth: tuple[float, ...]
     ) -> "Replay":
-        """From a trace of every round with the probes ``probes.recording``.
+        """Build it from a trace of every round with the probes ``probes.recording``.
 
         Args:
-            trace: of a GO-UCB by its recursion, on points and answers as they are.
-            model: its.
+            trace: of a GO-UCB by its recursion, on points and observations without scaling.
+            model: the learner's.
             n_init: rounds of Phase I, which are left out.
             ridge: lambda.
             truth: w*, dw numbers, of which the equivalent nearest to each w_0 is taken.
@@ -94,7 +93,7 @@ class Replay:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """For a check."""
+        """The inputs of a check."""
         return {"T": self.rounds, "dw": self.w.shape[2], "lambda": self.ridge}
 
     @property
@@ -110,7 +109,7 @@ class Replay:
         return self.model.value(self.truth, self.x)
 
     def _each(self, function) -> Tensor:
-        """``function(w_t, x_t)`` of all rounds at once: trials and rounds side by side, R x T x ...."""
+        """Evaluate ``function(w_t, x_t)`` in all rounds at once, R x T x ...."""
         R, T, d = self.x.shape
         found = function(self.w[:, :-1].reshape(R * T, -1), self.x.reshape(R * T, 1, d))
         return found.view(R, T, *found.shape[2:])
@@ -132,7 +131,7 @@ class Replay:
 
     @property
     def rho(self) -> Tensor:
-        """What Taylor's theorem of first order leaves at w*, R x T."""
+        """The remainder of Taylor's theorem of first order at w*, R x T."""
         return self.true - self.value + (self.g * self.apart[:, :-1]).sum(2)
 
     @cached_property
