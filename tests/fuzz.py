@@ -27,14 +27,7 @@ from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.optimizer import Optimizer as Search
-from paperlib.bkb.problems.synthetic import (
-    RKHS,
-    GPDraw,
-    LinearArms,
-    SizedRBF,
-    UnevenArms,
-    WarmRKHS,
-)
+from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, SizedRBF, UnevenArms, WarmRKHS
 from paperlib.core.describe import brief
 from paperlib.core.linalg import Rows
 from paperlib.core.settings import for_trials

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from paperlib.bkb import RBF, Confidence, LazyBKB
-from paperlib.bkb.problems.synthetic import RKHS
+from paperlib.bkb.problems import RKHS
 from paperlib.core.streams import Streams
 from paperlib.core.trees import state_bytes
 from paperlib.glbomd import GLBOMD, Bernoulli, FixedArms, Poisson

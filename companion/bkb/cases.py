@@ -10,7 +10,7 @@ from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.soful import SOFUL
 from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.problems.synthetic import RKHS, LinearArms
+from paperlib.bkb.problems import RKHS, LinearArms
 from paperlib.core.contracts import Case
 from paperlib.learners.reference import UniformArm
 from paperlib.learners.scripted import Scripted

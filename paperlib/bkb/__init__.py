@@ -19,7 +19,7 @@ from .learners.sketch import nystrom_posterior
 from .learners.soful import SOFUL
 from .model.confidence import Confidence
 from .optimizer import Optimizer
-from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
+from .problems import RKHS, GPDraw, LinearArms, WarmRKHS
 
 __all__ = [
     "BKB",  # the paper's method

@@ -28,15 +28,8 @@ from companion.verdicts.statements import statements
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.probes.state import (
-    exact_variance,
-    multiplicity,
-    own,
-    probes,
-    shrinkage,
-    sketch_probes,
-)
-from paperlib.bkb.problems.synthetic import FixedArms, World
+from paperlib.bkb.probes import exact_variance, multiplicity, own, probes, shrinkage, sketch_probes
+from paperlib.bkb.problems import FixedArms, World
 from paperlib.bkb.theory import bounds
 from paperlib.bkb.theory import constants as theory
 from paperlib.checks import Check, Reported, Statement

@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from companion.bkb.experiments import dictionary
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
-from paperlib.bkb.probes.state import (
+from paperlib.bkb.probes import (
     dictionary_size,
     exact_dimension,
     expected_size,

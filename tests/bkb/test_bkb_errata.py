@@ -11,7 +11,7 @@ from bkb_runs import confidence
 from companion.bkb import errata
 from paperlib.bkb import BKB, Linear
 from paperlib.bkb.model.confidence import Tally
-from paperlib.bkb.problems.synthetic import FixedArms, World
+from paperlib.bkb.problems import FixedArms, World
 from paperlib.bkb.theory import constants as theory
 from paperlib.play import play
 

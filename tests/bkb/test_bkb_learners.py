@@ -30,7 +30,7 @@ from paperlib.bkb import (
 from paperlib.bkb.learners import sketch
 from paperlib.bkb.learners.sketch import nystrom_posterior
 from paperlib.bkb.learners.ucb import first_copies
-from paperlib.bkb.problems.synthetic import RKHS, FixedArms, World
+from paperlib.bkb.problems import RKHS, FixedArms, World
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams

@@ -13,7 +13,7 @@ from companion.bkb.problems import real
 from companion.bkb.problems.real import TableArms
 from companion.datasets import registry as datasets
 from paperlib.bkb.learners.uniform import UniformIn
-from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
+from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, WarmRKHS
 from paperlib.core.describe import describe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import take
@@ -104,7 +104,7 @@ def test_centers_are_some_of_the_arms():
 
 def test_chunks_change_nothing(monkeypatch):
     whole = world_of(SPARSE)
-    monkeypatch.setattr("paperlib.bkb.problems.synthetic.CHUNK", 11)
+    monkeypatch.setattr("paperlib.bkb.problems.CHUNK", 11)
     torch.testing.assert_close(world_of(SPARSE).means, whole.means)
 
 

@@ -17,8 +17,7 @@ from companion.bkb.experiments.variance import (
 )
 from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
 from paperlib.bkb.learners.uniform import UniformIn
-from paperlib.bkb.probes.state import dictionary_size, played
-from paperlib.bkb.probes.variance import Band
+from paperlib.bkb.probes import Band, dictionary_size, played
 from paperlib.play import play
 
 PROBLEM, ROUNDS, TRIALS, RECORD = GPDraw(arms=41, gamma=200.0, noise=0.2), 40, 3, [1, 8, 40]

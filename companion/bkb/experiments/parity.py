@@ -6,7 +6,7 @@ from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import QFFUCB, RFFUCB
 from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
-from paperlib.bkb.problems.synthetic import RKHS
+from paperlib.bkb.problems import RKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.reference import UniformArm

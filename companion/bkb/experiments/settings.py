@@ -7,7 +7,7 @@ Letters: R trials, T rounds.
 
 from paperlib import stats
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.problems.synthetic import RKHS, WarmRKHS
+from paperlib.bkb.problems import RKHS, WarmRKHS
 from paperlib.core.trace import Trace
 
 from ..problems.real import TableArms

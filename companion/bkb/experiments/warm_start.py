@@ -11,7 +11,7 @@ from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import RFFUCB
 from paperlib.bkb.learners.uniform import UniformIn
-from paperlib.bkb.problems.synthetic import WarmRKHS
+from paperlib.bkb.problems import WarmRKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.scripted import Scripted

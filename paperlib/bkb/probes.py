@@ -1,9 +1,11 @@
-"""What the statements of the theory need of a run, as probes for ``play``.
+"""Probes for ``play``: what the statements of the theory and the figures need of a run.
 
 A probe is a function of a ``Round``; parameters come before the round, and ``functools.partial`` binds them. For example,
 ``partial(radius, confidence)`` is a probe.
 A state is read by field names (n, ysum, mu, s2, tally; mask of a sketched one), below a ``Scripted`` too.
-Source: Calandriello et al. (2019), (5), Algorithm 1 and Appendices C and D.
+Probes of estimators compare several posteriors in one run. There the arms are dictated (``Scripted``), so that every learner
+receives the same evaluations.
+Source: Calandriello et al. (2019), (5), Section 3, Figure 2, Algorithm 1 and Appendices C and D.
 Letters: R trials, A arms, U arms pulled so far, n pulls; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
 """
 
@@ -11,19 +13,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ...core.linalg import chosen_mean
-from ...core.rounds import Round
-from ...core.streams import stream_number, uniform
-from ...maths.gp import Kernel, exact_posterior
-from ..model.confidence import Confidence
-from ..model.slots import listed, points_at
+from ..core.linalg import chosen_mean
+from ..core.rounds import Round
+from ..core.streams import stream_number, uniform
+from ..core.trace import Trace
+from ..maths.gp import Kernel, exact_posterior
+from .model.confidence import Confidence
+from .model.slots import listed, points_at
+
+WIDTH = 3.0  # standard deviations, Figure 2
 
 
 def own(state: Any) -> Any:
@@ -257,3 +262,109 @@ def own_numbers(learner: Any) -> dict[str, Callable]:
         "beta": partial(own_radius, learner),
     }
     return known | ({"mask": Stored("mask")} if hasattr(learner, "qbar") else {})
+
+
+# Estimators ----------------------------------------------------------------------------------------------
+
+
+class Band(NamedTuple):
+    """An estimate of f at all arms, R x A each."""
+
+    mean: Tensor
+    sd: Tensor  # of f
+
+    def covers(self, f: Tensor) -> Tensor:
+        """Whether f lies within three standard deviations, R x A bool."""
+        return (f - self.mean).abs() <= WIDTH * self.sd
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A posterior computed from a state.
+
+    Attributes:
+        confidence: the rule whose lambda the state's learner has.
+        learner: one whose ``predict(state, arms, at)`` reads the state; None: the mean and variance that the state holds.
+    """
+
+    confidence: Confidence
+    learner: Any = None
+
+    def __call__(self, state: Any, arms: Tensor) -> Band:
+        """After the state's rounds. ``arms``: 1 x A x d or R x A x d."""
+        if self.learner is None:
+            mu, s2 = state.mu, state.s2
+        else:
+            mu, s2 = self.learner.predict(state, arms, arms)
+        return Band(mu, (self.confidence.lam * s2).sqrt())
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Accuracy of each estimator after a round, R x len(names); ``read`` takes the numbers out of a trace by name.
+
+    Of an estimator: "coverage", the fraction of arms at which f lies within three standard deviations; "sd", mean standard
+    deviation on [beyond, 1]; "lowest", smallest variance / exact variance on [beyond, 1]; "least" and "most", the
+    smallest and largest such ratio of all arms. And "effective dimension", the exact sum_i n_i s2(x_i).
+
+    Attributes:
+        exact: the estimator that the others are compared with.
+        estimators: by name.
+        beyond: where no arm is evaluated.
+    """
+
+    exact: Estimator
+    estimators: dict[str, Estimator]
+    beyond: float = 0.65
+
+    @property
+    def names(self) -> list[str]:
+        """ "own coverage", ..., in the order of the numbers."""
+        return [
+            f"{name} {measure}"
+            for name in self.estimators
+            for measure in ("coverage", "sd", "lowest", "least", "most")
+        ] + ["effective dimension"]
+
+    def __call__(self, seen: Round) -> Tensor:
+        state, arms, f = own(seen.after), seen.context, seen.world.means
+        right = arms[0, :, 0] >= self.beyond
+        exact = self.exact(state, arms)
+        found = []
+        for estimator in self.estimators.values():
+            band = exact if estimator == self.exact else estimator(state, arms)
+            ratio = (band.sd / exact.sd).square()
+            found += [
+                band.covers(f).double().mean(1),
+                band.sd[:, right].mean(1),
+                ratio[:, right].amin(1),
+                ratio.amin(1),
+                ratio.amax(1),
+            ]
+        effective = (state.n * exact.sd.square()).sum(1) / self.exact.confidence.lam
+        return torch.stack([*found, effective], 1)
+
+    def read(self, trace: Trace, series: str = "measures") -> dict[str, np.ndarray]:
+        """Name -> R x T'."""
+        return dict(zip(self.names, np.moveaxis(trace[series], 2, 0), strict=True))
+
+
+def curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
+    """A probe: the part "mean" or "sd" of an estimator at all arms, R x A."""
+    return getattr(estimator(own(seen.after), seen.context), part)
+
+
+def points(seen: Round) -> Tensor:
+    """A probe: where the arms lie, R x A."""
+    return seen.context[..., 0].expand(len(seen.action), -1)
+
+
+def truth(seen: Round) -> Tensor:
+    """A probe: f at all arms, R x A."""
+    return seen.world.means
+
+
+def evaluations(seen: Round) -> Tensor:
+    """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
+    state = own(seen.after)
+    return torch.where(state.n > 0, state.ysum / state.n, torch.nan)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import chosen_mean, first_best, inner
-from ...core.streams import Draw, Streams
-from ...core.trees import where
-from ...maths.gp import RBF, Kernel, Linear
+from ..core import fields
+from ..core.describe import frozen
+from ..core.linalg import chosen_mean, first_best, inner
+from ..core.streams import Draw, Streams
+from ..core.trees import where
+from ..maths.gp import RBF, Kernel, Linear
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
 CENTERS = 200  # of more arms, so many
