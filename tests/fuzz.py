@@ -24,7 +24,6 @@ from paperlib.asktell import AskTell
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import OFUL as RidgeOFUL
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.optimizer import Optimizer as Search
 from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, SizedRBF, UnevenArms, WarmRKHS
@@ -286,7 +285,7 @@ def subjects() -> list[Subject]:
             {"gamma": 1.0},
             lambda kernel: rounds(ExactGPUCB(kernel, RADIUS), UnevenArms(6)),
         ),
-        Subject(UniformIn, {"count": 2}, played(lambda learner: learner)),
+        Subject(UniformArm, {"count": 2}, played(lambda learner: learner)),
         Subject(
             Gaussian,
             {"variance": 1.0},

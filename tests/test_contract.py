@@ -20,7 +20,7 @@ from toy import Coins, Index
 import paperlib
 from companion.papers import papers, room
 from paperlib.asktell import AskTell
-from paperlib.bkb.model.apart import together
+from paperlib.bkb.model.slots import together
 from paperlib.core.contracts import Case, tags_of
 from paperlib.core.describe import describe
 from paperlib.core.linalg import Rows, shortcuts

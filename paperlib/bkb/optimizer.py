@@ -15,7 +15,7 @@ from ..core.validation import LARGEST, finite, one_of, refuse, whole
 from .learners.bkb import Sketched
 from .learners.regression import TINY, absorb, along, column
 from .learners.ucb import Pulls, of_arm
-from .model.apart import together
+from .model.slots import together
 
 
 class Band(NamedTuple):

@@ -5,7 +5,7 @@ import torch
 
 from paperlib.bkb import RBF, RKHS, Confidence, LazyBKB
 from paperlib.bkb.learners.regression import absorb
-from paperlib.bkb.model.apart import Apart, apart, together
+from paperlib.bkb.model.slots import Apart, apart, together
 from paperlib.core.linalg import Rows, shortcuts
 from paperlib.core.streams import Streams
 from paperlib.core.trees import pack, take, unpack

@@ -10,10 +10,10 @@ import numpy as np
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import RFFUCB
-from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.problems import WarmRKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
+from paperlib.learners.reference import UniformArm
 from paperlib.learners.scripted import Scripted
 
 from .settings import QBAR, confidence
@@ -31,7 +31,7 @@ def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[st
         "SoR": BKB(**known, qbar=QBAR, variance="sor"),
         **{f"RFF {size}": RFFUCB(**known, size=size) for size in WARM_SIZES},
     }
-    return {name: Scripted(base, UniformIn(problem.left), rounds) for name, base in bases.items()}
+    return {name: Scripted(base, UniformArm(problem.left), rounds) for name, base in bases.items()}
 
 
 def since(trace: Trace, rounds: int) -> Trace:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from ...core.linalg import Rows, apply, light, may_look, tensors
-from ..model.apart import apart, together
 from ..model.confidence import Tally
+from ..model.slots import apart, together
 from .ucb import of_arm
 
 TINY = 1e-300  # variances stay above 0, for ratios of them are taken
