@@ -143,6 +143,11 @@ def by_trial(setting: float | Tensor) -> float | Array:
     return light(setting.unsqueeze(1))[0] if isinstance(setting, Tensor) else setting
 
 
+def per_trial(setting: float | Tensor) -> float | Array:
+    """A setting with one value per trial, R, ``light``; a number as it is."""
+    return light(setting)[0] if isinstance(setting, Tensor) else setting
+
+
 def first_best(index: Array, size: float = 0.0) -> Array:
     """The first arm whose index is the largest up to rounding, R.
 

@@ -21,8 +21,8 @@ from paperlib.nsbco.learners.gradient import FullInformation, Still
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
-from paperlib.nsbco.model.domain import Domain
 from paperlib.nsbco.model.task import check_task
+from paperlib.nsbco.optimizer import Domain
 from paperlib.nsbco.probes import point
 from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk
 from paperlib.nsbco.problems.paths import Path, along

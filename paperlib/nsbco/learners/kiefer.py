@@ -12,11 +12,10 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import Array, filled, light, needed, tensors
+from ...core.linalg import Array, filled, light, needed, per_trial, tensors
 from ...core.streams import Draw
 from ...core.validation import LARGEST
 from ..model.task import Task, unit
-from .ascent import row
 from .queries import FiniteDifferences
 
 
@@ -79,7 +78,7 @@ class KieferWolfowitz(FiniteDifferences):
         """i, or K in its place."""
         if self.gain is None:
             return i
-        K = row(self.gain)
+        K = per_trial(self.gain)
         whole = isinstance(self.gain, Tensor) and not self.gain.is_floating_point()
         return K + 0.0 * i if whole else K  # of whole numbers torch takes powers in float32
 

@@ -1,9 +1,20 @@
 """Environments with a moving maximizer and exactly known variation."""
 
-from .drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
-from .grid import GridDrift
-from .paths import Abrupt, Alternation, Dyadic, Level, Several, Stationary, Step
-from .quadratic import QuadraticDrift
+from .paths import (
+    Abrupt,
+    Alternation,
+    Dyadic,
+    Level,
+    Ramp,
+    Rotation,
+    Several,
+    Sinusoid,
+    Stationary,
+    Step,
+    Triangle,
+    Walk,
+)
+from .quadratic import GridDrift, QuadraticDrift
 
 __all__ = [
     "Abrupt",
