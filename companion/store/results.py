@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.core import saved
 from paperlib.core.contracts import Learner, Problem, extent
 from paperlib.core.describe import brief
-from paperlib.core.files import check_writable, write_atomically
+from paperlib.core.files import check_writable, parse_npz, write_atomically
 from paperlib.core.linalg import pick_device
 from paperlib.core.rounds import Probe
 from paperlib.core.settings import for_trials, listed
@@ -263,7 +262,7 @@ def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
 
 def _whole(path: Path) -> None:
     """Nothing; an error where a checkpoint does not hold what was written."""
-    if "checksum" not in saved.parse(path.read_bytes())[0]:
+    if "checksum" not in parse_npz(path.read_bytes())[0]:
         raise ValueError("without a checksum")
 
 

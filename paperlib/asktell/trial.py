@@ -11,18 +11,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import contracts, saved
+from ..core import contracts
 from ..core.contracts import Learner
 from ..core.describe import brief, describe, same
+from ..core.files import write_npz
 from ..core.plausible import Observed
 from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
 from ..core.trees import leaves, tree_map
 from ..core.validation import refuse, whole
-from .files import check_sizes, named, offered, packed, read, refusal, restored
 from .inputs import dimensions, finite, host, number, placed, real_number, warn
-from .records import Now, plain
-from .records import same as same_context
+from .records import (
+    Now,
+    check_sizes,
+    named,
+    offered,
+    packed,
+    plain,
+    read,
+    refusal,
+    restored,
+    same_context,
+)
 
 
 class AskTell:
@@ -313,7 +323,7 @@ class AskTell:
         head, arrays = packed(self._now)
         arrays = {name: x for name, x in arrays.items() if name not in self._derived(self.state)}
         first = list(self._first.shape[1:]) if isinstance(self._first, Tensor) else None
-        saved.write(path, self._settings() | {"first": first} | head, arrays)
+        write_npz(path, self._settings() | {"first": first} | head, arrays)
 
     @classmethod
     def load(

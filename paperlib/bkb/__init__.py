@@ -6,8 +6,7 @@ Scalable and No Regret" (2019).
 
 from ..learners.reference import UniformArm
 from ..learners.scripted import Scripted
-from ..maths.gp import RBF, FunctionKernel, Linear, Matern
-from ..maths.likelihood import Likeliest, maximum_likelihood
+from ..maths.gp import RBF, FunctionKernel, Likeliest, Linear, Matern, maximum_likelihood
 from .learners.bkb import BKB
 from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB

@@ -12,7 +12,7 @@ from ..asktell.inputs import host, real_number, warn
 from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.validation import LARGEST, SMALLEST, array, number, one_of, positive, refuse, whole
-from ..learners.restarts import LOGGED
+from ..learners.wrapper import LOGGED
 from ..maths.sets import Ball, Box
 from .learners.ascent import GradientAscent
 from .learners.glr import GLR

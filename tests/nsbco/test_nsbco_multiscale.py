@@ -16,7 +16,7 @@ from paperlib.core.streams import Streams, uniform
 from paperlib.core.trees import tree_map
 from paperlib.learners.doubling import Doubling
 from paperlib.learners.multiscale import Multiscale, table
-from paperlib.learners.restarts import LOGGED
+from paperlib.learners.wrapper import LOGGED
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
 from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Step

@@ -17,9 +17,8 @@ from companion.verdicts import verdict as verdicts
 from companion.verdicts.statements import statements
 from companion.verdicts.verdict import Claim
 from paperlib import stats
-from paperlib.checks import ByConstruction, Check, Vacuous
+from paperlib.checks import ByConstruction, Check, Vacuous, informative_from
 from paperlib.core.text import number, plain
-from paperlib.maths.informative import informative_from
 
 CLAIMS = """
 from companion.verdicts.verdict import Claim

@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...checks import Check, statement
+from ...checks import Check, informative_from, statement
 from ...core.trace import Trace
-from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
 from ..model.setting import Setting
 from .constants import PAPER, ROUNDING, regret_bound, regret_row, ridge_condition, shortfall

@@ -14,8 +14,8 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from ...checks import informative_from
 from ...core.validation import one_of
-from ...maths.informative import informative_from
 from ..model.links import Link, kappa_ball
 from ..model.setting import Setting
 

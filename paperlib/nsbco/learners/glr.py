@@ -30,8 +30,7 @@ from ...core.linalg import (
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import refuse
-from ...learners.restarts import counted, logged, unlogged
-from ...learners.wrapper import Wrapper
+from ...learners.wrapper import Wrapper, counted, logged, unlogged
 from ..model.task import Task
 from .ascent import GradientAscent
 from .ascent import State as Ascent
