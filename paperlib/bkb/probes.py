@@ -12,7 +12,6 @@ Letters: R trials, A arms, U arms pulled so far, n pulls; s2 scaled variance, be
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from scipy.stats import binom
 from torch import Tensor
 
 from ..core.linalg import chosen_mean
-from ..core.rounds import Round
+from ..core.rounds import Round, Stored, action, feedback, innermost
 from ..core.streams import stream_number, uniform
 from ..core.trace import Trace
 from ..maths.gp import Kernel, exact_posterior
@@ -31,32 +30,6 @@ from .model.slots import listed, points_at
 WIDTH = 3.0  # standard deviations, Figure 2
 
 
-def own(state: Any) -> Any:
-    """The state of the learner itself, below a learner around it."""
-    return own(state.base) if hasattr(state, "base") else state
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
-
-    field: str
-    when: str = "after"
-
-    def __call__(self, seen: Round) -> Tensor:
-        return attrgetter(self.field)(own(getattr(seen, self.when)))
-
-
-def played(seen: Round) -> Tensor:
-    """x_{t+1} as an index, R."""
-    return seen.action
-
-
-def reward(seen: Round) -> Tensor:
-    """y_{t+1}, R."""
-    return seen.feedback
-
-
 def noise(seen: Round) -> Tensor:
     """eta_{t+1}, the reward less the mean of the arm, R: an oracle quantity, from the world's means."""
     return seen.feedback - chosen_mean(seen.world.means, seen.action)
@@ -64,22 +37,22 @@ def noise(seen: Round) -> Tensor:
 
 def played_variance(seen: Round) -> Tensor:
     """s2_t(x_{t+1}), with which the round's arm was chosen, R."""
-    return own(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
+    return innermost(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
 
 
 def dictionary_size(seen: Round) -> Tensor:
     """m_{t+1}, distinct arms in the dictionary after the round, R."""
-    return own(seen.after).mask.sum(1)
+    return innermost(seen.after).mask.sum(1)
 
 
 def unique_pulls(seen: Round) -> Tensor:
     """U_{t+1}, distinct arms pulled so far, R."""
-    return (own(seen.after).n > 0).sum(1)
+    return (innermost(seen.after).n > 0).sum(1)
 
 
 def left_out(seen: Round) -> Tensor:
     """Pulled arms outside the dictionary after the round, R."""
-    after = own(seen.after)
+    after = innermost(seen.after)
     return ((after.n > 0) & ~after.mask).sum(1)
 
 
@@ -88,19 +61,19 @@ def shrinkage(seen: Round) -> Tensor:
 
     s2_b is the variance when the dictionary was last sampled, ``fallback`` in the state, the sum ``spent``.
     """
-    after = own(seen.after)
+    after = innermost(seen.after)
     ratio = torch.where(after.fallback > 0, after.fallback / after.s2, 1.0)
     return torch.stack([ratio.amin(1), ratio.amax(1), 1 + after.spent], 1)
 
 
 def radius(confidence: Confidence, seen: Round) -> Tensor:
     """beta_t of a rule, with which the round's arm was chosen where the rule is the learner's, R."""
-    return confidence.radius(own(seen.before).tally)
+    return confidence.radius(innermost(seen.before).tally)
 
 
 def own_radius(learner: Any, seen: Round) -> Tensor:
     """beta_t as the learner computes it, R, with which the round's arm was chosen."""
-    return learner.radius(own(seen.before))
+    return learner.radius(innermost(seen.before))
 
 
 def largest_loss(confidence: Confidence, seen: Round) -> Tensor:
@@ -108,7 +81,7 @@ def largest_loss(confidence: Confidence, seen: Round) -> Tensor:
 
     As ``Probe(partial(largest_loss, confidence), "sum")`` it is the certificate of regret.
     """
-    tally = own(seen.before).tally
+    tally = innermost(seen.before).tally
     if tally.rounds == 0:
         return 2 * confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
     return 2 * confidence.radius(tally) * played_variance(seen).sqrt()
@@ -119,7 +92,7 @@ def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
 
     Needs the problem's means. As ``Probe(..., "max")`` it is uniform in time.
     """
-    after = own(seen.after)
+    after = innermost(seen.after)
     error = (seen.world.means - after.mu).abs()
     width = confidence.radius(after.tally).unsqueeze(1) * after.s2.sqrt()
     return torch.where(error > 0, error / width, 0.0).amax(1)
@@ -138,7 +111,7 @@ def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
     As ``Probe(..., "max")`` it is uniform in time.
     """
-    after = own(seen.after)
+    after = innermost(seen.after)
     exact = exact_variance(kernel, seen.context, after.n, ridge)
     both = torch.maximum(after.s2 / exact, exact / after.s2)
     none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
@@ -147,7 +120,7 @@ def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
 def exact_dimension(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
     """d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the counters alone."""
-    n = own(seen.after).n
+    n = innermost(seen.after).n
     slots = listed(n > 0, max(int((n > 0).sum(1).max()), 1))
     count, points = n.gather(1, slots.index) * slots.valid, points_at(seen.context, slots.index)
     found = exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, points)
@@ -192,8 +165,8 @@ def redrawn(
 
 def expected_size(qbar: float, seen: Round) -> Tensor:
     """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)); of a learner whose ``merge`` is "pulls"."""
-    p = (qbar * own(seen.before).s2).clamp(max=1.0)
-    return (own(seen.after).n * p).sum(1)
+    p = (qbar * innermost(seen.before).s2).clamp(max=1.0)
+    return (innermost(seen.after).n * p).sum(1)
 
 
 def kept_pulls(qbar: float, seen: Round) -> Tensor:
@@ -202,7 +175,7 @@ def kept_pulls(qbar: float, seen: Round) -> Tensor:
     A ``Round`` does not show the uniforms that made the dictionary: see ``redrawn``; the seed is a hash of the trial's rewards.
     It is for learners whose ``merge`` is "pulls".
     """
-    before, after = own(seen.before), own(seen.after)
+    before, after = innermost(seen.before), innermost(seen.after)
     n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
     seeds = ysum.sum(1).view(np.uint64)[:, None]
     kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
@@ -224,7 +197,7 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
     ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
     """
     return {
-        "arm": (played, "last"),
+        "arm": (action, "last"),
         "variance": (played_variance, "last"),
         "radius": (partial(radius, confidence), "max"),
         "certificate": (partial(largest_loss, confidence), "sum"),
@@ -253,8 +226,8 @@ def own_numbers(learner: Any) -> dict[str, Callable]:
     where there is one.
     """
     known = {
-        "arm": played,
-        "reward": reward,
+        "arm": action,
+        "reward": feedback,
         "mean": Stored("mu"),
         "s2": Stored("s2"),
         "information": Stored("tally.information"),
@@ -327,7 +300,7 @@ class Measures:
         ] + ["effective dimension"]
 
     def __call__(self, seen: Round) -> Tensor:
-        state, arms, f = own(seen.after), seen.context, seen.world.means
+        state, arms, f = innermost(seen.after), seen.context, seen.world.means
         right = arms[0, :, 0] >= self.beyond
         exact = self.exact(state, arms)
         found = []
@@ -351,7 +324,7 @@ class Measures:
 
 def curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
     """A probe: the part "mean" or "sd" of an estimator at all arms, R x A."""
-    return getattr(estimator(own(seen.after), seen.context), part)
+    return getattr(estimator(innermost(seen.after), seen.context), part)
 
 
 def points(seen: Round) -> Tensor:
@@ -366,5 +339,5 @@ def truth(seen: Round) -> Tensor:
 
 def evaluations(seen: Round) -> Tensor:
     """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
-    state = own(seen.after)
+    state = innermost(seen.after)
     return torch.where(state.n > 0, state.ysum / state.n, torch.nan)

@@ -16,7 +16,8 @@ from companion.bkb.experiments.variance import (
     worst_ratio,
 )
 from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
-from paperlib.bkb.probes import Band, dictionary_size, played
+from paperlib.bkb.probes import Band, dictionary_size
+from paperlib.core.rounds import action
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 
@@ -52,7 +53,7 @@ def history():
         TRIALS,
         3,
         record="all",
-        probes={"arm": played, "reward": lambda seen: seen.feedback},
+        probes={"arm": action, "reward": lambda seen: seen.feedback},
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from paperlib.core import rounds
 from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe, Round
 from paperlib.learners.multiscale import Multiscale
@@ -18,8 +19,8 @@ from paperlib.play import play
 LEARNER = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
 PROBLEM = QuadraticDrift(Abrupt(5), environment=1)
 WATCH = {
-    "y": probes.answer,
-    "x": probes.point,
+    "y": rounds.feedback,
+    "x": rounds.action,
     "z": probes.center,
     "rbar": probes.Optimistic(LEARNER),
     "tests": probes.Compared(LEARNER),
@@ -105,7 +106,7 @@ def test_on_a_device_they_are_the_same():
 
 def test_shortfall_is_what_the_bonus_has_to_be():
     problem = QuadraticDrift()
-    watch = {"y": probes.answer, "now": probes.Shortfall(problem)}
+    watch = {"y": rounds.feedback, "now": probes.Shortfall(problem)}
     watch["worst"] = Probe(probes.Shortfall(problem), "max")
     for learner in (GradientAscent(bonus=0.4), GradientAscent(bonus=0.4, clip=False)):
         watch["rbar"] = probes.Optimistic(learner)

@@ -30,7 +30,7 @@ class Replay:
 
     @classmethod
     def of(cls, trace: Trace, kernel: Kernel, arms: Tensor, ridge: float) -> "Replay":
-        """From a trace that holds "arm" (``probes.played``) of every round.
+        """From a trace that holds "arm" (``core.rounds.action``) of every round.
 
         Raises:
             ValueError: rounds are missing.
