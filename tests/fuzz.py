@@ -37,8 +37,8 @@ from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import FixedArms, SphereArms
-from paperlib.learners.doubling import Doubling
 from paperlib.learners.reference import UniformArm
+from paperlib.learners.wrapper import Doubling
 from paperlib.linear.learners.oful import OFUL
 from paperlib.linear.problems import Circle, FreshArms
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern

@@ -15,7 +15,7 @@ from paperlib.bkb.problems import RKHS
 from paperlib.core.streams import Streams
 from paperlib.core.trees import state_bytes
 from paperlib.glbomd import GLBOMD, Bernoulli, FixedArms, Poisson
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco import PFBCO
 from paperlib.pfbco.problems.ball import BallLinear
 

@@ -12,7 +12,7 @@ from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.problems import RKHS, LinearArms
 from paperlib.core.contracts import Case
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, Linear, Matern
 
 # Cases that the bench leaves out, and why.

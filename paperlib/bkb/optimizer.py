@@ -13,7 +13,7 @@ from ..core.linalg import apply
 from ..core.streams import Draw
 from ..core.validation import LARGEST, finite, one_of, refuse, whole
 from .learners.bkb import Sketched
-from .learners.regression import TINY, absorb, along, column
+from .learners.posterior import TINY, absorb, along, column
 from .learners.ucb import Pulls, of_arm
 from .model.slots import together
 

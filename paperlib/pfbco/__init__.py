@@ -3,7 +3,7 @@
 Source: Chen, Zhang & Karbasi, "Projection-Free Bandit Convex Optimization" (2019).
 """
 
-from ..learners.doubling import Doubling
+from ..learners.wrapper import Doubling
 from ..maths.matrices import NuclearBall, Spectrahedron, smat, svec
 from ..maths.oracles import oracle_set
 from ..maths.polytopes import polytope

@@ -39,7 +39,7 @@ from paperlib.glbomd import (
     Poisson,
     RSGLinCB,
 )
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.linear import OFUL, ConfidenceBall
 from paperlib.pfbco import PFBCO, Ball, Task
 from paperlib.play import play

@@ -37,7 +37,7 @@ from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe, innermost
 from paperlib.core.streams import Streams
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, exact_posterior
 from paperlib.play import play
 

@@ -15,7 +15,7 @@ from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.play import play
 
 N = 100

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from given_uniforms import GivenUniforms
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from companion.datasets.covertype import covertype_arms
 from companion.glbomd.problems.covertype import Covertype
 from paperlib.asktell import AskTell
-from paperlib.core.linalg import shortcuts
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from ns_worlds import Flips
 from toy import Index
 
 from companion.nsbco.problems import prices
-from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import action
 from paperlib.core.streams import Streams
 from paperlib.learners.multiscale import Multiscale

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 
 from paperlib.core import rounds
-from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe, Round
 from paperlib.learners.multiscale import Multiscale
 from paperlib.nsbco import probes

@@ -13,7 +13,7 @@ from companion.pfbco.experiments.practical import (
     practical_learners,
 )
 from paperlib.core.trace import Trace
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.play import play
 

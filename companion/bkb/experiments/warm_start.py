@@ -14,7 +14,7 @@ from paperlib.bkb.problems import WarmRKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 
 from .settings import QBAR, confidence
 

@@ -10,7 +10,7 @@ import numpy as np
 from paperlib import stats
 from paperlib.core.text import number
 from paperlib.core.trace import Trace
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.onepoint import practical

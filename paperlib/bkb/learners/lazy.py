@@ -20,8 +20,7 @@ from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
 from ..model.slots import Apart, apart
 from .bkb import MERGES, VARIANCES, Sketched
-from .regression import absorb
-from .sketch import ROOTS
+from .posterior import ROOTS, absorb
 from .ucb import Pulls, of_arm
 
 
