@@ -27,10 +27,9 @@ from .core.describe import brief, describe
 from .core.files import check_writable, parse_npz, write_npz
 from .core.linalg import pick_device, synchronize
 from .core.rounds import REDUCE, Probe, Round
-from .core.settings import for_trials, listed
 from .core.streams import Streams
 from .core.trace import Trace
-from .core.trees import pack, unpack
+from .core.trees import for_trials, listed, pack, unpack
 from .core.validation import whole
 
 __all__ = ["Probe", "Round", "play", "recorded"]
@@ -83,7 +82,7 @@ def play(
     """Play ``horizon`` rounds of ``trials`` independent trials at once.
 
     A field of the learner or the problem that is a tensor with at least one dimension holds settings by trial, see
-    ``core.settings``: row i is trial i's, whichever trials are played together. A number of trials is the whole run
+    ``core.trees``: row i is trial i's, whichever trials are played together. A number of trials is the whole run
     and must be the number of rows; listed trials are a part of one, and each of them needs its row.
 
     Args:

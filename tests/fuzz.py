@@ -29,9 +29,8 @@ from paperlib.bkb.optimizer import Optimizer as Search
 from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, SizedRBF, UnevenArms, WarmRKHS
 from paperlib.core.describe import brief
 from paperlib.core.linalg import Rows
-from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
-from paperlib.core.trees import leaves
+from paperlib.core.trees import for_trials, leaves
 from paperlib.glbomd.learners.controls import UCB1
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson

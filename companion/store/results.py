@@ -24,8 +24,8 @@ from paperlib.core.describe import brief
 from paperlib.core.files import check_writable, parse_npz, write_atomically
 from paperlib.core.linalg import pick_device
 from paperlib.core.rounds import Probe
-from paperlib.core.settings import for_trials, listed
 from paperlib.core.trace import Trace
+from paperlib.core.trees import for_trials, listed
 from paperlib.core.validation import whole
 from paperlib.play import play
 
@@ -105,7 +105,7 @@ def run(
 ) -> dict[str, Trace]:
     """Play every learner, or load what an equal run has left.
 
-    Settings by trial (see ``core.settings``) have a row for each trial of their learner; those of the problem have one
+    Settings by trial (see ``core.trees``) have a row for each trial of their learner; those of the problem have one
     for each trial of the learner with most. All rows are in the key: a run with more trials, and so with more rows,
     computes all of them anew, while without such settings it computes only the new ones.
 

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.describe import PLAIN
-from ..core.errors import told
+from ..core.describe import PLAIN, told
 from ..core.files import parse_npz
 from ..core.linalg import Rows
 from ..core.trees import leaves, map_leaves, pack, unpack

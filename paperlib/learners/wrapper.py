@@ -9,13 +9,11 @@ import torch
 from torch import Tensor
 
 from ..core import fields
-from ..core.contracts import Learner, Tags, optional, tags_of
+from ..core.contracts import Learner, Observed, Tags, optional, tags_of
 from ..core.describe import frozen
 from ..core.linalg import places
-from ..core.plausible import Observed
-from ..core.settings import for_trials
 from ..core.streams import Draw, Streams
-from ..core.trees import refuse_shared, take, where
+from ..core.trees import for_trials, refuse_shared, take, where
 from ..core.validation import refuse
 
 LOGGED = 64  # restarts that are logged by trial; the count goes on

@@ -23,7 +23,7 @@ from paperlib.bkb import (
     Optimizer,
     Scripted,
 )
-from paperlib.core.plausible import FALSE_ALARM, Observed
+from paperlib.core.contracts import FALSE_ALARM, Observed
 from paperlib.core.streams import Streams
 from paperlib.glbomd import (
     GLBOMD,

@@ -381,7 +381,6 @@ def test_sources_of_objects(toy_paper):
         "rounds",
         "linalg",
         "play",
-        "settings",
         "streams",
         "validation",
     }

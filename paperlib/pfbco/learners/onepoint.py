@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.contracts import Tags
+from ...core.contracts import Observed, Tags
 from ...core.describe import frozen
-from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import (
     CONDITION,
