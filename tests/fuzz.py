@@ -42,9 +42,8 @@ from paperlib.linear.learners.oful import OFUL
 from paperlib.linear.problems import Circle, FreshArms
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 from paperlib.maths.matrices import NuclearBall, Spectrahedron
-from paperlib.maths.oracles import oracle_set
 from paperlib.maths.polytopes import polytope
-from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.sets import Ball, SubSimplex, oracle_set
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.optimizer import Optimizer as Descent
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic

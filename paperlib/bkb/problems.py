@@ -163,7 +163,7 @@ class WarmRKHS(_Line):
         gamma: > 0, of the kernel.
         norm: F > 0.
         noise: xi >= 0.
-        beyond: in (0, 1).
+        beyond: in (0, 1), at most 1 - 1e-6.
         lead: >= 0.
 
     Raises:
@@ -174,12 +174,8 @@ class WarmRKHS(_Line):
     gamma: float = fields.positive(100.0)
     norm: float = fields.positive(3.0)
     noise: float = fields.nonnegative(0.1)
-    beyond: float = fields.positive(0.6)
+    beyond: float = fields.positive(0.6, most=1 - 1e-6)
     lead: float = fields.nonnegative(0.3)
-
-    def __post_init__(self):
-        if self.beyond >= 1:
-            raise ValueError(f"beyond={self.beyond!r}; allowed: a number in (0, 1)")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""

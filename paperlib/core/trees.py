@@ -23,14 +23,13 @@ from .validation import whole
 
 def tree_map(f: Callable[[Tensor], Tensor], tree: Any) -> Any:
     """``f`` of every tensor in a tree; plain leaves, shared by all trials, are kept."""
-    if isinstance(tree, Tensor):
-        return f(tree)
-    if isinstance(tree, Rows):
-        return tree.map(f)
-    if isinstance(tree, tuple):
-        kids = [tree_map(f, kid) for kid in tree]
-        return type(tree)(*kids) if hasattr(tree, "_fields") else tuple(kids)
-    return tree
+
+    def of_leaf(_: str, leaf: Any) -> Any:
+        if isinstance(leaf, Tensor):
+            return f(leaf)
+        return leaf.map(f) if isinstance(leaf, Rows) else leaf
+
+    return map_leaves(of_leaf, tree)
 
 
 def take(tree: Any, trials: Any) -> Any:

@@ -17,8 +17,7 @@ from ...core.describe import frozen
 from ...core.linalg import Array, filled, first_best, light, needed, over_root, per_trial, tensors
 from ...core.streams import Draw
 from ...core.validation import coordinates, norm_slack, refuse, size
-from ..model.task import Task, unit
-from .queries import OwnQueries
+from ..model.task import OwnQueries, Task, unit
 
 GUARD = 1e-9  # what rounding may add to a number that is rounded up
 FIRST = 1 << 40  # the largest N_0

@@ -15,7 +15,7 @@ from ...core.describe import frozen
 from ...core.linalg import Array, light, needed, per_trial, tensors
 from ...core.streams import Draw
 from ..model.task import Task
-from .queries import FiniteDifferences
+from .kiefer import FiniteDifferences
 
 
 class State(NamedTuple):

@@ -25,7 +25,7 @@ from ...core.validation import (
     whole,
 )
 from ...learners.wrapper import Wrapper
-from ...maths.oracles import probe
+from ...maths.sets import probe
 from ..model.task import Heard, Task
 
 LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it
