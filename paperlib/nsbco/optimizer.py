@@ -45,12 +45,10 @@ class Domain(NamedTuple):
         return self.center + self.scale * u
 
 
-def _sized(name: str, value: Any, scale: np.ndarray) -> None:
+def _check_scale(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -> None:
+    """Raise ValueError for half widths that are out of range, or so small beside the center that points could not differ."""
     if not ((scale >= SMALLEST) & (scale <= LARGEST)).all():
         refuse(name, value, f"numbers from {SMALLEST:g} to {LARGEST:g}")
-
-
-def _told_apart(name: str, value: Any, center: np.ndarray, scale: np.ndarray) -> None:
     if not (scale >= NARROWEST * abs(center)).all():
         refuse(name, value, f"at least {NARROWEST:g} of the center's size, so that points differ")
 
@@ -64,8 +62,7 @@ def checked(domain: "Domain") -> "Domain":
     center, scale = _vector("domain.center", domain.center), _vector("domain.scale", domain.scale)
     if len(center) != len(scale) or (domain.kind == "ball" and (scale != scale[0]).any()):
         refuse("domain.scale", domain.scale, f"{len(center)} numbers, those of a ball all equal")
-    _sized("domain.scale", domain.scale, scale)
-    _told_apart("domain.scale", domain.scale, center, scale)
+    _check_scale("domain.scale", domain.scale, center, scale)
     return Domain(domain.kind, center, scale)
 
 
@@ -89,8 +86,7 @@ def ball(center: Any, radius: float = 1.0) -> Domain:
     middle, size = _vector("center", center), array("radius", radius)
     if size.ndim:
         refuse("radius", radius, "one number")
-    _sized("radius", radius, size)
-    _told_apart("radius", radius, middle, size)
+    _check_scale("radius", radius, middle, size)
     return Domain("ball", middle, np.full(len(middle), float(size)))
 
 
@@ -107,8 +103,7 @@ def box(lower: Any, upper: Any) -> Domain:
     if len(low) != len(high) or not (low < high).all():
         refuse("upper", upper, f"{len(low)} numbers above lower={low.tolist()}")
     center, scale = (low + high) / 2, (high - low) / 2
-    _sized("upper", upper, scale)
-    _told_apart("upper", upper, center, scale)
+    _check_scale("upper", upper, center, scale)
     for _ in range(4):  # rounding may not lead out
         outside = (center + scale > high) | (center - scale < low)
         scale = np.where(outside, np.nextafter(scale, 0.0), scale)

@@ -23,7 +23,7 @@ from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems import SphereArms
-from paperlib.glbomd.theory.constants import sharp_width
+from paperlib.glbomd.theory.bounds import sharp_width
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 

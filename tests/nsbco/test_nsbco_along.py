@@ -9,10 +9,10 @@ from companion.nsbco.experiments import along
 from companion.nsbco.proofs import schedule
 from paperlib.core.rounds import action, feedback
 from paperlib.learners.multiscale import Multiscale
+from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
 from paperlib.nsbco.probes import Optimistic, active, live, restarts
-from paperlib.nsbco.problems import Abrupt, Level, QuadraticDrift, Rotation
 from paperlib.nsbco.theory import constants as theory
 from paperlib.play import play
 

@@ -8,9 +8,9 @@ import pytest
 from companion.nsbco.experiments import coverage
 from paperlib.core.rounds import feedback
 from paperlib.core.trace import Trace
+from paperlib.nsbco import Abrupt, QuadraticDrift, Ramp, Step
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.probes import Optimistic, Shortfall
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Ramp, Step
 from paperlib.nsbco.theory.constants import Weak
 from paperlib.play import Probe, play
 

@@ -15,7 +15,18 @@ from companion.nsbco.problems import prices
 from paperlib.core.rounds import action
 from paperlib.core.streams import Streams
 from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco import Calibration, Optimizer, ball, box, calibrate
+from paperlib.nsbco import (
+    Abrupt,
+    Calibration,
+    GridDrift,
+    Optimizer,
+    QuadraticDrift,
+    Step,
+    Walk,
+    ball,
+    box,
+    calibrate,
+)
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.egs import EGS
 from paperlib.nsbco.learners.gradient import FullInformation, Still
@@ -24,7 +35,6 @@ from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
 from paperlib.nsbco.model.task import check_task
 from paperlib.nsbco.optimizer import Domain
-from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk
 from paperlib.nsbco.problems.paths import Path, along
 from paperlib.play import play
 

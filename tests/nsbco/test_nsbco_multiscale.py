@@ -16,9 +16,9 @@ from paperlib.core.streams import Streams, uniform
 from paperlib.core.trees import tree_map
 from paperlib.learners.multiscale import Multiscale, table
 from paperlib.learners.wrapper import LOGGED, Doubling
+from paperlib.nsbco import Abrupt, QuadraticDrift, Step
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Step
 from paperlib.play import play
 
 KEEP = {

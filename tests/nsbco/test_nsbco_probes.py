@@ -10,10 +10,9 @@ from device_form import shortcuts
 from paperlib.core import rounds
 from paperlib.core.rounds import Probe, Round
 from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco import probes
+from paperlib.nsbco import Abrupt, QuadraticDrift, probes
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift
 from paperlib.play import play
 
 LEARNER = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)

@@ -13,7 +13,7 @@ from paperlib import stats
 from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Link, kappa_ball
-from paperlib.glbomd.theory.constants import PAPER
+from paperlib.glbomd.theory.bounds import PAPER
 
 from .replay import Replay
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from paperlib.checks import Check, statement
-from paperlib.glbomd.theory.constants import PAPER, ROUNDING, shortfall
+from paperlib.glbomd.theory.bounds import PAPER, ROUNDING, shortfall
 
 from .replay import Replay
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.model.links import Link, loss
-from paperlib.glbomd.theory.constants import PAPER
+from paperlib.glbomd.theory.bounds import PAPER
 
 NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
 LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from paperlib.checks import Check, statement
 from paperlib.glbomd.model.setting import Setting
-from paperlib.glbomd.theory.constants import PAPER, sharp_width, shortfall
+from paperlib.glbomd.theory.bounds import PAPER, sharp_width, shortfall
 
 from .inequalities import expectation, mixed
 from .replay import Replay

@@ -64,7 +64,7 @@ class Several(Path):
 
     Example:
         >>> from paperlib.nsbco import Abrupt, GradientAscent, QuadraticDrift, Rotation
-        >>> from paperlib.nsbco.problems import Several
+        >>> from paperlib.nsbco.problems.paths import Several
         >>> from paperlib.play import play
         >>> both = QuadraticDrift(Several((Abrupt(5), Rotation(4.0)), (2, 2)))
         >>> play(GradientAscent(), both, 64, [0, 1, 0, 1])["regret"].shape
