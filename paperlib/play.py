@@ -21,16 +21,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .core import contracts, saved
+from .core import contracts
 from .core.contracts import Learner, Problem
 from .core.describe import brief, describe
-from .core.files import check_writable
+from .core.files import check_writable, parse_npz, write_npz
 from .core.linalg import pick_device, synchronize
 from .core.rounds import REDUCE, Probe, Round
-from .core.settings import for_trials, listed
 from .core.streams import Streams
 from .core.trace import Trace
-from .core.trees import pack, unpack
+from .core.trees import for_trials, listed, pack, unpack
 from .core.validation import whole
 
 __all__ = ["Probe", "Round", "play", "recorded"]
@@ -83,7 +82,7 @@ def play(
     """Play ``horizon`` rounds of ``trials`` independent trials at once.
 
     A field of the learner or the problem that is a tensor with at least one dimension holds settings by trial, see
-    ``core.settings``: row i is trial i's, whichever trials are played together. A number of trials is the whole run
+    ``core.trees``: row i is trial i's, whichever trials are played together. A number of trials is the whole run
     and must be the number of rows; listed trials are a part of one, and each of them needs its row.
 
     Args:
@@ -261,7 +260,7 @@ class _Kept:
             arrays |= {f"{kind}.{name}": value.cpu().numpy() for name, value in tree.items()}
         head = {"digest": self.digest, "t": self.t, "clock": self.clock, "plain": plain}
         try:
-            saved.write(self.file, head, arrays | {"seconds": records.seconds})
+            write_npz(self.file, head, arrays | {"seconds": records.seconds})
         except OSError as error:
             if not self.warned:
                 text = "checkpoint %s is not kept: %s; later failures are not reported"
@@ -278,7 +277,7 @@ class _Kept:
             return
         name, raw = f"checkpoint={str(self.file)!r}", Path(self.file).read_bytes()
         try:
-            head, arrays = saved.parse(raw)
+            head, arrays = parse_npz(raw)
             digest, t, clock = head["digest"], head["t"], head["clock"]
             tensors = {k: torch.from_numpy(x).to(self.device) for k, x in arrays.items()}
             part = lambda kind: {

@@ -4,9 +4,8 @@ import numpy as np
 import torch
 
 from paperlib.maths.matrices import NuclearBall, Spectrahedron
-from paperlib.maths.oracles import oracle_set
 from paperlib.maths.polytopes import polytope
-from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.sets import Ball, SubSimplex, oracle_set
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}
 

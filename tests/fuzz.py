@@ -25,36 +25,26 @@ from paperlib.asktell import AskTell
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.features import OFUL as RidgeOFUL
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.optimizer import Optimizer as Search
-from paperlib.bkb.problems.synthetic import (
-    RKHS,
-    GPDraw,
-    LinearArms,
-    SizedRBF,
-    UnevenArms,
-    WarmRKHS,
-)
+from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, SizedRBF, UnevenArms, WarmRKHS
 from paperlib.core.describe import brief
 from paperlib.core.linalg import Rows
-from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
-from paperlib.core.trees import leaves
+from paperlib.core.trees import for_trials, leaves
 from paperlib.glbomd.learners.controls import UCB1
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import FixedArms, SphereArms
-from paperlib.learners.doubling import Doubling
 from paperlib.learners.reference import UniformArm
+from paperlib.learners.wrapper import Doubling
 from paperlib.linear.learners import OFUL
 from paperlib.linear.problems import Circle, FreshArms
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern
 from paperlib.maths.matrices import NuclearBall, Spectrahedron
-from paperlib.maths.oracles import oracle_set
 from paperlib.maths.polytopes import polytope
-from paperlib.maths.sets import Ball, SubSimplex
+from paperlib.maths.sets import Ball, SubSimplex, oracle_set
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.optimizer import Optimizer as Descent
 from paperlib.pfbco.problems.ball import BallLinear, BallQuadratic
@@ -293,7 +283,7 @@ def subjects() -> list[Subject]:
             {"gamma": 1.0},
             lambda kernel: rounds(ExactGPUCB(kernel, RADIUS), UnevenArms(6)),
         ),
-        Subject(UniformIn, {"count": 2}, played(lambda learner: learner)),
+        Subject(UniformArm, {"count": 2}, played(lambda learner: learner)),
         Subject(
             Gaussian,
             {"variance": 1.0},

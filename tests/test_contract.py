@@ -14,16 +14,17 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from torch.utils._python_dispatch import TorchDispatchMode
 from toy import Coins, Index
 
 import paperlib
 from companion.papers import papers, room
 from paperlib.asktell import AskTell
-from paperlib.bkb.model.apart import together
+from paperlib.bkb.model.slots import together
 from paperlib.core.contracts import Case, tags_of
 from paperlib.core.describe import describe
-from paperlib.core.linalg import Rows, shortcuts
+from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, pack, take, tree_map, unpack
 from paperlib.learners.wrapper import Wrapper

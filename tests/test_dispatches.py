@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
@@ -170,7 +171,7 @@ def dispatches(learner, problem, trials=1, rounds=ROUNDS):
 
 def on_a_device(learner, problem):
     """The same in the form for devices, at 64 trials."""
-    with linalg.shortcuts(False):
+    with shortcuts(False):
         return dispatches(learner, problem, trials=64, rounds=64)
 
 
@@ -215,10 +216,10 @@ def test_synchronizations_are_counted(look):
 def test_a_masked_branch_is_looked_at_once():
     mask = torch.zeros(3, dtype=torch.bool)
     for on in (True, False):
-        with linalg.shortcuts(on), Count() as count:
+        with shortcuts(on), Count() as count:
             assert not linalg.any_on_host(mask)
         assert (count.number, count.synchronizations) == (2, 1)  # any, and its value
-    with linalg.shortcuts(False), Count() as count:
+    with shortcuts(False), Count() as count:
         assert linalg.needed(mask)
     assert count.number == 0
     assert linalg.any_on_host(mask.to("meta")) and not linalg.any_on_host(mask.numpy())
@@ -267,7 +268,7 @@ def test_arrays_and_tensors_give_the_same(trials, shared):
         assert all(x.ctypes.data == y.data_ptr() for x, y in zip(light, of)), "no copies"
         (found,) = linalg.tensors(f(*light))
         torch.testing.assert_close(found, f(*of), rtol=1e-13, atol=1e-13)
-    with linalg.shortcuts(False):
+    with shortcuts(False):
         assert linalg.light(arms, matrix) == (arms, matrix)
 
 
@@ -297,7 +298,7 @@ def can_be_captured(learner, problem):
     """Whether the form for devices dispatches the same calls in every round, and none that synchronizes."""
     draws, tkwargs = Streams(0, range(4)), {"dtype": torch.float64, "device": "cpu"}
     rounds = []
-    with torch.no_grad(), linalg.shortcuts(False):
+    with torch.no_grad(), shortcuts(False):
         world = problem.init(4, ROUNDS, draws.at(-1), **tkwargs)
         state = learner.init(4, problem.context(world, 0), ROUNDS, draws.at(-1), **tkwargs)
         for t in range(ROUNDS):

@@ -7,7 +7,7 @@ import pytest
 from fuzz import Subject, call, calls, finite
 
 from companion.papers import papers, room
-from paperlib.bkb.problems import synthetic
+from paperlib.bkb import problems
 
 PARTS = range(20)
 
@@ -15,7 +15,7 @@ PARTS = range(20)
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Problems that draw until a condition is met give up sooner."""
-    monkeypatch.setattr(synthetic, "ATTEMPTS", 100)
+    monkeypatch.setattr(problems, "ATTEMPTS", 100)
 
 
 @pytest.mark.slow

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from paperlib.bkb import RBF, Confidence, LazyBKB
-from paperlib.bkb.problems.synthetic import RKHS
+from paperlib.bkb.problems import RKHS
 from paperlib.core.streams import Streams
 from paperlib.core.trees import state_bytes
 from paperlib.glbomd import GLBOMD, Bernoulli, FixedArms, Poisson
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco import PFBCO
 from paperlib.pfbco.problems.ball import BallLinear
 

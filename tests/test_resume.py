@@ -14,7 +14,7 @@ import pytest
 from toy import Coins, Index
 
 from companion.store import results as store
-from paperlib.core import saved
+from paperlib.core.files import parse_npz, write_npz
 from paperlib.core.rounds import Probe
 from paperlib.play import play
 
@@ -172,9 +172,9 @@ def test_store_resumes_bit_for_bit(tmp_path, monkeypatch, chunk):
 
 
 def test_a_checkpoint_without_a_checksum_counts_as_damaged(tmp_path):
-    saved.write(path := tmp_path / "a.part.npz", {"t": 3}, {"x": np.ones(2)})
+    write_npz(path := tmp_path / "a.part.npz", {"t": 3}, {"x": np.ones(2)})
     store._whole(path)
-    head, arrays = saved.parse(path.read_bytes())
+    head, arrays = parse_npz(path.read_bytes())
     del head["checksum"]
     np.savez(path, head=np.array(json.dumps(head)), **arrays)
     with pytest.raises(ValueError, match="without a checksum"):

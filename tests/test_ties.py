@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 
 from companion.papers import room
-from paperlib.core.linalg import ROUNDING, first_best, shortcuts
+from paperlib.core.linalg import ROUNDING, first_best
 from paperlib.glbomd import Bernoulli, RSGLinCB
 from paperlib.maths.sets import SubSimplex
 from paperlib.play import Probe, play

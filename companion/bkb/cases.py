@@ -8,12 +8,11 @@ from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.soful import SOFUL
-from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.problems.synthetic import RKHS, LinearArms
+from paperlib.bkb.problems import RKHS, LinearArms
 from paperlib.core.contracts import Case
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, Linear, Matern
 
 # Cases that the bench leaves out, and why.
@@ -65,5 +64,5 @@ CASES = {
         _problem,
         {"actions": [(1,), "first"]},
     ),
-    "uniform, first arms": Case(UniformIn(12), _problem),
+    "uniform, first arms": Case(UniformArm(12), _problem),
 }

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from paperlib.bkb.learners.exact import UniqueGPUCB
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.problems.synthetic import FixedArms, World
+from paperlib.bkb.problems import FixedArms, World
 from paperlib.bkb.theory import constants as theory
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw

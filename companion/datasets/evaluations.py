@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from paperlib.core.errors import told
+from paperlib.core.describe import told
 
 from ..output import home
 

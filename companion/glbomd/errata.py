@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from paperlib.glbomd.model.links import Bernoulli, Gaussian, Link, Poisson, kappa_ball
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.problems import SphereArms
-from paperlib.glbomd.theory.constants import FORMS, regret_bound, ridge_condition
+from paperlib.glbomd.theory.bounds import FORMS, regret_bound, ridge_condition
 
 from ..verdicts import Erratum
 from .proofs.lemmas import NODES, WEIGHTS, slope_integrals

@@ -16,10 +16,8 @@ from paperlib.nsbco.learners.presets import malg, practical, printed
 from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.learners.spsa import SPSA
-from paperlib.nsbco.problems.drifts import Rotation, Walk
-from paperlib.nsbco.problems.grid import GridDrift
-from paperlib.nsbco.problems.paths import Abrupt, Alternation
-from paperlib.nsbco.problems.quadratic import QuadraticDrift
+from paperlib.nsbco.problems.paths import Abrupt, Alternation, Rotation, Walk
+from paperlib.nsbco.problems.quadratic import GridDrift, QuadraticDrift
 
 # Cases that the bench leaves out, and why.
 UNMEASURED = {

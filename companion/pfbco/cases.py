@@ -1,7 +1,7 @@
 """Learners and problems that the contract tests and the bench run."""
 
 from paperlib.core.contracts import Case
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG

@@ -19,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.core import saved
 from paperlib.core.contracts import Learner, Problem, extent
 from paperlib.core.describe import brief
-from paperlib.core.files import check_writable, write_atomically
+from paperlib.core.files import check_writable, parse_npz, write_atomically
 from paperlib.core.linalg import pick_device
 from paperlib.core.rounds import Probe
-from paperlib.core.settings import for_trials, listed
 from paperlib.core.trace import Trace
+from paperlib.core.trees import for_trials, listed
 from paperlib.core.validation import whole
 from paperlib.play import play
 
@@ -106,7 +105,7 @@ def run(
 ) -> dict[str, Trace]:
     """Play every learner, or load what an equal run has left.
 
-    Settings by trial (see ``core.settings``) have a row for each trial of their learner; those of the problem have one
+    Settings by trial (see ``core.trees``) have a row for each trial of their learner; those of the problem have one
     for each trial of the learner with most. All rows are in the key: a run with more trials, and so with more rows,
     computes all of them anew, while without such settings it computes only the new ones.
 
@@ -263,7 +262,7 @@ def _trace(ids: Sequence[int], horizon: int, path: Path) -> Trace:
 
 def _whole(path: Path) -> None:
     """Nothing; an error where a checkpoint does not hold what was written."""
-    if "checksum" not in saved.parse(path.read_bytes())[0]:
+    if "checksum" not in parse_npz(path.read_bytes())[0]:
         raise ValueError("without a checksum")
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from ..core.contracts import tags_of
-from ..core.describe import brief
-from ..core.errors import told
+from ..core.describe import brief, told
 from ..core.validation import refuse
 from .inputs import dimensions, entries, host, real_number
 from .records import Failure, Now

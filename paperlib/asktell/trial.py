@@ -11,18 +11,26 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import contracts, saved
-from ..core.contracts import Learner
+from ..core import contracts
+from ..core.contracts import Learner, Observed
 from ..core.describe import brief, describe, same
-from ..core.plausible import Observed
-from ..core.settings import for_trials
+from ..core.files import write_npz
 from ..core.streams import Draw, Streams
-from ..core.trees import leaves, tree_map
+from ..core.trees import for_trials, leaves, tree_map
 from ..core.validation import refuse, whole
-from .files import check_sizes, named, offered, packed, read, refusal, restored
 from .inputs import dimensions, finite, host, number, placed, real_number, warn
-from .records import Now, plain
-from .records import same as same_context
+from .records import (
+    Now,
+    check_sizes,
+    named,
+    offered,
+    packed,
+    plain,
+    read,
+    refusal,
+    restored,
+    same_context,
+)
 
 
 class AskTell:
@@ -32,7 +40,7 @@ class AskTell:
     So it does where a call is interrupted.
 
     A reward that contradicts the learner's declared model, its noise and norm bound for example, is warned of once per trial.
-    A trial that follows its model is warned of with probability at most 1e-6; see ``core.plausible`` for the rule.
+    A trial that follows its model is warned of with probability at most 1e-6; see ``core.contracts.Observed`` for the rule.
 
     Rewards may be delayed. After ``ask(a)`` and ``ask(b)`` with two contexts ``tell`` cannot tell which of them its
     reward belongs to. From then on every ``tell`` needs the context in which its action was asked for, as in
@@ -282,7 +290,7 @@ class AskTell:
         return now._replace(warned=True)
 
     def _cautioned(self, now: Now, context: Any, action: Tensor, feedback: Tensor) -> Now:
-        """Warn once of feedback that contradicts the declared model; the rule is that of ``core.plausible``."""
+        """Warn once of feedback that contradicts the declared model; the rule is that of ``Observed``."""
         if now.cautioned:
             return now
         observed = Observed(action, feedback, now.rounds + 1)
@@ -313,7 +321,7 @@ class AskTell:
         head, arrays = packed(self._now)
         arrays = {name: x for name, x in arrays.items() if name not in self._derived(self.state)}
         first = list(self._first.shape[1:]) if isinstance(self._first, Tensor) else None
-        saved.write(path, self._settings() | {"first": first} | head, arrays)
+        write_npz(path, self._settings() | {"first": first} | head, arrays)
 
     @classmethod
     def load(

@@ -5,9 +5,8 @@ Scalable and No Regret" (2019).
 """
 
 from ..learners.reference import UniformArm
-from ..learners.scripted import Scripted
-from ..maths.gp import RBF, FunctionKernel, Linear, Matern
-from ..maths.likelihood import Likeliest, maximum_likelihood
+from ..learners.wrapper import Scripted
+from ..maths.gp import RBF, FunctionKernel, Likeliest, Linear, Matern, maximum_likelihood
 from .learners.bkb import BKB
 from .learners.contextual import ContextualBKB
 from .learners.exact import ExactGPUCB, NaiveGPUCB, UniqueGPUCB
@@ -15,11 +14,11 @@ from .learners.features import CBRAP, OFUL, QFFUCB, RFFUCB
 from .learners.fixed import FixedDictionary
 from .learners.incremental import IncrementalBKB
 from .learners.lazy import LazyBKB
-from .learners.sketch import nystrom_posterior
+from .learners.posterior import nystrom_posterior
 from .learners.soful import SOFUL
 from .model.confidence import Confidence
 from .optimizer import Optimizer
-from .problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
+from .problems import RKHS, GPDraw, LinearArms, WarmRKHS
 
 __all__ = [
     "BKB",  # the paper's method

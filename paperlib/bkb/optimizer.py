@@ -13,9 +13,9 @@ from ..core.linalg import apply
 from ..core.streams import Draw
 from ..core.validation import LARGEST, finite, one_of, refuse, whole
 from .learners.bkb import Sketched
-from .learners.regression import TINY, absorb, along, column
+from .learners.posterior import TINY, absorb, along, column
 from .learners.ucb import Pulls, of_arm
-from .model.apart import together
+from .model.slots import together
 
 
 class Band(NamedTuple):

@@ -1,9 +1,10 @@
-"""The vocabulary: learners, problems, and cases to test them on; and a word to what does not speak it.
+"""The contracts: learners, problems, cases to test them on, feedback that contradicts a declared model, and checks.
 
 The checks are for what a user gives and for what it first returns, not for every round.
 """
 
 import inspect
+import math
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -14,6 +15,8 @@ from .streams import Draw
 from .trees import leaves
 
 WANTS = ("reward", "loss", "gradient")
+FALSE_ALARM = 1e-6  # probability of a warning in a trial whose rewards follow the model
+SLACK = 1e-9  # relative; a mean may exceed its bound by rounding
 
 
 class Tags(NamedTuple):
@@ -44,7 +47,7 @@ class Learner(Protocol):
             ``action`` and ``feedback`` may be None.
         caution(context, horizon, observed) -> str | None: a sentence to warn a user with. Ask/tell calls
             it before the first round with ``observed`` None, and in every round with that round's
-            action and feedback, see ``plausible``, until the first warning; ``horizon`` may be None.
+            action and feedback, see ``Observed``, until the first warning; ``horizon`` may be None.
         tags: its ``Tags``, where they are not the defaults.
     """
 
@@ -72,6 +75,59 @@ class Restartable(Learner, Protocol):
     """
 
     def restart(self, state: Any, context: Any, horizon: int | None, draw: Draw) -> Any: ...
+
+
+class Observed(NamedTuple):
+    """The feedback of one round, with which a learner's ``caution`` finds rewards that contradict the declared model.
+
+    The rule: a reward contradicts the model if it lies outside an interval that contains the reward of its action with
+    probability at least 1 - FALSE_ALARM / (t (t + 1)) in round t, whatever function the model allows. These probabilities
+    add up to FALSE_ALARM over all rounds. Therefore a trial whose rewards follow the model is warned of with probability at
+    most FALSE_ALARM, however many rounds it has and however its actions are chosen.
+
+    The rule looks at one reward at a time. It cannot detect a norm bound or a noise level that is too large, a norm bound
+    that is too small but within the noise, or a noise level that is too small within the range that the norm bound allows.
+
+    Letters: R trials, t the round, counted from 1.
+    """
+
+    action: Tensor  # R, or R x d
+    feedback: Tensor  # R
+    round: int  # t
+
+    @property
+    def level(self) -> float:
+        """ln(2 / p) with p = FALSE_ALARM / (t (t + 1)): either tail of an interval has probability at most e^-level."""
+        return math.log(2 * self.round * (self.round + 1) / FALSE_ALARM)
+
+    def deviation(self, noise: float) -> float:
+        """Largest plausible size of ``noise``-sub-Gaussian noise: noise sqrt(2 level)."""
+        return noise * math.sqrt(2 * self.level)
+
+    def contradicts(
+        self, low: Tensor, high: Tensor, declared: str, name: str = "reward"
+    ) -> str | None:
+        """Return a warning if a trial's feedback lies outside its interval.
+
+        Args:
+            low, high: ends of the interval, R or 1.
+            declared: the arguments that the interval follows from.
+            name: name of the feedback.
+        """
+        outside = (self.feedback < low - SLACK * low.abs()) | (
+            self.feedback > high + SLACK * high.abs()
+        )
+        if not bool(outside.any()):
+            return None
+        first = int(outside.nonzero()[0, 0])
+        value, low, high = (
+            float(x.expand_as(self.feedback)[first]) for x in (self.feedback, low, high)
+        )
+        return (
+            f"{name}={value!r} in round {self.round} contradicts {declared}, with which it lies between {low:.4g} and "
+            f"{high:.4g}; check the unit of {name}, or change these arguments (a trial that follows its model is "
+            f"warned of with probability at most {FALSE_ALARM:g})"
+        )
 
 
 class Problem(Protocol):

@@ -1,4 +1,4 @@
-"""Configurations: as JSON, and on one line."""
+"""Configurations: as JSON, and on one line; errors on one line."""
 
 import dataclasses
 import functools
@@ -16,6 +16,7 @@ PLAIN = (bool, int, float, str, type(None))
 PACKAGES = ("paperlib", "companion")
 LONG = 200  # characters of what is shown on a line
 FEW = 10  # numbers of an array that are shown
+LETTERS = 1000  # of an error's text, at most
 
 
 def name(x: Any) -> str:
@@ -136,6 +137,15 @@ def _is_default(field: dataclasses.Field, value: Any) -> bool:
     made = field.default_factory
     default = field.default if made is dataclasses.MISSING else made()
     return type(value) is type(default) and repr(value) == repr(default)
+
+
+def told(error: BaseException) -> str:
+    """Return class and text of an error, a long text cut; the class alone if its text cannot be computed."""
+    try:
+        text = str(error)
+        return f"{type(error).__name__}: {text[:LETTERS]}{'...' if len(text) > LETTERS else ''}"
+    except Exception:  # of a user's own class
+        return type(error).__name__
 
 
 def _checked(after: Callable[[Any], None] | None) -> Callable[[Any], None]:

@@ -1,15 +1,24 @@
-"""Where the checkout lies, and files that are moved into place whole."""
+"""Files that are moved into place whole, and one npz format without pickle: a head of plain values and arrays by name.
+
+``CHECKOUT`` is the folder of the checkout.
+"""
 
 import errno
 import glob
+import hashlib
+import io
+import json
 import os
 import secrets
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LEAST = 2**18  # bytes that a folder must take before a run begins
@@ -65,3 +74,37 @@ def check_writable(folder: str | os.PathLike, path: str | os.PathLike | None = N
     except OSError as error:
         named, why = str(folder if path is None else path), error.strerror or str(error)
         raise OSError(error.errno or errno.EIO, why, named) from error
+
+
+def write_npz(path: str | os.PathLike, head: dict, arrays: dict[str, np.ndarray]) -> None:
+    """Write plain values as JSON and arrays by name; the file appears whole or not at all."""
+    words = np.array(json.dumps({**head, "checksum": checksum(head, arrays)}))
+    write_atomically(path, lambda file: np.savez(file, head=words, **arrays))
+
+
+def parse_npz(raw: bytes) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return head and arrays from the bytes that ``write_npz`` wrote.
+
+    Raises:
+        Exception: what zipfile, numpy and json raise for text, truncated files and flipped bits; a ValueError for a value other than the one that
+            was written. Older files have no checksum and are not compared.
+    """
+    with zipfile.ZipFile(io.BytesIO(raw)) as parts:
+        torn = parts.testzip()  # numpy stops before the checksum if a header lies
+        if torn is not None:
+            raise ValueError(f"{torn} is damaged")
+    with np.load(io.BytesIO(raw), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    head = dict(json.loads(str(arrays.pop("head"))))
+    if "checksum" in head and head["checksum"] != checksum(head, arrays):
+        raise ValueError("its checksum is that of other contents")
+    return head, arrays
+
+
+def checksum(head: dict, arrays: dict[str, np.ndarray]) -> str:
+    """Return the checksum of names, kinds, shapes and values, in hexadecimal."""
+    plain = json.loads(json.dumps({name: x for name, x in head.items() if name != "checksum"}))
+    digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
+    for name, x in sorted(arrays.items()):
+        digest.update(f"{name} {x.dtype} {x.shape} ".encode() + np.ascontiguousarray(x).tobytes())
+    return digest.hexdigest()

@@ -7,7 +7,6 @@ Shapes: R trials, K arms, d dimensions; a leading 1 means that all trials share 
 import functools
 import math
 from collections.abc import Callable
-from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -18,23 +17,12 @@ ROUNDING = 1e-12  # relative: indices as near as this tie, so that no choice han
 # For ``auto``, in seconds, all of GLB-OMD: on a device a round in which the estimate of some trial is projected
 # (bench/nvidia-h200.json); on the CPU a round without projections (bench/cpu_and_cuda.json).
 DEVICE_ROUND, CPU_ROUND, CPU_TRIAL, CPU_PRODUCT = 1.8e-3, 5e-5, 3e-7, 8e-10
-_shortcuts = True
-
-
-@contextmanager
-def shortcuts(on: bool):
-    """Within the block, ``needed``, ``may_look`` and ``light`` behave on the CPU as they do on a device (``on=False``)."""
-    global _shortcuts
-    before, _shortcuts = _shortcuts, on
-    try:
-        yield
-    finally:
-        _shortcuts = before
+SHORTCUTS = True  # tests set it to False: ``needed``, ``may_look`` and ``light`` then behave on the CPU as they do on a device
 
 
 def may_look(x: Tensor) -> bool:
     """Whether a branch may depend on the values of ``x``: on the CPU, where looking costs no synchronization."""
-    return _shortcuts and x.is_cpu
+    return SHORTCUTS and x.is_cpu
 
 
 def needed(mask: Array) -> bool:
@@ -113,18 +101,13 @@ def pick_device(
     if device == "auto":
         if trials is None or dim is None or not torch.cuda.is_available():
             return "cpu"
-        return "cuda" if trials >= first_on_cuda(arms or 1, dim) else "cpu"
+        per_trial = CPU_TRIAL + CPU_PRODUCT * ((arms or 1) * dim + 10 * dim * dim)
+        return "cuda" if trials >= math.ceil((DEVICE_ROUND - CPU_ROUND) / per_trial) else "cpu"
     if device.split(":")[0] not in ("cpu", "cuda", "meta"):
         raise ValueError(f"device={device!r}; allowed: auto, cpu, cuda, cuda:N")
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError(f"device={device!r}; allowed here: cpu (no CUDA device was found)")
     return device
-
-
-def first_on_cuda(arms: int, dim: int) -> int:
-    """The number of trials from which on ``auto`` chooses CUDA."""
-    per_trial = CPU_TRIAL + CPU_PRODUCT * (arms * dim + 10 * dim * dim)
-    return math.ceil((DEVICE_ROUND - CPU_ROUND) / per_trial)
 
 
 def synchronize(device: str | torch.device) -> None:
@@ -141,6 +124,11 @@ def number(x: Array) -> Array | float:
 def by_trial(setting: float | Tensor) -> float | Array:
     """A setting with one value a trial as a column, R x 1, ``light``; a number as it is."""
     return light(setting.unsqueeze(1))[0] if isinstance(setting, Tensor) else setting
+
+
+def per_trial(setting: float | Tensor) -> float | Array:
+    """A setting with one value per trial, R, ``light``; a number as it is."""
+    return light(setting)[0] if isinstance(setting, Tensor) else setting
 
 
 def first_best(index: Array, size: float = 0.0) -> Array:

@@ -1,7 +1,8 @@
-"""What a probe sees of a round."""
+"""What a probe receives of a round, and the probes that all papers share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -38,3 +39,29 @@ class Probe:
             raise ValueError(f"reduce={self.reduce!r}; allowed: last, sum, max, min, final")
         if not callable(self.of):
             raise ValueError(f"of={self.of!r}; allowed: a function of a Round")
+
+
+def action(seen: Round) -> Tensor:
+    """Return the round's action, R indices or R x d."""
+    return seen.action
+
+
+def feedback(seen: Round) -> Tensor:
+    """Return the round's feedback, R, or R x d for gradients."""
+    return seen.feedback
+
+
+def innermost(state: Any) -> Any:
+    """Return the state of the learner itself, below wrappers; below a ``Multiscale`` that of the thread that plays."""
+    return innermost(state.base) if hasattr(state, "base") else state
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
+
+    field: str
+    when: str = "after"
+
+    def __call__(self, seen: Round) -> Tensor:
+        return attrgetter(self.field)(innermost(getattr(seen, self.when)))

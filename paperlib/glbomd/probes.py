@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..core.linalg import Rows, chosen, inner
-from ..core.rounds import Round
+from ..core.rounds import Round, Stored, feedback
 from ..core.trees import state_bytes
 from .model.setting import Setting
 
@@ -23,19 +23,9 @@ def memory(seen: Round) -> Tensor:
     return (held / len(seen.action)).expand(len(seen.action), 2)
 
 
-def next_estimate(round: Round) -> Tensor:
-    """theta_{t+1}, after the round's reward, R x d."""
-    return round.after.theta
-
-
 def played_arm(round: Round) -> Tensor:
     """X_t, R x d."""
     return chosen(round.context, round.action)
-
-
-def heard_reward(round: Round) -> Tensor:
-    """r_t, R."""
-    return round.feedback
 
 
 def true_parameter(round: Round) -> Tensor:
@@ -82,10 +72,11 @@ class Behind:
         return (best - played) / (best.abs() + self.setting.norm_bound)
 
 
+# of a replay: "next_theta" is theta_{t+1}, after the round's reward
 PROBES = {
-    "next_theta": next_estimate,
+    "next_theta": Stored("theta"),
     "arm": played_arm,
-    "reward": heard_reward,
+    "reward": feedback,
     "best": best_parameter,
     "truth": true_parameter,
 }

@@ -2,12 +2,15 @@
 
 Source: Wei & Luo, "Non-stationary reinforcement learning without prior knowledge: an optimal black-box approach" (COLT
 2021); Wang (2025), Algorithm 1. "MALG" is the schedule alone, "MASTER" the schedule with both tests.
-Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers of a thread's state.
+Letters: R trials, M the largest order, O = M + 1 orders m = 0..M, W numbers of a thread's state. A paused thread is a row of W
+numbers; in numpy those of threads that play are columns.
 What is written works on numpy and torch alike (``xp``): where code may look, a round's work costs its number of calls.
 """
 
 import functools
+import itertools
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +19,12 @@ from torch import Tensor
 
 from ..core import fields
 from ..core.contracts import Tags
-from ..core.describe import frozen
-from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, tensors
+from ..core.describe import brief, frozen
+from ..core.linalg import Array, any_on_host, filled, light, needed, over_root, places, tensors
 from ..core.streams import Draw
+from ..core.trees import tree_map
 from ..core.validation import refuse, whole
-from .restarts import counted, logged, unlogged
-from .threads import check_threads, exchanged, width
-from .wrapper import Wrapper
+from .wrapper import Wrapper, check_restart, counted, logged, unlogged
 
 ANYTIME = 32  # orders without a horizon: 2^32 rounds
 SCHEDULE = "schedule"  # purpose of the coins
@@ -78,6 +80,124 @@ def table(orders: int, least: int, device: str | None) -> Table:
 def first_true(mask: Array) -> Array:
     """The lowest order that holds, R; 0 where none does. ``mask``: R x O bool."""
     return mask.argmax(1) if isinstance(mask, np.ndarray) else mask.view(torch.uint8).argmax(1)
+
+
+# Threads at rest ----------------------------------------------------------------------------------------------
+
+
+def width(tree: Any) -> int:
+    """W of a state."""
+    return sum(x.shape[1:].numel() for x in flat(tree))
+
+
+def flat(tree: Any) -> list[Tensor]:
+    """The tensors of a state in order."""
+    if isinstance(tree, Tensor):
+        return [tree]
+    return [] if tree is None else [x for part in tree for x in flat(part)]
+
+
+def packed(tree: Any) -> Array:
+    """The numbers of each trial, ``light``; integers up to 2^53 are exact.
+
+    Numpy arrays come as columns, W x R, which write whole leaves at once; tensors as rows, R x W, which need no transposes.
+    """
+    parts = light(*flat(tree))
+    if isinstance(parts[0], np.ndarray):
+        rows = [x.mT if x.ndim == 2 else x.reshape(len(x), -1).T for x in parts]
+        return np.concatenate(rows, 0, dtype=np.float64, casting="unsafe")
+    joined = [torch.stack(x, 1) if x[0].ndim == 1 else x[0].flatten(1) for x in runs(tree)]
+    return torch.cat([x.to(torch.float64) for x in joined], 1)
+
+
+def runs(tree: Any) -> list[list[Tensor]]:
+    """The tensors of a state in order. Neighbors of one number per trial and one dtype share a list."""
+    kind = lambda x: x.dtype if x.ndim == 1 else object()
+    return [list(run) for _, run in itertools.groupby(flat(tree), kind)]
+
+
+def unpacked(numbers: Array, like: Any) -> Any:
+    """The way back; structure, shapes and dtypes from ``like``."""
+    axis = 0 if isinstance(numbers, np.ndarray) else 1
+    groups = runs(like)
+    parts = tensors(numbers)[0].split([width(run) for run in groups], axis)
+    found = itertools.chain.from_iterable(map(_parted, parts, groups, itertools.repeat(axis)))
+    return tree_map(lambda x: next(found), like)
+
+
+def _parted(part: Tensor, run: list[Tensor], axis: int) -> Iterable[Tensor]:
+    """One part for each tensor of a run."""
+    part, x = part.to(run[0].dtype), run[0]
+    if x.ndim == 1:
+        return part.unbind(axis)
+    part = part if axis == 1 else part.mT
+    return [part if x.ndim == 2 else part.reshape(x.shape)]
+
+
+def check_threads(base: Any, state: Any, trials: int, context: Any, **tkwargs) -> None:
+    """Check that threads of a base can begin and pause apart, and what it says of them once it has played a round.
+
+    Args:
+        base: the learner.
+        state: as its ``init`` returns it for R = ``trials``.
+        trials: R.
+        context: of the first round.
+
+    Raises:
+        ValueError: as ``check_restart``, or an ``optimistic`` that returns no finite number a trial.
+    """
+    base, context, fresh, draw = check_restart(base, state, trials, context, **tkwargs)
+    action, chosen = base.select(fresh, context, draw)
+    device, dtype = tkwargs.get("device", "cpu"), tkwargs.get("dtype", torch.float64)
+    heard = torch.zeros(trials + 1, dtype=dtype, device=device)
+    # only now: before an update a mean may be 0 / 0
+    bar = base.optimistic(base.update(chosen, context, action, heard, draw))
+    good = isinstance(bar, Tensor) and bar.shape == (trials + 1,) and bar.is_floating_point()
+    if not good or (bar.device.type != "meta" and not bool(bar.isfinite().all())):
+        raise ValueError(
+            f"base={type(base).__name__}, whose optimistic returns {brief(bar)}; "
+            f"allowed: a tensor of {trials + 1} finite numbers, one a trial"
+        )
+
+
+def exchanged(
+    playing: Any, fresh: Any, paused: Tensor, active: Array, plays: Array, opens: Array
+) -> tuple[Any, Tensor]:
+    """Where the order that plays changes or opens, its thread goes to its row and another comes out; new ones go to theirs.
+
+    The row of the thread that plays is 0.
+
+    Args:
+        playing: the state that plays, R rows.
+        fresh: that of a new thread, R rows; None where none opens.
+        paused: R x O x W.
+        active: R, order of the one that plays.
+        plays: R, order of the one to play.
+        opens: R x O, orders with a new thread.
+
+    Returns:
+        The state that plays, and the threads at rest.
+    """
+    mine, (rows,) = packed(playing), light(paused)
+    new = mine if fresh is None else packed(fresh)
+    if isinstance(rows, np.ndarray):
+        rows, (trial,) = rows.copy(), ((plays != active) | opens.any(1)).nonzero()
+        rows[trial, active[trial]] = mine[:, trial].T
+        trial_, order = opens.nonzero()
+        rows[trial_, order] = new[:, trial_].T
+        mine[:, trial] = rows[trial, plays[trial]].T
+        rows[trial, plays[trial]] = 0.0
+    else:
+        # a thread that goes on playing goes to its row and comes out again
+        trial = places(len(plays), plays)
+        rows = rows.index_put((trial, active), mine)
+        rows = torch.where(opens[:, :, None], new[:, None], rows)
+        mine = rows[trial, plays]
+        rows.index_put_((trial, plays), rows.new_zeros(()))
+    return unpacked(mine, playing), tensors(rows)[0]
+
+
+# The schedule ------------------------------------------------------------------------------------------------
 
 
 @frozen

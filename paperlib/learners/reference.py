@@ -8,10 +8,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..core import fields
 from ..core.describe import frozen
 from ..core.linalg import first_best
 from ..core.streams import Draw
-from ..core.validation import LARGEST, finite, menu
+from ..core.validation import LARGEST, finite, menu, refuse
 
 
 class State(NamedTuple):
@@ -43,11 +44,26 @@ class Reference:
 
 @frozen
 class UniformArm(Reference):
-    """Plays an arm drawn uniformly each round."""
+    """Draws an arm uniformly, with replacement, in each round.
+
+    Attributes:
+        count: draws among the first ``count`` arms alone, a warm start that leaves the others unseen; None: among all arms.
+
+    Raises:
+        ValueError: ``count`` is not an integer of at least 1.
+    """
+
+    count: int | None = fields.whole(None, optional=True)
 
     def select(self, state: State, arms: Tensor, draw: Draw) -> tuple[Tensor, State]:
         """R indices from the stream "arm"."""
-        return (draw.uniform("arm") * arms.shape[1]).long(), state
+        return (draw.uniform("arm") * (self.count or arms.shape[1])).long(), state
+
+    def validate(self, arms: Tensor, arm: Tensor | None, reward: Tensor | None) -> None:
+        """Raise ValueError for values that ``Reference`` refuses, or fewer arms than ``count``."""
+        super().validate(arms, arm, reward)
+        if self.count is not None and self.count > arms.shape[1]:
+            refuse("count", self.count, f"at most the {arms.shape[1]} arms there are")
 
 
 @frozen

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from ..core import fields
+from ..core.contracts import Observed
 from ..core.describe import frozen
 from ..core.linalg import apply, chosen, first_best, inner, inverse, rank_one, width
-from ..core.plausible import Observed
 from ..core.streams import Draw
 from ..core.validation import CONDITION, LARGEST, finite, menu
 

@@ -6,24 +6,31 @@ Source: Wang, "On Adaptivity in Non-stationary Stochastic Optimization With Band
 from ..learners.multiscale import Multiscale
 from .learners.ascent import GradientAscent
 from .learners.bob import BanditOverBandit
-from .learners.calibrate import Calibration, calibrate
 from .learners.egs import EGS
 from .learners.exp3 import Exp3IX
 from .learners.glr import GLR
 from .learners.gradient import FullInformation, Still
 from .learners.kiefer import KieferWolfowitz
 from .learners.least_squares import DiscountedLeastSquares, SlidingWindowLeastSquares
-from .learners.presets import malg, practical, printed, single_scale
+from .learners.presets import Calibration, calibrate, malg, practical, printed, single_scale
 from .learners.reduction import StationaryToWeak
 from .learners.restarted import Restarted
 from .learners.spsa import SPSA
-from .model.domain import Domain, ball, box
 from .model.task import Task
-from .optimizer import Optimizer
-from .problems.drifts import Ramp, Rotation, Sinusoid, Triangle, Walk
-from .problems.grid import GridDrift
-from .problems.paths import Abrupt, Alternation, Level, Stationary, Step
-from .problems.quadratic import QuadraticDrift
+from .optimizer import Domain, Optimizer, ball, box
+from .problems.paths import (
+    Abrupt,
+    Alternation,
+    Level,
+    Ramp,
+    Rotation,
+    Sinusoid,
+    Stationary,
+    Step,
+    Triangle,
+    Walk,
+)
+from .problems.quadratic import GridDrift, QuadraticDrift
 
 __all__ = [
     "EGS",

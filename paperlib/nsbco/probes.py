@@ -17,35 +17,18 @@ import torch
 from torch import Tensor
 
 from ..core.linalg import light, tensors
-from ..core.rounds import Probe, Round
+from ..core.rounds import Probe, Round, Stored, innermost
+
+# What was played ---------------------------------------------------------------------------------------------
 
 
-def own(state: Any) -> Any:
-    """The state of the innermost learner; of a ``Multiscale`` that of the thread that plays."""
-    return own(state.base) if hasattr(state, "base") else state
-
-
-# What was played and heard -----------------------------------------------------------------------------------
-
-
-def point(seen: Round) -> Tensor:
-    """x_t, R x d."""
-    return seen.action
-
-
-def answer(seen: Round) -> Tensor:
-    """y_t, R."""
-    return seen.feedback
-
-
-def center(seen: Round) -> Tensor:
-    """z, from which the round's query was made, R x d; of a ``Multiscale`` the active thread's."""
-    return own(seen.before).z
+# z, from which the round's query was made, R x d; of a ``Multiscale`` the active thread's
+center = Stored("z", "before")
 
 
 def outside(seen: Round) -> Tensor:
     """Distance of the query from X and of the center from X^o(c_0), R x 2: 0 but for rounding."""
-    task, z = seen.context, own(seen.before).z
+    task, z = seen.context, innermost(seen.before).z
     distance = lambda x, inside: torch.linalg.vector_norm(x - inside, dim=1)
     x = seen.action
     return torch.stack([distance(x, task.cset.project(x, 1.0)), distance(z, task.inside(z))], 1)
@@ -82,7 +65,7 @@ class Shortfall:
     problem: Any
 
     def __call__(self, seen: Round) -> Tensor:
-        after = own(seen.after)
+        after = innermost(seen.after)
         t, r, best = light(after.t, after.r, self.problem.best(seen.world, seen.t))
         return tensors(t**0.5 * (best - r / t))[0]
 

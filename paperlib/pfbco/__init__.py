@@ -3,11 +3,10 @@
 Source: Chen, Zhang & Karbasi, "Projection-Free Bandit Convex Optimization" (2019).
 """
 
-from ..learners.doubling import Doubling
+from ..learners.wrapper import Doubling
 from ..maths.matrices import NuclearBall, Spectrahedron, smat, svec
-from ..maths.oracles import oracle_set
 from ..maths.polytopes import polytope
-from ..maths.sets import Ball, SubSimplex
+from ..maths.sets import Ball, SubSimplex, oracle_set
 from .learners.block import BlockPFBCO
 from .learners.fkm import FKM
 from .learners.ocg import StochOCG

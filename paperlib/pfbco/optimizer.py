@@ -14,7 +14,7 @@ from ..asktell.records import Now
 from ..core.describe import brief
 from ..core.trees import leaves, tree_map
 from ..core.validation import one_of, positive, whole
-from ..learners.doubling import Doubling, Epochs
+from ..learners.wrapper import Doubling, Epochs
 from .learners.onepoint import LARGEST_BOUND, Remembering
 from .learners.pfbco import PFBCO
 from .model import Task

@@ -9,7 +9,7 @@ from toy import Index
 
 from paperlib import bkb, glbomd, goucb, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
-from paperlib.core import saved
+from paperlib.core.files import parse_npz
 from paperlib.maths.bounds import Bounds
 
 ARMS = np.random.default_rng(1).normal(size=(7, 2)) / 4
@@ -160,7 +160,7 @@ def test_damaged_files_are_refused_by_name(part, name, value, tmp_path):
     user = AskTell(Index(), ARMS, horizon=40)
     go_on(user)
     user.save(path := tmp_path / "state.npz")
-    head, arrays = saved.parse(path.read_bytes())
+    head, arrays = parse_npz(path.read_bytes())
     (head if part == "head" else arrays)[name] = value
     with open(path, "wb") as file:
         np.savez(file, head=np.array(json.dumps(head)), **arrays)

@@ -13,7 +13,7 @@ from toy import Index
 
 from paperlib import bkb, glbomd, linear, nsbco, pfbco
 from paperlib.asktell import AskTell, Optimizer
-from paperlib.core import saved
+from paperlib.core.files import parse_npz
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import leaves
 
@@ -155,7 +155,7 @@ def of_arrays(arrays, rng):
 
 def of_contents(raw, rng):
     """Other contents under the old checksum."""
-    head, arrays = saved.parse(raw)
+    head, arrays = parse_npz(raw)
     checksum = head.pop("checksum")
     for _ in range(rng.integers(1, 3)):
         of_head(head, rng) if rng.random() < 0.5 else of_arrays(arrays, rng)

@@ -12,8 +12,8 @@ from paperlib.asktell import AskTell, Optimizer
 from paperlib.asktell.records import MOST, Now
 from paperlib.bkb import Confidence, ContextualBKB, Matern
 from paperlib.bkb import Optimizer as Search
-from paperlib.core import saved
 from paperlib.core.contracts import Tags, tags_of
+from paperlib.core.files import parse_npz, write_npz
 from paperlib.core.linalg import Rows
 from paperlib.core.trees import leaves
 from paperlib.glbomd import GLBOMD, Bernoulli
@@ -169,9 +169,9 @@ def test_an_older_file_holds_the_number_of_untold_actions_alone(told, needs, tmp
     user = AskTell(Constant(), A)
     user.ask()
     user.save(tmp_path / "new.npz")
-    head, arrays = saved.parse((tmp_path / "new.npz").read_bytes())
+    head, arrays = parse_npz((tmp_path / "new.npz").read_bytes())
     older = {name: x for name, x in head.items() if name not in ("asked", "checksum")}
-    saved.write(tmp_path / "old.npz", older | {"untold": 1}, arrays)
+    write_npz(tmp_path / "old.npz", older | {"untold": 1}, arrays)
     user = AskTell.load(tmp_path / "old.npz", Constant())
     for arm in told:
         user.tell(arm, 1.0)

@@ -23,7 +23,7 @@ from paperlib.bkb import (
     Optimizer,
     Scripted,
 )
-from paperlib.core.plausible import FALSE_ALARM, Observed
+from paperlib.core.contracts import FALSE_ALARM, Observed
 from paperlib.core.streams import Streams
 from paperlib.glbomd import (
     GLBOMD,
@@ -39,7 +39,7 @@ from paperlib.glbomd import (
     Poisson,
     RSGLinCB,
 )
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.linear import OFUL, ConfidenceBall
 from paperlib.pfbco import PFBCO, Ball, Task
 from paperlib.play import play

@@ -76,7 +76,7 @@ def test_another_learner_is_refused_by_what_differs():
     "there, here, equal",
     [
         ("paperlib.glbomd.glbomd.GLBOMD", "paperlib.glbomd.GLBOMD", True),
-        ("paperlib.combine.Doubling", "paperlib.learners.doubling.Doubling", True),
+        ("paperlib.combine.Doubling", "paperlib.learners.wrapper.Doubling", True),
         ("paperlib.glbomd.reference.LongestArm", "paperlib.learners.reference.LongestArm", True),
         ("paperlib.bkb.features.OFUL", "paperlib.linear.OFUL", False),
         ("paperlib.glbomd.glbomd.GLBOMD", "paperlib.glbomd.GLOC", False),
@@ -99,7 +99,7 @@ def test_a_class_is_called_by_its_public_name():
         "paperlib.bkb.Confidence",
         "paperlib.maths.gp.Matern",
         "paperlib.pfbco.PFBCO",
-        "paperlib.learners.doubling.Doubling",
+        "paperlib.learners.wrapper.Doubling",
     ):
         assert f'"{kind}"' in kinds
 

@@ -10,7 +10,7 @@ from companion.bkb.proofs.run_lemmas import Replay
 from companion.bkb.proofs.sketch_lemmas import Snapshot
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.probes.state import probes, sketch_probes
+from paperlib.bkb.probes import probes, sketch_probes
 from paperlib.core.rounds import Probe
 from paperlib.maths.gp import RBF, Linear, Matern
 from paperlib.play import play

@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from device_form import shortcuts
 
 from paperlib.bkb import RBF, RKHS, Confidence, LazyBKB
-from paperlib.bkb.learners.regression import absorb
-from paperlib.bkb.model.apart import Apart, apart, together
-from paperlib.core.linalg import Rows, shortcuts
+from paperlib.bkb.learners.posterior import absorb
+from paperlib.bkb.model.slots import Apart, apart, together
+from paperlib.core.linalg import Rows
 from paperlib.core.streams import Streams
 from paperlib.core.trees import pack, take, unpack
 from paperlib.play import play

@@ -28,23 +28,16 @@ from companion.verdicts import statements
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.probes.state import (
-    exact_variance,
-    multiplicity,
-    own,
-    probes,
-    shrinkage,
-    sketch_probes,
-)
-from paperlib.bkb.problems.synthetic import FixedArms, World
+from paperlib.bkb.probes import exact_variance, multiplicity, probes, shrinkage, sketch_probes
+from paperlib.bkb.problems import FixedArms, World
 from paperlib.bkb.theory import bounds
 from paperlib.bkb.theory import constants as theory
 from paperlib.checks import Check, Reported, Statement
 from paperlib.core.describe import describe
-from paperlib.core.rounds import Probe
+from paperlib.core.rounds import Probe, innermost
 from paperlib.core.streams import Streams
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, exact_posterior
 from paperlib.play import play
 
@@ -701,7 +694,7 @@ def test_probes_see_through_a_script():
         and np.isfinite(trace["error"]).all()
     )
     assert trace["certificate"][:, 0].tolist() == [6.0, 6.0]
-    assert own(
+    assert innermost(
         learner.init(
             1,
             torch.zeros(1, 3, 1, dtype=torch.float64),

@@ -9,14 +9,14 @@ from scipy.stats import spearmanr
 
 from companion.bkb.experiments import dictionary
 from paperlib.bkb import BKB, RKHS, Confidence, ExactGPUCB, LazyBKB
-from paperlib.bkb.probes.state import (
+from paperlib.bkb.probes import (
     dictionary_size,
     exact_dimension,
     expected_size,
     kept_pulls,
-    played,
     unique_pulls,
 )
+from paperlib.core.rounds import action
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.play import play
@@ -47,7 +47,7 @@ def test_the_effective_dimension_is_the_trace(learner):
         40,
         3,
         record="all",
-        probes={"arm": played, "dimension": partial(exact_dimension, PROBLEM.kernel, RADIUS.lam)},
+        probes={"arm": action, "dimension": partial(exact_dimension, PROBLEM.kernel, RADIUS.lam)},
     )
     arms = PROBLEM.init(1, 40, Streams(0, [0]).at(-1), dtype=torch.float64).arms[0].numpy()
     for trial in range(3):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from scipy.stats import chi2
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
@@ -27,15 +28,14 @@ from paperlib.bkb import (
     NaiveGPUCB,
     UniqueGPUCB,
 )
-from paperlib.bkb.learners import sketch
-from paperlib.bkb.learners.sketch import nystrom_posterior
+from paperlib.bkb.learners import posterior
+from paperlib.bkb.learners.posterior import nystrom_posterior
 from paperlib.bkb.learners.ucb import first_copies
-from paperlib.bkb.problems.synthetic import RKHS, FixedArms, World
-from paperlib.core.linalg import shortcuts
+from paperlib.bkb.problems import RKHS, FixedArms, World
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import state_bytes, take
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 from paperlib.play import play
 
@@ -931,7 +931,7 @@ def test_a_kernel_that_is_none_makes_play_raise(learner, monkeypatch):
 )
 def test_a_root_that_fails_is_reported_by_trial(monkeypatch, learner):
     """Without jitter equal arms do not factor: only the trials whose dictionary has two of them fail."""
-    monkeypatch.setattr(sketch, "JITTERS", (0.0,))
+    monkeypatch.setattr(posterior, "JITTERS", (0.0,))
     arms = LINE[:, [0, 0, 20]]
     draws = Streams(0, range(2))
     state = learner.init(2, arms, None, draws.at(-1), **TKWARGS)

@@ -12,8 +12,7 @@ from companion.bkb.experiments import settings
 from companion.bkb.problems import real
 from companion.bkb.problems.real import TableArms
 from companion.datasets import registry as datasets
-from paperlib.bkb.learners.uniform import UniformIn
-from paperlib.bkb.problems.synthetic import RKHS, GPDraw, LinearArms, WarmRKHS
+from paperlib.bkb.problems import RKHS, GPDraw, LinearArms, WarmRKHS
 from paperlib.core.describe import describe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import take
@@ -104,7 +103,7 @@ def test_centers_are_some_of_the_arms():
 
 def test_chunks_change_nothing(monkeypatch):
     whole = world_of(SPARSE)
-    monkeypatch.setattr("paperlib.bkb.problems.synthetic.CHUNK", 11)
+    monkeypatch.setattr("paperlib.bkb.problems.CHUNK", 11)
     torch.testing.assert_close(world_of(SPARSE).means, whole.means)
 
 
@@ -166,19 +165,19 @@ class _Renamed:
 
 
 def test_uniform_in_draws_from_the_first_arms():
-    learner, arms = UniformIn(5), torch.zeros(1, 9, 1, **TKWARGS)
+    learner, arms = UniformArm(5), torch.zeros(1, 9, 1, **TKWARGS)
     arm, state = learner.select(None, arms, Streams(0, range(5000)).at(0))
     assert state is None and arm.dtype == torch.int64
     assert (
         np.bincount(arm.numpy(), minlength=5) / 1000 == pytest.approx(np.ones(5), abs=0.12)
     ) and arm.max() == 4
     with pytest.raises(ValueError, match="count=10"):
-        UniformIn(10).validate(arms, None, None)
+        UniformArm(10).validate(arms, None, None)
     learner.validate(arms, None, None)
     for count in (0, -1, 2.0, True):
         with pytest.raises(ValueError, match="count="):
-            UniformIn(count)
-    regret = play(UniformIn(101), WarmRKHS(), 50, 3, record="all")["regret"]
+            UniformArm(count)
+    regret = play(UniformArm(101), WarmRKHS(), 50, 3, record="all")["regret"]
     assert bool((np.diff(regret) > 0.3).all())  # it never leaves the left half
 
 

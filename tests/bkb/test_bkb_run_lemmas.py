@@ -13,7 +13,7 @@ from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.learners.lazy import LazyBKB
 from paperlib.bkb.learners.ucb import KernelUCB, first_best
-from paperlib.bkb.probes.state import own_numbers
+from paperlib.bkb.probes import own_numbers
 from paperlib.play import play
 
 QBAR, ROUNDS, TRIALS = 3.0, 40, 2

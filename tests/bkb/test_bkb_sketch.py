@@ -5,15 +5,21 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paperlib.bkb.learners import sketch
+from paperlib.bkb.learners import posterior
 from paperlib.bkb.learners.bkb import inclusion
-from paperlib.bkb.learners.sketch import fit, nystrom_posterior
+from paperlib.bkb.learners.posterior import (
+    by_eigenvalues,
+    fit,
+    nystrom_posterior,
+    root_of_one,
+    square_root,
+)
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.bkb.model.slots import Slots, listed
-from paperlib.core.linalg import shortcuts
 from paperlib.maths.gp import RBF, FunctionKernel, Linear, Matern, exact_posterior
 
 ROOTS = {"eigh": 1e-9, "cholesky": 1e-7}
@@ -595,7 +601,7 @@ def test_accuracy_of_the_roots(monkeypatch, jitter, mean, variance):
     f = torch.tensor(np.sin(14 * grid) + np.cos(31 * grid))
     ysum = n * f + 0.1 * n.sqrt() * torch.tensor(rng.normal(size=1001))
     if jitter is not None:
-        monkeypatch.setattr(sketch, "JITTERS", (jitter,))
+        monkeypatch.setattr(posterior, "JITTERS", (jitter,))
     evaluate = lambda: nystrom_posterior(
         X, RBF(100.0), n > 0, n, ysum, 0.01, root="eigh" if jitter is None else "cholesky"
     )
@@ -616,16 +622,16 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
     """Duplicated arms do not factor without jitter; the trial beside, which does, keeps its own."""
     X = torch.tensor([[0.1], [0.1], [0.8]], dtype=torch.float64)
     mask = torch.tensor([[True, True, True], [True, False, True]])
-    monkeypatch.setattr(sketch, "JITTERS", (first, 1e-8))
+    monkeypatch.setattr(posterior, "JITTERS", (first, 1e-8))
     one = torch.ones(1, dtype=torch.float64)
     slots = Slots(torch.arange(3).expand(2, -1), mask, torch.zeros(2, dtype=torch.bool))
     K = RBF(1.0)(X, X).expand(2, -1, -1)
-    B, failed = sketch.square_root(K, slots, one, False, None)
+    B, failed = square_root(K, slots, one, False, None)
     assert not failed.any() and not B[1, 1].any()
     inverse = B[:, [0, 2]][:, :, [0, 2]]  # of the two arms that both trials hold
     added = 1 / inverse[:, 0, 0].square() - 1
     close(added, (used, first), 1e-15)
-    alone = [sketch.root_of_one(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
+    alone = [root_of_one(K[0, x][:, x].numpy(), 1.0, False, None) for x in mask]
     assert not any(failed for _, failed in alone)
     close([1 / inverse[0, 0] ** 2 - 1 for inverse, _ in alone], (used, first), 1e-15)
 
@@ -641,8 +647,8 @@ def test_the_first_jitter_that_factors_is_used_by_trial(monkeypatch, first, used
 )
 def test_which_root_is_taken(kernel, ridge, eigh):
     one = torch.ones(1, dtype=torch.float64)
-    assert sketch.by_eigenvalues("auto", kernel, 2, one, ridge) == eigh
-    assert sketch.by_eigenvalues("eigh", kernel, 2, one, ridge) and not sketch.by_eigenvalues(
+    assert by_eigenvalues("auto", kernel, 2, one, ridge) == eigh
+    assert by_eigenvalues("eigh", kernel, 2, one, ridge) and not by_eigenvalues(
         "cholesky", kernel, 2, one, ridge
     )
 
@@ -709,7 +715,7 @@ def repelling(X, Y):
 
 
 def test_a_gram_matrix_that_does_not_factor(monkeypatch):
-    monkeypatch.setattr(sketch, "check_kernel", lambda *_: None)  # it looks at 64 arms only
+    monkeypatch.setattr(posterior, "check_kernel", lambda *_: None)  # it looks at 64 arms only
     arms, one = torch.arange(3.0, dtype=torch.float64)[:, None], vector(1, 1, 1)
     with pytest.raises(RuntimeError, match=r"trial 1 .*jitter up to 1e-08.* 3 arms, condition \d"):
         nystrom_posterior(

@@ -7,9 +7,9 @@ import torch
 
 from companion.bkb.proofs.sketch_lemmas import Snapshot, sketched_posterior, snapshots
 from paperlib.bkb import BKB, Confidence, Scripted, UniformArm
-from paperlib.bkb.learners.sketch import nystrom_posterior
-from paperlib.bkb.probes.state import SHOT, sketch_probes
-from paperlib.bkb.problems.synthetic import SizedRBF, UnevenArms
+from paperlib.bkb.learners.posterior import nystrom_posterior
+from paperlib.bkb.probes import SHOT, sketch_probes
+from paperlib.bkb.problems import SizedRBF, UnevenArms
 from paperlib.bkb.theory.bounds import theorem_3_1_accuracy
 from paperlib.bkb.theory.constants import qbar_theory
 from paperlib.core.rounds import Probe

@@ -16,9 +16,9 @@ from companion.bkb.experiments.variance import (
     worst_ratio,
 )
 from paperlib.bkb import BKB, RFFUCB, Confidence, GPDraw, Scripted
-from paperlib.bkb.learners.uniform import UniformIn
-from paperlib.bkb.probes.state import dictionary_size, played
-from paperlib.bkb.probes.variance import Band
+from paperlib.bkb.probes import Band, dictionary_size
+from paperlib.core.rounds import action
+from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 
 PROBLEM, ROUNDS, TRIALS, RECORD = GPDraw(arms=41, gamma=200.0, noise=0.2), 40, 3, [1, 8, 40]
@@ -29,7 +29,7 @@ CURVES = curves(PROBLEM.kernel, CONFIDENCE)
 
 
 def dictated(base, rounds=ROUNDS):
-    return Scripted(base, UniformIn(PROBLEM.left), rounds)
+    return Scripted(base, UniformArm(PROBLEM.left), rounds)
 
 
 def bkb(qbar=1.0):
@@ -53,7 +53,7 @@ def history():
         TRIALS,
         3,
         record="all",
-        probes={"arm": played, "reward": lambda seen: seen.feedback},
+        probes={"arm": action, "reward": lambda seen: seen.feedback},
     )
 
 

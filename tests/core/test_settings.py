@@ -11,11 +11,11 @@ from given_uniforms import GivenUniforms
 from toy import Coins, Index
 
 from companion.store import results as store
-from paperlib.core.settings import for_trials
 from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
+from paperlib.core.trees import for_trials
 from paperlib.glbomd import GLBOMD, Bernoulli, SphereArms
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.play import play
 
 N = 100

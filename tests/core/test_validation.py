@@ -11,7 +11,7 @@ import torch
 from companion.pfbco.problems.variants import Loud
 from paperlib.asktell import AskTell
 from paperlib.bkb.learners.bkb import BKB
-from paperlib.bkb.learners.sketch import nystrom_posterior
+from paperlib.bkb.learners.posterior import nystrom_posterior
 from paperlib.bkb.model.confidence import Confidence
 from paperlib.core import validation as rules
 from paperlib.glbomd.learners.controls import BetaThompson, LaplaceThompson
@@ -161,7 +161,7 @@ SETTINGS = {
     "kernel": lambda: BKB(RBF, RADIUS),
     "confidence": lambda: BKB(RBF(1.0), Confidence),
     "link": lambda: GLBOMD(Bernoulli, 2.0),
-    "base": lambda: __import__("paperlib.learners.doubling").learners.doubling.Doubling(PFBCO),
+    "base": lambda: __import__("paperlib.learners.wrapper").learners.wrapper.Doubling(PFBCO),
     "problem": lambda: Loud(BallLinear),
     "ridge of the noise": lambda: Confidence(1e-20, 1.0),
     "gamma": lambda: Confidence(1.0, 1.0, gamma=((1, HUGE),)),

@@ -22,8 +22,7 @@ from paperlib.glbomd.model.setting import setting as setting_of
 from paperlib.glbomd.probes import Behind, RadiusRatio
 from paperlib.glbomd.problems import SphereArms
 from paperlib.glbomd.theory import bounds
-from paperlib.glbomd.theory import constants as theory
-from paperlib.glbomd.theory.constants import regret_bound, regret_row
+from paperlib.glbomd.theory.bounds import regret_bound, regret_row
 from paperlib.play import play
 
 # Theorem 2: the numbers ------------------------------------------------------------------------------------
@@ -83,7 +82,7 @@ ROWS = [
 
 
 def at_theory(name, S, form="theory"):
-    return Setting(LINKS[name], float(S), 5, theory.ridge_condition(LINKS[name], float(S), 5, form))
+    return Setting(LINKS[name], float(S), 5, bounds.ridge_condition(LINKS[name], float(S), 5, form))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_informative_from_is_the_first_round():
     setting, kappa = at_theory("Gaussian", 2), 1.0
     first = regret_row(setting, 3000, kappa).informative_from
     beats = lambda T: (
-        regret_bound(setting, T, kappa).bound < theory.trivial_regret(setting.link, 2.0, T)
+        regret_bound(setting, T, kappa).bound < bounds.trivial_regret(setting.link, 2.0, T)
     )
     assert beats(first) and not beats(first - 1)
 
@@ -151,7 +150,7 @@ def test_printed_bound_differs_by_the_dispersion_only():
 
 
 def test_sharp_constants_are_the_roots():
-    assert theory.sharp_width() == pytest.approx(1.7043702784, abs=5e-11)
+    assert bounds.sharp_width() == pytest.approx(1.7043702784, abs=5e-11)
     setting = Setting(Bernoulli(), 3.0, 5, 5.0)  # alpha = 6
     assert quadrature_ridge(setting, "sharp") == pytest.approx(6 * 0.3442485310, abs=3e-10)
     assert SHARP == pytest.approx(0.5163727965, abs=5e-11)
@@ -161,7 +160,7 @@ def test_sharp_constant_makes_the_integral_bound_an_equality():
     """The proof's E (e^{R|u|} - 1 - R|u|) <= 2 R^2 sigma^2 by quadrature, at, below and above x* = R sigma."""
     density = lambda n: math.exp(-n * n / 2) / math.sqrt(2 * math.pi)
     mean = lambda x: 2 * quad(lambda n: (math.exp(x * n) - 1 - x * n) * density(n), 0, 12)[0]
-    x = theory.sharp_width()
+    x = bounds.sharp_width()
     assert mean(x) == pytest.approx(2 * x * x, rel=1e-8)
     assert mean(0.99 * x) < 2 * (0.99 * x) ** 2 and mean(1.01 * x) > 2 * (1.01 * x) ** 2
 
@@ -169,15 +168,15 @@ def test_sharp_constant_makes_the_integral_bound_an_equality():
 def test_ridge_conditions():
     for S, sharp, free, full in ((3.0, 18, 56, 280), (5.0, 45, 84, 420), (7.0, 84, 112, 560)):
         forms = [
-            theory.ridge_condition(Bernoulli(), S, 5, form) for form in ("sharp", "free", "theory")
+            bounds.ridge_condition(Bernoulli(), S, 5, form) for form in ("sharp", "free", "theory")
         ]
         assert forms == pytest.approx([sharp, free, full])
-    assert theory.ridge_condition(Poisson(), 3.0, 5, "sharp") == pytest.approx(
+    assert bounds.ridge_condition(Poisson(), 3.0, 5, "sharp") == pytest.approx(
         6 * 4 * 3 * math.exp(3)
     )
-    assert theory.ridge_condition(Gaussian(0.25), 2.0, 5, "sharp") == 8.0
+    assert bounds.ridge_condition(Gaussian(0.25), 2.0, 5, "sharp") == 8.0
     with pytest.raises(ValueError, match="form"):
-        theory.ridge_condition(Bernoulli(), 3.0, 5, "dim")
+        bounds.ridge_condition(Bernoulli(), 3.0, 5, "dim")
 
 
 @pytest.mark.parametrize(
@@ -194,8 +193,8 @@ def test_ridge_conditions():
 def test_setting_agrees_with_the_learner(link, S, ridge):
     learner = GLBOMD(link, S, 0.05, ridge)
     setting = setting_of(learner, 4)
-    assert setting.ridge == pytest.approx(theory.ridge_condition(link, S, 4, ridge), rel=1e-9)
-    assert setting.ridge >= theory.ridge_condition(link, S, 4) * (1 - 1e-9)
+    assert setting.ridge == pytest.approx(bounds.ridge_condition(link, S, 4, ridge), rel=1e-9)
+    assert setting.ridge >= bounds.ridge_condition(link, S, 4) * (1 - 1e-9)
     assert setting.radius(np.array([1, 7])) == pytest.approx(
         [learner.radius(1, 4), learner.radius(7, 4)], rel=1e-9
     )

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from given_uniforms import GivenUniforms
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,13 +18,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from companion.datasets.covertype import covertype_arms
 from companion.glbomd.problems.covertype import Covertype
 from paperlib.asktell import AskTell
-from paperlib.core.linalg import shortcuts
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners.glbomd import GLBOMD, SHARP, State
 from paperlib.glbomd.model.links import Bernoulli, Binomial, Gaussian, Poisson
 from paperlib.glbomd.problems import SphereArms
-from paperlib.glbomd.theory.constants import sharp_width
+from paperlib.glbomd.theory.bounds import sharp_width
 from paperlib.learners.reference import UniformArm
 from paperlib.play import play
 

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 
 from companion.glbomd.problems.covertype import Covertype
-from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import take

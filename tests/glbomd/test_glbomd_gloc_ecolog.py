@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from given_uniforms import GivenUniforms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
-from paperlib.core.linalg import shortcuts
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, take
 from paperlib.glbomd.learners import ecolog

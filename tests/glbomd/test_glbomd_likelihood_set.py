@@ -16,10 +16,10 @@ from paperlib.glbomd.learners.likelihood_set import (
     Bounds,
     ConfidenceSet,
     Likelihood,
+    Quadratic,
     family_terms,
     leader,
 )
-from paperlib.glbomd.learners.sublevel import Quadratic
 from paperlib.glbomd.model.links import Bernoulli, Poisson
 
 CIRCLE = np.arange(1, 201)

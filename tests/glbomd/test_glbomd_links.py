@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from paperlib.core import validation as rules
-from paperlib.core.linalg import shortcuts
 from paperlib.glbomd.learners.glbomd import GLBOMD
 from paperlib.glbomd.learners.glmucb import GLMUCB
 from paperlib.glbomd.model.links import (

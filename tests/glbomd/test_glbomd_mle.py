@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
-from paperlib.core.linalg import shortcuts
 from paperlib.core.trees import take
 from paperlib.glbomd.learners.mle import (
     Sample,

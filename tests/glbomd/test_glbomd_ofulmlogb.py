@@ -7,8 +7,9 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
+from paperlib.core.rounds import Stored, feedback
 from paperlib.glbomd import GLBOMD, Bernoulli, FixedArms, OFULMLogB, Poisson, SphereArms
-from paperlib.glbomd.probes import heard_reward, next_estimate, played_arm
+from paperlib.glbomd.probes import played_arm
 from paperlib.play import Probe, play
 
 DIM, S, DELTA = 3, 2.0, 0.05
@@ -48,7 +49,7 @@ def reference(arms, rewards, ridge, delta):
 
 
 def test_equals_a_dense_reference():
-    probes = {"arm": played_arm, "theta": next_estimate, "reward": heard_reward}
+    probes = {"arm": played_arm, "theta": Stored("theta"), "reward": feedback}
     problem = FixedArms(norm=S, dim=DIM, arms=6)
     trace = play(OFULMLogB(S, **NUMBERS), problem, 40, 1, 0, record="all", probes=probes)
     generator = np.random.default_rng(0)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
-from paperlib.core.linalg import shortcuts
 from paperlib.maths.sets import ball_projection, project_ball
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core import saved
+from paperlib.core.files import parse_npz, write_npz
 from paperlib.core.trees import leaves
 from paperlib.goucb.learners.acquisition import Linearized
 from paperlib.goucb.learners.goucb import TrustRegion
@@ -891,10 +891,10 @@ def test_a_file_with_categories_as_ordered_numbers_is_refused(tmp_path):
     search = new()
     follow(search, 4)
     search.save(good := tmp_path / "run.npz")
-    head, arrays = saved.parse(good.read_bytes())
+    head, arrays = parse_npz(good.read_bytes())
     head.pop("checksum")
     head["space"].pop("categories")
-    saved.write(old := tmp_path / "old.npz", head, arrays)
+    write_npz(old := tmp_path / "old.npz", head, arrays)
     with pytest.raises(
         ValueError, match=r"space\.categories=None; .*one coordinate for each option"
     ):

@@ -22,11 +22,9 @@ from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import leaves, pack, take, unpack
-from paperlib.learners.doubling import Doubling
 from paperlib.learners.multiscale import Multiscale
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
-from paperlib.learners.wrapper import Wrapper
+from paperlib.learners.wrapper import Doubling, Scripted, Wrapper
 from paperlib.play import play
 
 TKWARGS = {"dtype": torch.float64, "device": "cpu"}

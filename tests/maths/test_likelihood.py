@@ -6,7 +6,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
 from paperlib.bkb import Confidence, LazyBKB, Optimizer
-from paperlib.maths.likelihood import maximum_likelihood
+from paperlib.maths.gp import maximum_likelihood
 
 RNG = np.random.default_rng(4)
 X = RNG.random((80, 2))

@@ -15,9 +15,8 @@ from paperlib.core.trees import take
 from paperlib.maths import matrices as sets_matrix
 from paperlib.maths import polytopes as sets_polytope
 from paperlib.maths.matrices import extreme, smat, svec
-from paperlib.maths.oracles import OracleSet, probe
 from paperlib.maths.polytopes import Program, closest, corners, inscribed
-from paperlib.maths.sets import project_simplex, support
+from paperlib.maths.sets import OracleSet, probe, project_simplex, support
 from paperlib.pfbco import Ball, NuclearBall, Spectrahedron, SubSimplex, oracle_set, polytope
 
 RNG = np.random.default_rng(2)

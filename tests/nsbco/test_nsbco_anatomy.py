@@ -7,10 +7,9 @@ from companion.figures import panels
 from companion.nsbco.experiments import anatomy
 from companion.nsbco.proofs.schedule import expected_shares
 from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco import probes
+from paperlib.nsbco import Abrupt, QuadraticDrift, probes
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift
 from paperlib.play import play
 
 # ---- the schedule -------------------------------------------------------------------------------------------

@@ -18,9 +18,8 @@ from paperlib.core.describe import frozen
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams, uniform
 from paperlib.core.trees import refuse_shared, tree_map
-from paperlib.learners.doubling import Doubling
 from paperlib.learners.multiscale import Multiscale
-from paperlib.learners.restarts import LOGGED
+from paperlib.learners.wrapper import LOGGED, Doubling
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.bob import BanditOverBandit, plan_for
 from paperlib.nsbco.learners.egs import EGS

@@ -20,9 +20,8 @@ from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
 from paperlib.nsbco.learners.presets import malg
 from paperlib.nsbco.learners.reduction import StationaryToWeak
 from paperlib.nsbco.model.task import Task
-from paperlib.nsbco.problems.grid import GridDrift
 from paperlib.nsbco.problems.paths import Abrupt
-from paperlib.nsbco.problems.quadratic import QuadraticDrift
+from paperlib.nsbco.problems.quadratic import GridDrift, QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import Setting, Weak, literal, practical, reference

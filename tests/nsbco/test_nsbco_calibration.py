@@ -5,10 +5,10 @@ import math
 import pytest
 
 from companion.nsbco.experiments import anatomy
+from paperlib.nsbco import Abrupt, QuadraticDrift
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, single_scale
 from paperlib.nsbco.probes import Compared
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift
 from paperlib.play import Probe, play
 
 T = 2**10

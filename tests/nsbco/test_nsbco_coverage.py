@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from companion.nsbco.experiments import theory
+from paperlib.core.rounds import feedback
 from paperlib.core.trace import Trace
+from paperlib.nsbco import Abrupt, QuadraticDrift, Ramp, Step
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.probes import Optimistic, Shortfall, answer
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Ramp, Step
+from paperlib.nsbco.probes import Optimistic, Shortfall
 from paperlib.nsbco.theory.constants import Weak
 from paperlib.play import Probe, play
 
@@ -26,7 +27,7 @@ def trace(y, rbar):
 def run():
     learner = GradientAscent()
     probes = {
-        "y": answer,
+        "y": feedback,
         "rbar": Optimistic(learner),
         "worst": Probe(Shortfall(QuadraticDrift()), "max"),
     }

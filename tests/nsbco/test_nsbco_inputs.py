@@ -7,24 +7,34 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from ns_worlds import Flips
 from toy import Index
 
 from companion.nsbco.problems import prices
-from paperlib.core.linalg import shortcuts
+from paperlib.core.rounds import action
 from paperlib.core.streams import Streams
 from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco import Calibration, Optimizer, ball, box, calibrate
+from paperlib.nsbco import (
+    Abrupt,
+    Calibration,
+    GridDrift,
+    Optimizer,
+    QuadraticDrift,
+    Step,
+    Walk,
+    ball,
+    box,
+    calibrate,
+)
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.egs import EGS
 from paperlib.nsbco.learners.gradient import FullInformation, Still
 from paperlib.nsbco.learners.kiefer import KieferWolfowitz
 from paperlib.nsbco.learners.least_squares import DiscountedLeastSquares
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
-from paperlib.nsbco.model.domain import Domain
 from paperlib.nsbco.model.task import check_task
-from paperlib.nsbco.probes import point
-from paperlib.nsbco.problems import Abrupt, GridDrift, QuadraticDrift, Step, Walk
+from paperlib.nsbco.optimizer import Domain
 from paperlib.nsbco.problems.paths import Path, along
 from paperlib.play import play
 
@@ -200,7 +210,7 @@ def test_least_squares_are_refused_where_sides_differ():
 def test_least_squares_stay_where_their_sums_do_not_factor():
     """Nearly without a ridge and with a window of one the sums are singular, in some trials; what comes is finite all the same."""
     learner = DiscountedLeastSquares(1, 1e-30)
-    trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": point})
+    trace = play(learner, QuadraticDrift(), 200, 3, 0, record="all", probes={"x": action})
     assert np.isfinite(trace["x"]).all() and (abs(trace["x"]) <= 1).all()
 
 

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 from ns_reference import Ascent, multiscale, scheduled
 from toy import Index
 
 from paperlib.asktell import AskTell
-from paperlib.core.linalg import shortcuts
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams, uniform
 from paperlib.core.trees import tree_map
-from paperlib.learners.doubling import Doubling
 from paperlib.learners.multiscale import Multiscale, table
-from paperlib.learners.restarts import LOGGED
+from paperlib.learners.wrapper import LOGGED, Doubling
+from paperlib.nsbco import Abrupt, QuadraticDrift, Step
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg, practical, printed, single_scale
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift, Step
 from paperlib.play import play
 
 KEEP = {

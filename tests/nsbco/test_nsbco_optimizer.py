@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from paperlib.core import saved
+from paperlib.core.files import parse_npz, write_npz
 from paperlib.core.streams import Streams
 from paperlib.maths.sets import Ball, Box
 from paperlib.nsbco import (
@@ -250,9 +250,9 @@ def test_a_center_at_the_edge_is_warned_of_once_across_files(tmp_path):
                 user.save(path)
                 user = make().restore(path)
     assert len(at_the_edge(caught)) == 1
-    head, arrays = saved.parse(path.read_bytes())
+    head, arrays = parse_npz(path.read_bytes())
     del head["edge"], head["checksum"]
-    saved.write(path, head, arrays)
+    write_npz(path, head, arrays)
     assert make().restore(path).rounds == 400
 
 

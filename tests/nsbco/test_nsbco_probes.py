@@ -5,21 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from device_form import shortcuts
 
-from paperlib.core.linalg import shortcuts
+from paperlib.core import rounds
 from paperlib.core.rounds import Probe, Round
 from paperlib.learners.multiscale import Multiscale
-from paperlib.nsbco import probes
+from paperlib.nsbco import Abrupt, QuadraticDrift, probes
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.presets import malg
-from paperlib.nsbco.problems import Abrupt, QuadraticDrift
 from paperlib.play import play
 
 LEARNER = Multiscale(GradientAscent(bonus=0.7), 0.3, 8.0)
 PROBLEM = QuadraticDrift(Abrupt(5), environment=1)
 WATCH = {
-    "y": probes.answer,
-    "x": probes.point,
+    "y": rounds.feedback,
+    "x": rounds.action,
     "z": probes.center,
     "rbar": probes.Optimistic(LEARNER),
     "tests": probes.Compared(LEARNER),
@@ -105,7 +105,7 @@ def test_on_a_device_they_are_the_same():
 
 def test_shortfall_is_what_the_bonus_has_to_be():
     problem = QuadraticDrift()
-    watch = {"y": probes.answer, "now": probes.Shortfall(problem)}
+    watch = {"y": rounds.feedback, "now": probes.Shortfall(problem)}
     watch["worst"] = Probe(probes.Shortfall(problem), "max")
     for learner in (GradientAscent(bonus=0.4), GradientAscent(bonus=0.4, clip=False)):
         watch["rbar"] = probes.Optimistic(learner)

@@ -7,8 +7,9 @@ import torch
 from companion.nsbco.experiments import reduction
 from companion.nsbco.experiments.theory import World
 from paperlib.checks import Check
+from paperlib.core.rounds import action, feedback
 from paperlib.core.streams import Streams
-from paperlib.nsbco.probes import Optimistic, answer, point
+from paperlib.nsbco.probes import Optimistic
 from paperlib.nsbco.problems.paths import Abrupt, Alternation
 from paperlib.play import play
 
@@ -23,7 +24,7 @@ def worlds():
 @pytest.fixture(scope="module")
 def trace():
     base = reduction.policy(T)
-    probes = {"y": answer, "arm": point, "rbar": Optimistic(base)}
+    probes = {"y": feedback, "arm": action, "rbar": Optimistic(base)}
     return play(base, reduction.sequences(T)["one change"], T, 4, 3, record="all", probes=probes)
 
 
@@ -74,7 +75,7 @@ def test_a_run_has_what_the_lemma_says(trace, worlds):
 def test_the_printed_rho_fails_in_a_longer_run():
     """With either e: 3 sqrt(ln(2 T) / T) ends below the mean of what falls as 1 / sqrt(t)."""
     base, problem, rounds = reduction.policy(2**13), reduction.sequences(2**13)["stationary"], 2**13
-    probes = {"y": answer, "arm": point, "rbar": Optimistic(base)}
+    probes = {"y": feedback, "arm": action, "rbar": Optimistic(base)}
     trace = play(base, problem, rounds, 2, 3, record="all", probes=probes)
     checks = reduction.lemma_4_1(trace, reduction.sequence(problem, rounds), rounds)
     assert checks["printed"].verdict == checks["printed rho, our e"].verdict == "fails"

@@ -12,18 +12,10 @@ from companion.verdicts import claims, short
 from companion.workflow import declared
 from paperlib import stats
 from paperlib.core.describe import frozen
+from paperlib.nsbco import Abrupt, Level, QuadraticDrift, Rotation, Stationary, Walk
 from paperlib.nsbco.learners.restarted import Restarted
-from paperlib.nsbco.problems import (
-    Abrupt,
-    Level,
-    QuadraticDrift,
-    Rotation,
-    Several,
-    Stationary,
-    Walk,
-    paths,
-)
-from paperlib.nsbco.problems.paths import Path
+from paperlib.nsbco.problems import paths
+from paperlib.nsbco.problems.paths import Path, Several
 from paperlib.play import play
 
 

@@ -9,9 +9,9 @@ import torch
 from companion.nsbco.experiments import stationary
 from companion.nsbco.experiments.settings import Told, remark_3_2
 from paperlib.core.trace import Trace
+from paperlib.nsbco import QuadraticDrift
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.gradient import Still
-from paperlib.nsbco.problems import QuadraticDrift
 from paperlib.play import play
 
 

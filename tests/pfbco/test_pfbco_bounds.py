@@ -14,7 +14,7 @@ from companion.verdicts import statements
 from paperlib.checks import Check, Expected, Reported, Statement
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.maths.matrices import NuclearBall
 from paperlib.maths.sets import Ball, SubSimplex
 from paperlib.pfbco.learners.block import BlockPFBCO

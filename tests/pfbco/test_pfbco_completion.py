@@ -10,7 +10,7 @@ from pfbco_runs import gradient_at, loss_at
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import take
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.maths.matrices import smat, svec
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG

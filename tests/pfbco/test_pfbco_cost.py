@@ -17,7 +17,7 @@ from companion.pfbco.experiments.cost import (
 from companion.store import Seconds
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.maths.sets import Ball
 from paperlib.pfbco import FKM, BallLinear, MatrixCompletion, QuadraticPolytope
 from paperlib.pfbco.probes import leaves

@@ -14,7 +14,7 @@ from paperlib.core.describe import describe
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
 from paperlib.core.trees import take
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG
 from paperlib.pfbco.learners.pfbco import PFBCO

@@ -8,7 +8,7 @@ import pytest
 from companion.pfbco.experiments.losses import by_epoch, last_quarter, late, learns
 from companion.pfbco.experiments.settings import practical_learners
 from paperlib.core.trace import Trace
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.problems.quadratic import QuadraticPolytope
 from paperlib.play import play
 

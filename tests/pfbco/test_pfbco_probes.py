@@ -10,7 +10,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from paperlib.core.rounds import Probe, Round
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco import probes
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM

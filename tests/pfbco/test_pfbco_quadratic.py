@@ -10,7 +10,7 @@ from scipy.optimize import LinearConstraint, linprog, minimize
 
 from companion.pfbco.proofs.comparators import best_quadratic
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.maths.polytopes import polytope
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG

@@ -18,7 +18,7 @@ from companion.pfbco.experiments.settings import (
 from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco import (
     FKM,
     PFBCO,

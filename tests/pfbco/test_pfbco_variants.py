@@ -9,7 +9,7 @@ import torch
 from companion.pfbco.problems import variants as s
 from companion.pfbco.problems.portfolio import Portfolio
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.maths.matrices import NuclearBall
 from paperlib.maths.polytopes import polytope
 from paperlib.maths.sets import SubSimplex

@@ -148,7 +148,7 @@ def test_what_does_not_compute_a_run_renews_nothing(package, name):
         ("paperlib/glbomd/learners/gloc.py", CONSTANTS, f"{CONSTANTS} / 2", {"GLOC"}),
         ("paperlib/bkb/learners/lazy.py", *MORE, {"LazyBKB"}),
         ("paperlib/glbomd/model/links.py", *MORE, {"GLOC", "GLBOMD"}),
-        ("paperlib/learners/doubling.py", *MORE, {"PFBCO"}),
+        ("paperlib/learners/wrapper.py", *MORE, {"PFBCO"}),
         ("paperlib/core/streams.py", "import torch", "MORE = 1\nimport torch", set(RUNS)),
     ],
 )
@@ -379,10 +379,8 @@ def test_sources_of_objects(toy_paper):
         "extras",
         "files",
         "rounds",
-        "saved",
         "linalg",
         "play",
-        "settings",
         "streams",
         "validation",
     }

@@ -295,7 +295,7 @@ def test_a_run_whose_result_cannot_be_saved_is_not_lost(results, monkeypatch, ca
 
 def test_a_checkpoint_that_cannot_be_saved_ends_no_run(tmp_path, monkeypatch, caplog):
     expected = play(Index(), Coins(), 200, 2)
-    monkeypatch.setattr("paperlib.core.saved.write", full)
+    monkeypatch.setattr("paperlib.play.write_npz", full)
     found = play(Index(), Coins(), 200, 2, checkpoint=tmp_path / "part.npz", every=0)
     assert found.equal(expected)
     (said,) = caplog.records  # of 200 saves

@@ -15,9 +15,8 @@ from companion.pages import ledger
 from companion.pages.markdown import counted
 from companion.verdicts import Claim, statements
 from paperlib import stats
-from paperlib.checks import ByConstruction, Check, Vacuous
+from paperlib.checks import ByConstruction, Check, Vacuous, informative_from
 from paperlib.core.text import number, plain
-from paperlib.maths.informative import informative_from
 
 CLAIMS = """
 from companion.verdicts import Claim

@@ -19,14 +19,13 @@ from paperlib.bkb.learners.features import QFFUCB, RFFUCB
 from paperlib.bkb.learners.fixed import FixedDictionary
 from paperlib.bkb.learners.incremental import IncrementalBKB
 from paperlib.bkb.learners.lazy import LazyBKB
-from paperlib.bkb.learners.uniform import UniformIn
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.problems.synthetic import RKHS, WarmRKHS
+from paperlib.bkb.problems import RKHS, WarmRKHS
 from paperlib.core.contracts import Learner
 from paperlib.core.trace import Trace
 from paperlib.core.validation import one_of
 from paperlib.learners.reference import UniformArm
-from paperlib.learners.scripted import Scripted
+from paperlib.learners.wrapper import Scripted
 
 from ...datasets import registry
 from ..problems.real import BUNDLED, FETCHED, TableArms
@@ -147,7 +146,7 @@ def warm_learners(problem: WarmRKHS, rounds: int, scale: float = 0.2) -> dict[st
         "SoR": BKB(**known, qbar=QBAR, variance="sor"),
         **{f"RFF {size}": RFFUCB(**known, size=size) for size in WARM_SIZES},
     }
-    return {name: Scripted(base, UniformIn(problem.left), rounds) for name, base in bases.items()}
+    return {name: Scripted(base, UniformArm(problem.left), rounds) for name, base in bases.items()}
 
 
 def since(trace: Trace, rounds: int) -> Trace:

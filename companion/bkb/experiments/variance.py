@@ -12,16 +12,8 @@ import numpy as np
 from paperlib.bkb.learners.bkb import BKB
 from paperlib.bkb.learners.exact import ExactGPUCB
 from paperlib.bkb.model.confidence import Confidence
-from paperlib.bkb.probes.state import Stored
-from paperlib.bkb.probes.variance import (
-    Band,
-    Estimator,
-    Measures,
-    curve,
-    evaluations,
-    points,
-    truth,
-)
+from paperlib.bkb.probes import Band, Estimator, Measures, curve, evaluations, points, truth
+from paperlib.core.rounds import Stored
 from paperlib.maths.gp import Kernel
 
 

@@ -15,7 +15,7 @@ import torch
 from scipy.spatial.distance import pdist
 from scipy.stats import zscore
 
-from paperlib.bkb.problems.synthetic import RBFArms, World
+from paperlib.bkb.problems import RBFArms, World
 from paperlib.core import fields
 from paperlib.core.describe import frozen
 from paperlib.core.streams import Draw

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paperlib.bkb.probes.state import SHOT, redrawn
+from paperlib.bkb.probes import SHOT, redrawn
 from paperlib.bkb.theory.constants import PAPER, ROUNDING
 from paperlib.checks import Check, statement
 from paperlib.core.trace import Trace

@@ -29,7 +29,7 @@ from paperlib.core.trace import Trace
 from paperlib.glbomd.model.links import Link, kappa_ball, loss
 from paperlib.glbomd.model.setting import Setting
 from paperlib.glbomd.probes import PROBES
-from paperlib.glbomd.theory.constants import PAPER, ROUNDING, sharp_width, shortfall
+from paperlib.glbomd.theory.bounds import PAPER, ROUNDING, sharp_width, shortfall
 
 NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite.hermgauss(80))
 LOG_WEIGHTS = WEIGHTS.log() - 0.5 * np.log(np.pi)

@@ -6,9 +6,8 @@ Source: Liu & Wang (2023), (7), (8), Theorems 4.1 and 5.2, Lemma 5.1, Appendix D
 import math
 from typing import Any
 
-from paperlib.checks import Check, Reported, statement
+from paperlib.checks import Check, Reported, informative_from, statement
 from paperlib.goucb.theory.constants import CAP, PAPER, Constants, first_phase
-from paperlib.maths.informative import informative_from
 
 
 def iota(c: Constants, n: float) -> float:

@@ -13,9 +13,8 @@ from paperlib.core.streams import Streams
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.exp3 import Exp3IX, regret_bound
 from paperlib.nsbco.learners.reduction import StationaryToWeak
-from paperlib.nsbco.problems.drifts import Ramp
-from paperlib.nsbco.problems.grid import GridDrift
-from paperlib.nsbco.problems.paths import Abrupt, Alternation, Stationary
+from paperlib.nsbco.problems.paths import Abrupt, Alternation, Ramp, Stationary
+from paperlib.nsbco.problems.quadratic import GridDrift
 
 from ..proofs import reduction
 from .theory import World

@@ -19,8 +19,16 @@ from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
 from paperlib.nsbco.learners.restarted import Restarted
 from paperlib.nsbco.probes import LOG
-from paperlib.nsbco.problems.drifts import Rotation, Sinusoid, Triangle, Walk
-from paperlib.nsbco.problems.paths import Abrupt, Level, Several, Stationary
+from paperlib.nsbco.problems.paths import (
+    Abrupt,
+    Level,
+    Rotation,
+    Several,
+    Sinusoid,
+    Stationary,
+    Triangle,
+    Walk,
+)
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 
 from ...figures.charts import errorbars, power

@@ -13,7 +13,7 @@ import numpy as np
 from paperlib.checks import Check
 from paperlib.core.trace import Trace
 from paperlib.nsbco.learners.ascent import GradientAscent
-from paperlib.nsbco.problems.drifts import Ramp, Rotation
+from paperlib.nsbco.problems.paths import Ramp, Rotation
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
 from paperlib.nsbco.theory import constants as theory

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from paperlib.checks import Check, Statement, statement, unless
-from paperlib.maths.informative import informative_from
+from paperlib.checks import Check, Statement, informative_from, statement, unless
 from paperlib.nsbco.theory import constants as theory
 from paperlib.nsbco.theory.constants import PAPER, TRIVIAL, Setting, Weak
 

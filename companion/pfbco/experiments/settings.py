@@ -12,7 +12,7 @@ import torch
 from paperlib.core.contracts import Problem
 from paperlib.core.rounds import Probe
 from paperlib.core.streams import Streams
-from paperlib.learners.doubling import Doubling
+from paperlib.learners.wrapper import Doubling
 from paperlib.pfbco.learners.block import BlockPFBCO
 from paperlib.pfbco.learners.fkm import FKM
 from paperlib.pfbco.learners.ocg import StochOCG

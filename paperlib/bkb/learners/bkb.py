@@ -16,7 +16,7 @@ from ...core.streams import Draw
 from ...core.validation import whole
 from ...maths.gp import Kernel, rank
 from ..model.confidence import Confidence, Tally
-from .sketch import ROOTS, Fit, by_eigenvalues, fit
+from .posterior import ROOTS, Fit, by_eigenvalues, fit
 from .ucb import KernelUCB, Pulls
 
 MERGES = ("pulls", "arms")

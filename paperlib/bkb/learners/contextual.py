@@ -18,7 +18,7 @@ from ...maths.gp import Kernel
 from ..model.confidence import Confidence, Tally
 from ..model.slots import points_at
 from .bkb import Sketched
-from .sketch import ROOTS, Fit
+from .posterior import ROOTS, Fit
 from .ucb import Pulls, first_best
 
 

@@ -17,8 +17,7 @@ from ...core.streams import Draw
 from ...maths.gp import Kernel, Posterior, exact_posterior
 from ..model.confidence import Confidence, Tally
 from ..model.slots import points_at
-from .regression import REFRESH
-from .sketch import listed_pulls
+from .posterior import REFRESH, listed_pulls
 from .ucb import KernelUCB, Pulls
 
 # slots for unique arms come in multiples of this; a new arm copies only the last of them

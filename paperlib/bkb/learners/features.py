@@ -15,7 +15,7 @@ from ...core.streams import Draw
 from ...core.trees import where
 from ...maths.gp import RBF, Linear
 from ..model.confidence import Confidence
-from .regression import REFRESH, State, absorb, refitted
+from .posterior import REFRESH, State, absorb, refitted
 from .ucb import KernelUCB, Pulls
 
 MOST = 1 << 12  # quadrature nodes in all

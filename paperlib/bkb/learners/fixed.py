@@ -13,8 +13,7 @@ from ...core.streams import Draw
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
 from .bkb import VARIANCES, Sketched
-from .regression import REFRESH, State, absorb
-from .sketch import ROOTS
+from .posterior import REFRESH, ROOTS, State, absorb
 from .ucb import Pulls
 
 

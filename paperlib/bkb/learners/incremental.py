@@ -15,7 +15,7 @@ from ...core.streams import Draw
 from ...maths.gp import Kernel
 from ..model.confidence import Confidence
 from .bkb import BKB, VARIANCES, Sketched, State
-from .sketch import ROOTS
+from .posterior import ROOTS
 from .ucb import Pulls
 
 GONE = 1.0  # larger than any coin that is kept

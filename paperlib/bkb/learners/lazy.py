@@ -17,11 +17,10 @@ from ...core.linalg import Rows, may_look
 from ...core.streams import Draw
 from ...core.trees import take
 from ...maths.gp import Kernel
-from ..model.apart import Apart, apart
 from ..model.confidence import Confidence, Tally
+from ..model.slots import Apart, apart
 from .bkb import MERGES, VARIANCES, Sketched
-from .regression import absorb
-from .sketch import ROOTS
+from .posterior import ROOTS, absorb
 from .ucb import Pulls, of_arm
 
 

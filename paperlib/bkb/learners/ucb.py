@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from ...core import linalg
-from ...core.contracts import Tags
-from ...core.plausible import Observed
+from ...core.contracts import Observed, Tags
 from ...core.streams import Draw
 from ...core.validation import CONDITION, LARGEST, finite, menu, refuse
 from ...maths.gp import Kernel, check_kernel

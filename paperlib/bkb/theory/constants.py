@@ -12,8 +12,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from ...checks import informative_from
 from ...core.validation import one_of, positive
-from ...maths.informative import informative_from
 from ..model.confidence import Confidence, Tally, open_interval
 
 PAPER = "Calandriello, Carratino, Lazaric, Valko & Rosasco (2019)"

@@ -49,6 +49,9 @@ class CertifiedOptimism(GLMLearner, ABC):
     A subclass is a frozen dataclass with ``link``, ``scale`` and ``counts``, and gives ``_set(t, dim)``.
     """
 
+    def __post_init__(self):
+        self.check_fields()
+
     @abstractmethod
     def _set(self, t: int, dim: int) -> tuple[float, float | None, float]:
         """Budget b (without ``scale``), ball S or None, and ridge lambda of round t = 2, 3, ..."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ...core import fields
+from ...core.contracts import Observed
 from ...core.describe import frozen
 from ...core.linalg import (
     any_on_host,
@@ -28,7 +29,6 @@ from ...core.linalg import (
     tensors,
     width,
 )
-from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...maths.sets import ball_projection
 from ..model.links import Link, Poisson

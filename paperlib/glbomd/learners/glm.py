@@ -5,10 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from ...core.contracts import Tags
+from ...core.contracts import Observed, Tags
 from ...core.describe import brief
 from ...core.linalg import chosen
-from ...core.plausible import Observed
 from ...core.validation import (
     CONDITION,
     LARGEST,

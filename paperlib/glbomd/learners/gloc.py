@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from ...core import fields
+from ...core.contracts import Observed
 from ...core.describe import frozen
 from ...core.linalg import (
     Array,
@@ -32,7 +33,6 @@ from ...core.linalg import (
     tensors,
     width,
 )
-from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...maths.sets import project_ball
 from ..model.links import Bernoulli, Binomial, Link, Poisson

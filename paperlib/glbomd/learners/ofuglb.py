@@ -44,9 +44,6 @@ class OFUGLB(CertifiedOptimism):
     counts: bool = fields.one_of((False, True), False)
     families = (Bernoulli, Poisson)  # whose L_t the paper states
 
-    def __post_init__(self):
-        self.check_fields()
-
     def budget(self, t: int, dim: int) -> float:
         """b_t without ``scale``; ``t`` = 1, 2, ... is the round about to be played."""
         S, n = self.norm_bound, t - 1

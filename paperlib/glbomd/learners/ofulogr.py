@@ -44,9 +44,6 @@ class OFULogR(CertifiedOptimism):
     link: Link = Bernoulli()
     families = (Bernoulli,)
 
-    def __post_init__(self):
-        self.check_fields()
-
     def ridge_value(self, t: int, dim: int) -> float:
         """lambda_t; ``t`` = 1, 2, ... is the round about to be played."""
         return dim * math.log(1 + t)

@@ -1,7 +1,7 @@
 """What the analysis assumes of a run, and the radius of its confidence sets.
 
 Source: Zhang, Xu, Zhao & Sugiyama (2025), Theorem 1.
-Letters: as in ``theory.constants``.
+Letters: as in ``theory.bounds``.
 """
 
 import math

@@ -1,24 +1,153 @@
-"""Assumptions and theorems of the paper, each a function that returns a ``Check``.
+"""Assumptions and theorems of the paper, each a function that returns a ``Check``, and before them the numbers in them.
 
 Lemmas, what follows from Theorem 2 and the tables are in ``companion.glbomd.proofs``.
 A bound takes estimates and matrices from a state by field name; it never imports a learner.
-Source: Zhang, Xu, Zhao & Sugiyama (2025).
-Letters: as in ``constants``; kappa = 1 / c_mu over the ball, kappa_opt the paper's kappa_*.
+Source: Zhang, Xu, Zhao & Sugiyama (2025), Theorems 1 and 2 with their appendices. Where the printed constant differs,
+``printed=True`` gives the paper's, and the erratum is named.
+Letters: S norm bound, R self-concordance, g dispersion, C_mu largest slope on [-S, S], kappa = 1 / c_mu over the ball,
+kappa_opt the paper's kappa_*, eta = 1 + R S step size, alpha = 3 eta / 2 spread of the mix loss, lambda ridge, beta_t radius,
+d dimensions, T horizon.
 """
 
 import math
 from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from scipy.optimize import brentq
+from scipy.special import ndtr
 from torch import Tensor
 
-from ...checks import Check, statement
+from ...checks import Check, informative_from, statement
 from ...core.trace import Trace
-from ...maths.informative import informative_from
+from ...core.validation import one_of
 from ..model.links import Link, kappa_ball
 from ..model.setting import Setting
-from .constants import PAPER, ROUNDING, regret_bound, regret_row, ridge_condition, shortfall
+
+PAPER = "Zhang, Xu, Zhao & Sugiyama (2025)"
+ROUNDING = 1e-10  # allowed relative error of identities that involve sums of cancelling terms
+
+
+def shortfall(ridge: float, least: float) -> str:
+    """A remark where the ridge is below a condition."""
+    if ridge >= least * (1 - 1e-9):
+        return ""
+    return f"ridge {ridge:.3g} is below the condition, {least:.3g}"
+
+
+FORMS = ("theory", "free", "sharp")
+
+
+def ridge_condition(link: Link, norm_bound: float, dim: int, form: str = "sharp") -> float:
+    """The ridge of Theorem 1: the largest of three conditions.
+
+    Lemma 4b asks for 6 eta R S C_mu / g, Lemma 7 for 2 C_mu / g, and its one-dimensional integral for a multiple
+    of eta R^2: 14 d in the paper ("theory"), 14 by Lemma 7' ("free": the factor d is not needed, erratum E11),
+    0.516... by its sharp form ("sharp").
+
+    Raises:
+        ValueError: an unknown form.
+    """
+    one_of("form", form, FORMS)
+    R, g, C = link.self_concordance, link.dispersion, link.max_slope(norm_bound)
+    eta = 1 + R * norm_bound
+    factor = {"theory": 14.0 * dim, "free": 14.0, "sharp": 1.5 * sharp_width() ** -2}[form]
+    return max(factor * eta * R**2, max(6 * eta * R * norm_bound, 2) * C / g)
+
+
+@cache
+def sharp_width() -> float:
+    """x* of Lemma 7', the largest R sigma for which E D <= 2 sigma^2 mu' / g.
+
+    Lemma 7 then needs lambda >= alpha R^2 / x*^2 = (3 / 2) eta R^2 / x*^2. For the proof see ``lemma_7_sharp`` in
+    ``companion.glbomd.proofs.mixloss``.
+    """
+    # (2 e^{x^2/2} Phi(x) - 1 - x sqrt(2/pi)) / x^2 increases from 1/2; it is 2 at x*
+    excess = lambda x: (
+        2 * math.exp(x * x / 2) * ndtr(x) - 1 - x * math.sqrt(2 / math.pi) - 2 * x * x
+    )
+    return brentq(excess, 0.5, 4, xtol=1e-15)
+
+
+class RegretBound(NamedTuple):
+    """Theorem 2 at one horizon."""
+
+    G1: float
+    G2: float
+    bound: float
+
+
+def regret_bound(
+    setting: Setting,
+    horizon: float,
+    kappa_opt: float,
+    *,
+    printed: bool = False,
+    tight: bool = False,
+) -> RegretBound:
+    """Theorem 2: with probability 1 - delta, for all T, Reg_T <= ``bound``.
+
+    Proof idea: Reg_T <= G1 sqrt(W) + 2 G2 with W = sum mu'(X_t^T theta*) <= T / kappa_opt + R Reg_T, solved for
+    Reg_T. The paper splits the rounds in two sets and applies Cauchy-Schwarz to each; ``tight`` applies it once
+    to all of them and solves the quadratic exactly (erratum E18).
+
+    Args:
+        setting: its ridge has to meet Theorem 1's condition, and g lambda >= 1 (Lemma 11).
+        horizon: T >= 1, possibly huge.
+        kappa_opt: 1 / mean_t mu'(x_{t,*}^T theta*).
+        printed: dispersion divided by, as printed, instead of multiplied with (erratum E6).
+        tight: the form above.
+    """
+    link, S, d, R = setting.link, setting.norm_bound, setting.dim, setting.link.self_concordance
+    g, C, kappa, T = link.dispersion, setting.max_slope, kappa_ball(link, S), float(horizon)
+    factor = 1 / g if printed else g
+    # Departure: (30), (33), (35) divide by g; ||x||_{H^{-1}} = sqrt(g) ||x||_{(g H)^{-1}} multiplies (E6).
+    growth = math.log1p(T * C / (g * d * setting.ridge))
+    G1 = 2 * setting.radius(T) * math.sqrt(factor * 2 * d * (1 + C) * growth)
+    # Departure: (32) lacks kappa, which Lemma 11 with z = X / sqrt(kappa) brings (E17).
+    growth = math.log1p(T / (g * kappa * d * setting.ridge))
+    G2 = 8 * kappa * d * R * C * factor * setting.radius(T + 1) ** 2 * growth
+    share = T / kappa_opt
+    if tight:
+        bound = 2 * G2 + G1**2 * R / 2 + G1 * math.sqrt(G1**2 * R**2 / 4 + 2 * G2 * R + share)
+    else:
+        bound = 2 * G2 + 2 * G1**2 * R + 2 * G1 * math.sqrt(G1**2 * R**2 + 2 * G2 * R + share)
+    return RegretBound(G1, G2, bound)
+
+
+def trivial_regret(link: Link, norm_bound: float, horizon: float) -> float:
+    """What any rule suffers at most: (mu(S) - mu(-S)) T."""
+    low, high = link.mean(torch.tensor([-norm_bound, norm_bound], dtype=torch.float64)).tolist()
+    return (high - low) * horizon
+
+
+class RegretRow(NamedTuple):
+    """One line of the table of Theorem 2's numbers."""
+
+    ridge: float
+    first_radius: float
+    last_radius: float
+    G1: float
+    G2: float
+    bound: float
+    trivial: float
+    informative_from: int | None
+
+
+def regret_row(setting: Setting, horizon: int, kappa_opt: float, **form) -> RegretRow:
+    """Theorem 2 with numbers put in, and the first horizon at which it says more than (mu(S) - mu(-S)) T."""
+    found = regret_bound(setting, horizon, kappa_opt, **form)
+    radii = setting.radius(1), setting.radius(horizon)
+    gap = trivial_regret(setting.link, setting.norm_bound, 1)
+    first = informative_from(
+        lambda T: regret_bound(setting, T, kappa_opt, **form).bound, lambda T: gap * T
+    )
+    return RegretRow(setting.ridge, *radii, *found, gap * horizon, first)
+
+
+# Assumptions and theorems -------------------------------------------------------------------------------------
 
 
 def _grid(reach: float) -> Tensor:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
+from ...checks import informative_from
 from ...core import fields
 from ...core.describe import frozen
-from ...maths.informative import informative_from
 from ..problems.reference import HALF, Reference
 
 PAPER = "Liu & Wang (2023)"

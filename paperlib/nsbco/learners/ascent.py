@@ -14,11 +14,10 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.linalg import Array, filled, first_best, light, needed, over_root, tensors
+from ...core.linalg import Array, filled, first_best, light, needed, over_root, per_trial, tensors
 from ...core.streams import Draw
 from ...core.validation import coordinates, norm_slack, refuse, size
-from ..model.task import Task, unit
-from .queries import OwnQueries
+from ..model.task import OwnQueries, Task, unit
 
 GUARD = 1e-9  # what rounding may add to a number that is rounded up
 FIRST = 1 << 40  # the largest N_0
@@ -45,11 +44,6 @@ class State(NamedTuple):
 def up(x: Array) -> Array:
     """Rounded up."""
     return np.ceil(x) if isinstance(x, np.ndarray) else x.ceil()
-
-
-def row(setting: float | Tensor):
-    """A setting with one value a trial, R, ``light``; a number as it is."""
-    return light(setting)[0] if isinstance(setting, Tensor) else setting
 
 
 @frozen
@@ -215,7 +209,7 @@ class GradientAscent(OwnQueries):
         """r-bar_t = r_t / t + b_0 / sqrt(t), R; b_0, at most 1 with ``clip``, before anything is heard."""
         r, t = light(state.r, state.t)
         t = t.clip(min=1.0)
-        bar = r / t + over_root(row(self.bonus), t)
+        bar = r / t + over_root(per_trial(self.bonus), t)
         if self.clip:
             bar = bar.clip(max=1.0)
         return tensors(bar)[0]

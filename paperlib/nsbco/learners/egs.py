@@ -16,7 +16,7 @@ from ...core.describe import frozen
 from ...core.linalg import Array, light, tensors
 from ...core.streams import Draw
 from ..model.task import Task, unit
-from .queries import FromZero
+from .kiefer import FromZero
 
 
 class State(NamedTuple):

@@ -15,14 +15,24 @@ from torch import Tensor
 
 from ...core import fields
 from ...core.describe import frozen
-from ...core.linalg import Array, Rows, any_on_host, by_trial, light, log, needed, places, tensors
+from ...core.linalg import (
+    Array,
+    Rows,
+    any_on_host,
+    by_trial,
+    light,
+    log,
+    needed,
+    per_trial,
+    places,
+    tensors,
+)
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import refuse
-from ...learners.restarts import counted, logged, unlogged
-from ...learners.wrapper import Wrapper
+from ...learners.wrapper import Wrapper, counted, logged, unlogged
 from ..model.task import Task
-from .ascent import GradientAscent, row
+from .ascent import GradientAscent
 from .ascent import State as Ascent
 
 
@@ -154,7 +164,7 @@ class GLR(Wrapper):
         sigma, L = light(task.concavity, task.smoothness)
         D, d = moved - z, z.shape[1]
         square = (D * D).sum(1)
-        noise = (row(self.variance) / n) ** 0.5 / delta
+        noise = (per_trial(self.variance) / n) ** 0.5 / delta
         error = (d**0.5 + (2 * math.log(1 / self.delta)) ** 0.5) * noise
         off = (error + d**0.5 * (L - sigma) * delta / 4) * square**0.5
         along = (g * D).sum(1)

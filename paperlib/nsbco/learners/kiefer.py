@@ -5,19 +5,18 @@ tracks a moving maximizer.
 Shapes: R trials, d dimensions.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ...core import fields
 from ...core.describe import frozen
-from ...core.linalg import Array, filled, light, needed, tensors
+from ...core.linalg import Array, filled, light, needed, per_trial, tensors
 from ...core.streams import Draw
 from ...core.validation import LARGEST
-from ..model.task import Task, unit
-from .ascent import row
-from .queries import FiniteDifferences
+from ..model.task import OwnQueries, Task, unit
 
 
 def tracking_gain(
@@ -39,6 +38,34 @@ def tracking_gain(
     A = dim * noise**2 / (8 * concavity * h**2) + concavity * h**2 / 2
     B = 2 * concavity * (dim * drift) ** 2
     return min(LARGEST, max(smoothness / concavity, (A / (4 * B)) ** 0.4))
+
+
+class FromZero(OwnQueries):
+    """Begins and restarts at 0; ``_begin`` of a subclass makes the state that stands at a point."""
+
+    def init(self, trials: int, task: Task, horizon: int | None, draw: Draw, **tkwargs) -> Any:
+        """Return the state at 0; the horizon is not used."""
+        return self._begin(torch.zeros(trials, task.cset.dim, **tkwargs))
+
+    def restart(self, state: Any, task: Task, horizon: int | None, draw: Draw) -> Any:
+        """Return the state at 0; a difference that is not complete is lost."""
+        return self._begin(torch.zeros_like(state.z))
+
+
+@frozen
+class FiniteDifferences(FromZero):
+    """Stochastic approximation by finite differences.
+
+    Attributes:
+        gain: K > 0, a number or one per trial; None: what the subclass takes in its place.
+        h: > 0, of the width of a difference.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+
+    gain: float | Tensor | None = fields.positive(None, by_trial=True, optional=True)
+    h: float = fields.positive(0.25)
 
 
 class State(NamedTuple):
@@ -79,7 +106,7 @@ class KieferWolfowitz(FiniteDifferences):
         """i, or K in its place."""
         if self.gain is None:
             return i
-        K = row(self.gain)
+        K = per_trial(self.gain)
         whole = isinstance(self.gain, Tensor) and not self.gain.is_floating_point()
         return K + 0.0 * i if whole else K  # of whole numbers torch takes powers in float32
 

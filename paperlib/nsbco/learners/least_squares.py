@@ -18,8 +18,7 @@ from ...core.describe import frozen
 from ...core.linalg import Rows, rank_one
 from ...core.streams import Draw
 from ...core.validation import refuse, whole
-from ..model.task import Task
-from .queries import OwnQueries
+from ..model.task import OwnQueries, Task
 from .restarted import batch_length
 
 LONGEST = 1 << 40  # the largest window

@@ -1,4 +1,7 @@
-"""Algorithm 1 around Algorithm 2 with printed, calibrated and other constants.
+"""Algorithm 1 around Algorithm 2 with printed, calibrated and other constants, and with constants measured on your own noise.
+
+Proved constants are too large by orders of magnitude. ``calibrate`` (our addition) measures by how much Algorithm 2's mean
+reward falls short of the best value of a stationary objective.
 
 Source: Wang (2025), Algorithm 1, Lemma 3.1; Wei & Luo (2021) for the multiples of the tests.
 A base that is no ``GradientAscent``, and numbers out of range, raise ValueError.
@@ -6,14 +9,21 @@ A base that is no ``GradientAscent``, and numbers out of range, raise ValueError
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
+import torch
 from torch import Tensor
 
-from ...core.validation import positive, refuse
+from ...core.streams import Streams
+from ...core.trees import leaves
+from ...core.validation import array, positive, probability, refuse, whole
 from ...learners.multiscale import Multiscale
+from ..model.task import Task
 from .ascent import GradientAscent
 
 BASE = GradientAscent()
+MARGIN = 1.25  # above the measured quantile
 
 
 def check_ascent(base: GradientAscent) -> None:
@@ -51,3 +61,77 @@ def single_scale(c: float | Tensor, base: GradientAscent = BASE) -> Multiscale:
     if isinstance(c, Tensor) and not c.is_floating_point():
         c = c.double()  # torch would divide into float32
     return Multiscale(replace(base, bonus=c / 3), 54 * c, 18 * c, ("A1", "A2"))
+
+
+class Calibration(NamedTuple):
+    """b_0, A_1 and the factor of log2 T + 1 in A_2."""
+
+    b0: float
+    A1: float
+    A2: float
+    largest: np.ndarray  # N, of each simulated trial the largest sqrt(t) (f* - mean of y)
+
+    def learner(self, base: GradientAscent = BASE, least_order: int = 0) -> Multiscale:
+        """MASTER with these constants; ``base``: as of ``calibrate``.
+
+        Raises:
+            ValueError: another base, or a value out of range.
+        """
+        check_ascent(base)
+        return practical(replace(base, bonus=self.b0), self.A1, least_order)
+
+
+def calibrate(
+    task: Task,
+    residuals: np.ndarray,
+    horizon: int,
+    base: GradientAscent = BASE,
+    trials: int = 200,
+    share: float = 0.95,
+    seed: int = 0,
+) -> Calibration:
+    """Simulate Algorithm 2 where nothing moves, with noise drawn from ``residuals``; see ``Calibration``.
+
+    The world: f(x) = -sigma ||x - theta||^2 / 2 with theta the point of X^o(c_0) that is farthest from the start.
+    b_0 is 1.25 times the ``share`` quantile of the largest sqrt(t) (f* - mean), A_1 = b_0 / 2, and A_2 = 1.5 b_0.
+
+    Args:
+        task: of one trial, in unit coordinates.
+        residuals: answers in [-1, 1] less their mean, any number of them.
+        horizon: rounds T.
+        base: Algorithm 2; its bonus does not matter.
+        trials: simulated.
+        share: in (0, 1].
+        seed: of the simulation.
+
+    Raises:
+        ValueError: a value out of range.
+    """
+    noise = array("residuals", residuals).ravel()
+    if not len(noise) or abs(noise).max() > 2:
+        refuse("residuals", residuals, "one or more numbers in [-2, 2]")
+    horizon = whole("horizon", horizon)
+    trials = whole("trials", trials, most=1 << 20)
+    share = probability("share", share)
+    check_ascent(base)
+    base.validate(task, None, None)
+    for path, leaf in leaves(task, "task"):
+        if isinstance(leaf, Tensor) and leaf.shape[:1] != (1,):
+            refuse(path, leaf, "one row: the task of one trial")
+    streams, noise = Streams(seed, range(trials)), torch.from_numpy(noise)
+    start = base.start if base.start and any(base.start) else [-1.0] + [0.0] * (task.cset.dim - 1)
+    away = torch.tensor([start], dtype=torch.float64)
+    theta = (1 - task.margin[0]) * task.cset.lmo(away)[0]
+    state = base.init(trials, task, horizon, streams.at(-1), dtype=torch.float64)
+    largest = torch.full((trials,), -np.inf, dtype=torch.float64)
+    with torch.no_grad():
+        for t in range(horizon):
+            draw = streams.at(t)
+            x, state = base.select(state, task, draw)
+            drawn = noise[(draw.uniform("reward") * len(noise)).long()]
+            y = drawn - task.concavity / 2 * (x - theta).square().sum(1)
+            state = base.update(state, task, x, y, draw)
+            largest = torch.maximum(largest, -state.r / (t + 1) ** 0.5)
+    # without noise at the maximizer nothing falls short
+    b0 = max(MARGIN * float(largest.quantile(share)), 1e-6)
+    return Calibration(b0, b0 / 2, 1.5 * b0, largest.numpy())

@@ -17,8 +17,7 @@ from ...core.linalg import needed
 from ...core.streams import Draw
 from ...core.trees import where
 from ...core.validation import refuse, whole
-from ...learners.threads import check_restart
-from ...learners.wrapper import Wrapper
+from ...learners.wrapper import Wrapper, check_restart
 from ..model.task import Task, check_task
 
 GUARD = 1e-6  # what rounding may add to a length that is rounded up

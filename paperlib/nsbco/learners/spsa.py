@@ -12,11 +12,10 @@ import torch
 from torch import Tensor
 
 from ...core.describe import frozen
-from ...core.linalg import Array, light, needed, tensors
+from ...core.linalg import Array, light, needed, per_trial, tensors
 from ...core.streams import Draw
 from ..model.task import Task
-from .ascent import row
-from .queries import FiniteDifferences
+from .kiefer import FiniteDifferences
 
 
 class State(NamedTuple):
@@ -55,7 +54,7 @@ class SPSA(FiniteDifferences):
     def _settings(self, task: Task) -> tuple[Array, Array]:
         """The step a and the width delta, R or 1 each."""
         c0, L, sigma = light(task.margin, task.smoothness, task.concavity)
-        K = task.cset.dim * L / sigma if self.gain is None else row(self.gain) + 0.0 * sigma
+        K = task.cset.dim * L / sigma if self.gain is None else per_trial(self.gain) + 0.0 * sigma
         return 1 / (sigma * K), c0.clip(max=self.h * K**-0.25)
 
     def select(self, state: State, task: Task, draw: Draw) -> tuple[Tensor, State]:

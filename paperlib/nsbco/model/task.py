@@ -1,4 +1,4 @@
-"""What a learner over a drifting concave function is told: the set, and bounds on the functions.
+"""What a learner over a drifting concave function is given, a set and bounds on the functions, and the checks of it.
 
 Source: Wang (2025), Section 1.1 and the assumptions of Section 3.
 Shapes: R trials, d dimensions; a leading 1 means that the trials share a tensor.
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from ...core.contracts import Tags
 from ...core.linalg import Array, places
 from ...core.validation import finite, norm_slack, number, positive, refuse, size
 
@@ -86,6 +87,21 @@ def check_round(task: Any, action: Tensor | None, y: Tensor | None) -> None:
         check_point(task, action)
     if y is not None:
         check_answer(y)
+
+
+class OwnQueries:
+    """Base of learners that make their own queries: a reward is credited to the query that was made, and no other can be told."""
+
+    wants = "reward"
+    tags = Tags(own_actions=False)
+
+    def validate(self, task: Task, action: Tensor | None, y: Tensor | None) -> None:
+        """Check the task, points and answers against the model.
+
+        Raises:
+            ValueError: what is no task, a point outside the set, or answers outside [-1, 1].
+        """
+        check_round(task, action, y)
 
 
 def unit(j: Array, dim: int) -> Array:

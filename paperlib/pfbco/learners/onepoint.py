@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from ...core import fields
-from ...core.contracts import Tags
+from ...core.contracts import Observed, Tags
 from ...core.describe import frozen
-from ...core.plausible import Observed
 from ...core.streams import Draw
 from ...core.validation import (
     CONDITION,
@@ -26,7 +25,7 @@ from ...core.validation import (
     whole,
 )
 from ...learners.wrapper import Wrapper
-from ...maths.oracles import probe
+from ...maths.sets import probe
 from ..model import Heard, Task
 
 LARGEST_BOUND = 1e200  # on losses, whose unit is the user's: they enter by their ratio to it

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from ...checks import Check, Expected, Reported, Statement, recast, statement, unless
 from ...core.streams import Streams
-from ...maths.oracles import DIRECTIONS
-from ...maths.sets import ConvexSet, support
+from ...maths.sets import DIRECTIONS, ConvexSet, support
 from . import constants as theory
 from .constants import PAPER, Setting, excess, first_informative
 

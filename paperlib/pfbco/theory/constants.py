@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...checks import informative_from
 from ...core.validation import positive
-from ...maths.informative import informative_from
 
 PAPER = "Chen, Zhang & Karbasi (2019)"
 

@@ -1,55 +1,33 @@
-"""What the statements of the theory need of a run, as probes for ``play``.
+"""Probes for ``play``: what the statements of the theory and the figures need of a run.
 
 A probe is a function of a ``Round``; parameters come before the round, and ``functools.partial`` binds them. For example,
 ``partial(radius, confidence)`` is a probe.
 A state is read by field names (n, ysum, mu, s2, tally; mask of a sketched one), below a ``Scripted`` too.
-Source: Calandriello et al. (2019), (5), Algorithm 1 and Appendices C and D.
+Probes of estimators compare several posteriors in one run. There the arms are dictated (``Scripted``), so that every learner
+receives the same evaluations.
+Source: Calandriello et al. (2019), (5), Section 3, Figure 2, Algorithm 1 and Appendices C and D.
 Letters: R trials, A arms, U arms pulled so far, n pulls; s2 scaled variance, beta radius, t + 1 the paper's number of the round.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ...core.linalg import chosen_mean
-from ...core.rounds import Round
-from ...core.streams import stream_number, uniform
-from ...maths.gp import Kernel, exact_posterior
-from ..model.confidence import Confidence
-from ..model.slots import listed, points_at
+from ..core.linalg import chosen_mean
+from ..core.rounds import Round, Stored, action, feedback, innermost
+from ..core.streams import stream_number, uniform
+from ..core.trace import Trace
+from ..maths.gp import Kernel, exact_posterior
+from .model.confidence import Confidence
+from .model.slots import listed, points_at
 
-
-def own(state: Any) -> Any:
-    """The state of the learner itself, below a learner around it."""
-    return own(state.base) if hasattr(state, "base") else state
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A field of the learner's state, such as "s2" or "tally.effective", as it is after the round, or "before" it."""
-
-    field: str
-    when: str = "after"
-
-    def __call__(self, seen: Round) -> Tensor:
-        return attrgetter(self.field)(own(getattr(seen, self.when)))
-
-
-def played(seen: Round) -> Tensor:
-    """x_{t+1} as an index, R."""
-    return seen.action
-
-
-def reward(seen: Round) -> Tensor:
-    """y_{t+1}, R."""
-    return seen.feedback
+WIDTH = 3.0  # standard deviations, Figure 2
 
 
 def noise(seen: Round) -> Tensor:
@@ -59,22 +37,22 @@ def noise(seen: Round) -> Tensor:
 
 def played_variance(seen: Round) -> Tensor:
     """s2_t(x_{t+1}), with which the round's arm was chosen, R."""
-    return own(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
+    return innermost(seen.before).s2.gather(1, seen.action.unsqueeze(1)).squeeze(1)
 
 
 def dictionary_size(seen: Round) -> Tensor:
     """m_{t+1}, distinct arms in the dictionary after the round, R."""
-    return own(seen.after).mask.sum(1)
+    return innermost(seen.after).mask.sum(1)
 
 
 def unique_pulls(seen: Round) -> Tensor:
     """U_{t+1}, distinct arms pulled so far, R."""
-    return (own(seen.after).n > 0).sum(1)
+    return (innermost(seen.after).n > 0).sum(1)
 
 
 def left_out(seen: Round) -> Tensor:
     """Pulled arms outside the dictionary after the round, R."""
-    after = own(seen.after)
+    after = innermost(seen.after)
     return ((after.n > 0) & ~after.mask).sum(1)
 
 
@@ -83,19 +61,19 @@ def shrinkage(seen: Round) -> Tensor:
 
     s2_b is the variance when the dictionary was last sampled, ``fallback`` in the state, the sum ``spent``.
     """
-    after = own(seen.after)
+    after = innermost(seen.after)
     ratio = torch.where(after.fallback > 0, after.fallback / after.s2, 1.0)
     return torch.stack([ratio.amin(1), ratio.amax(1), 1 + after.spent], 1)
 
 
 def radius(confidence: Confidence, seen: Round) -> Tensor:
     """beta_t of a rule, with which the round's arm was chosen where the rule is the learner's, R."""
-    return confidence.radius(own(seen.before).tally)
+    return confidence.radius(innermost(seen.before).tally)
 
 
 def own_radius(learner: Any, seen: Round) -> Tensor:
     """beta_t as the learner computes it, R, with which the round's arm was chosen."""
-    return learner.radius(own(seen.before))
+    return learner.radius(innermost(seen.before))
 
 
 def largest_loss(confidence: Confidence, seen: Round) -> Tensor:
@@ -103,7 +81,7 @@ def largest_loss(confidence: Confidence, seen: Round) -> Tensor:
 
     As ``Probe(partial(largest_loss, confidence), "sum")`` it is the certificate of regret.
     """
-    tally = own(seen.before).tally
+    tally = innermost(seen.before).tally
     if tally.rounds == 0:
         return 2 * confidence.norm_bound * tally.kappa2.sqrt().expand(len(seen.action))
     return 2 * confidence.radius(tally) * played_variance(seen).sqrt()
@@ -114,7 +92,7 @@ def normalized_error(confidence: Confidence, seen: Round) -> Tensor:
 
     Needs the problem's means. As ``Probe(..., "max")`` it is uniform in time.
     """
-    after = own(seen.after)
+    after = innermost(seen.after)
     error = (seen.world.means - after.mu).abs()
     width = confidence.radius(after.tally).unsqueeze(1) * after.s2.sqrt()
     return torch.where(error > 0, error / width, 0.0).amax(1)
@@ -133,7 +111,7 @@ def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
     As ``Probe(..., "max")`` it is uniform in time.
     """
-    after = own(seen.after)
+    after = innermost(seen.after)
     exact = exact_variance(kernel, seen.context, after.n, ridge)
     both = torch.maximum(after.s2 / exact, exact / after.s2)
     none = (after.s2 == 0) & (exact <= 1e-15 * exact.amax(1, keepdim=True))
@@ -142,7 +120,7 @@ def variance_ratio(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
 
 def exact_dimension(kernel: Kernel, ridge: float, seen: Round) -> Tensor:
     """d_eff(t) = sum_i n_i s2_t(x_i) of the exact posterior after the round, R; O(U^3), from the counters alone."""
-    n = own(seen.after).n
+    n = innermost(seen.after).n
     slots = listed(n > 0, max(int((n > 0).sum(1).max()), 1))
     count, points = n.gather(1, slots.index) * slots.valid, points_at(seen.context, slots.index)
     found = exact_posterior(kernel, points, count, torch.zeros_like(count), ridge, points)
@@ -187,8 +165,8 @@ def redrawn(
 
 def expected_size(qbar: float, seen: Round) -> Tensor:
     """E |S_{t+1}| with multiplicity, given the past, R: sum_i n_i min(1, qbar s2_t(x_i)); of a learner whose ``merge`` is "pulls"."""
-    p = (qbar * own(seen.before).s2).clamp(max=1.0)
-    return (own(seen.after).n * p).sum(1)
+    p = (qbar * innermost(seen.before).s2).clamp(max=1.0)
+    return (innermost(seen.after).n * p).sum(1)
 
 
 def kept_pulls(qbar: float, seen: Round) -> Tensor:
@@ -197,7 +175,7 @@ def kept_pulls(qbar: float, seen: Round) -> Tensor:
     A ``Round`` does not show the uniforms that made the dictionary: see ``redrawn``; the seed is a hash of the trial's rewards.
     It is for learners whose ``merge`` is "pulls".
     """
-    before, after = own(seen.before), own(seen.after)
+    before, after = innermost(seen.before), innermost(seen.after)
     n, s2, mask, ysum = (x.cpu().numpy() for x in (after.n, before.s2, after.mask, after.ysum))
     seeds = ysum.sum(1).view(np.uint64)[:, None]
     kept = redrawn(seeds, seen.t * n.shape[1], mask, n, np.clip(qbar * s2, 0.0, 1.0))
@@ -219,7 +197,7 @@ def probes(confidence: Confidence) -> dict[str, tuple[Callable, str]]:
     ``play(..., record="all", probes={name: Probe(*pair) for name, pair in probes(confidence).items()})``.
     """
     return {
-        "arm": (played, "last"),
+        "arm": (action, "last"),
         "variance": (played_variance, "last"),
         "radius": (partial(radius, confidence), "max"),
         "certificate": (partial(largest_loss, confidence), "sum"),
@@ -248,8 +226,8 @@ def own_numbers(learner: Any) -> dict[str, Callable]:
     where there is one.
     """
     known = {
-        "arm": played,
-        "reward": reward,
+        "arm": action,
+        "reward": feedback,
         "mean": Stored("mu"),
         "s2": Stored("s2"),
         "information": Stored("tally.information"),
@@ -257,3 +235,109 @@ def own_numbers(learner: Any) -> dict[str, Callable]:
         "beta": partial(own_radius, learner),
     }
     return known | ({"mask": Stored("mask")} if hasattr(learner, "qbar") else {})
+
+
+# Estimators ----------------------------------------------------------------------------------------------
+
+
+class Band(NamedTuple):
+    """An estimate of f at all arms, R x A each."""
+
+    mean: Tensor
+    sd: Tensor  # of f
+
+    def covers(self, f: Tensor) -> Tensor:
+        """Whether f lies within three standard deviations, R x A bool."""
+        return (f - self.mean).abs() <= WIDTH * self.sd
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A posterior computed from a state.
+
+    Attributes:
+        confidence: the rule whose lambda the state's learner has.
+        learner: one whose ``predict(state, arms, at)`` reads the state; None: the mean and variance that the state holds.
+    """
+
+    confidence: Confidence
+    learner: Any = None
+
+    def __call__(self, state: Any, arms: Tensor) -> Band:
+        """After the state's rounds. ``arms``: 1 x A x d or R x A x d."""
+        if self.learner is None:
+            mu, s2 = state.mu, state.s2
+        else:
+            mu, s2 = self.learner.predict(state, arms, arms)
+        return Band(mu, (self.confidence.lam * s2).sqrt())
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Accuracy of each estimator after a round, R x len(names); ``read`` takes the numbers out of a trace by name.
+
+    Of an estimator: "coverage", the fraction of arms at which f lies within three standard deviations; "sd", mean standard
+    deviation on [beyond, 1]; "lowest", smallest variance / exact variance on [beyond, 1]; "least" and "most", the
+    smallest and largest such ratio of all arms. And "effective dimension", the exact sum_i n_i s2(x_i).
+
+    Attributes:
+        exact: the estimator that the others are compared with.
+        estimators: by name.
+        beyond: where no arm is evaluated.
+    """
+
+    exact: Estimator
+    estimators: dict[str, Estimator]
+    beyond: float = 0.65
+
+    @property
+    def names(self) -> list[str]:
+        """ "own coverage", ..., in the order of the numbers."""
+        return [
+            f"{name} {measure}"
+            for name in self.estimators
+            for measure in ("coverage", "sd", "lowest", "least", "most")
+        ] + ["effective dimension"]
+
+    def __call__(self, seen: Round) -> Tensor:
+        state, arms, f = innermost(seen.after), seen.context, seen.world.means
+        right = arms[0, :, 0] >= self.beyond
+        exact = self.exact(state, arms)
+        found = []
+        for estimator in self.estimators.values():
+            band = exact if estimator == self.exact else estimator(state, arms)
+            ratio = (band.sd / exact.sd).square()
+            found += [
+                band.covers(f).double().mean(1),
+                band.sd[:, right].mean(1),
+                ratio[:, right].amin(1),
+                ratio.amin(1),
+                ratio.amax(1),
+            ]
+        effective = (state.n * exact.sd.square()).sum(1) / self.exact.confidence.lam
+        return torch.stack([*found, effective], 1)
+
+    def read(self, trace: Trace, series: str = "measures") -> dict[str, np.ndarray]:
+        """Name -> R x T'."""
+        return dict(zip(self.names, np.moveaxis(trace[series], 2, 0), strict=True))
+
+
+def curve(estimator: Estimator, part: str, seen: Round) -> Tensor:
+    """A probe: the part "mean" or "sd" of an estimator at all arms, R x A."""
+    return getattr(estimator(innermost(seen.after), seen.context), part)
+
+
+def points(seen: Round) -> Tensor:
+    """A probe: where the arms lie, R x A."""
+    return seen.context[..., 0].expand(len(seen.action), -1)
+
+
+def truth(seen: Round) -> Tensor:
+    """A probe: f at all arms, R x A."""
+    return seen.world.means
+
+
+def evaluations(seen: Round) -> Tensor:
+    """A probe: mean of the rewards of each arm, NaN where it was never evaluated, R x A."""
+    state = innermost(seen.after)
+    return torch.where(state.n > 0, state.ysum / state.n, torch.nan)

@@ -5,18 +5,18 @@ import json
 import numpy as np
 import pytest
 
-from paperlib.core import saved
+from paperlib.core.files import parse_npz, write_npz
 
 HEAD = {"t": 3, "plain": {"state.note": "kept"}, "x": [1, [2.5, None]]}
 ARRAYS = {"b": np.arange(6.0).reshape(2, 3), "a": np.array([True, False])}
 
 
 def parsed(path):
-    return saved.parse(path.read_bytes())
+    return parse_npz(path.read_bytes())
 
 
 def test_what_was_written_is_read(tmp_path):
-    saved.write(tmp_path / "x.npz", HEAD, ARRAYS)
+    write_npz(tmp_path / "x.npz", HEAD, ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
     assert {name: head[name] for name in HEAD} == HEAD and arrays.keys() == ARRAYS.keys()
     assert all(np.array_equal(arrays[name], x) for name, x in ARRAYS.items())
@@ -37,7 +37,7 @@ def test_what_was_written_is_read(tmp_path):
     ids=["head", "more in it", "fewer", "more", "kind", "shape", "names", "values"],
 )
 def test_what_was_changed_since_is_seen(change, tmp_path):
-    saved.write(tmp_path / "x.npz", HEAD, ARRAYS)
+    write_npz(tmp_path / "x.npz", HEAD, ARRAYS)
     head, arrays = parsed(tmp_path / "x.npz")
     change(head, arrays)
     np.savez(tmp_path / "x.npz", head=np.array(json.dumps(head)), **arrays)
@@ -54,4 +54,4 @@ def test_a_file_from_before_there_were_checksums_is_taken_at_its_word(tmp_path):
 @pytest.mark.parametrize("raw", [b"", b"hello", b"PK\x03\x04"])
 def test_what_is_no_such_file_raises(raw):
     with pytest.raises(Exception, match="."):
-        saved.parse(raw)
+        parse_npz(raw)

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ...core import fields
-from ...core.describe import frozen
-from ...core.linalg import chosen_mean, first_best, inner
-from ...core.streams import Draw, Streams
-from ...core.trees import where
-from ...maths.gp import RBF, Kernel, Linear
+from ..core import fields
+from ..core.describe import frozen
+from ..core.linalg import chosen_mean, first_best, inner
+from ..core.streams import Draw, Streams
+from ..core.trees import where
+from ..maths.gp import RBF, Kernel, Linear
 
 ALL = 2000  # up to so many arms, each is a center unless told otherwise
 CENTERS = 200  # of more arms, so many
@@ -163,7 +163,7 @@ class WarmRKHS(_Line):
         gamma: > 0, of the kernel.
         norm: F > 0.
         noise: xi >= 0.
-        beyond: in (0, 1).
+        beyond: in (0, 1), at most 1 - 1e-6.
         lead: >= 0.
 
     Raises:
@@ -174,12 +174,8 @@ class WarmRKHS(_Line):
     gamma: float = fields.positive(100.0)
     norm: float = fields.positive(3.0)
     noise: float = fields.nonnegative(0.1)
-    beyond: float = fields.positive(0.6)
+    beyond: float = fields.positive(0.6, most=1 - 1e-6)
     lead: float = fields.nonnegative(0.3)
-
-    def __post_init__(self):
-        if self.beyond >= 1:
-            raise ValueError(f"beyond={self.beyond!r}; allowed: a number in (0, 1)")
 
     def init(self, trials: int, horizon: int, draw: Draw, **tkwargs) -> World:
         """f from the trials' streams (purposes "problem 0", "problem 1", ..., one an attempt)."""
