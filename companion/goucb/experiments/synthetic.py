@@ -387,9 +387,10 @@ def simulate_block(
 def simulate_first_phase(problem: Any, n: int, count: int, seed: int) -> dict[str, np.ndarray]:
     """Return ``count`` draws of Phase I, N each, in blocks that are computed or loaded. An interrupted run resumes."""
     sizes = [min(BLOCK, count - first) for first in range(0, count, BLOCK)]
-    what = {"problem": problem, "n": n, "seed": seed}
     blocks = [
-        once("first_phase", simulate_block, **what, count=size, block=block)
+        once(
+            "first_phase", simulate_block, problem=problem, n=n, count=size, seed=seed, block=block
+        )
         for block, size in enumerate(sizes)
     ]
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
