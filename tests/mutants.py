@@ -21,7 +21,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("paperlib", "companion")
 LINKED = ("bench", "data", "docs", "figures", "notebooks", "pyproject.toml", "README.md", "run.py")
-SLOW = ("torch", "scipy.optimize", "scipy.stats", "sklearn.datasets", "hypothesis", "pytest")
+SLOW = (
+    "torch",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.datasets",
+    "sympy",
+    "hypothesis",
+    "pytest",
+)
 OUTCOMES = {0: "survived", 1: "caught"}  # by pytest's exit status; with any other no test was run
 
 
@@ -49,7 +57,7 @@ def run_tests(tests: list[str], folder: Path) -> None:
     os.environ |= {"PYTHONPATH": str(folder), "PAPERLIB_RESULTS": str(folder / "results")}
     sys.dont_write_bytecode = True
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbval"]
+    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:nbval"]
     sys.exit(int(importlib.import_module("pytest").main([*options, *tests])))
 
 
@@ -86,6 +94,8 @@ def main() -> bool:
     chosen = [
         m for m in mutants() if given.paper in (None, m["paper"]) and given.only in m["change"]
     ]
+    if not chosen:
+        parser.error("no entry has this paper and this text")
     for name in SLOW:
         importlib.import_module(name)
     with tempfile.TemporaryDirectory() as name:
