@@ -107,11 +107,9 @@ def main() -> bool:
             start, found = time.perf_counter(), changed(mutant, Path(name))
             known = mutant.get("survives", False)
             failed |= found == "broken entry" or (found == "survived" and not known)
-            seconds, note = time.perf_counter() - start, " (known)" if known else ""
-            print(
-                f"{found + note:16} {seconds:4.0f} s  {mutant['paper']}: {mutant['change']}",
-                flush=True,
-            )
+            found += " (known)" if known and found == "survived" else ""
+            seconds = time.perf_counter() - start
+            print(f"{found:16} {seconds:4.0f} s  {mutant['paper']}: {mutant['change']}", flush=True)
     return failed
 
 
