@@ -210,6 +210,7 @@ def test_widths_follow_the_noise():
     )
     assert of("glr", 0.01, 0.5).base.h == pytest.approx(0.1)
     assert of("glr", 0.9, 0.5).base.h == 0.25
+    assert of("glr", 0.01, 0.5).variance == pytest.approx(0.01**2 / 2)  # of the mean of two rewards
     assert of("track", 0.9, 0.125).h == 0.25
 
 

@@ -17,6 +17,7 @@ from paperlib.checks import Vacuous
 from paperlib.core.rounds import Probe
 from paperlib.maths.sets import Ball
 from paperlib.nsbco.learners.ascent import GradientAscent
+from paperlib.nsbco.learners.presets import printed
 from paperlib.nsbco.model.task import Task
 from paperlib.nsbco.problems.quadratic import QuadraticDrift
 from paperlib.nsbco.theory import bounds
@@ -115,7 +116,8 @@ def test_advice_names_trials_and_interval(n, interval):
 
 def test_thresholds_are_those_of_the_presets():
     """9 rho-hat and 3 rho-hat are 162 b_0 (log2 T + 1) and 54 b_0 (log2 T + 1) over the root."""
-    T, weak = 2**14, practical(2.0)
+    T, weak, learner = 2**14, practical(2.0), printed(GradientAscent(bonus=2.0))
+    assert (learner.A1, learner.A2, learner.logarithmic) == (162 * 2, 54 * 2, ("A1", "A2"))
     assert schedule.threshold(lambda T: weak)(T) == pytest.approx(162 * 2 * 15 / 2**7)
     assert schedule.threshold(lambda T: weak, schedule.TEST_2)(T) == pytest.approx(
         54 * 2 * 15 / 2**7

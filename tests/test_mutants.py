@@ -1,0 +1,28 @@
+"""The entries of ``mutants.toml`` apply to the present code: otherwise a mutant would be skipped, and nobody would notice."""
+
+import re
+
+import pytest
+from mutants import ROOT, mutants
+
+KEYS = {"paper", "change", "file", "old", "new", "tests"}
+
+
+def ids(mutant):
+    """The id of an entry in pytest's report."""
+    return f"{mutant['paper']}: {mutant['change']}"
+
+
+@pytest.mark.parametrize("mutant", mutants(), ids=ids)
+def test_an_entry_changes_one_place_and_names_tests_that_exist(mutant):
+    assert mutant.keys() - {"survives"} == KEYS
+    assert (ROOT / mutant["file"]).read_text().count(mutant["old"]) == 1
+    assert mutant["new"] != mutant["old"]
+    for file, _, name in (test.partition("::") for test in mutant["tests"]):
+        text = (ROOT / file).read_text()
+        function = name.partition("[")[0]  # without the parameters of the test
+        assert not name or re.search(rf"^def {function}\(", text, re.MULTILINE), name
+
+
+def test_each_entry_has_a_description_of_its_own():
+    assert len({ids(mutant) for mutant in mutants()}) == len(mutants())
