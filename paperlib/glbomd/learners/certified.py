@@ -105,7 +105,7 @@ class CertifiedOptimism(GLMLearner, ABC):
             self.link, to_numpy(x), to_numpy(reward)
         )
         return state._replace(
-            make_history=state.history.add(arms, arm, reward),
+            history=state.history.add(arms, arm, reward),
             moment=torch.addcmul(state.moment, reward.unsqueeze(1), x),
             anchors=Anchors(*(torch.from_numpy(a).to(arms.device) for a in anchors)),
             rounds=state.rounds + 1,

@@ -124,7 +124,7 @@ class GLMUCB(BoundedLearner):
         start = predict_start(self.link, state.fit, x, reward, growth)
         design = add_rank_one(state.design, x, torch.ones_like(reward))
         heard = state.history.add(arms, arm, reward)
-        return state._replace(make_history=heard, fit=start, design=design, rounds=t)
+        return state._replace(history=heard, fit=start, design=design, rounds=t)
 
     def report(self, state: GLMUCBState) -> dict[str, Tensor]:
         """``outside``: rounds in which the estimate left the ball, where Filippi et al. would project it."""

@@ -215,7 +215,7 @@ class RSGLinCB(BoundedLearner):
             ridge = self.ridge_value(d, state.horizon)
             fit = refit_trials(self.link, heard.sample(arms, True), start, warm, ridge)
         return state._replace(
-            make_history=heard,
+            history=heard,
             warm_fit=fit,
             design=design,
             design_inverse=inverted,
